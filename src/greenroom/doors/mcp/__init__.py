@@ -1,0 +1,1 @@
+"""The MCP door: tools, resources and prompts over streamable HTTP, legacy SSE and stdio."""

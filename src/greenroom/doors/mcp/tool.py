@@ -1,0 +1,160 @@
+"""What the MCP door offers, as declarations: tools, resources and prompts, kept in explicit lists."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from greenroom.hub import Hub
+    from greenroom.nouns.access.model import Principal
+
+A = TypeVar("A")
+Needs = Literal["read", "chat", "register", "operate"]
+
+
+class NoArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of something that takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[A]):
+    """One call. Who calls is `by`, taken from the credential and never from the arguments."""
+
+    hub: "Hub"
+    by: "Principal"
+    args: A
+    language: str | None = None
+    """What the client asked for by `?lang=`."""
+    has_progress: bool = False
+    """The client is told every few seconds that the call lives, so that it waits beyond its own time-out."""
+
+
+class Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
+    """A block of text in a result or a prompt."""
+
+    text: str
+
+
+class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image", rename={"mime_type": "mimeType"}):
+    """An image in a result; `data` is base64."""
+
+    data: str
+    mime_type: str
+
+
+class Blocks(msgspec.Struct, frozen=True):
+    """A result of several blocks. Any other result becomes one text block of JSON."""
+
+    blocks: list[Text | Image]
+
+
+@dataclass(frozen=True)
+class Tool(Generic[A]):
+    """A tool. `args` is a struct with forbid_unknown_fields; its schema is what clients are shown.
+
+    A principal without the right `needs` neither sees the tool nor can tell it from one that does not exist.
+    A tool that `waits` may take minutes: it is cancelled when its caller goes away.
+    """
+
+    name: str
+    description: str
+    args: type[A]
+    needs: Needs
+    run: Callable[[Call[A]], Awaitable[Any]]
+    waits: bool = False
+    schema: dict[str, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", schema_of(self.args))
+
+
+@dataclass(frozen=True)
+class Resource:
+    """Something to read at a fixed address. A str is sent as it is, anything else as JSON."""
+
+    uri: str
+    name: str
+    description: str
+    needs: Needs
+    run: Callable[[Call[NoArgs]], Awaitable[Any]]
+    mime_type: str = "application/json"
+
+
+@dataclass(frozen=True)
+class ResourceTemplate(Generic[A]):
+    """Addresses of one form, as `chat://threads/{thread_id}/state`; the fields of `args` are its placeholders."""
+
+    uri_template: str
+    name: str
+    description: str
+    args: type[A]
+    needs: Needs
+    run: Callable[[Call[A]], Awaitable[Any]]
+    mime_type: str = "application/json"
+    pattern: re.Pattern[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        parts = re.split(r"\{(\w+)\}", self.uri_template)
+        names = parts[1::2]
+        if set(names) != set(schema_of(self.args)["properties"]):
+            raise ValueError(f"{self.uri_template}: its placeholders are not the fields of {self.args.__name__}")
+        parts[::2] = map(re.escape, parts[::2])
+        parts[1::2] = [f"(?P<{name}>[^/]+)" for name in names]
+        object.__setattr__(self, "pattern", re.compile("".join(parts)))
+
+
+@dataclass(frozen=True)
+class Prompt(Generic[A]):
+    """A prompt that a person may pick in a client. The fields of `args` are strings; `run` returns its text."""
+
+    name: str
+    description: str
+    args: type[A]
+    needs: Needs
+    run: Callable[[Call[A]], Awaitable[str]]
+    schema: dict[str, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", schema_of(self.args))
+
+
+@dataclass(frozen=True)
+class Offer:
+    """All that the door offers, in the order in which clients are shown it."""
+
+    tools: tuple[Tool[Any], ...]
+    resources: tuple[Resource, ...] = ()
+    templates: tuple[ResourceTemplate[Any], ...] = ()
+    prompts: tuple[Prompt[Any], ...] = ()
+    instructions: str | None = None
+
+
+def schema_of(args: type[Any]) -> dict[str, Any]:
+    """The JSON schema of a struct, without references, which several clients do not follow."""
+    schema = msgspec.json.schema(args)
+    defs: dict[str, Any] = schema.pop("$defs", {})
+    inlined: dict[str, Any] = _inline(schema, defs)
+    if inlined.get("additionalProperties") is not False:
+        raise TypeError(f"{args.__name__} must be a struct with forbid_unknown_fields")
+    return inlined
+
+
+def _inline(node: Any, defs: dict[str, Any]) -> Any:
+    match node:
+        case {"$ref": str(ref)}:
+            found = dict(defs[ref.removeprefix("#/$defs/")])
+            # A struct's own name and docstring tell a client nothing that the field's description does not.
+            found.pop("title", None)
+            rest = {key: value for key, value in node.items() if key != "$ref"}
+            return _inline(found | rest, defs)
+        case {"enum": list(values)} if "type" not in node and all(isinstance(v, str) for v in values):
+            return {"type": "string", **node}
+        case dict():
+            return {key: _inline(value, defs) for key, value in node.items()}
+        case list():
+            return [_inline(value, defs) for value in node]
+        case _:
+            return node
