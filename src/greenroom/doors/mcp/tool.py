@@ -66,9 +66,11 @@ class Tool(Generic[A]):
     run: Callable[[Call[A]], Awaitable[Any]]
     waits: bool = False
     schema: dict[str, Any] = field(init=False, repr=False)
+    decode: Callable[[bytes], A] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schema", schema_of(self.args))
+        object.__setattr__(self, "decode", msgspec.json.Decoder(self.args).decode)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,149 @@
+"""One HTTP request of an MCP client, and the ways in which it is answered."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import msgspec
+from starlette.types import Message, Receive, Scope, Send
+
+SESSION_ID = b"mcp-session-id"
+JSON = b"application/json"
+EVENTS = b"text/event-stream"
+Headers = list[tuple[bytes, bytes]]
+encode = msgspec.json.Encoder().encode
+
+
+class Rejected(Exception):
+    """The request is answered with this status and JSON-RPC error, and nothing has happened."""
+
+    def __init__(
+        self,
+        status: int,
+        code: int,
+        message: str,
+        *,
+        id: object = None,
+        data: Any = None,
+        headers: Headers | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = error_body(id, code, message, data)
+        self.headers = headers or []
+
+
+class Gone(Exception):
+    """The client went away before it had sent its request."""
+
+
+def error_body(id: object, code: int, message: str, data: Any = None) -> bytes:
+    """A JSON-RPC error."""
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return encode({"jsonrpc": "2.0", "id": id, "error": error})
+
+
+class Exchange:
+    """A request and its answer: JSON, or a stream of events if it was begun as one."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.scope = scope
+        self.receive = receive
+        self.send = send
+        self.is_gone = False
+        self.is_stream = False
+        self._headers: Mapping[bytes, bytes] = dict(scope["headers"])
+
+    def get(self, name: bytes) -> str | None:
+        """A header's value."""
+        value = self._headers.get(name)
+        return None if value is None else value.decode("latin-1")
+
+    def has_duplicates(self) -> bool:
+        """Some header occurs more than once."""
+        return len(self._headers) < len(self.scope["headers"])
+
+    def accepts(self, kind: bytes) -> bool:
+        """Whether the client takes an answer of this media type."""
+        family = kind.partition(b"/")[0] + b"/*"
+        accepted = {part.partition(b";")[0].strip().lower() for part in self._headers.get(b"accept", b"").split(b",")}
+        return not accepted.isdisjoint((kind, family, b"*/*"))
+
+    def is_json(self) -> bool:
+        """Whether the client says that it sends JSON; no web page can, without being asked about its origin."""
+        return self._headers.get(b"content-type", b"").partition(b";")[0].strip().lower() == JSON
+
+    async def read_body(self, limit: int) -> bytes | None:
+        """The body, or None when it is larger than the limit."""
+        length = self._headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > limit:
+            return None
+        chunks: list[bytes] = []
+        size = 0
+        while True:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise Gone
+            chunk = message.get("body", b"")
+            size += len(chunk)
+            if size > limit:
+                return None
+            if not message.get("more_body", False):
+                return b"".join((*chunks, chunk)) if chunks else chunk
+            chunks.append(chunk)
+
+    def replay(self, body: bytes) -> Receive:
+        """A receive that gives a body which was read already."""
+        unread = [body]
+
+        async def receive() -> Message:
+            if unread:
+                return {"type": "http.request", "body": unread.pop(), "more_body": False}
+            return await self.receive()
+
+        return receive
+
+    async def cancel_when_gone(self, scope: anyio.CancelScope) -> None:
+        """Wait until the client goes away, and then cancel what is done for it."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+        self.is_gone = True
+        scope.cancel()
+
+    async def reply(self, status: int, body: bytes = b"", headers: Headers | None = None) -> None:
+        """Answer with JSON, or as the last event if a stream was begun."""
+        if self.is_stream:
+            await self.send_event(body)
+            await self.end_stream()
+            return
+        kind = [(b"content-type", JSON)] if body else []
+        length = (b"content-length", str(len(body)).encode())
+        await self.send({"type": "http.response.start", "status": status, "headers": [*kind, length, *(headers or ())]})
+        await self.send({"type": "http.response.body", "body": body})
+
+    async def begin_stream(self) -> None:
+        """Answer with a stream of events, unless one was begun."""
+        if self.is_stream:
+            return
+        self.is_stream = True
+        headers = [
+            (b"content-type", EVENTS),
+            (b"cache-control", b"no-cache, no-transform"),
+            (b"x-accel-buffering", b"no"),
+        ]
+        await self.send({"type": "http.response.start", "status": 200, "headers": headers})
+
+    async def send_event(self, body: bytes) -> None:
+        """One JSON-RPC message on the stream."""
+        await self._send_chunk(b"event: message\r\ndata: " + body + b"\r\n\r\n")
+
+    async def send_ping(self, _waited_s: float = 0) -> None:
+        """A comment, so that nobody on the way takes the stream for dead."""
+        await self._send_chunk(b": ping\r\n\r\n")
+
+    async def end_stream(self) -> None:
+        """The stream's regular end."""
+        await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _send_chunk(self, chunk: bytes) -> None:
+        await self.send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -1,0 +1,276 @@
+"""What a caller may use and how it is run, for every transport; and the SDK's server built upon it."""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote
+
+import anyio
+import mcp_types as types
+import msgspec
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from greenroom import __version__
+from greenroom.doors.mcp.exchange import encode
+from greenroom.doors.mcp.tool import Blocks, Call, Image, NoArgs, Offer, Text, Tool
+from greenroom.log.errors import Refused, Unavailable
+
+if TYPE_CHECKING:
+    from greenroom.hub import Hub
+    from greenroom.nouns.access.model import Principal
+
+PRINCIPAL = "greenroom.principal"
+PROGRESS_S = 15.0
+RESOURCE_NOT_FOUND = -32002
+"""What 2025-11-25 and older call a resource that is not there."""
+Context = ServerRequestContext[Any, Any]
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, and in which language the answer shall be."""
+
+    by: "Principal"
+    language: str | None = None
+
+
+def caller_of(scope: Any) -> Caller:
+    """The caller of a request that the guard has let in."""
+    query = scope["query_string"]
+    language = parse_qs(query.decode("latin-1")).get("lang", [None])[-1] if query else None
+    return Caller(scope[PRINCIPAL], language)
+
+
+class Result(msgspec.Struct, frozen=True, rename="camel"):
+    """A tool's result as clients get it."""
+
+    content: list[Text | Image]
+    is_error: bool = False
+
+
+class Service:
+    """Finds and runs what a caller may use."""
+
+    def __init__(self, offer: Offer, hub: "Hub") -> None:
+        self.offer = offer
+        self.hub = hub
+        self._tools = {tool.name: tool for tool in offer.tools}
+        if len(self._tools) < len(offer.tools):
+            raise ValueError("two tools have the same name")
+
+    def get_tool(self, by: "Principal", name: str) -> Tool[Any] | None:
+        """The tool, unless it does not exist for this principal."""
+        tool = self._tools.get(name)
+        return tool if tool is not None and tool.needs in by.rights else None
+
+    async def call_tool(self, tool: Tool[Any], caller: Caller, arguments: bytes, has_progress: bool = False) -> Result:
+        """The tool's result. A refusal is a result as well: only what the caller can mend is marked an error."""
+        try:
+            args = tool.decode(arguments)
+        except (msgspec.DecodeError, RecursionError) as error:
+            return _json_result(_misfit(error), is_error=True)
+        try:
+            value = await tool.run(Call(self.hub, caller.by, args, caller.language, has_progress))
+        except Refused as no:
+            return _json_result({"error": no.code, "message": no.message} | no.details)
+        except Unavailable as no:
+            return _json_result({"error": no.code, "message": no.message, "retry_after": no.retry_after_s})
+        except Exception:
+            log.exception("tool %s failed", tool.name)
+            message = "The hub failed at this call; its log says why."
+            return _json_result({"error": "InternalError", "message": message}, is_error=True)
+        return Result(value.blocks) if isinstance(value, Blocks) else _json_result(value)
+
+    async def read(self, caller: Caller, uri: str) -> tuple[str, str] | None:
+        """The text at an address and its MIME type; None when nothing is there for this caller."""
+        for resource in self.offer.resources:
+            if resource.uri == uri and resource.needs in caller.by.rights:
+                value = await resource.run(Call(self.hub, caller.by, NoArgs(), caller.language))
+                return _text(value), resource.mime_type
+        for template in self.offer.templates:
+            found = template.pattern.fullmatch(uri)
+            if found and template.needs in caller.by.rights:
+                args = msgspec.convert({k: unquote(v) for k, v in found.groupdict().items()}, template.args)
+                value = await template.run(Call(self.hub, caller.by, args, caller.language))
+                return _text(value), template.mime_type
+        return None
+
+
+async def keep_telling(tell: Callable[[float], Awaitable[None]], every_s: float) -> None:
+    """Tell now and then for how many seconds a call has been waited for, until cancelled."""
+    started = anyio.current_time()
+    while True:
+        await anyio.sleep(every_s)
+        await tell(round(anyio.current_time() - started, 3))
+
+
+def caller_in(context: Context) -> Caller:
+    """The caller of the HTTP request that a message came with."""
+    if context.request is None:
+        raise RuntimeError("the transport did not hand over its request")
+    return caller_of(context.request.scope)
+
+
+def build_server(
+    service: Service, progress_s: float = PROGRESS_S, who: Callable[[Context], Caller] = caller_in
+) -> Server[Any]:
+    """The SDK's server over the service. `who` tells the caller of a message."""
+    handlers = _Handlers(service, progress_s, who)
+    offer = service.offer
+    return Server(
+        "Greenroom",
+        version=__version__,
+        instructions=offer.instructions,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources if offer.resources or offer.templates else None,
+        on_list_resource_templates=handlers.list_templates if offer.templates else None,
+        on_read_resource=handlers.read_resource if offer.resources or offer.templates else None,
+        on_list_prompts=handlers.list_prompts if offer.prompts else None,
+        on_get_prompt=handlers.get_prompt if offer.prompts else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Handlers:
+    """The service in the words of the SDK."""
+
+    service: Service
+    progress_s: float
+    who: Callable[[Context], Caller]
+
+    async def list_tools(self, context: Context, params: Any) -> types.ListToolsResult:
+        rights = self.who(context).by.rights
+        tools = [
+            types.Tool(
+                name=tool.name,
+                description=tool.description,
+                input_schema=tool.schema,
+                annotations=types.ToolAnnotations(read_only_hint=True) if tool.needs == "read" else None,
+            )
+            for tool in self.service.offer.tools
+            if tool.needs in rights
+        ]
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        caller = self.who(context)
+        tool = self.service.get_tool(caller.by, params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, unknown_tool(params.name))
+        has_progress = tool.waits and context.meta is not None and "progress_token" in context.meta
+        async with anyio.create_task_group() as tasks:
+            if has_progress:
+                tasks.start_soon(keep_telling, context.session.report_progress, self.progress_s)
+            result = await self.service.call_tool(tool, caller, encode(params.arguments or {}), has_progress)
+            tasks.cancel_scope.cancel()
+        return types.CallToolResult.model_validate(msgspec.to_builtins(result))
+
+    async def list_resources(self, context: Context, params: Any) -> types.ListResourcesResult:
+        rights = self.who(context).by.rights
+        resources = [
+            types.Resource(uri=r.uri, name=r.name, description=r.description, mime_type=r.mime_type)
+            for r in self.service.offer.resources
+            if r.needs in rights
+        ]
+        return types.ListResourcesResult(resources=resources)
+
+    async def list_templates(self, context: Context, params: Any) -> types.ListResourceTemplatesResult:
+        rights = self.who(context).by.rights
+        templates = [
+            types.ResourceTemplate(
+                uri_template=t.uri_template, name=t.name, description=t.description, mime_type=t.mime_type
+            )
+            for t in self.service.offer.templates
+            if t.needs in rights
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        with _Refusals():
+            found = await self.service.read(self.who(context), uri)
+        if found is None:
+            modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+            raise MCPError(types.INVALID_PARAMS if modern else RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri})
+        text, mime_type = found
+        contents = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+    async def list_prompts(self, context: Context, params: Any) -> types.ListPromptsResult:
+        rights = self.who(context).by.rights
+        prompts = [
+            types.Prompt(
+                name=prompt.name,
+                description=prompt.description,
+                arguments=[
+                    types.PromptArgument(
+                        name=name,
+                        description=field.get("description"),
+                        required=name in prompt.schema.get("required", ()),
+                    )
+                    for name, field in prompt.schema["properties"].items()
+                ],
+            )
+            for prompt in self.service.offer.prompts
+            if prompt.needs in rights
+        ]
+        return types.ListPromptsResult(prompts=prompts)
+
+    async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        caller = self.who(context)
+        for prompt in self.service.offer.prompts:
+            if prompt.name == params.name and prompt.needs in caller.by.rights:
+                with _Refusals():
+                    args = msgspec.convert(params.arguments or {}, prompt.args)
+                    text = await prompt.run(Call(self.service.hub, caller.by, args, caller.language))
+                message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+                return types.GetPromptResult(description=prompt.description, messages=[message])
+        raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:100]}")
+
+
+class _Refusals:
+    """Inside it, what goes wrong becomes an error of the protocol: resources and prompts know no other."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        match error:
+            case Refused():
+                raise MCPError(types.INVALID_PARAMS, error.message, {"error": error.code} | error.details) from error
+            case Unavailable():
+                data = {"error": error.code, "retry_after": error.retry_after_s}
+                raise MCPError(types.INTERNAL_ERROR, error.message, data) from error
+            case msgspec.ValidationError():
+                raise MCPError(types.INVALID_PARAMS, str(error)) from error
+            case MCPError() | None:
+                return
+            case Exception():
+                log.error("a resource or prompt failed", exc_info=error)
+                raise MCPError(types.INTERNAL_ERROR, "The hub failed; its log says why.") from error
+
+
+def unknown_tool(name: str) -> str:
+    """What is said of a tool that does not exist for the caller."""
+    return f"Unknown tool: {name[:100]}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else encode(value).decode()
+
+
+def _json_result(value: Any, is_error: bool = False) -> Result:
+    return Result([Text(encode(value).decode())], is_error)
+
+
+def _misfit(error: Exception) -> dict[str, Any]:
+    found = re.search(r" - at `(.+)`$", str(error))
+    return {"error": f"Input validation error: {error}", "path": found[1] if found else "$"}

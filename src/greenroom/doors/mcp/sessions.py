@@ -1,0 +1,106 @@
+"""The sessions of 2025-11-25 and older: each belongs to one principal, few are kept, and idle ones end."""
+
+import secrets
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import anyio
+
+RequestId = int | str
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """A client that has said hello. All that it needs is known here: the calls themselves hold no state."""
+
+    id: str
+    owner: str
+    version: str = ""
+    used_s: float = 0.0
+    in_flight: dict[RequestId, anyio.CancelScope] = field(default_factory=dict)
+    stream: anyio.CancelScope | None = None
+    """The open stream from hub to client, of which a session has at most one."""
+
+    def cancel(self, request_id: object) -> None:
+        """Cancel a call in flight, if there is one by this id."""
+        if isinstance(request_id, int | str) and request_id in self.in_flight:
+            self.in_flight[request_id].cancel()
+
+    def end(self) -> None:
+        """Cancel all that still goes on."""
+        for scope in self.in_flight.values():
+            scope.cancel()
+        if self.stream is not None:
+            self.stream.cancel()
+
+
+class Sessions:
+    """All open sessions, least recently used first."""
+
+    def __init__(self, limit: int, idle_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limit = limit
+        self._idle_s = idle_s
+        self._clock = clock
+        self._open: OrderedDict[str, Session] = OrderedDict()
+        self._per_owner: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        self._end_idle()
+        return len(self._open)
+
+    def is_full(self) -> bool:
+        """No session can be opened by anybody."""
+        return len(self) >= self._limit
+
+    def is_full_for(self, owner: str) -> bool:
+        """This principal holds its share, a quarter of all, so that it cannot shut the others out."""
+        return self._per_owner[owner] >= max(1, self._limit // 4)
+
+    def open(self, owner: str) -> Session:
+        """A new session of this principal; the caller has asked whether there is room."""
+        session = Session(secrets.token_hex(16), owner, used_s=self._clock())
+        self._open[session.id] = session
+        self._per_owner[owner] += 1
+        return session
+
+    def get(self, session_id: str, owner: str) -> Session | None:
+        """The session, as though it did not exist for anybody but its owner; it counts as used now."""
+        self._end_idle()
+        session = self._open.get(session_id)
+        if session is None or session.owner != owner:
+            return None
+        self.touch(session)
+        return session
+
+    def touch(self, session: Session) -> None:
+        """Its idle time starts again."""
+        if session.id in self._open:
+            session.used_s = self._clock()
+            self._open.move_to_end(session.id)
+
+    def end(self, session: Session) -> None:
+        """Forget the session and cancel all that goes on in it."""
+        if self._open.pop(session.id, None) is None:
+            return
+        self._per_owner[session.owner] -= 1
+        if not self._per_owner[session.owner]:
+            del self._per_owner[session.owner]
+        session.end()
+
+    def end_all(self) -> None:
+        """The hub closes."""
+        for session in list(self._open.values()):
+            self.end(session)
+
+    def _end_idle(self) -> None:
+        oldest = self._clock() - self._idle_s
+        while self._open:
+            session = next(iter(self._open.values()))
+            if session.used_s >= oldest:
+                return
+            if session.in_flight or session.stream is not None:
+                self.touch(session)
+            else:
+                self.end(session)
