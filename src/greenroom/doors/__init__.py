@@ -1,1 +1,1 @@
-"""The doors: how the world reaches the hub. None of them knows another."""
+"""The ways in. Each door knows the nouns and the log, and never another door."""

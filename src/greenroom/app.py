@@ -1,0 +1,253 @@
+"""The composition root: puts nouns, log and doors together, and runs them."""
+
+import asyncio
+import contextlib
+import hashlib
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import uvicorn
+from starlette.types import ASGIApp
+
+from greenroom.doors import router
+from greenroom.doors.guard import Guard
+from greenroom.doors.login import LoginCodes
+from greenroom.doors.origins import Origins
+from greenroom.hub import Hub
+from greenroom.log import failpoints
+from greenroom.log.blobs import Blobs
+from greenroom.log.clock import Clock, SystemClock
+from greenroom.log.log import Log
+from greenroom.log.model import Noun
+from greenroom.log.reactors import run_reactor
+from greenroom.log.rebuild import ensure_rows
+from greenroom.log.signals import Signals
+from greenroom.log.store_sqlite import SqliteStore
+from greenroom.nouns.access.model import HUB, CreateCredential
+from greenroom.nouns.access.project import ACCESS
+from greenroom.nouns.access.queries import get_principal
+from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.agents.presence import Presence
+from greenroom.nouns.agents.project import AGENTS_NOUN
+from greenroom.nouns.threads.bus import Bus
+from greenroom.nouns.threads.coordinator import Coordinator
+from greenroom.nouns.threads.deliveries import Deliveries
+from greenroom.nouns.threads.project import THREADS_NOUN
+from greenroom.nouns.threads.react import drop_files
+from greenroom.nouns.threads.waiting import Waiters
+from greenroom.settings import BadSettings, Settings
+
+logger = logging.getLogger(__name__)
+NOUNS: tuple[Noun, ...] = (ACCESS, AGENTS_NOUN, THREADS_NOUN)
+OPERATOR_TOKEN = "operator.token"  # noqa: S105 a file's name
+HUB_FILE = "hub.json"
+_GRACE_S = 3
+_SWEEP_S = 5.0
+
+
+@contextlib.asynccontextmanager
+async def open_hub(
+    data: Path,
+    settings: Settings,
+    clock: Clock | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> AsyncIterator[Hub]:
+    """A running hub without doors: its log, its reactors and its timers."""
+    failpoints.arm(settings.failpoint)
+    clock = clock or SystemClock()
+    store = SqliteStore(data, NOUNS)
+    ensure_rows(store, NOUNS, progress)
+    log = Log(store, NOUNS, settings, clock)
+    signals = Signals()
+    presence = Presence(clock, signals, settings.online_s)
+    waiters = Waiters(clock, presence, settings.max_waits_per_agent)
+    deliveries = Deliveries(log)
+    log.subscribe(waiters.on_commit)
+    blobs = Blobs(data / "files")
+    bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
+    hub = Hub(settings, data, _instance(data), store, log, blobs, signals, presence, bus)
+    coordinator = Coordinator(log, presence, waiters, settings.coordinator_s)
+    writer = asyncio.create_task(log.run(), name="log writer")
+    async with asyncio.TaskGroup() as tasks:
+        background = [
+            tasks.create_task(deliveries.run(), name="deliveries"),
+            tasks.create_task(coordinator.run(), name="coordinator"),
+            tasks.create_task(_sweep(hub), name="sweep"),
+            tasks.create_task(run_reactor(log, drop_files(log.rows, blobs), hub.reactor_errors), name="drop_files"),
+        ]
+        try:
+            await _ensure_operator(hub)
+            yield hub
+        finally:
+            for task in background:
+                task.cancel()
+            await deliveries.flush()
+            log.stop()
+            await writer
+            await store.close()
+
+
+def _instance(data: Path) -> str:
+    return hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:8]
+
+
+async def _sweep(hub: Hub) -> None:
+    """What is done every few seconds: who has gone silent, which command keys are old."""
+    forget_at = time.monotonic()
+    while True:
+        await asyncio.sleep(_SWEEP_S)
+        hub.presence.sweep()
+        if time.monotonic() >= forget_at:
+            forget_at = time.monotonic() + 3600
+            keep_ms = hub.settings.command_memory_days * 86_400_000
+            await hub.store.forget_commands(hub.log.clock.now() - keep_ms)
+
+
+async def _ensure_operator(hub: Hub) -> None:
+    """There is always an operator's token in the data directory, readable by its owner only."""
+    path = hub.data / OPERATOR_TOKEN
+    if path.is_symlink():
+        raise BadSettings(f"{path} is a link: remove it, and start again.")
+    if path.exists():
+        path.chmod(0o600)
+        text = path.read_text().strip()
+        if text and get_principal(hub.rows, text, hub.log.clock.now()) is not None:
+            return
+    token = new_token("operator")
+    await hub.log.do(
+        CreateCredential(
+            by=HUB, credential_id=token.credential_id, kind="operator", name="operator", digest=token.digest
+        )
+    )
+    write_private(path, token.text + "\n")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    part.replace(path)
+
+
+def bind(settings: Settings) -> socket.socket:
+    """The listening socket; refuses to listen beyond loopback in the open."""
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        raise BadSettings(f"The host {settings.host!r} cannot be found: {error}") from error
+    family, _, _, _, address = found[0]
+    local = ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
+    if not local and settings.allow_anonymous_local:
+        raise BadSettings("allow_anonymous_local works on loopback only: leave it out, or listen on 127.0.0.1.")
+    if not local and not settings.tls_cert and not settings.allow_plaintext:
+        raise BadSettings(
+            f"{settings.host} is not this machine alone: set tls_cert and tls_key, or (on a network that you trust"
+            " as a whole) allow_plaintext = true."
+        )
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise BadSettings(
+            f"Port {settings.port} of {settings.host} cannot be used ({error.strerror}): choose another with --port."
+        ) from error
+    listener.listen(2048)
+    return listener
+
+
+def url_of(settings: Settings, port: int) -> str:
+    """Where a program on this machine reaches the hub."""
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "localhost") else settings.host  # noqa: S104
+    return f"{'https' if settings.tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+@contextlib.asynccontextmanager
+async def doors(hub: Hub, port: int, codes: LoginCodes) -> AsyncIterator[ASGIApp]:
+    """The application: every door behind the guard."""
+    async with router.build(hub, codes) as (app, endpoints):
+        yield Guard(app, hub, Origins(hub.settings, port), endpoints)
+
+
+async def serve(data: Path, settings: Settings, ready: Callable[[str, str], None]) -> None:
+    """Run the hub with all its doors until a signal; `ready` is told the address and a one-time login code."""
+    listener = bind(settings)
+    try:
+        async with open_hub(data, settings) as hub:
+            port = listener.getsockname()[1]
+            url = url_of(settings, port)
+            codes = LoginCodes(hub.log.clock)
+            async with doors(hub, port, codes) as app:
+                server = HubServer(_config(app, settings), hub, lambda: _announce(hub, url, codes, ready))
+                await server.serve(sockets=[listener])
+    finally:
+        listener.close()
+        (data / HUB_FILE).unlink(missing_ok=True)
+
+
+def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str], None]) -> None:
+    write_private(hub.data / HUB_FILE, msgspec.json.encode({"url": url, "pid": os.getpid()}).decode())
+    ready(url, codes.issue())
+
+
+def _config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        loop="none",
+        http="httptools",
+        ws="websockets-sansio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=2048,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=_GRACE_S,
+        ws_max_size=1_048_576,
+        ws_max_queue=64,
+        ws_per_message_deflate=False,
+        ssl_certfile=settings.tls_cert,
+        ssl_keyfile=settings.tls_key,
+    )
+
+
+class HubServer(uvicorn.Server):
+    """uvicorn, which says when it listens, and releases who waits when it stops."""
+
+    def __init__(self, config: uvicorn.Config, hub: Hub, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._hub = hub
+        self._started = started
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on a first signal, at once on a second; either way the program goes on to its clean end."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._hub.bus.waiters.release()
+        self._hub.signals.emit("hub.stopping", {})
+        await super().shutdown(sockets=sockets)

@@ -1,0 +1,48 @@
+"""`greenroom serve`: the hub, until it is told to stop."""
+
+import argparse
+import logging
+import os
+import webbrowser
+from typing import Any
+
+import uvloop
+
+from greenroom import app, settings
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser(
+        "serve",
+        help="start the hub",
+        description="Start the hub. It prints one line when it is ready, and stops cleanly on SIGTERM or Ctrl-C.",
+        epilog="example: greenroom serve --port 0 --open",
+    )
+    parser.add_argument("--data", help="data directory (default: $GREENROOM_DATA, else ~/.greenroom)")
+    parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help=f"port of every door (default: {settings.PORT}; 0 takes a free one)")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "--allow-anonymous-local",
+        action="store_true",
+        default=None,
+        help="let local programs without a credential talk in threads of their own",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    data = settings.data_dir(args.data)
+    given = {"host": args.host, "port": args.port, "allow_anonymous_local": args.allow_anonymous_local}
+    loaded = settings.load(data, given)
+
+    def ready(url: str, code: str) -> None:
+        link = f"{url}/login?code={code}"
+        print(f"Greenroom is ready at {url} — log in once at {link}", flush=True)
+        if args.open:
+            webbrowser.open(link)
+
+    os.umask(0o077)
+    uvloop.run(app.serve(data, loaded, ready))
+    return 0

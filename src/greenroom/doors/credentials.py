@@ -1,0 +1,175 @@
+"""How a call proves who makes it: a bearer token, an agent's token, or the cookie of a browser that has logged in."""
+
+import time
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Protocol
+
+from starlette.types import Scope
+
+from greenroom.hub import Hub
+from greenroom.log.model import Commit
+from greenroom.nouns.access.model import ANONYMOUS, CREDENTIALS, Principal
+from greenroom.nouns.access.queries import get_principal
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_CACHE = 10_000
+_FAILURES = 20
+_FAILURE_S = 1.0
+
+
+class Wrong(Exception):
+    """The call proves nobody."""
+
+    def __init__(self, status: int, error: str, message: str, retry_after_s: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.error = error
+        self.retry_after_s = retry_after_s
+
+
+class HeaderView(Protocol):
+    names: set[bytes]
+
+    def all(self, name: bytes) -> list[bytes]: ...
+
+    def one(self, name: bytes) -> bytes | None: ...
+
+
+class Bucket:
+    """A token bucket: so many at once, then so many a second."""
+
+    __slots__ = ("_at", "_left", "_rate", "_size")
+
+    def __init__(self, size: float, rate: float) -> None:
+        self._size = self._left = size
+        self._rate = rate
+        self._at = time.monotonic()
+
+    def take(self) -> bool:
+        now = time.monotonic()
+        self._left = min(self._size, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+class Credentials:
+    """Knows the principal behind a token; what it remembers is forgotten as soon as any credential changes."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._known: dict[str, Principal] = {}
+        self._failures: dict[str, Bucket] = {}
+        self._rates: dict[str, Bucket] = {}
+        self._cookie = cookie_name(hub)
+        hub.log.subscribe(self._on_commit)
+
+    def _on_commit(self, commit: Commit) -> None:
+        if any(change.table is CREDENTIALS for change in commit.changes):
+            self._known.clear()
+
+    def prove(self, scope: Scope, headers: HeaderView, *, origin_known: bool) -> tuple[Principal, str]:
+        """The principal and the token that proves it; raises Wrong."""
+        token = self._bearer(headers) or self._agent_token(headers)
+        if token is None:
+            token = self._cookie_token(scope, headers, origin_known)
+        if token is None:
+            principal = self._anonymous(scope, headers)
+            if principal is None:
+                raise Wrong(401, "credential_missing", "Send `Authorization: Bearer <token>`: see `greenroom token`.")
+            return principal, ""
+        principal = self._principal(token)
+        if principal is None:
+            raise self._failed(scope)
+        self._need_rate(principal)
+        return principal, token
+
+    def principal(self, token: str) -> Principal | None:
+        """The principal of a token that came some other way, such as an argument of a tool."""
+        return self._principal(token)
+
+    def _principal(self, token: str) -> Principal | None:
+        now = self._hub.log.clock.now()
+        known = self._known.get(token)
+        if known is not None and (known.expires_at is None or now < known.expires_at):
+            return known
+        found = get_principal(self._hub.rows, token, now)
+        if found is not None:
+            if len(self._known) >= _CACHE:
+                self._known.clear()
+            self._known[token] = found
+        return found
+
+    @staticmethod
+    def _bearer(headers: HeaderView) -> str | None:
+        values = headers.all(b"authorization")
+        if not values:
+            return None
+        scheme, _, token = values[0].decode("latin-1").partition(" ")
+        if len(values) > 1 or scheme.lower() != "bearer":
+            return ""
+        return token
+
+    @staticmethod
+    def _agent_token(headers: HeaderView) -> str | None:
+        values = headers.all(b"x-agent-token")
+        if not values:
+            return None
+        return values[0].decode("latin-1") if len(values) == 1 else ""
+
+    def _cookie_token(self, scope: Scope, headers: HeaderView, origin_known: bool) -> str | None:
+        raw = headers.one(b"cookie")
+        if raw is None:
+            return None
+        try:
+            found: Any = SimpleCookie(raw.decode("latin-1")).get(self._cookie)
+        except CookieError:
+            return None
+        if found is None:
+            return None
+        changes = scope["type"] == "websocket" or scope["method"] not in _SAFE
+        if changes and not origin_known:
+            raise Wrong(403, "origin_missing", "A call with a cookie that changes something must come from our page.")
+        if headers.one(b"sec-fetch-site") not in (None, b"same-origin", b"none"):
+            raise Wrong(403, "foreign_site", "A page of another site may not use this login.")
+        return str(found.value)
+
+    def _anonymous(self, scope: Scope, headers: HeaderView) -> Principal | None:
+        """Local programs, where the operator allows it; never a browser."""
+        if not self._hub.settings.allow_anonymous_local or scope["type"] != "http":
+            return None
+        browser = {b"origin", b"cookie", b"sec-fetch-site", b"sec-fetch-mode", b"referer"}
+        peer = (scope.get("client") or ("",))[0]
+        if peer not in ("127.0.0.1", "::1") or not browser.isdisjoint(headers.names):
+            return None
+        plain = headers.one(b"content-type") or b"application/json"
+        if scope["method"] == "POST" and not plain.startswith(b"application/json"):
+            return None
+        return ANONYMOUS
+
+    def _failed(self, scope: Scope) -> Wrong:
+        """A wrong credential; who sends many is told to slow down. A right one is never held up by them."""
+        peer = (scope.get("client") or ("",))[0]
+        if len(self._failures) > _CACHE:
+            self._failures.clear()
+        bucket = self._failures.setdefault(peer, Bucket(_FAILURES, _FAILURE_S))
+        if not bucket.take():
+            return Wrong(429, "too_many_failures", "Too many wrong credentials: wait a little.", 5)
+        return Wrong(401, "credential_wrong", "This token is not valid (any more): see `greenroom token`.")
+
+    def _need_rate(self, principal: Principal) -> None:
+        per_second = self._hub.settings.requests_per_second
+        if per_second <= 0:
+            return
+        if len(self._rates) > _CACHE:
+            self._rates.clear()
+        bucket = self._rates.setdefault(principal.id, Bucket(per_second * 10, per_second))
+        if not bucket.take():
+            raise Wrong(429, "too_many_requests", f"More than {per_second} requests a second: slow down.", 1)
+
+
+def cookie_name(hub: Hub) -> str:
+    """The cookie of this hub; another hub on another port of the same machine has another."""
+    return f"greenroom_{hub.instance}"

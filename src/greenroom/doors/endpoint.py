@@ -1,0 +1,35 @@
+"""What an HTTP endpoint declares: where it is, who may use it, and how large a body it takes."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.hub import Hub
+from greenroom.nouns.access.model import Principal
+
+PUBLIC = "public"
+PRINCIPAL = "greenroom.principal"
+TOKEN = "greenroom.token"  # noqa: S105 the name of a place, not a secret
+Handler = Callable[[Hub, Principal, Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One method on one path. `needs` is the right a principal must have, or PUBLIC.
+
+    `path` uses `{name}` for one segment. A new endpoint without a row in the matrix of rights fails the tests.
+    """
+
+    method: str
+    path: str
+    needs: str
+    run: Handler
+    summary: str
+    body: Any = None
+    """The msgspec type of the body, for the description of the API."""
+    answer: Any = None
+    max_bytes: int | None = None
+    """A larger or smaller limit of the body than the setting max_body_bytes."""

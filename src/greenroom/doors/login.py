@@ -1,0 +1,102 @@
+"""How a browser gets in: a one-time code is exchanged for a cookie that scripts cannot read."""
+
+import html
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from greenroom.doors.credentials import cookie_name
+from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.hub import Hub
+from greenroom.log.clock import Clock
+from greenroom.log.ids import new_secret
+from greenroom.nouns.access.model import HUB, CreateCredential, Principal, RevokeCredential
+from greenroom.nouns.access.tokens import new_token
+
+_CODE_MS = 10 * 60_000
+_SESSION_MS = 30 * 86_400_000
+
+
+class LoginCodes:
+    """Codes that let one browser in, once, for a short while. They die with the hub."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._codes: dict[str, int] = {}
+
+    def issue(self) -> str:
+        now = self._clock.now()
+        self._codes = {code: until for code, until in self._codes.items() if until > now}
+        code = new_secret(20)
+        self._codes[code] = now + _CODE_MS
+        return code
+
+    def take(self, code: str) -> bool:
+        """Whether the code was good; it is not any more."""
+        return self._codes.pop(code, 0) > self._clock.now()
+
+
+def endpoints(codes: LoginCodes) -> list[Endpoint]:
+    """The login page, its form, logging out, and codes for another browser."""
+
+    async def show(hub: Hub, by: Principal, request: Request) -> Response:
+        return _page(request.query_params.get("code", ""))
+
+    async def enter(hub: Hub, by: Principal, request: Request) -> Response:
+        form = parse_qs((await request.body()).decode("utf-8", "replace"))
+        if not codes.take("".join(form.get("code", [])).strip()):
+            problem = "This code is used up or too old. Get a new one with: greenroom token login"
+            return _page("", problem, status=401)
+        token = new_token("operator")
+        expires_at = hub.log.clock.now() + _SESSION_MS
+        await hub.log.do(
+            CreateCredential(
+                by=HUB,
+                credential_id=token.credential_id,
+                kind="operator",
+                name="browser",
+                digest=token.digest,
+                expires_at=expires_at,
+                browser=True,
+            )
+        )
+        response = RedirectResponse("/", status_code=303)
+        response.set_cookie(
+            cookie_name(hub),
+            token.text,
+            max_age=_SESSION_MS // 1000,
+            httponly=True,
+            samesite="strict",
+            secure=hub.settings.tls_cert is not None,
+        )
+        return response
+
+    async def leave(hub: Hub, by: Principal, request: Request) -> Response:
+        if by.credential is not None:
+            await hub.log.do(RevokeCredential(by=by, credential_id=by.credential, reason="logged out"))
+        response = RedirectResponse("/login", status_code=303)
+        response.delete_cookie(cookie_name(hub), httponly=True, samesite="strict")
+        return response
+
+    async def new_code(hub: Hub, by: Principal, request: Request) -> Response:
+        return JSONResponse({"code": codes.issue(), "expires_in_s": _CODE_MS // 1000})
+
+    return [
+        Endpoint("GET", "/login", PUBLIC, show, "The login page"),
+        Endpoint("POST", "/login", PUBLIC, enter, "Exchange a one-time code for a cookie", max_bytes=4096),
+        Endpoint("POST", "/logout", "read", leave, "End this browser's login", max_bytes=4096),
+        Endpoint("POST", "/api/login-codes", "operate", new_code, "A one-time code for another browser"),
+    ]
+
+
+def _page(code: str, problem: str = "", status: int = 200) -> HTMLResponse:
+    note = f"<p role='alert'>{html.escape(problem)}</p>" if problem else ""
+    return HTMLResponse(
+        "<!doctype html><html lang='en'><meta charset='utf-8'><title>Greenroom</title>"
+        "<meta name='viewport' content='width=device-width'>"
+        f"<h1>Greenroom</h1>{note}<form method='post' action='/login'>"
+        "<label>One-time code <input name='code' autocomplete='off' required "
+        f"value='{html.escape(code, quote=True)}'></label> <button>Enter</button></form></html>",
+        status_code=status,
+    )

@@ -1,0 +1,37 @@
+"""The hub as doors see it: the log, and what the nouns offer beyond rows and commands."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from greenroom.log.blobs import Blobs
+from greenroom.log.log import Log
+from greenroom.log.model import Rows
+from greenroom.log.signals import Signals
+from greenroom.log.store import Store
+from greenroom.nouns.agents.presence import Presence
+from greenroom.nouns.threads.bus import Bus
+from greenroom.settings import Settings
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Everything a door needs; made in one place, greenroom.app."""
+
+    settings: Settings
+    data: Path
+    instance: str
+    """A name for this data directory that is no secret, for the cookie."""
+    store: Store
+    log: Log
+    blobs: Blobs
+    signals: Signals
+    presence: Presence
+    bus: Bus
+    started: float = field(default_factory=time.monotonic)
+    reactor_errors: list[str] = field(default_factory=list)
+
+    @property
+    def rows(self) -> Rows:
+        """The committed present."""
+        return self.log.rows

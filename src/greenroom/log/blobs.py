@@ -1,0 +1,67 @@
+"""Large payloads as files, named by their digest, so that the database stays small."""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from greenroom.log.errors import Unavailable
+
+_NAME = re.compile(r"[0-9a-f]{64}")
+
+
+class Blobs:
+    """A folder of files; what is returned from `keep` is on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def keep(self, data: bytes) -> str:
+        """Store the bytes and return their name; the same bytes are stored once."""
+        name = hashlib.sha256(data).hexdigest()
+        path = self.path(name)
+        if path.exists():
+            return name
+        part = path.with_suffix(f".{os.getpid()}.part")
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.rename(path)
+            _sync_folder(path.parent)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise Unavailable("storage_full", f"The disk did not take the file ({error}).", 5) from error
+        return name
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes, or None when there are none under this name."""
+        try:
+            return self.path(name).read_bytes()
+        except (OSError, ValueError):
+            return None
+
+    def drop(self, name: str) -> None:
+        """Remove a file that nothing names any more."""
+        self.path(name).unlink(missing_ok=True)
+
+    def names(self) -> list[str]:
+        """All names held."""
+        return sorted(path.name for path in self.folder.glob("*/*") if _NAME.fullmatch(path.name))
+
+    def path(self, name: str) -> Path:
+        """Where a name is kept; a name that is no digest raises ValueError."""
+        if not _NAME.fullmatch(name):
+            raise ValueError(name)
+        return self.folder / name[:2] / name
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,154 @@
+"""The log: `do` is the only function that changes state."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from greenroom.log.clock import Clock, SystemClock
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.failpoints import failpoint
+from greenroom.log.model import Command, Commit, Context, Decide, Done, Event, Noun, Project, Rows
+from greenroom.log.store import Store, WriteTx
+from greenroom.settings import Settings
+
+logger = logging.getLogger(__name__)
+_BATCH = 256
+_BACKLOG = 20_000
+Outcome = Done | Exception
+Subscriber = Callable[[Commit], None]
+
+
+class Log:
+    """Takes commands, one writer for all; commits them in groups and acknowledges each after the commit."""
+
+    def __init__(self, store: Store, nouns: Iterable[Noun], settings: Settings, clock: Clock | None = None) -> None:
+        self.store = store
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.decide: dict[type[Command], Decide] = {k: d for noun in nouns for k, d in noun.decide.items()}
+        self.project: dict[type[Event], Project] = {k: p for noun in nouns for k, p in noun.project.items()}
+        self._waiting: deque[tuple[Command, asyncio.Future[Done]]] = deque()
+        self._wake = asyncio.Event()
+        self._subscribers: list[Subscriber] = []
+        self._stopping = False
+
+    @property
+    def rows(self) -> Rows:
+        """The committed present."""
+        return self.store.rows
+
+    async def do(self, command: Command) -> Done:
+        """Carry a command out; returns once it is on disk. Raises Refused or Unavailable.
+
+        A caller that goes away does not take the command back.
+        """
+        if self._stopping:
+            raise Unavailable("stopping", "The hub is stopping; try again when it is back.")
+        if len(self._waiting) >= _BACKLOG:
+            raise Unavailable("busy", "Too many commands are waiting; slow down and try again.")
+        done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+        self._waiting.append((command, done))
+        self._wake.set()
+        return await done
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Call `subscriber` with every commit, in order, right after it; it must be quick and not raise.
+
+        Returns what ends the subscription.
+        """
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
+
+    async def run(self) -> None:
+        """The writer: to be run as a task for as long as the hub lives; ends after `stop` once all is written."""
+        while self._waiting or not self._stopping:
+            if not self._waiting:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _BATCH))]
+            await self._carry_out(batch)
+
+    def stop(self) -> None:
+        """Take no more commands; `run` ends when those taken are written."""
+        self._stopping = True
+        self._wake.set()
+
+    async def _carry_out(self, batch: list[tuple[Command, "asyncio.Future[Done]"]]) -> None:
+        commands = [command for command, _ in batch]
+        try:
+            outcomes, commit = await self.store.write(lambda tx: self._apply(tx, commands))
+        except Exception as error:
+            if len(batch) > 1 and not isinstance(error, Unavailable):
+                for one in batch:  # one of them is at fault: the others must not suffer from it
+                    await self._carry_out([one])
+                return
+            if not isinstance(error, Unavailable):
+                logger.exception("command %s failed", type(commands[0]).__name__)
+            for _, done in batch:
+                if not done.done():
+                    done.set_exception(error)
+            return
+        failpoint("log.committed")
+        if commit.records:
+            for subscriber in tuple(self._subscribers):
+                try:
+                    subscriber(commit)
+                except Exception:
+                    logger.exception("a subscriber failed at seq %s", commit.seq)
+        failpoint("log.announced")
+        for (_, done), outcome in zip(batch, outcomes, strict=True):
+            if done.done():
+                continue
+            if isinstance(outcome, Done):
+                done.set_result(outcome)
+            else:
+                done.set_exception(outcome)
+        failpoint("log.answered")
+
+    def _apply(self, tx: WriteTx, commands: list[Command]) -> tuple[list[Outcome], Commit]:
+        outcomes: list[Outcome] = []
+        for command in commands:
+            try:
+                events = self._decide(tx, command)
+            except Exception as error:  # Refused, or a bug in a rule: it has written nothing, so it fails alone
+                if not isinstance(error, Refused):
+                    logger.exception("rule for %s failed", type(command).__name__)
+                outcomes.append(error)
+                continue
+            outcomes.append(events if isinstance(events, Done) else self._record(tx, command, events))
+        records = tuple(r for o in outcomes if isinstance(o, Done) and not o.repeated for r in o.records)
+        return outcomes, Commit(records[-1].seq if records else 0, records, tx.changes())
+
+    def _decide(self, tx: WriteTx, command: Command) -> Done | list[Event]:
+        if command.key is not None:
+            known = tx.known(_memory(command))
+            if known is not None:
+                name, first, last = known
+                if name != type(command).__name__:
+                    raise Refused(
+                        "key_reused",
+                        f"This idempotency key was used for {name}; choose a new key for a new request.",
+                        "conflict",
+                    )
+                return Done(tuple(tx.records(first, last)), repeated=True)
+        context = Context(self.clock.now(), self.settings)
+        return self.decide[type(command)](tx, command, context)
+
+    def _record(self, tx: WriteTx, command: Command, events: list[Event]) -> Done:
+        now = self.clock.now()
+        records = []
+        for event in events:
+            record = tx.append(event, now, command.by.id)
+            project: Any = self.project[type(event)]
+            project(tx, event, record)
+            records.append(record)
+        if command.key is not None and records:
+            tx.remember(_memory(command), type(command).__name__, records[0].seq, records[-1].seq, now)
+        return Done(tuple(records))
+
+
+def _memory(command: Command) -> str:
+    return f"{command.by.id}\x1f{command.key}"

@@ -1,0 +1,196 @@
+"""What the log is made of: commands, events, rows' tables, and the nouns that bring them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import msgspec
+
+from greenroom.settings import Settings
+
+Value = str | int | None
+KEY_SEPARATOR = "\x1f"
+
+
+class Actor(msgspec.Struct, frozen=True, kw_only=True):
+    """Who gave a command. Nouns add what they need to judge it."""
+
+    id: str
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """A wish to change something. `key` is the caller's own id for it: the same key returns the first answer."""
+
+    by: Actor
+    key: str | None = None
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that happened. Raise `version` and add an upcaster when the fields change."""
+
+    version: ClassVar[int] = 1
+    privileged: ClassVar[bool] = False
+    """A privileged event is a link of the hash chain that `greenroom check` verifies."""
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """An event in its place in the log."""
+
+    seq: int
+    at: int
+    by: str
+    event: Any
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line of the present, made from events and never written otherwise."""
+
+
+R = TypeVar("R", bound=Row)
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Generic[R]):
+    """How rows of one kind are kept: their key, the fields they are found by, and the text they are searched by.
+
+    An index may name `_seq`, the seq of the event that last changed the row.
+    """
+
+    name: str
+    row: type[R]
+    key: tuple[str, ...]
+    indexes: tuple[tuple[str, ...], ...] = ()
+    text: str | None = None
+    columns: tuple[str, ...] = field(init=False)
+    key_of: Callable[[R], str] = field(init=False)
+    decode: Callable[[bytes], R] = field(init=False)
+
+    def __post_init__(self) -> None:
+        columns = dict.fromkeys(c for index in self.indexes for c in index if c != "_seq")
+        object.__setattr__(self, "columns", tuple(columns))
+        get = attrgetter(*self.key)
+        one = len(self.key) == 1
+        object.__setattr__(self, "key_of", get if one else lambda row: KEY_SEPARATOR.join(get(row)))
+        object.__setattr__(self, "decode", msgspec.json.Decoder(self.row).decode)
+
+
+class Rows(Protocol):
+    """The present, to be read."""
+
+    def get(self, table: Table[R], *key: str) -> R | None:
+        """The row with this key."""
+        ...
+
+    def find(
+        self,
+        table: Table[R],
+        where: Mapping[str, Value] | None = None,
+        *,
+        after: tuple[str, Value] | None = None,
+        before: tuple[str, Value] | None = None,
+        order: str | None = None,
+        desc: bool = False,
+        limit: int | None = None,
+    ) -> list[R]:
+        """Rows whose indexed fields equal `where`, optionally beyond `after` or below `before` in a field."""
+        ...
+
+    def count(
+        self,
+        table: Table[Any],
+        where: Mapping[str, Value] | None = None,
+        *,
+        after: tuple[str, Value] | None = None,
+    ) -> int:
+        """How many rows `find` would return."""
+        ...
+
+    def search(
+        self, table: Table[R], words: str, where: Mapping[str, Value] | None = None, *, limit: int = 50
+    ) -> list[R]:
+        """Rows whose text holds all the words, best first."""
+        ...
+
+
+class Tx(Rows, Protocol):
+    """The present while it changes, inside the transaction of one event."""
+
+    def put(self, table: Table[R], row: R) -> None:
+        """Insert or replace a row."""
+        ...
+
+    def drop(self, table: Table[Any], *key: str) -> None:
+        """Remove a row; clients are told that it is gone."""
+        ...
+
+    def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:
+        """Remove rows together with what they belong to; clients are told of that only."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row that a commit changed; `row` is None when it is gone. `data` is its JSON, encoded once."""
+
+    table: Table[Any]
+    key: str
+    seq: int
+    row: Any
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What one transaction brought: announced to every subscriber, in order."""
+
+    seq: int
+    records: tuple[Recorded, ...]
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The answer to a command: the events that it made, in place. `repeated` when the key was known already."""
+
+    records: tuple[Recorded, ...]
+    repeated: bool = False
+
+    @property
+    def seq(self) -> int:
+        """The seq of the command's last event; 0 when nothing had to change."""
+        return self.records[-1].seq if self.records else 0
+
+    def first(self, kind: type[Any]) -> Any:
+        """The first event of this kind; the command promises that there is one."""
+        for record in self.records:
+            if isinstance(record.event, kind):
+                return record.event
+        raise LookupError(kind.__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a rule may know besides the rows and the command."""
+
+    now: int
+    settings: Settings
+
+
+Decide = Callable[[Rows, Any, Context], list[Event]]
+Project = Callable[[Tx, Any, Recorded], None]
+Upcast = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Noun:
+    """All that one noun brings to the log. The dictionaries stand at the foot of its files."""
+
+    name: str
+    tables: tuple[Table[Any], ...]
+    events: tuple[type[Event], ...]
+    decide: Mapping[type[Command], Decide]
+    project: Mapping[type[Event], Project]
+    upcast: Mapping[tuple[str, int], Upcast] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    """Names of the modules whose change means that the rows must be rebuilt."""

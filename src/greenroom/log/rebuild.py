@@ -1,0 +1,59 @@
+"""Rows made again from the log: when the code that makes them has changed, and to check that they are right."""
+
+import hashlib
+import importlib.util
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from greenroom.log import sqlite_rows
+from greenroom.log.model import Noun, Recorded, Tx
+from greenroom.log.store_sqlite import SqliteStore, SqliteTx
+
+MARK = "rows"
+_MECHANISM = ("greenroom.log.sqlite_rows", "greenroom.log.rebuild")
+
+
+def fingerprint(nouns: Iterable[Noun]) -> str:
+    """Changes when any code changes that shapes rows."""
+    digest = hashlib.sha256()
+    names = sorted({*_MECHANISM, *(source for noun in nouns for source in noun.sources)})
+    for name in names:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            raise ValueError(f"{name} is named as a source of rows but is no module")
+        digest.update(name.encode() + b"\0" + Path(spec.origin).read_bytes())
+    digest.update("\n".join(sqlite_rows.ddl(t for noun in nouns for t in noun.tables)).encode())
+    return digest.hexdigest()
+
+
+def projector(nouns: Iterable[Noun]) -> Callable[[Tx, Recorded], None]:
+    """One function that projects any event of these nouns."""
+    project = {kind: p for noun in nouns for kind, p in noun.project.items()}
+
+    def run(tx: Tx, record: Recorded) -> None:
+        project[type(record.event)](tx, record.event, record)
+
+    return run
+
+
+def ensure_rows(store: SqliteStore, nouns: Iterable[Noun], progress: Callable[[int, int], None] | None = None) -> int:
+    """Rebuild the rows if the code that makes them has changed; returns how many events were gone through."""
+    mark = fingerprint(nouns)
+    if store.meta(MARK) == mark:
+        return 0
+    run = projector(nouns)
+    head = store.head()
+
+    def fill(tx: SqliteTx) -> None:
+        seen = 0
+        while batch := tx.records(seen + 1, seen + 1000):
+            for record in batch:
+                tx.seq = record.seq
+                run(tx, record)
+            seen = batch[-1].seq
+            tx.changed.clear()
+            if progress:
+                progress(seen, head)
+
+    store.remake_rows(fill, {MARK: mark})
+    return head

@@ -1,0 +1,44 @@
+"""Signals: what is shown and forgotten, such as typing marks. A listener that does not keep up loses the oldest."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+_KEPT = 256
+
+
+class Signals:
+    """Sends a signal to whoever listens at the moment."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[str, Any], None]] = []
+
+    def emit(self, kind: str, payload: Any) -> None:
+        """Tell all listeners; never waits."""
+        for listener in tuple(self._listeners):
+            listener(kind, payload)
+
+    def listen(self, listener: Callable[[str, Any], None]) -> Callable[[], None]:
+        """Call `listener` with each signal; returns what ends it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def stream(self) -> AsyncIterator[tuple[str, Any]]:
+        """Signals as they come, at most a bounded number behind."""
+        kept: deque[tuple[str, Any]] = deque(maxlen=_KEPT)
+        wake = asyncio.Event()
+
+        def hear(kind: str, payload: Any) -> None:
+            kept.append((kind, payload))
+            wake.set()
+
+        end = self.listen(hear)
+        try:
+            while True:
+                while kept:
+                    yield kept.popleft()
+                wake.clear()
+                await wake.wait()
+        finally:
+            end()

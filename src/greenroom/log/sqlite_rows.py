@@ -1,0 +1,208 @@
+"""Rows of the nouns' tables in SQLite: one SQL table each, the fields they are found by beside the encoded row."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import apsw
+
+from greenroom.log.codec import encode
+from greenroom.log.model import KEY_SEPARATOR, Change, R, Row, Table, Value
+
+_CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
+_INDEXED_CHARS = 32_768
+
+
+def searchable(text: str) -> str:
+    """Text as the index takes it: a character of Chinese, Japanese or Korean is a word of its own."""
+    return _CJK.sub(r" \1 ", text[:_INDEXED_CHARS])
+
+
+def match_all(words: str) -> str:
+    """A full-text query for all the words, each as a phrase; whatever a person types is safe in it."""
+    phrases = [searchable(word.replace('"', " ")).strip() for word in words.split()]
+    return " ".join(f'"{phrase}"' for phrase in phrases if phrase)
+
+
+def ddl(tables: Iterable[Table[Any]]) -> list[str]:
+    """The statements that make the tables."""
+    out = []
+    for table in tables:
+        name = f"row_{table.name}"
+        columns = "".join(f", c_{c} {_affinity(table, c)}" for c in table.columns)
+        out.append(
+            f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL,"
+            f" data BLOB NOT NULL{columns})"
+        )
+        for number, index in enumerate(table.indexes):
+            fields = ", ".join("seq" if c == "_seq" else f"c_{c}" for c in index)
+            out.append(f"CREATE INDEX {name}_{number} ON {name} ({fields})")
+        if table.text:
+            out.append(
+                f"CREATE VIRTUAL TABLE text_{table.name} USING fts5(body, content='', contentless_delete=1,"
+                " tokenize='unicode61 remove_diacritics 2', detail=full)"
+            )
+    return out
+
+
+def drop_ddl(connection: apsw.Connection) -> list[str]:
+    """The statements that throw all rows away."""
+    kinds = "name LIKE 'row\\_%' ESCAPE '\\' OR (name LIKE 'text\\_%' ESCAPE '\\' AND sql LIKE 'CREATE VIRTUAL%')"
+    query = f"SELECT name FROM sqlite_schema WHERE type = 'table' AND ({kinds})"  # noqa: S608 a constant
+    return [f"DROP TABLE {name}" for (name,) in connection.execute(query)]
+
+
+def _affinity(table: Table[Any], column: str) -> str:
+    return "INTEGER" if table.row.__annotations__[column] in (int, bool, int | None) else "TEXT"
+
+
+class SqliteRows:
+    """Reads rows through one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self._sql: dict[tuple[Any, ...], str] = {}
+
+    def get(self, table: Table[R], *key: str) -> R | None:
+        found = self.connection.execute(
+            f"SELECT data FROM row_{table.name} WHERE key = ?",  # noqa: S608 the table is ours
+            (key[0] if len(key) == 1 else KEY_SEPARATOR.join(key),),
+        ).get
+        return None if found is None else table.decode(found)
+
+    def find(
+        self,
+        table: Table[R],
+        where: Mapping[str, Value] | None = None,
+        *,
+        after: tuple[str, Value] | None = None,
+        before: tuple[str, Value] | None = None,
+        order: str | None = None,
+        desc: bool = False,
+        limit: int | None = None,
+    ) -> list[R]:
+        sql, values = self._select(table, "data", where, after, before)
+        if order:
+            sql += f" ORDER BY {_column(order)}{' DESC' if desc else ''}"
+        if limit is not None:
+            sql += " LIMIT ?"
+            values.append(limit)
+        return [table.decode(data) for (data,) in self.connection.execute(sql, values)]
+
+    def count(
+        self,
+        table: Table[Any],
+        where: Mapping[str, Value] | None = None,
+        *,
+        after: tuple[str, Value] | None = None,
+    ) -> int:
+        sql, values = self._select(table, "count(*)", where, after, None)
+        return int(self.connection.execute(sql, values).get)
+
+    def search(
+        self, table: Table[R], words: str, where: Mapping[str, Value] | None = None, *, limit: int = 50
+    ) -> list[R]:
+        query = match_all(words)
+        if not query:
+            return []
+        filters = "".join(f" AND r.{_column(name)} = ?" for name in where or {})
+        sql = (
+            f"SELECT r.data FROM text_{table.name} t JOIN row_{table.name} r ON r.id = t.rowid"  # noqa: S608
+            f" WHERE text_{table.name} MATCH ?{filters} ORDER BY t.rank LIMIT ?"
+        )
+        values = [query, *(where or {}).values(), limit]
+        return [table.decode(data) for (data,) in self.connection.execute(sql, values)]
+
+    def _select(
+        self,
+        table: Table[Any],
+        what: str,
+        where: Mapping[str, Value] | None,
+        after: tuple[str, Value] | None,
+        before: tuple[str, Value] | None,
+    ) -> tuple[str, list[Value]]:
+        shape = (table.name, what, tuple(where or ()), after and after[0], before and before[0])
+        sql = self._sql.get(shape)
+        if sql is None:
+            tests = [f"{_column(name)} IS ?" for name in where or {}]
+            if after:
+                tests.append(f"{_column(after[0])} > ?")
+            if before:
+                tests.append(f"{_column(before[0])} < ?")
+            sql = f"SELECT {what} FROM row_{table.name}"  # noqa: S608 names are declared by nouns
+            if tests:
+                sql += " WHERE " + " AND ".join(tests)
+            self._sql[shape] = sql
+        values: list[Value] = list((where or {}).values())
+        values += [bound[1] for bound in (after, before) if bound]
+        return sql, values
+
+
+def _column(name: str) -> str:
+    return "seq" if name == "_seq" else "key" if name == "_key" else f"c_{name}"
+
+
+class SqliteRowWriter(SqliteRows):
+    """Writes rows inside the writer's transaction and keeps count of what changed."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
+        self.seq = 0
+        self.changed: dict[tuple[str, str], Change] = {}
+        self._put_sql: dict[str, str] = {}
+
+    def put(self, table: Table[R], row: R) -> None:
+        data = encode(row)
+        key = table.key_of(row)
+        values = [key, self.seq, data, *[getattr(row, column) for column in table.columns]]
+        found = self.connection.execute(self._upsert(table), values).get
+        if table.text:
+            self.connection.execute(
+                f"INSERT OR REPLACE INTO text_{table.name} (rowid, body) VALUES (?, ?)",  # noqa: S608
+                (found, searchable(getattr(row, table.text))),
+            )
+        self._note(table, key, row, data)
+
+    def drop(self, table: Table[Any], *key: str) -> None:
+        joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
+        found = self.connection.execute(
+            f"DELETE FROM row_{table.name} WHERE key = ? RETURNING id",  # noqa: S608
+            (joined,),
+        ).get
+        if found is None:
+            return
+        if table.text:
+            self.connection.execute(f"DELETE FROM text_{table.name} WHERE rowid = ?", (found,))  # noqa: S608
+        self.connection.execute(
+            "INSERT OR REPLACE INTO gone (tbl, key, seq) VALUES (?, ?, ?)", (table.name, joined, self.seq)
+        )
+        self._note(table, joined, None, b"null")
+
+    def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:
+        tests = " AND ".join(f"{_column(name)} IS ?" for name in where)
+        values = list(where.values())
+        if table.text:
+            self.connection.execute(
+                f"DELETE FROM text_{table.name} WHERE rowid IN"  # noqa: S608
+                f" (SELECT id FROM row_{table.name} WHERE {tests})",
+                values,
+            )
+        self.connection.execute(f"DELETE FROM row_{table.name} WHERE {tests}", values)  # noqa: S608
+
+    def _upsert(self, table: Table[Any]) -> str:
+        sql = self._put_sql.get(table.name)
+        if sql is None:
+            columns = ["key", "seq", "data", *[f"c_{c}" for c in table.columns]]
+            changed = ", ".join(f"{c} = excluded.{c}" for c in columns[1:])
+            marks = ", ".join("?" * len(columns))
+            sql = (
+                f"INSERT INTO row_{table.name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+                f" ON CONFLICT (key) DO UPDATE SET {changed} RETURNING id"
+            )
+            self._put_sql[table.name] = sql
+        return sql
+
+    def _note(self, table: Table[Any], key: str, row: Row | None, data: bytes) -> None:
+        place = (table.name, key)
+        self.changed.pop(place, None)
+        self.changed[place] = Change(table, key, self.seq, row, data)

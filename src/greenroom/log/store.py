@@ -1,0 +1,95 @@
+"""What the log needs of a database. SQLite is the first; the contract is written so that PostgreSQL can be another."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+from greenroom.log.model import Change, Event, Recorded, Rows, Tx
+
+T = TypeVar("T")
+
+
+class WriteTx(Tx, Protocol):
+    """A transaction of the one writer. Rows put after `append` carry the seq of that event."""
+
+    def append(self, event: Event, at: int, by: str) -> Recorded:
+        """Give the event the next seq and keep it."""
+        ...
+
+    def known(self, key: str) -> tuple[str, int, int] | None:
+        """What a command key stands for: the command's name, and its first and last seq."""
+        ...
+
+    def remember(self, key: str, name: str, first: int, last: int, at: int) -> None:
+        """Remember a command key."""
+        ...
+
+    def records(self, first: int, last: int) -> list[Recorded]:
+        """Events of the log, both ends included."""
+        ...
+
+    def changes(self) -> tuple[Change, ...]:
+        """Rows changed so far in this transaction, the last state of each, in order."""
+        ...
+
+
+class Store(Protocol):
+    """One durable log with its rows. `write` is called by one task at a time."""
+
+    @property
+    def rows(self) -> Rows:
+        """The committed present. Reads are short; long ones go through `read`."""
+        ...
+
+    async def write(self, work: Callable[[WriteTx], T]) -> T:
+        """Run `work` in a transaction and return once it is on disk; whatever it raises rolls it back."""
+        ...
+
+    async def read(self, work: Callable[["Snapshot"], T]) -> T:
+        """Run a long read on one consistent snapshot without holding up anybody."""
+        ...
+
+    def snapshot(self) -> "Snapshot":
+        """One consistent view for a few short reads, to be used as a context manager."""
+        ...
+
+    def events(self, after: int, limit: int) -> list[Recorded]:
+        """Events after a seq, oldest first."""
+        ...
+
+    def head(self) -> int:
+        """The seq of the newest event."""
+        ...
+
+    def cursor(self, name: str) -> int:
+        """How far a reactor has come."""
+        ...
+
+    async def move_cursor(self, name: str, seq: int) -> None:
+        """Remember how far a reactor has come."""
+        ...
+
+    async def forget_commands(self, before: int) -> int:
+        """Forget command keys from before a time; returns how many."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what is under way and let go of the files."""
+        ...
+
+
+class Snapshot(Rows, Protocol):
+    """A consistent view of rows and log at one seq."""
+
+    seq: int
+
+    def __enter__(self) -> "Snapshot": ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def all_events(self, after: int = 0) -> Iterator[Recorded]:
+        """The whole log after a seq, oldest first."""
+        ...
+
+    def gone_since(self, table: str, seq: int) -> Sequence[tuple[str, int]]:
+        """Keys of rows of a table that were dropped after a seq."""
+        ...

@@ -1,0 +1,295 @@
+"""The log in one SQLite file, through APSW: rules run on the caller's thread, only the commit waits in another.
+
+SQLite's WAL publishes a commit to readers after it has synced it, so whatever `rows` shows is on disk.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from greenroom.log import sqlite_rows
+from greenroom.log.codec import Codec
+from greenroom.log.errors import Unavailable
+from greenroom.log.failpoints import failpoint
+from greenroom.log.model import Change, Event, Noun, Recorded, Table
+from greenroom.log.sqlite_rows import SqliteRows, SqliteRowWriter
+
+T = TypeVar("T")
+FILE = "greenroom.db"
+APPLICATION_ID = 0x67_72_65_65
+SCHEMA = 1
+GENESIS = b"\0" * 32
+_BUSY_S = 5.0
+_MECHANISM = """
+CREATE TABLE IF NOT EXISTS events
+    (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, by TEXT NOT NULL, type TEXT NOT NULL, v INTEGER NOT NULL,
+     data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS commands
+    (key TEXT PRIMARY KEY, name TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, at INTEGER NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS chain (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS gone
+    (tbl TEXT NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tbl, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+class StoreUnusable(Exception):
+    """The data directory cannot be used as it is; the message says why and what to do."""
+
+
+def link(previous: bytes, recorded: tuple[int, int, str, str, int, bytes]) -> bytes:
+    """The hash of a privileged event, over the one before it."""
+    seq, at, by, name, version, data = recorded
+    head = f"{seq}\x1f{at}\x1f{by}\x1f{name}\x1f{version}\x1f".encode()
+    return hashlib.sha256(previous + head + data).digest()
+
+
+def connect(path: Path, *, write: bool = False) -> apsw.Connection:
+    """A connection with the settings that durability and safety ask for."""
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if write else apsw.SQLITE_OPEN_READONLY
+    connection = apsw.Connection(str(path), flags=flags)
+    connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536")
+    if write:
+        connection.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;"
+            " PRAGMA wal_autocheckpoint = 2000"
+        )
+    else:
+        connection.set_busy_timeout(2000)
+    return connection
+
+
+class SqliteTx(SqliteRowWriter):
+    """The writer's transaction: events, their rows, command keys and the chain of privileged events."""
+
+    def __init__(self, connection: apsw.Connection, codec: Codec) -> None:
+        super().__init__(connection)
+        self._codec = codec
+        self._chain: bytes | None = None
+
+    def begin(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+        self.changed.clear()
+        self.seq = head_of(self.connection)
+        self._chain = None
+
+    def append(self, event: Event, at: int, by: str) -> Recorded:
+        self.seq += 1
+        kind = type(event)
+        raw = (self.seq, at, by, kind.__name__, kind.version, self._codec.encode(event))
+        self.connection.execute("INSERT INTO events (seq, at, by, type, v, data) VALUES (?, ?, ?, ?, ?, ?)", raw)
+        if kind.privileged:
+            if self._chain is None:
+                last = self.connection.execute("SELECT hash FROM chain ORDER BY seq DESC LIMIT 1").get
+                self._chain = last or GENESIS
+            self._chain = link(self._chain, raw)
+            self.connection.execute("INSERT INTO chain (seq, hash) VALUES (?, ?)", (self.seq, self._chain))
+        return Recorded(self.seq, at, by, event)
+
+    def known(self, key: str) -> tuple[str, int, int] | None:
+        return next(self.connection.execute("SELECT name, first, last FROM commands WHERE key = ?", (key,)), None)
+
+    def remember(self, key: str, name: str, first: int, last: int, at: int) -> None:
+        self.connection.execute("INSERT INTO commands VALUES (?, ?, ?, ?, ?)", (key, name, first, last, at))
+
+    def records(self, first: int, last: int) -> list[Recorded]:
+        return list(read_events(self.connection, self._codec, first - 1, last - first + 1))
+
+    def changes(self) -> tuple[Change, ...]:
+        return tuple(self.changed.values())
+
+
+def head_of(connection: apsw.Connection) -> int:
+    return connection.execute("SELECT max(seq) FROM events").get or 0
+
+
+def read_events(connection: apsw.Connection, codec: Codec, after: int, limit: int) -> Iterator[Recorded]:
+    query = "SELECT seq, at, by, type, v, data FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+    return (codec.decode(*row) for row in connection.execute(query, (after, limit)))
+
+
+class SqliteSnapshot(SqliteRows):
+    """A read transaction: rows and log at one seq."""
+
+    def __init__(self, connection: apsw.Connection, codec: Codec) -> None:
+        super().__init__(connection)
+        self._codec = codec
+        self.seq = 0
+
+    def __enter__(self) -> "SqliteSnapshot":
+        self.connection.execute("BEGIN")
+        self.seq = head_of(self.connection)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.execute("COMMIT")
+
+    def all_events(self, after: int = 0) -> Iterator[Recorded]:
+        return read_events(self.connection, self._codec, after, 1 << 62)
+
+    def gone_since(self, table: str, seq: int) -> Sequence[tuple[str, int]]:
+        return list(self.connection.execute("SELECT key, seq FROM gone WHERE tbl = ? AND seq > ?", (table, seq)))
+
+
+class SqliteStore:
+    """The store of one hub. It owns the data directory while it is open."""
+
+    def __init__(self, data: Path, nouns: Iterable[Noun]) -> None:
+        self.path = data / FILE
+        self.codec = Codec(nouns)
+        self.tables: tuple[Table[Any], ...] = tuple(table for noun in nouns for table in noun.tables)
+        self._lock = _own(data)
+        self._threads = ThreadPoolExecutor(1, "greenroom-commit")
+        self._readers = ThreadPoolExecutor(2, "greenroom-read")
+        fresh = not self.path.exists()
+        try:
+            self.writer = connect(self.path, write=True)
+            self._verify(fresh)
+            self.writer.execute(_MECHANISM)
+            self._reader = connect(self.path)
+        except apsw.Error as error:
+            os.close(self._lock)
+            raise StoreUnusable(f"{self.path}: {error}. Restore a backup with `greenroom restore`.") from error
+        self.path.chmod(0o600)
+        self._tx = SqliteTx(self.writer, self.codec)
+        self.rows = SqliteRows(self._reader)
+
+    def _verify(self, fresh: bool) -> None:
+        if fresh:
+            self.writer.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA}")
+            return
+        if self.writer.pragma("application_id") != APPLICATION_ID:
+            raise StoreUnusable(f"{self.path} is not a Greenroom database; choose another --data directory.")
+        found = self.writer.pragma("user_version")
+        if found > SCHEMA:
+            raise StoreUnusable(
+                f"{self.path} was written by a newer greenroom (schema {found}, this one knows {SCHEMA}):"
+                " install the newer version, or restore a backup made before the upgrade."
+            )
+
+    async def write(self, work: Callable[[SqliteTx], T]) -> T:
+        await self._begin()
+        try:
+            result = work(self._tx)
+            failpoint("log.before_commit")
+            await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._threads, self._commit))
+        except BaseException as error:
+            self._rollback()
+            if isinstance(error, (apsw.FullError, apsw.IOError)):
+                raise Unavailable(
+                    "storage_full",
+                    f"The disk did not take it ({error}); nothing was changed. Free some space and try again.",
+                    retry_after_s=5,
+                ) from error
+            raise
+        return result
+
+    async def _begin(self) -> None:
+        deadline = asyncio.get_running_loop().time() + _BUSY_S
+        while True:
+            try:
+                return self._tx.begin()
+            except apsw.BusyError:
+                if asyncio.get_running_loop().time() > deadline:
+                    raise Unavailable(
+                        "storage_busy",
+                        f"Another program holds {self.path.name} locked; close it and try again.",
+                        retry_after_s=5,
+                    ) from None
+                await asyncio.sleep(0.05)
+            except (apsw.FullError, apsw.IOError) as error:
+                raise Unavailable("storage_full", f"The disk cannot be written ({error}).", 5) from error
+
+    def _commit(self) -> None:
+        self.writer.execute("COMMIT")
+
+    def _rollback(self) -> None:
+        with contextlib.suppress(apsw.SQLError):  # SQLite may have rolled back by itself
+            self.writer.execute("ROLLBACK")
+
+    async def read(self, work: Callable[[SqliteSnapshot], T]) -> T:
+        def run() -> T:
+            with (
+                contextlib.closing(connect(self.path)) as connection,
+                SqliteSnapshot(connection, self.codec) as view,
+            ):
+                return work(view)
+
+        return await asyncio.get_running_loop().run_in_executor(self._readers, run)
+
+    def snapshot(self) -> SqliteSnapshot:
+        return SqliteSnapshot(self._reader, self.codec)
+
+    def events(self, after: int, limit: int) -> list[Recorded]:
+        return list(read_events(self._reader, self.codec, after, limit))
+
+    def head(self) -> int:
+        return head_of(self._reader)
+
+    def cursor(self, name: str) -> int:
+        return self._reader.execute("SELECT seq FROM cursors WHERE name = ?", (name,)).get or 0
+
+    async def move_cursor(self, name: str, seq: int) -> None:
+        sql = "INSERT INTO cursors VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = max(seq, excluded.seq)"
+        await self.write(lambda tx: tx.connection.execute(sql, (name, seq)) and None)
+
+    async def forget_commands(self, before: int) -> int:
+        def forget(tx: SqliteTx) -> int:
+            tx.connection.execute("DELETE FROM commands WHERE at < ?", (before,))
+            return tx.connection.changes()
+
+        return await self.write(forget)
+
+    def meta(self, name: str) -> str | None:
+        return self._reader.execute("SELECT value FROM meta WHERE name = ?", (name,)).get  # type: ignore[no-any-return]
+
+    def remake_rows(self, fill: Callable[[SqliteTx], None], marks: dict[str, str]) -> None:
+        """Throw all rows away and let `fill` make them again, in one transaction; used before the hub serves."""
+        self._tx.begin()
+        try:
+            for statement in [
+                *sqlite_rows.drop_ddl(self.writer),
+                "DELETE FROM gone",
+                *sqlite_rows.ddl(self.tables),
+            ]:
+                self.writer.execute(statement)
+            fill(self._tx)
+            for name, value in marks.items():
+                self.writer.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+            self._commit()
+        except BaseException:
+            self._rollback()
+            raise
+        self._tx.changed.clear()
+
+    async def close(self) -> None:
+        self._threads.shutdown(wait=True)
+        self._readers.shutdown(wait=True)
+        self._reader.close()
+        self.writer.close()
+        os.close(self._lock)
+
+
+def _own(data: Path) -> int:
+    """Make this process the only owner of a data directory, closed to other users."""
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if data.is_symlink() or data.stat().st_uid != os.getuid():
+        raise StoreUnusable(f"{data} does not belong to you: choose another --data directory.")
+    data.chmod(0o700)
+    lock = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StoreUnusable(f"Another hub is using {data}: stop it first, or choose another --data.") from None
+    return lock

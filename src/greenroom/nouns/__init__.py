@@ -1,0 +1,1 @@
+"""The nouns of the product: one folder each, with its model, rules and projections."""

@@ -1,0 +1,70 @@
+"""The rules of credentials: nobody gives away more than they have."""
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.model import (
+    CREDENTIALS,
+    GRANTABLE,
+    RIGHTS,
+    CreateCredential,
+    CredentialCreated,
+    CredentialRevoked,
+    Principal,
+    RevokeCredential,
+)
+from greenroom.nouns.access.queries import need_kind, need_right
+
+
+def create_credential(rows: Rows, command: CreateCredential, context: Context) -> list[Event]:
+    by = principal(command)
+    need_right(by, "operate")
+    need_kind(command.kind)
+    rights = frozenset(RIGHTS[command.kind] if command.rights is None else command.rights)
+    if not rights <= GRANTABLE[command.kind]:
+        wrong = ", ".join(sorted(rights - GRANTABLE[command.kind]))
+        raise Refused("bad_rights", f"A credential of kind {command.kind} cannot have: {wrong}.")
+    if not rights - {"node", "trigger"} <= by.rights:
+        raise Refused("too_wide", "You cannot give rights that you do not have.", "forbidden")
+    if not command.name.strip() or len(command.name) > 100:
+        raise Refused("bad_name", "Give the credential a name of 1 to 100 characters.")
+    if command.kind == "agent" and "register" not in rights and not command.agent_id:
+        raise Refused("agent_required", "An agent's credential names its agent: agent_id is missing.")
+    if command.expires_at is not None and command.expires_at <= context.now:
+        raise Refused("bad_expiry", "The expiry lies in the past.")
+    return [
+        CredentialCreated(
+            credential_id=command.credential_id,
+            kind=command.kind,
+            name=command.name.strip(),
+            digest=command.digest,
+            rights=sorted(rights),
+            agent_id=command.agent_id,
+            threads=command.threads,
+            expires_at=command.expires_at,
+            browser=command.browser,
+        )
+    ]
+
+
+def revoke_credential(rows: Rows, command: RevokeCredential, context: Context) -> list[Event]:
+    by = principal(command)
+    if command.credential_id != by.credential:  # one's own may always be ended: that is how one logs out
+        need_right(by, "operate")
+    found = rows.get(CREDENTIALS, command.credential_id)
+    if found is None:
+        raise Refused("credential_not_found", "There is no such credential: see `greenroom token list`.", "not_found")
+    if found.revoked_at is not None:
+        return []
+    return [CredentialRevoked(credential_id=found.id, reason=command.reason)]
+
+
+def principal(command: Command) -> Principal:
+    """Who gave the command. Every command of a noun is given by a principal."""
+    assert isinstance(command.by, Principal)  # noqa: S101 a bug, not an input
+    return command.by
+
+
+DECIDE: dict[type[Command], Decide] = {
+    CreateCredential: create_credential,
+    RevokeCredential: revoke_credential,
+}

@@ -1,0 +1,1 @@
+"""Participants: agents that are registered on the bus, and whether they are there."""

@@ -1,0 +1,179 @@
+"""The rules of agents."""
+
+from collections.abc import Sized
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.model import CREDENTIALS, RIGHTS, CredentialCreated, CredentialRevoked
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.agents.model import (
+    AGENTS,
+    Agent,
+    AgentKicked,
+    AgentRegistered,
+    AgentResumed,
+    AgentUnregistered,
+    AgentUpdated,
+    KickAgent,
+    RegisterAgent,
+    ResumeAgent,
+    Skill,
+    UnregisterAgent,
+    UpdateAgent,
+)
+from greenroom.nouns.agents.names import need_name
+from greenroom.nouns.agents.queries import agent_not_found, need_own_agent
+
+_TEXT = 4_000
+_ITEMS = 50
+
+
+def register_agent(rows: Rows, command: RegisterAgent, context: Context) -> list[Event]:
+    by = principal(command)
+    ide = need_name(command.ide, "ide")
+    model = need_name(command.model, "model")
+    display_name = command.display_name and need_name(command.display_name, "display_name")
+    _need_modest(command.description, command.capabilities, command.skills, command.emoji)
+    if by.agent_id is not None:
+        return _register_again(rows, by.agent_id, command, ide, model, display_name)
+    need_right(by, "register")
+    return [
+        AgentRegistered(
+            agent_id=command.agent_id,
+            name=_free_name(rows, f"{ide} ({model})"),
+            ide=ide,
+            model=model,
+            enrolled_by=by.credential or by.id,
+            description=command.description,
+            capabilities=command.capabilities,
+            skills=command.skills,
+            display_name=display_name,
+            emoji=command.emoji,
+        ),
+        CredentialCreated(
+            credential_id=command.credential_id,
+            kind="agent",
+            name=f"{ide} ({model})"[:100],
+            digest=command.digest,
+            rights=sorted(RIGHTS["agent"] & by.rights),
+            agent_id=command.agent_id,
+            threads=None if by.threads is None else sorted(by.threads),
+        ),
+    ]
+
+
+def _register_again(
+    rows: Rows, agent_id: str, command: RegisterAgent, ide: str, model: str, display_name: str | None
+) -> list[Event]:
+    """The same credential is the same agent: it may describe itself anew, and it is never doubled."""
+    found = rows.get(AGENTS, agent_id)
+    if found is None:  # a credential made for an agent that has not shown itself yet
+        return [
+            AgentRegistered(
+                agent_id=agent_id,
+                name=_free_name(rows, f"{ide} ({model})"),
+                ide=ide,
+                model=model,
+                enrolled_by=agent_id,
+                description=command.description,
+                capabilities=command.capabilities,
+                skills=command.skills,
+                display_name=display_name,
+                emoji=command.emoji,
+            )
+        ]
+    if found.state == "kicked":
+        raise agent_not_found(agent_id)
+    name = found.name if (found.ide, found.model) == (ide, model) else _free_name(rows, f"{ide} ({model})")
+    updated = AgentUpdated(
+        agent_id=agent_id,
+        ide=ide,
+        model=model,
+        name=name,
+        description=command.description,
+        capabilities=command.capabilities,
+        skills=command.skills,
+        display_name=display_name,
+        emoji=command.emoji,
+    )
+    return [AgentResumed(agent_id=agent_id), updated] if found.state == "unregistered" else [updated]
+
+
+def update_agent(rows: Rows, command: UpdateAgent, context: Context) -> list[Event]:
+    agent = _own_or_operated(rows, command, command.agent_id)
+    _need_modest(command.description or "", command.capabilities or [], command.skills or [], command.emoji)
+    return [
+        AgentUpdated(
+            agent_id=agent.id,
+            description=command.description,
+            capabilities=command.capabilities,
+            skills=command.skills,
+            display_name=command.display_name and need_name(command.display_name, "display_name"),
+            emoji=command.emoji,
+        )
+    ]
+
+
+def resume_agent(rows: Rows, command: ResumeAgent, context: Context) -> list[Event]:
+    agent = need_own_agent(rows, principal(command), command.agent_id)
+    return [AgentResumed(agent_id=agent.id)] if agent.state == "unregistered" else []
+
+
+def unregister_agent(rows: Rows, command: UnregisterAgent, context: Context) -> list[Event]:
+    agent = need_own_agent(rows, principal(command), command.agent_id)
+    return [AgentUnregistered(agent_id=agent.id)] if agent.state == "registered" else []
+
+
+def kick_agent(rows: Rows, command: KickAgent, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    agent = rows.get(AGENTS, command.agent_id)
+    if agent is None:
+        raise agent_not_found(command.agent_id)
+    if agent.state == "kicked":
+        return []
+    live = [c for c in rows.find(CREDENTIALS, {"agent_id": agent.id}) if c.revoked_at is None]
+    return [
+        AgentKicked(agent_id=agent.id, reason=command.reason[:_TEXT]),
+        *[CredentialRevoked(credential_id=c.id, reason="kicked") for c in live],
+    ]
+
+
+def _own_or_operated(rows: Rows, command: Command, agent_id: str) -> Agent:
+    by = principal(command)
+    if by.operates:
+        agent = rows.get(AGENTS, agent_id)
+        if agent is None:
+            raise agent_not_found(agent_id)
+        return agent
+    return need_own_agent(rows, by, agent_id)
+
+
+def _free_name(rows: Rows, wanted: str) -> str:
+    number = 1
+    name = wanted
+    while any(agent.state == "registered" for agent in rows.find(AGENTS, {"name": name}, limit=5)):
+        number += 1
+        name = f"{wanted} {number}"
+    return name
+
+
+def _need_modest(description: str, capabilities: list[str], skills: list[Skill], emoji: str | None) -> None:
+    """What agents say of themselves is shown to other agents, so it is kept short."""
+    texts = [description, *capabilities, *(s.name for s in skills), *(s.description for s in skills)]
+    items: list[Sized] = [capabilities, skills, *(s.tags for s in skills), *(s.examples for s in skills)]
+    if any(len(text) > _TEXT for text in texts) or any(len(item) > _ITEMS for item in items) or len(emoji or "") > 16:
+        raise Refused(
+            "description_too_long",
+            f"Keep each text under {_TEXT} characters, each list under {_ITEMS} entries, the emoji under 16.",
+            "too_large",
+        )
+
+
+DECIDE: dict[type[Command], Decide] = {
+    RegisterAgent: register_agent,
+    UpdateAgent: update_agent,
+    ResumeAgent: resume_agent,
+    UnregisterAgent: unregister_agent,
+    KickAgent: kick_agent,
+}

@@ -1,0 +1,132 @@
+"""Agents: one participant each, with an identity and a credential."""
+
+from typing import ClassVar
+
+import msgspec
+
+from greenroom.log.model import Command, Event, Row, Table
+
+
+class Skill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something an agent says it can do."""
+
+    id: str
+    name: str
+    description: str = ""
+    tags: list[str] = []
+    examples: list[str] = []
+
+
+class Agent(Row, frozen=True, kw_only=True):
+    """A participant. `enrolled_by` is the credential that registered it and may act for it."""
+
+    id: str
+    name: str
+    ide: str
+    model: str
+    registered_at: int
+    enrolled_by: str
+    description: str = ""
+    capabilities: list[str] = []
+    skills: list[Skill] = []
+    display_name: str | None = None
+    emoji: str | None = None
+    state: str = "registered"
+    """registered, unregistered or kicked."""
+
+
+AGENTS = Table("agent", Agent, ("id",), (("name",), ("state",), ("enrolled_by",), ("_seq",)))
+
+
+class RegisterAgent(Command, frozen=True, kw_only=True):
+    """Register a new agent with a credential of its own, or describe anew the agent whose credential this is."""
+
+    agent_id: str
+    credential_id: str
+    digest: str
+    ide: str
+    model: str
+    description: str = ""
+    capabilities: list[str] = []
+    skills: list[Skill] = []
+    display_name: str | None = None
+    emoji: str | None = None
+
+
+class UpdateAgent(Command, frozen=True, kw_only=True):
+    """Change what an agent says of itself; None leaves a field as it is."""
+
+    agent_id: str
+    description: str | None = None
+    capabilities: list[str] | None = None
+    skills: list[Skill] | None = None
+    display_name: str | None = None
+    emoji: str | None = None
+
+
+class ResumeAgent(Command, frozen=True, kw_only=True):
+    """Take up an agent again that had unregistered."""
+
+    agent_id: str
+
+
+class UnregisterAgent(Command, frozen=True, kw_only=True):
+    """Leave the bus; the agent's messages stay."""
+
+    agent_id: str
+
+
+class KickAgent(Command, frozen=True, kw_only=True):
+    """Put an agent out and end its credentials."""
+
+    agent_id: str
+    reason: str = ""
+
+
+class AgentRegistered(Event, frozen=True, kw_only=True):
+    """An agent joined the bus."""
+
+    agent_id: str
+    name: str
+    ide: str
+    model: str
+    enrolled_by: str
+    description: str = ""
+    capabilities: list[str] = []
+    skills: list[Skill] = []
+    display_name: str | None = None
+    emoji: str | None = None
+
+
+class AgentUpdated(Event, frozen=True, kw_only=True):
+    """An agent describes itself differently; None leaves a field as it was."""
+
+    agent_id: str
+    ide: str | None = None
+    model: str | None = None
+    name: str | None = None
+    description: str | None = None
+    capabilities: list[str] | None = None
+    skills: list[Skill] | None = None
+    display_name: str | None = None
+    emoji: str | None = None
+
+
+class AgentResumed(Event, frozen=True, kw_only=True):
+    """An agent that had left is back."""
+
+    agent_id: str
+
+
+class AgentUnregistered(Event, frozen=True, kw_only=True):
+    """An agent left the bus."""
+
+    agent_id: str
+
+
+class AgentKicked(Event, frozen=True, kw_only=True):
+    """An agent was put out by an operator."""
+
+    privileged: ClassVar[bool] = True
+    agent_id: str
+    reason: str = ""

@@ -1,0 +1,67 @@
+"""Who is there: an agent is online while it waits and for a while after it was last heard of. Kept in memory only."""
+
+from typing import NamedTuple
+
+from greenroom.log.clock import Clock
+from greenroom.log.signals import Signals
+
+
+class Heard(NamedTuple):
+    at: int
+    activity: str
+
+
+class Presence:
+    """Knows when each agent was last heard of, and tells of arrivals and departures as signals."""
+
+    def __init__(self, clock: Clock, signals: Signals, online_s: int) -> None:
+        self._clock = clock
+        self._signals = signals
+        self._online_ms = online_s * 1000
+        self._heard: dict[str, Heard] = {}
+        self._waiting: dict[str, int] = {}
+        self._online: set[str] = set()
+
+    def hear(self, agent_id: str, activity: str) -> None:
+        """The agent did something just now."""
+        self._heard[agent_id] = Heard(self._clock.now(), activity)
+        if agent_id not in self._online:
+            self._online.add(agent_id)
+            self._signals.emit("agent.online", {"agent_id": agent_id})
+
+    def start_waiting(self, agent_id: str) -> None:
+        self._waiting[agent_id] = self._waiting.get(agent_id, 0) + 1
+        self.hear(agent_id, "msg_wait")
+
+    def stop_waiting(self, agent_id: str) -> None:
+        left = self._waiting.get(agent_id, 0) - 1
+        if left > 0:
+            self._waiting[agent_id] = left
+        else:
+            self._waiting.pop(agent_id, None)
+        self.hear(agent_id, "msg_wait")
+
+    def leave(self, agent_id: str) -> None:
+        """The agent said that it goes."""
+        self._heard.pop(agent_id, None)
+        if agent_id in self._online:
+            self._online.discard(agent_id)
+            self._signals.emit("agent.offline", {"agent_id": agent_id})
+
+    def is_online(self, agent_id: str) -> bool:
+        if agent_id in self._waiting:
+            return True
+        heard = self._heard.get(agent_id)
+        return heard is not None and self._clock.now() - heard.at < self._online_ms
+
+    def is_waiting(self, agent_id: str) -> bool:
+        return agent_id in self._waiting
+
+    def last_heard(self, agent_id: str) -> Heard | None:
+        return self._heard.get(agent_id)
+
+    def sweep(self) -> None:
+        """Announce those who have gone silent; called every few seconds."""
+        for agent_id in [a for a in self._online if not self.is_online(a)]:
+            self._online.discard(agent_id)
+            self._signals.emit("agent.offline", {"agent_id": agent_id})

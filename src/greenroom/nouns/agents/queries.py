@@ -1,0 +1,42 @@
+"""Which agents there are, and who may act for one."""
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Rows
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.model import AGENTS, Agent
+
+
+def get_agent(rows: Rows, agent_id: str) -> Agent | None:
+    return rows.get(AGENTS, agent_id)
+
+
+def find_agents(rows: Rows, by: Principal) -> list[Agent]:
+    """The agents that a principal may see, oldest first."""
+    found = rows.find(AGENTS, {"state": "registered"}, order="_key")
+    if by.kind == "anonymous":
+        return [agent for agent in found if agent.enrolled_by == by.credential]
+    return found
+
+
+def acts_for(by: Principal, agent: Agent) -> bool:
+    """An agent is spoken for by its own credential or by the one that enrolled it, and by nobody else."""
+    return by.agent_id == agent.id or (by.credential is not None and by.credential == agent.enrolled_by)
+
+
+def need_own_agent(rows: Rows, by: Principal, agent_id: str | None) -> Agent:
+    """The agent that the principal speaks for; what is not its own looks like what is not there."""
+    wanted = agent_id or by.agent_id
+    if wanted is None:
+        raise Refused("agent_required", "Say which agent acts: agent_id is missing.")
+    agent = rows.get(AGENTS, wanted)
+    if agent is None or agent.state == "kicked" or not acts_for(by, agent):
+        raise agent_not_found(wanted)
+    return agent
+
+
+def agent_not_found(agent_id: str) -> Refused:
+    return Refused(
+        "agent_not_found",
+        f"There is no agent '{agent_id[:80]}' that this credential speaks for: call agent_register first.",
+        "not_found",
+    )

@@ -1,0 +1,1 @@
+"""Lasting conversations: threads, their members and messages, and the rules by which they are ordered."""

@@ -1,0 +1,65 @@
+"""The coordinator: looks at threads in which everybody waits, and asks the person who shall go on."""
+
+import asyncio
+
+from greenroom.log.ids import new_id
+from greenroom.log.log import Log
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.agents.presence import Presence
+from greenroom.nouns.threads.commands import RaiseDecision
+from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Thread
+from greenroom.nouns.threads.queries import find_members
+from greenroom.nouns.threads.waiting import Waiters
+
+
+class Coordinator:
+    """Raises a decision for a silent thread. What it raised is in the log, so a restart raises nothing twice."""
+
+    def __init__(self, log: Log, presence: Presence, waiters: Waiters, every_s: float) -> None:
+        self._log = log
+        self._presence = presence
+        self._waiters = waiters
+        self._every_s = every_s
+
+    async def run(self) -> None:
+        """Look again and again; to be run as a task."""
+        while True:
+            await asyncio.sleep(self._every_s)
+            await self.look()
+
+    async def look(self) -> None:
+        """Look once at every thread in which somebody waits."""
+        for thread_id in self._waiters.thread_ids():
+            thread = self._log.rows.get(THREADS, thread_id)
+            if thread is not None and thread.status in OPEN_STATES and thread.settings.auto_administrator_enabled:
+                await self._look_at(thread)
+
+    async def _look_at(self, thread: Thread) -> None:
+        entered = {w.agent_id: w.entered_at for w in self._waiters.find_waiters(thread.id) if w.agent_id is not None}
+        members = [m.member_id for m in find_members(self._log.rows, thread.id)]
+        online = [m for m in members if self._presence.is_online(m)]
+        if not online or thread.mailbox_of is not None or any(agent not in entered for agent in online):
+            return
+        several = len(online) > 1
+        patience = thread.settings.switch_timeout_seconds if several else thread.settings.timeout_seconds
+        silent_since = max(*(entered[agent] for agent in online), thread.last_at)
+        if self._log.clock.now() - silent_since < patience * 1000:
+            return
+        candidate = self._candidate(thread, online)
+        await self._log.do(
+            RaiseDecision(
+                by=HUB,
+                thread_id=thread.id,
+                message_id=new_id("msg"),
+                instruction_id=new_id("msg"),
+                kind="switch" if several else "takeover",
+                candidate_id=candidate,
+                about_seq=thread.current_seq,
+            )
+        )
+
+    def _candidate(self, thread: Thread, online: list[str]) -> str:
+        """Who has waited longest and is not the admin already."""
+        entered = {w.agent_id: w.entered_at for w in self._waiters.find_waiters(thread.id)}
+        others = [agent for agent in online if agent != thread.admin_id] or online
+        return min(others, key=lambda agent: entered[agent])

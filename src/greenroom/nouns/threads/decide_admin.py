@@ -1,0 +1,118 @@
+"""The rules of administration: decisions that a person takes about a silent thread, each once."""
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.threads.commands import DecideAdmin, RaiseDecision
+from greenroom.nouns.threads.events import AdminDecided, AdminDecisionRaised, MessagePosted
+from greenroom.nouns.threads.model import DECISIONS, OPEN_STATES, THREADS, Thread
+from greenroom.nouns.threads.queries import need_thread
+
+ACTIONS = {"takeover": ("takeover", "cancel"), "switch": ("switch", "keep")}
+
+
+def raise_decision(rows: Rows, command: RaiseDecision, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    thread = rows.get(THREADS, command.thread_id)
+    if thread is None or thread.status not in OPEN_STATES or thread.current_seq != command.about_seq:
+        return []
+    if rows.find(DECISIONS, {"thread_id": thread.id, "about_seq": command.about_seq}, limit=1):
+        return []
+    waiting = rows.find(DECISIONS, {"thread_id": thread.id}, order="about_seq", desc=True, limit=1)
+    if waiting and waiting[0].action is None:
+        return []  # one question at a time
+    raised = AdminDecisionRaised(
+        thread_id=thread.id,
+        message_id=command.message_id,
+        kind=command.kind,
+        candidate_id=command.candidate_id,
+        about_seq=command.about_seq,
+    )
+    events: list[Event] = [raised, _question(rows, thread, command)]
+    if command.kind == "switch" and thread.admin_id:
+        events.append(_instruction(rows, thread, command))
+    return events
+
+
+def _question(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
+    candidate = rows.get(AGENTS, command.candidate_id) if command.candidate_id else None
+    name = candidate.name if candidate else "nobody"
+    if command.kind == "takeover":
+        text = f"Every agent in this thread is waiting. Shall {name} take the thread over and go on?"
+    else:
+        text = f"The thread's admin has been silent. Shall {name} become its admin?"
+    yes, no = ACTIONS[command.kind]
+    return MessagePosted(
+        message_id=command.message_id,
+        thread_id=thread.id,
+        author_id="system",
+        author_name="system",
+        role="system",
+        content=text,
+        priority="system",
+        metadata={
+            "ui_type": f"admin_{command.kind}_confirmation",
+            "visibility": "human_only",
+            "actions": [yes, no],
+            "candidate_admin_id": command.candidate_id,
+            "current_admin_id": thread.admin_id,
+        },
+    )
+
+
+def _instruction(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
+    assert thread.admin_id is not None  # noqa: S101 the caller has looked
+    admin = rows.get(AGENTS, thread.admin_id)
+    return MessagePosted(
+        message_id=command.instruction_id,
+        thread_id=thread.id,
+        author_id="system",
+        author_name="system",
+        role="system",
+        content=(
+            f"{admin.name if admin else thread.admin_id}: all agents here are waiting. As the admin of this thread,"
+            " say who does what next, or close it with a summary."
+        ),
+        priority="system",
+        metadata={"ui_type": "admin_coordination", "handoff_target": thread.admin_id},
+        handoff_target=thread.admin_id,
+    )
+
+
+def decide_admin(rows: Rows, command: DecideAdmin, context: Context) -> list[Event]:
+    by = principal(command)
+    need_right(by, "operate")
+    thread = need_thread(rows, by, command.thread_id)
+    known = {action for pair in ACTIONS.values() for action in pair}
+    if command.action not in known:
+        raise Refused("bad_action", f"action must be one of {', '.join(sorted(known))}.")
+    decision = None
+    if command.source_message_id is not None:
+        decision = rows.get(DECISIONS, command.source_message_id)
+        if decision is None or decision.thread_id != thread.id:
+            raise Refused("decision_not_found", "source_message_id names no open decision of this thread.", "not_found")
+        if decision.action is not None:
+            return []  # answered before; the caller is told by the row
+        if command.action not in ACTIONS[decision.kind]:
+            raise Refused("bad_action", f"This decision takes {' or '.join(ACTIONS[decision.kind])}.")
+    admin_id = None
+    if command.action in ("takeover", "switch"):
+        admin_id = command.candidate_admin_id or (decision.candidate_id if decision else None)
+        if admin_id is None or rows.get(AGENTS, admin_id) is None:
+            raise Refused("bad_candidate", "candidate_admin_id must name a registered agent.")
+    return [
+        AdminDecided(
+            thread_id=thread.id,
+            message_id=decision.message_id if decision else None,
+            action=command.action,
+            admin_id=admin_id,
+        )
+    ]
+
+
+DECIDE: dict[type[Command], Decide] = {
+    RaiseDecision: raise_decision,
+    DecideAdmin: decide_admin,
+}

@@ -1,0 +1,197 @@
+"""Threads, their members and messages, as rows."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Row, Table
+
+STATES = ("discuss", "implement", "review", "done")
+"""States that a thread may be set to; closed and archived have commands of their own."""
+ALL_STATES = (*STATES, "closed", "archived")
+OPEN_STATES = frozenset(STATES)
+PRIORITIES = ("normal", "urgent", "system")
+STOP_REASONS = ("convergence", "timeout", "error", "complete", "impasse")
+ROLES = ("user", "assistant", "system")
+
+
+class ThreadSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What may be set per thread."""
+
+    auto_administrator_enabled: bool = True
+    timeout_seconds: int = 60
+    switch_timeout_seconds: int = 60
+
+
+class Thread(Row, frozen=True, kw_only=True):
+    """A lasting conversation. `current_seq` is the seq of its newest message, 0 before the first."""
+
+    id: str
+    topic: str
+    status: str
+    created_at: int
+    owner: str
+    """The credential under which it was made: who may not see all threads sees those of the same owner."""
+    current_seq: int = 0
+    admin_id: str | None = None
+    admin_since: int = 0
+    admin_kind: str = "creator"
+    """How the admin came to be it: creator, takeover or switch."""
+    closed_at: int | None = None
+    summary: str | None = None
+    template_id: str | None = None
+    settings: ThreadSettings = ThreadSettings()
+    status_before: str | None = None
+    """The status that an archived thread had."""
+    messages: int = 0
+    last_at: int = 0
+    mailbox_of: str | None = None
+    """The agent whose mailbox this is: seen by it and by operators, posted to by everybody."""
+
+
+class Brief(Row, frozen=True, kw_only=True):
+    """What a thread was opened with; apart from the thread, which changes with every post."""
+
+    thread_id: str
+    system_prompt: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Payload(Row, frozen=True, kw_only=True):
+    """A file that holds the content of a message, for as long as the message is there."""
+
+    blob: str
+    message_id: str
+    thread_id: str
+
+
+class Reaction(msgspec.Struct, frozen=True):
+    agent_id: str
+    reaction: str
+    at: int
+
+
+class Message(Row, frozen=True, kw_only=True):
+    """Something posted. Its `seq` is the seq of the log."""
+
+    id: str
+    thread_id: str
+    seq: int
+    author_id: str
+    author_name: str
+    role: str
+    content: str
+    created_at: int
+    agent: bool = False
+    """Whether the author is an agent."""
+    body: str | None = None
+    """The file that holds the whole content, when `content` is only its beginning."""
+    priority: str = "normal"
+    mentions: list[str] = []
+    metadata: dict[str, Any] | None = None
+    reply_to: str | None = None
+    handoff_target: str | None = None
+    stop_reason: str | None = None
+    edited_at: int | None = None
+    edit_version: int = 0
+    reactions: list[Reaction] = []
+
+
+class Edit(Row, frozen=True, kw_only=True):
+    """What a message said before an edit."""
+
+    message_id: str
+    version: int
+    number: str
+    old_content: str
+    old_body: str | None = None
+    edited_by: str
+    edited_at: int
+
+
+class Member(Row, frozen=True, kw_only=True):
+    """An agent or a person in a thread: its reply tokens, and how far it has come.
+
+    A reply token is `<nonce>-<number>`: known by the nonce, used unless the number is among `unused`.
+    """
+
+    thread_id: str
+    member_id: str
+    joined_at: int
+    nonce: str
+    issued: int = 0
+    unused: list[int] = []
+    refresh: bool = False
+    """A sync error was answered; the next msg_wait returns at once with a fresh context."""
+    delivered: int = 0
+    """The newest seq that was handed over."""
+    seen: int = 0
+    """The newest seq that the member has shown to know."""
+    acted: int = 0
+    """The newest seq that the member knew when it last posted or reacted."""
+
+
+class Author(Row, frozen=True, kw_only=True):
+    """How much an author has posted of late, for the rate limit."""
+
+    author_id: str
+    minute: int
+    count: int
+    before: int = 0
+
+
+class Template(Row, frozen=True, kw_only=True):
+    """What a new thread may start from."""
+
+    id: str
+    name: str
+    system_prompt: str
+    created_at: int = 0
+    description: str = ""
+    default_metadata: dict[str, Any] | None = None
+    builtin: bool = False
+
+
+class Decision(Row, frozen=True, kw_only=True):
+    """A question to the person about a thread's administration, answered once."""
+
+    message_id: str
+    thread_id: str
+    kind: str
+    """takeover or switch."""
+    candidate_id: str | None
+    about_seq: int
+    """The thread's newest message when it was raised: it is raised once for each silence."""
+    raised_at: int
+    action: str | None = None
+    decided_by: str | None = None
+    decided_at: int | None = None
+
+
+class Upload(Row, frozen=True, kw_only=True):
+    """An image that was uploaded and checked."""
+
+    id: str
+    blob: str
+    name: str
+    mime: str
+    size: int
+    by: str
+    at: int
+
+
+THREADS = Table(
+    "thread",
+    Thread,
+    ("id",),
+    (("topic",), ("status", "created_at"), ("created_at",), ("mailbox_of",), ("_seq",)),
+)
+MESSAGES = Table("message", Message, ("id",), (("thread_id", "seq"), ("thread_id", "_seq")), text="content")
+BRIEFS = Table("brief", Brief, ("thread_id",))
+PAYLOADS = Table("payload", Payload, ("blob", "message_id"), (("blob",), ("thread_id",)))
+EDITS = Table("edit", Edit, ("message_id", "number"), (("message_id", "version"),))
+MEMBERS = Table("member", Member, ("thread_id", "member_id"), (("thread_id",), ("member_id",)))
+AUTHORS = Table("author", Author, ("author_id",))
+TEMPLATES = Table("template", Template, ("id",), (("created_at",),))
+DECISIONS = Table("decision", Decision, ("message_id",), (("thread_id", "about_seq"),))
+UPLOADS = Table("upload", Upload, ("id",), (("blob",),))

@@ -1,0 +1,98 @@
+"""Waiting for messages: who waits where, woken by the commit that brings the message and never by a poll."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from greenroom.log.clock import Clock
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id
+from greenroom.log.model import Commit
+from greenroom.nouns.agents.presence import Presence
+from greenroom.nouns.threads.model import MESSAGES, OPEN_STATES, THREADS, Message
+
+
+@dataclass(slots=True, eq=False)
+class Waiter:
+    """One msg_wait under way. `fresh` is completed with the new messages, or with none when the thread has ended."""
+
+    thread_id: str
+    agent_id: str | None
+    entered_at: int
+    timeout_ms: int
+    call_id: str = field(default_factory=lambda: new_id("wait"))
+    fresh: "asyncio.Future[list[Message]]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Waiters:
+    """All msg_waits of the hub. They are connections, so they end with the hub and begin again with their clients."""
+
+    def __init__(self, clock: Clock, presence: Presence, max_per_agent: int) -> None:
+        self._clock = clock
+        self._presence = presence
+        self._max_per_agent = max_per_agent
+        self._by_thread: dict[str, dict[str, Waiter]] = {}
+        self._per_agent: dict[str, int] = {}
+
+    @contextmanager
+    def waiting(self, thread_id: str, agent_id: str | None, timeout_ms: int) -> Iterator[Waiter]:
+        """Be among the waiters of a thread."""
+        waiter = Waiter(thread_id, agent_id, self._clock.now(), timeout_ms)
+        if agent_id is not None:
+            count = self._per_agent.get(agent_id, 0)
+            if count >= self._max_per_agent:
+                raise Refused(
+                    "too_many_waits", f"This agent has {count} msg_wait calls open already: end one first.", "limited"
+                )
+            self._per_agent[agent_id] = count + 1
+            self._presence.start_waiting(agent_id)
+        self._by_thread.setdefault(thread_id, {})[waiter.call_id] = waiter
+        try:
+            yield waiter
+        finally:
+            self._forget(waiter)
+
+    def _forget(self, waiter: Waiter) -> None:
+        others = self._by_thread[waiter.thread_id]
+        others.pop(waiter.call_id, None)
+        if not others:
+            del self._by_thread[waiter.thread_id]
+        if waiter.agent_id is not None:
+            self._per_agent[waiter.agent_id] -= 1
+            if not self._per_agent[waiter.agent_id]:
+                del self._per_agent[waiter.agent_id]
+            self._presence.stop_waiting(waiter.agent_id)
+
+    def find_waiters(self, thread_id: str) -> list[Waiter]:
+        """Who waits in a thread just now."""
+        return list(self._by_thread.get(thread_id, {}).values())
+
+    def thread_ids(self) -> list[str]:
+        """Threads in which somebody waits."""
+        return list(self._by_thread)
+
+    def release(self) -> None:
+        """Let everybody go with nothing: the hub is stopping, and they will ask again."""
+        for waiters in self._by_thread.values():
+            for waiter in waiters.values():
+                if not waiter.fresh.done():
+                    waiter.fresh.set_result([])
+
+    def count(self) -> int:
+        return sum(len(waiters) for waiters in self._by_thread.values())
+
+    def on_commit(self, commit: Commit) -> None:
+        """Wake who waits for what the commit brought."""
+        if not self._by_thread:
+            return
+        posted: dict[str, list[Message]] = {}
+        for change in commit.changes:
+            if change.table is MESSAGES and change.row is not None and change.row.seq == change.seq:
+                posted.setdefault(change.row.thread_id, []).append(change.row)
+            elif change.table is THREADS and (change.row is None or change.row.status not in OPEN_STATES):
+                posted.setdefault(change.key, [])
+        for thread_id, messages in posted.items():
+            for waiter in self._by_thread.get(thread_id, {}).values():
+                if not waiter.fresh.done():
+                    waiter.fresh.set_result(messages)

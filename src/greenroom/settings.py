@@ -1,0 +1,106 @@
+"""Every setting of the hub, and the only place that reads the environment and settings files."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+PORT = 39765
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an operator may set, in `greenroom.toml` in the data directory or as GREENROOM_<NAME>."""
+
+    host: str = "127.0.0.1"
+    """The address to listen on. Beyond loopback it needs TLS or allow_plaintext."""
+    port: int = PORT
+    """The one port of every door; 0 takes a free one."""
+    bus_name: str = "Greenroom"
+    """The name that clients are shown."""
+    allowed_hosts: list[str] = []
+    """Further names (host or host:port) under which this hub may be called."""
+    behind_proxy: bool = False
+    """A reverse proxy stands in front: its X-Forwarded headers are ignored instead of refused."""
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    allow_plaintext: bool = False
+    """Listen beyond loopback without TLS: only on a network that you trust as a whole."""
+    allow_anonymous_local: bool = False
+    """Let local programs without a credential register agents and talk in threads of their own."""
+    max_body_bytes: int = 4_194_304
+    """The largest body of a request."""
+    max_upload_bytes: int = 10_485_760
+    """The largest image that may be uploaded."""
+    max_content_chars: int = 1_000_000
+    """The longest message."""
+    inline_content_chars: int = 32_768
+    """A longer message is kept as a file beside the database."""
+    posts_per_minute: int = 30
+    """Messages that one author may post in a minute; 0 is no limit."""
+    requests_per_second: int = 0
+    """Requests that one credential may make in a second, over a burst of ten times that; 0 is no limit."""
+    seq_tolerance: int = 0
+    """How many unseen messages a post may leave unread."""
+    content_filter: bool = True
+    """Refuse messages that hold what looks like a secret."""
+    online_s: int = 60
+    """An agent counts as online for so long after it was last heard of."""
+    coordinator_s: int = 10
+    """How often the coordinator looks at quiet threads."""
+    max_waits_per_agent: int = 16
+    """How many msg_wait calls one agent may have open."""
+    command_memory_days: int = 7
+    """How long the key of a command is remembered, so that a repeat returns the first answer."""
+    max_mcp_sessions: int = 10_000
+    mcp_idle_s: int = 600
+    failpoint: str | None = None
+    """For tests: where the hub shall die (see log/failpoints.py)."""
+
+
+class BadSettings(Exception):
+    """A setting is wrong; the message names it and says what to write."""
+
+
+def data_dir(given: str | None, env: Mapping[str, str] = os.environ) -> Path:
+    """The data directory: --data, else $GREENROOM_DATA, else ~/.greenroom."""
+    return Path(given or env.get("GREENROOM_DATA") or "~/.greenroom").expanduser().absolute()
+
+
+def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, str] = os.environ) -> Settings:
+    """Settings from the file, over it the environment, over it what was given on the command line."""
+    values: dict[str, Any] = {}
+    path = data / "greenroom.toml"
+    if path.exists():
+        try:
+            values = tomllib.loads(path.read_text())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+            raise BadSettings(f"{path}: {error}") from error
+    for name, kind in Settings.__annotations__.items():
+        text = env.get("GREENROOM_" + name.upper())
+        if text is not None:
+            values[name] = _from_text(name, text, kind)
+    values.update({k: v for k, v in (given or {}).items() if v is not None})
+    try:
+        settings = msgspec.convert(values, Settings)
+    except msgspec.ValidationError as error:
+        raise BadSettings(f"{path}: {error}; see docs/users/settings.md") from error
+    if bool(settings.tls_cert) != bool(settings.tls_key):
+        raise BadSettings("tls_cert and tls_key belong together: set both, or neither")
+    return settings
+
+
+def _from_text(name: str, text: str, kind: Any) -> Any:
+    try:
+        if kind is bool:
+            return {"1": True, "true": True, "0": False, "false": False}[text.lower()]
+        if kind is int:
+            return int(text)
+    except (KeyError, ValueError):
+        wanted = "true or false" if kind is bool else "a whole number"
+        raise BadSettings(f"GREENROOM_{name.upper()} is {text!r}: write {wanted}") from None
+    if kind == list[str]:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return text

@@ -1,0 +1,1 @@
+"""What Greenroom ships for tests."""

@@ -1,0 +1,195 @@
+"""A real server on a loopback port with the MCP door behind a guard that takes a name for a credential."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, Literal, cast
+
+import httpx2
+import msgspec
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from greenroom.doors.mcp.door import McpDoor
+from greenroom.doors.mcp.tool import (
+    Blocks,
+    Call,
+    Image,
+    NoArgs,
+    Offer,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Text,
+    Tool,
+)
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.nouns.access.model import RIGHTS, Principal
+from greenroom.settings import Settings
+
+OLD, NEW = "2025-11-25", "2026-07-28"
+PEOPLE = {
+    name: Principal(id=name, kind=kind, name=name, rights=RIGHTS[kind])
+    for name, kind in {"ann": "agent", "bob": "agent", "vera": "viewer", "opal": "operator"}.items()
+}
+LIMIT_S = 10.0
+
+
+class Stage:
+    """What stands in for the hub: the tools leave here what was done, and wait here for what shall happen."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.started = asyncio.Semaphore(0)
+        self.ended = asyncio.Semaphore(0)
+        self.curtain = asyncio.Event()
+
+
+class SayArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    text: Annotated[str, msgspec.Meta(description="what to say", max_length=100)]
+    times: Annotated[int, msgspec.Meta(ge=1)] = 1
+    tone: Literal["calm", "loud"] = "calm"
+
+
+class FailArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    how: str
+
+
+class ThreadArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    thread_id: str
+
+
+def stage(call: Call[Any]) -> Stage:
+    return cast(Stage, call.hub)
+
+
+async def say(call: Call[SayArgs]) -> Any:
+    stage(call).said.append(call.args.text)
+    return {"by": call.by.id, "said": call.args.text * call.args.times, "language": call.language}
+
+
+async def fail(call: Call[FailArgs]) -> Any:
+    match call.args.how:
+        case "refused":
+            raise Refused("ReplyTokenInvalidError", "Call msg_wait first.", detail="TOKEN_INVALID")
+        case "unavailable":
+            raise Unavailable("disk_full", "Try again.", retry_after_s=2.5)
+        case _:
+            raise ZeroDivisionError("the secret of the hub")
+
+
+async def wait(call: Call[NoArgs]) -> Any:
+    stage(call).started.release()
+    try:
+        await stage(call).curtain.wait()
+    finally:
+        stage(call).ended.release()
+    return {"has_progress": call.has_progress}
+
+
+async def show(call: Call[NoArgs]) -> Any:
+    return Blocks([Text("[1] ann (user)"), Text("hello"), Image("aGk=", "image/png")])
+
+
+async def close(call: Call[NoArgs]) -> Any:
+    return {"ok": True}
+
+
+async def read_config(call: Call[NoArgs]) -> Any:
+    return {"preferred_language": call.language}
+
+
+async def read_state(call: Call[ThreadArgs]) -> Any:
+    if call.args.thread_id == "none":
+        raise Refused("Thread not found", "There is no such thread.", "not_found")
+    return f"state of {call.args.thread_id}"
+
+
+async def summarize(call: Call[ThreadArgs]) -> str:
+    return f"Summarize {call.args.thread_id}."
+
+
+OFFER = Offer(
+    tools=(
+        Tool("say", "Say something.", SayArgs, "chat", say),
+        Tool("wait", "Wait for the curtain.", NoArgs, "chat", wait, waits=True),
+        Tool("fail", "Fail in some way.", FailArgs, "read", fail),
+        Tool("show", "Show blocks.", NoArgs, "read", show),
+        Tool("close", "For operators.", NoArgs, "operate", close),
+    ),
+    resources=(Resource("chat://bus/config", "config", "The bus.", "read", read_config),),
+    templates=(
+        ResourceTemplate(
+            "chat://threads/{thread_id}/state", "state", "A thread.", ThreadArgs, "read", read_state, "text/plain"
+        ),
+    ),
+    prompts=(Prompt("summarize_thread", "Summarize a thread.", ThreadArgs, "read", summarize),),
+    instructions="Be kind.",
+)
+
+
+class Rig:
+    """The running server, and clients for it."""
+
+    def __init__(self, port: int, door: McpDoor, stage: Stage) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.door = door
+        self.stage = stage
+
+    def http(self, who: str = "ann") -> httpx2.AsyncClient:
+        headers = {"x-who": who, "accept": "application/json, text/event-stream"}
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=LIMIT_S)
+
+    @asynccontextmanager
+    async def client(self, version: str, who: str = "ann", path: str = "/mcp") -> AsyncIterator[Client]:
+        async with self.http(who) as http:
+            transport = streamable_http_client(self.url + path, http_client=http)
+            async with Client(transport, mode="legacy" if version == OLD else NEW, cache=None) as client:
+                yield client
+
+
+@asynccontextmanager
+async def serving(progress_s: float = 0.05, port: int = 0, **settings: Any) -> AsyncIterator[Rig]:
+    """Serve while this is entered; on the way out the server has ended and so has every call."""
+    stage = Stage()
+    door = McpDoor(OFFER, cast(Any, stage), Settings(**settings), progress_s)
+
+    async def guard(scope: Any, receive: Any, send: Any) -> None:
+        who = dict(scope["headers"]).get(b"x-who", b"").decode() or _bearer(scope)
+        if who in PEOPLE and scope["path"] in McpDoor.PATHS:
+            scope["greenroom.principal"] = PEOPLE[who]
+            await door(scope, receive, send)
+        else:
+            await send({"type": "http.response.start", "status": 401, "headers": []})
+            await send({"type": "http.response.body"})
+
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        config = uvicorn.Config(guard, lifespan="off", log_level="error", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        async with door.run():
+            task = asyncio.create_task(server.serve(sockets=[listener]))
+            try:
+                yield Rig(listener.getsockname()[1], door, stage)
+            finally:
+                door.http.sessions.end_all()
+                server.should_exit = True
+                await asyncio.wait_for(task, LIMIT_S)
+
+
+def _bearer(scope: Any) -> str:
+    return dict(scope["headers"]).get(b"authorization", b"").decode().removeprefix("Bearer ")
+
+
+async def soon(event: asyncio.Semaphore) -> None:
+    """Wait for something that must happen."""
+    await asyncio.wait_for(event.acquire(), LIMIT_S)
+
+
+def text_of(result: Any) -> Any:
+    """The value in a result of one JSON block."""
+    (block,) = result.content
+    return msgspec.json.decode(block.text)
