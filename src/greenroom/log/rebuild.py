@@ -51,6 +51,7 @@ def ensure_rows(store: SqliteStore, nouns: Iterable[Noun], progress: Callable[[i
                 tx.seq = record.seq
                 run(tx, record)
             seen = batch[-1].seq
+            tx.flush()
             tx.changed.clear()
             if progress:
                 progress(seen, head)

@@ -181,6 +181,7 @@ class SqliteStore:
         await self._begin()
         try:
             result = work(self._tx)
+            self._tx.flush()
             failpoint("log.before_commit")
             await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._threads, self._commit))
         except BaseException as error:
@@ -214,6 +215,7 @@ class SqliteStore:
         self.writer.execute("COMMIT")
 
     def _rollback(self) -> None:
+        self._tx.forget()
         with contextlib.suppress(apsw.SQLError):  # SQLite may have rolled back by itself
             self.writer.execute("ROLLBACK")
 
@@ -263,7 +265,9 @@ class SqliteStore:
                 *sqlite_rows.ddl(self.tables),
             ]:
                 self.writer.execute(statement)
+            self._tx.forget()
             fill(self._tx)
+            self._tx.flush()
             for name, value in marks.items():
                 self.writer.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
             self._commit()
