@@ -62,6 +62,8 @@ class Table(Generic[R]):
     key: tuple[str, ...]
     indexes: tuple[tuple[str, ...], ...] = ()
     text: str | None = None
+    file: str | None = None
+    """The field that names a payload file; `check` looks whether it is there, and `backup` takes it along."""
     columns: tuple[str, ...] = field(init=False)
     key_of: Callable[[R], str] = field(init=False)
     decode: Callable[[bytes], R] = field(init=False)
