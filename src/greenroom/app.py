@@ -63,7 +63,8 @@ async def open_hub(
     failpoints.arm(settings.failpoint)
     clock = clock or SystemClock()
     store = SqliteStore(data, NOUNS)
-    ensure_rows(store, NOUNS, progress)
+    with store.usable():
+        ensure_rows(store, NOUNS, progress)
     log = Log(store, NOUNS, settings, clock)
     signals = Signals()
     presence = Presence(clock, signals, settings.online_s)

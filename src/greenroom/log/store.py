@@ -33,7 +33,7 @@ class WriteTx(Tx, Protocol):
 
 
 class Store(Protocol):
-    """One durable log with its rows. `write` is called by one task at a time."""
+    """One durable log with its rows. Writes of several tasks take turns."""
 
     @property
     def rows(self) -> Rows:

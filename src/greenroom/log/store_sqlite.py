@@ -5,7 +5,6 @@ SQLite's WAL publishes a commit to readers after it has synced it, so whatever `
 
 import asyncio
 import contextlib
-import fcntl
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,9 +13,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
+import msgspec
 
 from greenroom.log import sqlite_rows
-from greenroom.log.codec import Codec
+from greenroom.log.codec import Codec, UnknownEvent
+from greenroom.log.directory import Mark, own
+from greenroom.log.directory import StoreUnusable as StoreUnusable
 from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.model import Change, Event, Noun, Recorded, Table
@@ -41,10 +43,6 @@ CREATE TABLE IF NOT EXISTS gone
 CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-
-
-class StoreUnusable(Exception):
-    """The data directory cannot be used as it is; the message says why and what to do."""
 
 
 def link(previous: bytes, recorded: tuple[int, int, str, str, int, bytes]) -> bytes:
@@ -148,21 +146,42 @@ class SqliteStore:
         self.path = data / FILE
         self.codec = Codec(nouns)
         self.tables: tuple[Table[Any], ...] = tuple(table for noun in nouns for table in noun.tables)
-        self._lock = _own(data)
+        self._lock = own(data)
         self._threads = ThreadPoolExecutor(1, "greenroom-commit")
         self._readers = ThreadPoolExecutor(2, "greenroom-read")
+        self._turn = asyncio.Lock()
         fresh = not self.path.exists()
         try:
-            self.writer = connect(self.path, write=True)
-            self._verify(fresh)
-            self.writer.execute(_MECHANISM)
-            self._reader = connect(self.path)
-        except apsw.Error as error:
+            with self.usable():
+                self.writer = connect(self.path, write=True)
+                self._verify(fresh)
+                self.writer.execute(_MECHANISM)
+                self._reader = connect(self.path)
+                self._mark = Mark(data)
+                self._mark.need_reached(head_of(self.writer))
+                self.path.chmod(0o600)
+        except BaseException:
             os.close(self._lock)
-            raise StoreUnusable(f"{self.path}: {error}. Restore a backup with `greenroom restore`.") from error
-        self.path.chmod(0o600)
+            raise
         self._tx = SqliteTx(self.writer, self.codec)
         self.rows = SqliteRows(self._reader)
+
+    @contextlib.contextmanager
+    def usable(self) -> Iterator[None]:
+        """Whatever the database cannot do in here makes it unusable, and the message says what to do."""
+        try:
+            yield
+        except UnknownEvent as error:
+            raise StoreUnusable(f"{self.path}: {error}.") from error
+        except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, OSError) as error:
+            raise StoreUnusable(
+                f"{self.path} cannot be used ({error}): free some space or mend its permissions, and start again."
+            ) from error
+        except (apsw.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise StoreUnusable(
+                f"{self.path} is damaged ({error}): see what is wrong with `greenroom check`, and restore a backup"
+                " with `greenroom restore`."
+            ) from error
 
     def _verify(self, fresh: bool) -> None:
         if fresh:
@@ -178,12 +197,16 @@ class SqliteStore:
             )
 
     async def write(self, work: Callable[[SqliteTx], T]) -> T:
+        async with self._turn:
+            return await self._write(work)
+
+    async def _write(self, work: Callable[[SqliteTx], T]) -> T:
         await self._begin()
         try:
             result = work(self._tx)
             self._tx.flush()
             failpoint("log.before_commit")
-            await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._threads, self._commit))
+            await self._commit_in_thread()
         except BaseException as error:
             self._rollback()
             if isinstance(error, (apsw.FullError, apsw.IOError)):
@@ -211,8 +234,18 @@ class SqliteStore:
             except (apsw.FullError, apsw.IOError) as error:
                 raise Unavailable("storage_full", f"The disk cannot be written ({error}).", 5) from error
 
+    async def _commit_in_thread(self) -> None:
+        """Commit; who is cancelled meanwhile still sees it through, because nobody else could."""
+        committing = asyncio.get_running_loop().run_in_executor(self._threads, self._commit)
+        try:
+            await asyncio.shield(committing)
+        except asyncio.CancelledError:
+            await asyncio.wait([committing])
+            raise
+
     def _commit(self) -> None:
         self.writer.execute("COMMIT")
+        self._mark.move(self._tx.seq)
 
     def _rollback(self) -> None:
         self._tx.forget()
@@ -281,19 +314,5 @@ class SqliteStore:
         self._readers.shutdown(wait=True)
         self._reader.close()
         self.writer.close()
+        self._mark.close()
         os.close(self._lock)
-
-
-def _own(data: Path) -> int:
-    """Make this process the only owner of a data directory, closed to other users."""
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if data.is_symlink() or data.stat().st_uid != os.getuid():
-        raise StoreUnusable(f"{data} does not belong to you: choose another --data directory.")
-    data.chmod(0o700)
-    lock = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise StoreUnusable(f"Another hub is using {data}: stop it first, or choose another --data.") from None
-    return lock

@@ -1,0 +1,65 @@
+"""The data directory: owned by one hub, closed to other users, with a mark of how far its log was acknowledged."""
+
+import fcntl
+import os
+from pathlib import Path
+
+MARK = "head"
+_DIGITS = 20
+
+
+class StoreUnusable(Exception):
+    """The data directory cannot be used as it is; the message says why and what to do."""
+
+
+def own(data: Path) -> int:
+    """Make this process the only owner of a data directory, closed to other users; returns what to close at the end."""
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if data.is_symlink() or data.stat().st_uid != os.getuid():
+        raise StoreUnusable(f"{data} does not belong to you: choose another --data directory.")
+    data.chmod(0o700)
+    lock = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StoreUnusable(f"Another hub is using {data}: stop it first, or choose another --data.") from None
+    return lock
+
+
+class Mark:
+    """The seq of the newest acknowledged event, so that a loss of the newest part of the log is noticed.
+
+    SQLite drops a damaged or cut end of its WAL without a word; here the word is said. The mark is moved after each
+    commit and never synced: whatever crash there is, an honest database is at least as far. Its file has a fixed
+    size, so that a full disk does not stop it.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self._path = data / MARK
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        text = os.pread(self._file, _DIGITS, 0)
+        self._seq = int(text) if text.isdigit() else 0
+        if not text:
+            self._write(0)
+
+    def need_reached(self, head: int) -> None:
+        """Refuse a log that ends before the mark."""
+        if head < self._seq:
+            raise StoreUnusable(
+                f"The log in {self._path.parent} ends at event {head}, but {self._seq} were acknowledged: its newest"
+                " part is lost. Restore a backup with `greenroom restore`; or, to go on without what is lost, remove"
+                f" {self._path} and start again."
+            )
+
+    def move(self, seq: int) -> None:
+        """Everything up to this seq is on disk."""
+        if seq != self._seq:
+            self._write(seq)
+
+    def _write(self, seq: int) -> None:
+        os.pwrite(self._file, b"%0*d" % (_DIGITS, seq), 0)
+        self._seq = seq
+
+    def close(self) -> None:
+        os.close(self._file)
