@@ -26,14 +26,13 @@ from greenroom.doors.mcp.tool import (
     Tool,
 )
 from greenroom.log.errors import Refused, Unavailable
-from greenroom.nouns.access.model import RIGHTS, Principal
+from greenroom.log.signals import Signals
+from greenroom.nouns.access.model import RIGHTS, Kind, Principal
 from greenroom.settings import Settings
 
 OLD, NEW = "2025-11-25", "2026-07-28"
-PEOPLE = {
-    name: Principal(id=name, kind=kind, name=name, rights=RIGHTS[kind])
-    for name, kind in {"ann": "agent", "bob": "agent", "vera": "viewer", "opal": "operator"}.items()
-}
+KINDS: dict[str, Kind] = {"ann": "agent", "bob": "agent", "vera": "viewer", "opal": "operator"}
+PEOPLE = {name: Principal(id=name, kind=kind, name=name, rights=RIGHTS[kind]) for name, kind in KINDS.items()}
 LIMIT_S = 10.0
 
 
@@ -41,6 +40,7 @@ class Stage:
     """What stands in for the hub: the tools leave here what was done, and wait here for what shall happen."""
 
     def __init__(self) -> None:
+        self.signals = Signals()
         self.said: list[str] = []
         self.started = asyncio.Semaphore(0)
         self.ended = asyncio.Semaphore(0)
@@ -168,20 +168,22 @@ async def serving(progress_s: float = 0.05, port: int = 0, **settings: Any) -> A
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
-        config = uvicorn.Config(guard, lifespan="off", log_level="error", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(guard, lifespan="off", log_level="error", timeout_graceful_shutdown=int(LIMIT_S))
         server = uvicorn.Server(config)
         async with door.run():
             task = asyncio.create_task(server.serve(sockets=[listener]))
             try:
                 yield Rig(listener.getsockname()[1], door, stage)
             finally:
-                door.http.sessions.end_all()
+                stage.curtain.set()
+                stage.signals.emit("hub.stopping", {})
                 server.should_exit = True
                 await asyncio.wait_for(task, LIMIT_S)
 
 
 def _bearer(scope: Any) -> str:
-    return dict(scope["headers"]).get(b"authorization", b"").decode().removeprefix("Bearer ")
+    given: bytes = dict(scope["headers"]).get(b"authorization", b"")
+    return given.decode().removeprefix("Bearer ")
 
 
 async def soon(event: asyncio.Semaphore) -> None:

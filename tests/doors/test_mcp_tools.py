@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_rig import LIMIT_S, NEW, OLD, serving, soon, text_of
 
 from greenroom.doors.mcp.tool import NoArgs, Resource, ResourceTemplate, Tool, schema_of
+from tests.doors.mcp_rig import LIMIT_S, NEW, OLD, serving, soon, text_of
 
 pytestmark = pytest.mark.anyio
 both_eras = pytest.mark.parametrize("version", [OLD, NEW])

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.types import Receive, Scope, Send
 
@@ -23,15 +23,19 @@ class McpDoor:
     PATHS = ("/mcp", "/mcp/sse", "/sse", "/messages")
 
     def __init__(self, offer: Offer, hub: "Hub", settings: Settings, progress_s: float = PROGRESS_S) -> None:
-        service = Service(offer, hub)
-        self.http = StreamableHttp(service, settings, progress_s)
-        self.legacy = LegacySse(service, settings, progress_s)
+        self._hub = hub
+        self.http = StreamableHttp(Service(offer, hub), settings, progress_s)
+        self.legacy = LegacySse(self.http, settings)
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Serve while this is entered."""
-        async with self.http.run():
-            yield
+        """Serve while this is entered; streams end when the hub says that it stops."""
+        unlisten = self._hub.signals.listen(self._hear)
+        try:
+            async with self.http.run():
+                yield
+        finally:
+            unlisten()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
@@ -41,6 +45,12 @@ class McpDoor:
             await self.legacy.stream(scope, receive, send)
         else:
             await self.http(scope, receive, send)
+
+    def _hear(self, kind: str, _payload: Any) -> None:
+        # Calls that wait are let go by what they wait for, with an answer; a stream has nobody else to end it.
+        if kind == "hub.stopping":
+            self.http.sessions.end_streams()
+            self.legacy.end_streams()
 
 
 def _opens_legacy_stream(scope: Scope) -> bool:

@@ -1,36 +1,52 @@
 """One HTTP request of an MCP client, and the ways in which it is answered."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import anyio
+import mcp_types as types
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
 SESSION_ID = b"mcp-session-id"
 JSON = b"application/json"
 EVENTS = b"text/event-stream"
+RequestId = int | str
 Headers = list[tuple[bytes, bytes]]
 encode = msgspec.json.Encoder().encode
+
+
+class Params(msgspec.Struct):
+    """Those parameters that this door looks at."""
+
+    meta: Any = msgspec.field(name="_meta", default=None)
+    name: Any = None
+    arguments: msgspec.Raw = msgspec.Raw(b"{}")
+    request_id: Any = msgspec.field(name="requestId", default=None)
+
+
+class RpcMessage(msgspec.Struct):
+    """A request, a notification (without id) or a response (without method)."""
+
+    jsonrpc: Literal["2.0"]
+    id: RequestId | msgspec.UnsetType = msgspec.UNSET
+    method: str | msgspec.UnsetType = msgspec.UNSET
+    params: Params | None = None
+
+
+decode_message = msgspec.json.Decoder(RpcMessage).decode
 
 
 class Rejected(Exception):
     """The request is answered with this status and JSON-RPC error, and nothing has happened."""
 
-    def __init__(
-        self,
-        status: int,
-        code: int,
-        message: str,
-        *,
-        id: object = None,
-        data: Any = None,
-        headers: Headers | None = None,
-    ) -> None:
+    def __init__(self, status: int, code: int, message: str, data: Any = None, headers: Headers | None = None) -> None:
         super().__init__(message)
         self.status = status
-        self.body = error_body(id, code, message, data)
-        self.headers = headers or []
+        self.code = code
+        self.message = message
+        self.data = data
+        self.headers = headers
 
 
 class Gone(Exception):
@@ -50,6 +66,8 @@ class Exchange:
         self.scope = scope
         self.receive = receive
         self.send = send
+        self.request_id: RequestId | None = None
+        """The JSON-RPC id, as soon as it is known."""
         self.is_gone = False
         self.is_stream = False
         self._headers: Mapping[bytes, bytes] = dict(scope["headers"])
@@ -73,8 +91,26 @@ class Exchange:
         """Whether the client says that it sends JSON; no web page can, without being asked about its origin."""
         return self._headers.get(b"content-type", b"").partition(b";")[0].strip().lower() == JSON
 
-    async def read_body(self, limit: int) -> bytes | None:
-        """The body, or None when it is larger than the limit."""
+    async def read_message(self, max_bytes: int) -> tuple[bytes, RpcMessage]:
+        """What the client has posted, as it came and decoded."""
+        if not self.is_json():
+            raise Rejected(415, types.INVALID_REQUEST, "Unsupported Media Type: Content-Type must be application/json")
+        body = await self._read_body(max_bytes)
+        if body is None:
+            raise Rejected(413, types.INVALID_REQUEST, f"The body is larger than {max_bytes} bytes")
+        try:
+            message = decode_message(body)
+        except msgspec.ValidationError as error:
+            raise Rejected(400, types.INVALID_REQUEST, f"Invalid request: {error}") from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Rejected(400, types.PARSE_ERROR, f"Parse error: {error}") from error
+        if message.id is message.method is msgspec.UNSET:
+            raise Rejected(400, types.INVALID_REQUEST, "Invalid request: neither id nor method")
+        if message.id is not msgspec.UNSET:
+            self.request_id = message.id
+        return body, message
+
+    async def _read_body(self, limit: int) -> bytes | None:
         length = self._headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > limit:
             return None
@@ -103,12 +139,20 @@ class Exchange:
 
         return receive
 
-    async def cancel_when_gone(self, scope: anyio.CancelScope) -> None:
-        """Wait until the client goes away, and then cancel what is done for it."""
+    async def until_gone(self) -> None:
+        """Wait until the client goes away."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
         self.is_gone = True
+
+    async def cancel_when_gone(self, scope: anyio.CancelScope) -> None:
+        """Wait until the client goes away, and then cancel what is done for it."""
+        await self.until_gone()
         scope.cancel()
+
+    async def reject(self, no: Rejected) -> None:
+        """Answer that the request is not taken."""
+        await self.reply(no.status, error_body(self.request_id, no.code, no.message, no.data), no.headers)
 
     async def reply(self, status: int, body: bytes = b"", headers: Headers | None = None) -> None:
         """Answer with JSON, or as the last event if a stream was begun."""
@@ -133,17 +177,18 @@ class Exchange:
         ]
         await self.send({"type": "http.response.start", "status": 200, "headers": headers})
 
-    async def send_event(self, body: bytes) -> None:
-        """One JSON-RPC message on the stream."""
-        await self._send_chunk(b"event: message\r\ndata: " + body + b"\r\n\r\n")
+    async def send_event(self, body: bytes, event: bytes = b"message") -> None:
+        """One event on the stream, by default a JSON-RPC message."""
+        await self.send_chunk(b"event: " + event + b"\r\ndata: " + body + b"\r\n\r\n")
 
     async def send_ping(self, _waited_s: float = 0) -> None:
         """A comment, so that nobody on the way takes the stream for dead."""
-        await self._send_chunk(b": ping\r\n\r\n")
+        await self.send_chunk(b": ping\r\n\r\n")
 
     async def end_stream(self) -> None:
         """The stream's regular end."""
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _send_chunk(self, chunk: bytes) -> None:
+    async def send_chunk(self, chunk: bytes) -> None:
+        """Bytes on the stream as they are."""
         await self.send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -8,7 +8,7 @@ SDK's stateless server. The sessions of older clients are kept here, because all
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 import mcp_types as types
@@ -23,9 +23,21 @@ from mcp.shared.inbound import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Message, Receive, Scope, Send
 
-from greenroom.doors.mcp.exchange import EVENTS, JSON, SESSION_ID, Exchange, Gone, Rejected, encode, error_body
+from greenroom.doors.mcp.exchange import (
+    EVENTS,
+    JSON,
+    SESSION_ID,
+    Exchange,
+    Gone,
+    Params,
+    Rejected,
+    RequestId,
+    RpcMessage,
+    encode,
+    error_body,
+)
 from greenroom.doors.mcp.server import PROGRESS_S, Result, Service, build_server, caller_of, keep_telling, unknown_tool
-from greenroom.doors.mcp.sessions import RequestId, Session, Sessions
+from greenroom.doors.mcp.sessions import Session, Sessions
 from greenroom.settings import Settings
 
 REQUEST_CANCELLED = -32800
@@ -34,32 +46,11 @@ VERSION = b"mcp-protocol-version"
 RETRY = [(b"retry-after", b"60")]
 
 
-class Params(msgspec.Struct):
-    """Those parameters that this door looks at."""
-
-    meta: Any = msgspec.field(name="_meta", default=None)
-    name: Any = None
-    arguments: msgspec.Raw = msgspec.Raw(b"{}")
-    request_id: Any = msgspec.field(name="requestId", default=None)
-
-
-class RpcMessage(msgspec.Struct):
-    """A request, a notification (without id) or a response (without method)."""
-
-    jsonrpc: Literal["2.0"]
-    id: RequestId | msgspec.UnsetType = msgspec.UNSET
-    method: str | msgspec.UnsetType = msgspec.UNSET
-    params: Params | None = None
-
-
-decode_message = msgspec.json.Decoder(RpcMessage).decode
-
-
 class StreamableHttp:
     """The endpoint `/mcp`, for clients of every version."""
 
     def __init__(self, service: Service, settings: Settings, progress_s: float = PROGRESS_S) -> None:
-        server = build_server(service, progress_s)
+        server = build_server(service)
         self.sessions = Sessions(settings.max_mcp_sessions, settings.mcp_idle_s)
         self._service = service
         self._sdk = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
@@ -81,7 +72,7 @@ class StreamableHttp:
         try:
             await self._serve(http)
         except Rejected as no:
-            await http.reply(no.status, no.body, no.headers)
+            await http.reject(no)
         except Gone:
             return
 
@@ -92,7 +83,9 @@ class StreamableHttp:
         if http.has_duplicates():
             _refuse_duplicates(http.scope)
         if method == "POST":
-            body, message = await self._read(http)
+            if not http.accepts(JSON):
+                raise Rejected(406, types.INVALID_REQUEST, "Not Acceptable: the client must accept application/json")
+            body, message = await http.read_message(self._max_body_bytes)
             await (self._serve_modern if is_modern else self._serve_session)(http, body, message)
         elif is_modern or method not in ("GET", "DELETE"):
             allow = b"POST" if is_modern else b"GET, POST, DELETE"
@@ -102,24 +95,6 @@ class StreamableHttp:
         else:
             self.sessions.end(self._need_session(http))
             await http.reply(200)
-
-    async def _read(self, http: Exchange) -> tuple[bytes, RpcMessage]:
-        if not http.accepts(JSON):
-            raise Rejected(406, types.INVALID_REQUEST, "Not Acceptable: the client must accept application/json")
-        if not http.is_json():
-            raise Rejected(415, types.INVALID_REQUEST, "Unsupported Media Type: Content-Type must be application/json")
-        body = await http.read_body(self._max_body_bytes)
-        if body is None:
-            raise Rejected(413, types.INVALID_REQUEST, f"The body is larger than {self._max_body_bytes} bytes")
-        try:
-            message = decode_message(body)
-        except msgspec.ValidationError as error:
-            raise Rejected(400, types.INVALID_REQUEST, f"Invalid request: {error}") from error
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise Rejected(400, types.PARSE_ERROR, f"Parse error: {error}") from error
-        if message.id is message.method is msgspec.UNSET:
-            raise Rejected(400, types.INVALID_REQUEST, "Invalid request: neither id nor method")
-        return body, message
 
     async def _serve_modern(self, http: Exchange, body: bytes, message: RpcMessage) -> None:
         if message.method != "tools/call" or message.id is msgspec.UNSET:
@@ -132,16 +107,16 @@ class StreamableHttp:
         )
         if isinstance(route, InboundLadderRejection):
             status = ERROR_CODE_HTTP_STATUS[route.code]
-            raise Rejected(status, route.code, route.message, id=message.id, data=route.data)
+            raise Rejected(status, route.code, route.message, route.data)
         if not isinstance(route.client_capabilities, dict):
-            raise Rejected(400, types.INVALID_PARAMS, "clientCapabilities must be an object", id=message.id)
+            raise Rejected(400, types.INVALID_PARAMS, "clientCapabilities must be an object")
         await self._call(http, message.id, params, None)
 
     async def _serve_session(self, http: Exchange, body: bytes, message: RpcMessage) -> None:
         params = message.params or Params()
         if isinstance(params.meta, dict) and types.PROTOCOL_VERSION_META_KEY in params.meta:
             text = "mcp-protocol-version header does not match the request envelope's protocol version"
-            raise Rejected(400, types.HEADER_MISMATCH, text, id=message.id or None)
+            raise Rejected(400, types.HEADER_MISMATCH, text)
         if message.method == "initialize":
             await self._open(http, body)
             return
@@ -211,7 +186,7 @@ class StreamableHttp:
         what is waited for (a message, a person's answer) is in the log and is found by the next call.
         """
         if session is not None and id in session.in_flight:
-            raise Rejected(400, types.INVALID_REQUEST, f"Request {id} is in flight already", id=id)
+            raise Rejected(400, types.INVALID_REQUEST, f"Request {id} is in flight already")
         result: Result | None = None
         try:
             with anyio.CancelScope() as scope:
@@ -242,8 +217,9 @@ class StreamableHttp:
             with anyio.CancelScope() as session.stream:
                 await http.begin_stream()
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(http.cancel_when_gone, session.stream)
                     tasks.start_soon(keep_telling, http.send_ping, PROGRESS_S)
+                    await http.until_gone()
+                    tasks.cancel_scope.cancel()
         finally:
             session.stream = None
             self.sessions.touch(session)
@@ -266,7 +242,7 @@ class StreamableHttp:
         return encode({"jsonrpc": "2.0", "id": id, "result": marked})
 
     def _invalid(self, session: Session | None, id: RequestId, message: str) -> Rejected:
-        return Rejected(200 if session is not None else 400, types.INVALID_PARAMS, message, id=id)
+        return Rejected(200 if session is not None else 400, types.INVALID_PARAMS, message)
 
 
 async def _tell(http: Exchange, token: RequestId, waited_s: float) -> None:

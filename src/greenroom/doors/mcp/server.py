@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PRINCIPAL = "greenroom.principal"
 PROGRESS_S = 15.0
+"""How often a client that waits hears that the hub is there; the most impatient gives up after 60 s."""
 RESOURCE_NOT_FOUND = -32002
 """What 2025-11-25 and older call a resource that is not there."""
 Context = ServerRequestContext[Any, Any]
@@ -73,7 +74,7 @@ class Service:
         """The tool's result. A refusal is a result as well: only what the caller can mend is marked an error."""
         try:
             args = tool.decode(arguments)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return _json_result(_misfit(error), is_error=True)
         try:
             value = await tool.run(Call(self.hub, caller.by, args, caller.language, has_progress))
@@ -110,25 +111,15 @@ async def keep_telling(tell: Callable[[float], Awaitable[None]], every_s: float)
         await tell(round(anyio.current_time() - started, 3))
 
 
-def caller_in(context: Context) -> Caller:
-    """The caller of the HTTP request that a message came with."""
-    if context.request is None:
-        raise RuntimeError("the transport did not hand over its request")
-    return caller_of(context.request.scope)
-
-
-def build_server(
-    service: Service, progress_s: float = PROGRESS_S, who: Callable[[Context], Caller] = caller_in
-) -> Server[Any]:
-    """The SDK's server over the service. `who` tells the caller of a message."""
-    handlers = _Handlers(service, progress_s, who)
+def build_server(service: Service) -> Server[Any]:
+    """The SDK's server for all but tool calls, which no transport passes on to it."""
+    handlers = _Handlers(service)
     offer = service.offer
     return Server(
         "Greenroom",
         version=__version__,
         instructions=offer.instructions,
         on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources if offer.resources or offer.templates else None,
         on_list_resource_templates=handlers.list_templates if offer.templates else None,
         on_read_resource=handlers.read_resource if offer.resources or offer.templates else None,
@@ -142,11 +133,9 @@ class _Handlers:
     """The service in the words of the SDK."""
 
     service: Service
-    progress_s: float
-    who: Callable[[Context], Caller]
 
     async def list_tools(self, context: Context, params: Any) -> types.ListToolsResult:
-        rights = self.who(context).by.rights
+        rights = _caller(context).by.rights
         tools = [
             types.Tool(
                 name=tool.name,
@@ -159,21 +148,8 @@ class _Handlers:
         ]
         return types.ListToolsResult(tools=tools)
 
-    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        caller = self.who(context)
-        tool = self.service.get_tool(caller.by, params.name)
-        if tool is None:
-            raise MCPError(types.INVALID_PARAMS, unknown_tool(params.name))
-        has_progress = tool.waits and context.meta is not None and "progress_token" in context.meta
-        async with anyio.create_task_group() as tasks:
-            if has_progress:
-                tasks.start_soon(keep_telling, context.session.report_progress, self.progress_s)
-            result = await self.service.call_tool(tool, caller, encode(params.arguments or {}), has_progress)
-            tasks.cancel_scope.cancel()
-        return types.CallToolResult.model_validate(msgspec.to_builtins(result))
-
     async def list_resources(self, context: Context, params: Any) -> types.ListResourcesResult:
-        rights = self.who(context).by.rights
+        rights = _caller(context).by.rights
         resources = [
             types.Resource(uri=r.uri, name=r.name, description=r.description, mime_type=r.mime_type)
             for r in self.service.offer.resources
@@ -182,7 +158,7 @@ class _Handlers:
         return types.ListResourcesResult(resources=resources)
 
     async def list_templates(self, context: Context, params: Any) -> types.ListResourceTemplatesResult:
-        rights = self.who(context).by.rights
+        rights = _caller(context).by.rights
         templates = [
             types.ResourceTemplate(
                 uri_template=t.uri_template, name=t.name, description=t.description, mime_type=t.mime_type
@@ -197,7 +173,7 @@ class _Handlers:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         with _Refusals():
-            found = await self.service.read(self.who(context), uri)
+            found = await self.service.read(_caller(context), uri)
         if found is None:
             modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
             raise MCPError(types.INVALID_PARAMS if modern else RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri})
@@ -206,7 +182,7 @@ class _Handlers:
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, context: Context, params: Any) -> types.ListPromptsResult:
-        rights = self.who(context).by.rights
+        rights = _caller(context).by.rights
         prompts = [
             types.Prompt(
                 name=prompt.name,
@@ -226,7 +202,7 @@ class _Handlers:
         return types.ListPromptsResult(prompts=prompts)
 
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        caller = self.who(context)
+        caller = _caller(context)
         for prompt in self.service.offer.prompts:
             if prompt.name == params.name and prompt.needs in caller.by.rights:
                 with _Refusals():
@@ -256,6 +232,12 @@ class _Refusals:
             case Exception():
                 log.error("a resource or prompt failed", exc_info=error)
                 raise MCPError(types.INTERNAL_ERROR, "The hub failed; its log says why.") from error
+
+
+def _caller(context: Context) -> Caller:
+    if context.request is None:
+        raise RuntimeError("the transport did not hand over its request")
+    return caller_of(context.request.scope)
 
 
 def unknown_tool(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-RequestId = int | str
+from greenroom.doors.mcp.exchange import RequestId
 
 
 @dataclass(slots=True, eq=False)
@@ -89,8 +89,14 @@ class Sessions:
             del self._per_owner[session.owner]
         session.end()
 
+    def end_streams(self) -> None:
+        """End the open streams, and nothing else."""
+        for session in self._open.values():
+            if session.stream is not None:
+                session.stream.cancel()
+
     def end_all(self) -> None:
-        """The hub closes."""
+        """End every session."""
         for session in list(self._open.values()):
             self.end(session)
 
