@@ -9,8 +9,9 @@ import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
+from types import FrameType
 
 import msgspec
 import uvicorn
@@ -24,6 +25,7 @@ from greenroom.hub import Hub
 from greenroom.log import failpoints
 from greenroom.log.blobs import Blobs
 from greenroom.log.clock import Clock, SystemClock
+from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Noun
 from greenroom.log.reactors import run_reactor
@@ -74,41 +76,58 @@ async def open_hub(
     blobs = Blobs(data / "files")
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
     hub = Hub(settings, data, _instance(data), store, log, blobs, signals, presence, bus)
-    coordinator = Coordinator(log, presence, waiters, settings.coordinator_s)
+    coordinator = Coordinator(log, presence, waiters)
     writer = asyncio.create_task(log.run(), name="log writer")
-    async with asyncio.TaskGroup() as tasks:
-        background = [
-            tasks.create_task(deliveries.run(), name="deliveries"),
-            tasks.create_task(coordinator.run(), name="coordinator"),
-            tasks.create_task(_sweep(hub), name="sweep"),
-            tasks.create_task(run_reactor(log, drop_files(log.rows, blobs), hub.reactor_errors), name="drop_files"),
-        ]
-        try:
-            await _ensure_operator(hub)
-            yield hub
-        finally:
-            for task in background:
-                task.cancel()
-            await deliveries.flush()
-            log.stop()
-            await writer
-            await store.close()
+    try:
+        await _ensure_operator(hub)
+        async with asyncio.TaskGroup() as tasks:
+            background = [
+                tasks.create_task(deliveries.run(), name="deliveries"),
+                tasks.create_task(_again(settings.coordinator_s, coordinator.look), name="coordinator"),
+                tasks.create_task(_again(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
+                tasks.create_task(run_reactor(log, drop_files(log.rows, blobs), hub.reactor_errors), name="drop_files"),
+            ]
+            try:
+                yield hub
+            finally:
+                for task in background:
+                    task.cancel()
+    finally:
+        await deliveries.flush()
+        log.stop()
+        await writer
+        await store.close()
 
 
 def _instance(data: Path) -> str:
     return hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:8]
 
 
-async def _sweep(hub: Hub) -> None:
-    """What is done every few seconds: who has gone silent, which command keys are old."""
-    forget_at = time.monotonic()
+async def _again(every_s: float, work: Callable[[], Awaitable[None]]) -> None:
+    """Do something every few seconds. When it fails it is done again the next time, and the hub goes on."""
     while True:
-        await asyncio.sleep(_SWEEP_S)
-        hub.presence.sweep()
-        if time.monotonic() >= forget_at:
-            forget_at = time.monotonic() + 3600
-            keep_ms = hub.settings.command_memory_days * 86_400_000
-            await hub.store.forget_commands(hub.log.clock.now() - keep_ms)
+        await asyncio.sleep(every_s)
+        try:
+            await work()
+        except Unavailable as no:
+            logger.warning("%s must wait: %s", work.__qualname__, no)
+        except Exception:
+            logger.exception("%s failed", work.__qualname__)
+
+
+class Sweep:
+    """What is done every few seconds: see who has gone silent, forget command keys that are old."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._forget_at = time.monotonic()
+
+    async def sweep(self) -> None:
+        self._hub.presence.sweep()
+        if time.monotonic() >= self._forget_at:
+            keep_ms = self._hub.settings.command_memory_days * 86_400_000
+            await self._hub.store.forget_commands(self._hub.log.clock.now() - keep_ms)
+            self._forget_at = time.monotonic() + 3600
 
 
 async def _ensure_operator(hub: Hub) -> None:
@@ -189,12 +208,14 @@ async def serve(data: Path, settings: Settings, ready: Callable[[str, str], None
             port = listener.getsockname()[1]
             url = url_of(settings, port)
             codes = LoginCodes(hub.log.clock)
-            async with doors(hub, port, codes) as app:
-                server = HubServer(_config(app, settings), hub, lambda: _announce(hub, url, codes, ready))
-                await server.serve(sockets=[listener])
+            try:
+                async with doors(hub, port, codes) as app:
+                    server = HubServer(_config(app, settings), hub, lambda: _announce(hub, url, codes, ready))
+                    await server.serve(sockets=[listener])
+            finally:
+                (data / HUB_FILE).unlink(missing_ok=True)
     finally:
         listener.close()
-        (data / HUB_FILE).unlink(missing_ok=True)
 
 
 def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str], None]) -> None:
@@ -244,6 +265,10 @@ class HubServer(uvicorn.Server):
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
         self._started()
@@ -252,3 +277,7 @@ class HubServer(uvicorn.Server):
         self._hub.bus.waiters.release()
         self._hub.signals.emit("hub.stopping", {})
         await super().shutdown(sockets=sockets)
+        if left := list(self.server_state.tasks):  # calls that did not end in time: nothing may outlive the log
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left, timeout=_GRACE_S)

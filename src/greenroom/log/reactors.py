@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Commit, Recorded
 
@@ -55,5 +56,14 @@ async def _catch_up(log: Log, reactor: Reactor, kinds: set[type], seq: int, erro
                         errors.append(f"{reactor.name} at {record.seq}: {error}")
                     await asyncio.sleep(_RETRY_S)
             seq = record.seq
-        await log.store.move_cursor(reactor.name, seq)
+        await _move_cursor(log, reactor.name, seq)
     return seq
+
+
+async def _move_cursor(log: Log, name: str, seq: int) -> None:
+    while True:
+        try:
+            return await log.store.move_cursor(name, seq)
+        except Unavailable as no:
+            logger.warning("the cursor of %s must wait: %s", name, no)
+            await asyncio.sleep(_RETRY_S)

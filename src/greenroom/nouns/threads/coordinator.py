@@ -1,7 +1,5 @@
 """The coordinator: looks at threads in which everybody waits, and asks the person who shall go on."""
 
-import asyncio
-
 from greenroom.log.ids import new_id
 from greenroom.log.log import Log
 from greenroom.nouns.access.model import HUB
@@ -15,20 +13,13 @@ from greenroom.nouns.threads.waiting import Waiters
 class Coordinator:
     """Raises a decision for a silent thread. What it raised is in the log, so a restart raises nothing twice."""
 
-    def __init__(self, log: Log, presence: Presence, waiters: Waiters, every_s: float) -> None:
+    def __init__(self, log: Log, presence: Presence, waiters: Waiters) -> None:
         self._log = log
         self._presence = presence
         self._waiters = waiters
-        self._every_s = every_s
-
-    async def run(self) -> None:
-        """Look again and again; to be run as a task."""
-        while True:
-            await asyncio.sleep(self._every_s)
-            await self.look()
 
     async def look(self) -> None:
-        """Look once at every thread in which somebody waits."""
+        """Look at every thread in which somebody waits; to be done every few seconds."""
         for thread_id in self._waiters.thread_ids():
             thread = self._log.rows.get(THREADS, thread_id)
             if thread is not None and thread.status in OPEN_STATES and thread.settings.auto_administrator_enabled:
