@@ -30,7 +30,7 @@ APPLICATION_ID = 0x67_72_65_65
 SCHEMA = 1
 GENESIS = b"\0" * 32
 _BUSY_S = 5.0
-_MECHANISM = """
+MECHANISM = """
 CREATE TABLE IF NOT EXISTS events
     (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, by TEXT NOT NULL, type TEXT NOT NULL, v INTEGER NOT NULL,
      data BLOB NOT NULL);
@@ -155,7 +155,7 @@ class SqliteStore:
             with self.usable():
                 self.writer = connect(self.path, write=True)
                 self._verify(fresh)
-                self.writer.execute(_MECHANISM)
+                self.writer.execute(MECHANISM)
                 self._reader = connect(self.path)
                 self._mark = Mark(data)
                 self._mark.need_reached(head_of(self.writer))
