@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from greenroom.log.errors import Unavailable
+from greenroom.log.ids import new_id
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 
@@ -23,7 +24,7 @@ class Blobs:
         path = self.path(name)
         if path.exists():
             return name
-        part = path.with_suffix(f".{os.getpid()}.part")
+        part = path.with_suffix(f".{new_id('part')}")
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -41,8 +42,10 @@ class Blobs:
         """The bytes, or None when there are none under this name."""
         try:
             return self.path(name).read_bytes()
-        except (OSError, ValueError):
+        except (FileNotFoundError, ValueError):
             return None
+        except OSError as error:
+            raise Unavailable("storage_unreadable", f"The file cannot be read just now ({error}).", 5) from error
 
     def drop(self, name: str) -> None:
         """Remove a file that nothing names any more."""
@@ -54,9 +57,14 @@ class Blobs:
 
     def path(self, name: str) -> Path:
         """Where a name is kept; a name that is no digest raises ValueError."""
-        if not _NAME.fullmatch(name):
-            raise ValueError(name)
-        return self.folder / name[:2] / name
+        return place_of(self.folder, name)
+
+
+def place_of(folder: Path, name: str) -> Path:
+    """Where a name is kept in a folder of files; a name that is no digest raises ValueError."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(name)
+    return folder / name[:2] / name
 
 
 def _sync_folder(folder: Path) -> None:
