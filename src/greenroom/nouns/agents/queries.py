@@ -12,10 +12,12 @@ def get_agent(rows: Rows, agent_id: str) -> Agent | None:
 
 def find_agents(rows: Rows, by: Principal) -> list[Agent]:
     """The agents that a principal may see, oldest first."""
-    found = rows.find(AGENTS, {"state": "registered"}, order="_key")
-    if by.kind == "anonymous":
-        return [agent for agent in found if agent.enrolled_by == by.credential]
-    return found
+    return [agent for agent in rows.find(AGENTS, {"state": "registered"}, order="_key") if may_see(by, agent)]
+
+
+def may_see(by: Principal, agent: Agent) -> bool:
+    """Whether a principal may know of an agent: all do but local programs without a credential."""
+    return by.kind != "anonymous" or agent.enrolled_by == by.credential
 
 
 def acts_for(by: Principal, agent: Agent) -> bool:

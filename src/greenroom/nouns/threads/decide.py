@@ -172,7 +172,16 @@ def unarchive_thread(rows: Rows, command: UnarchiveThread, context: Context) -> 
 def delete_thread(rows: Rows, command: DeleteThread, context: Context) -> list[Event]:
     thread = _administered(rows, command, command.thread_id)
     blobs = {payload.blob for payload in rows.find(PAYLOADS, {"thread_id": thread.id})}
-    return [ThreadDeleted(thread_id=thread.id, topic=thread.topic, files=sorted(blobs))]
+    return [
+        ThreadDeleted(
+            thread_id=thread.id,
+            topic=thread.topic,
+            owner=thread.owner,
+            mailbox_of=thread.mailbox_of,
+            messages=thread.messages,
+            files=sorted(blobs),
+        )
+    ]
 
 
 def update_thread_settings(rows: Rows, command: UpdateThreadSettings, context: Context) -> list[Event]:

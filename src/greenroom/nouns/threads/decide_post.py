@@ -221,7 +221,16 @@ def edit_message(rows: Rows, command: EditMessage, context: Context) -> list[Eve
     _need_content(command.content, command.size, context)
     if message.content == command.content and message.body == command.body:
         return []
-    return [MessageEdited(message_id=message.id, content=command.content, body=command.body, edited_by=editor)]
+    return [
+        MessageEdited(
+            message_id=message.id,
+            thread_id=message.thread_id,
+            content=command.content,
+            body=command.body,
+            edited_by=editor,
+            edit_version=message.edit_version + 1,
+        )
+    ]
 
 
 def _need_editor(rows: Rows, by: Principal, message: Message) -> str:
@@ -239,14 +248,16 @@ def react(rows: Rows, command: React, context: Context) -> list[Event]:
         return []
     if len(message.reactions) >= 1000:
         raise Refused("too_many_reactions", "This message has all the reactions it can take.", "limited")
-    return [ReactionAdded(message_id=message.id, agent_id=agent_id, reaction=command.reaction)]
+    thread_id, reaction = message.thread_id, command.reaction
+    return [ReactionAdded(message_id=message.id, thread_id=thread_id, agent_id=agent_id, reaction=reaction)]
 
 
 def unreact(rows: Rows, command: Unreact, context: Context) -> list[Event]:
     message, agent_id = _reacting(rows, command)
     if not any(r.agent_id == agent_id and r.reaction == command.reaction for r in message.reactions):
         return []
-    return [ReactionRemoved(message_id=message.id, agent_id=agent_id, reaction=command.reaction)]
+    thread_id, reaction = message.thread_id, command.reaction
+    return [ReactionRemoved(message_id=message.id, thread_id=thread_id, agent_id=agent_id, reaction=reaction)]
 
 
 def _reacting(rows: Rows, command: React | Unreact) -> tuple[Message, str]:

@@ -73,18 +73,21 @@ class PostRefused(Event, frozen=True, kw_only=True):
 
 
 class MessageEdited(Event, frozen=True, kw_only=True):
-    """An author changed a message."""
+    """An author changed a message. `edit_version` counts its edits."""
 
     message_id: str
+    thread_id: str
     content: str
     body: str | None = None
     edited_by: str
+    edit_version: int
 
 
 class ReactionAdded(Event, frozen=True, kw_only=True):
     """Somebody reacted to a message."""
 
     message_id: str
+    thread_id: str
     agent_id: str
     reaction: str
 
@@ -93,6 +96,7 @@ class ReactionRemoved(Event, frozen=True, kw_only=True):
     """Somebody took a reaction back."""
 
     message_id: str
+    thread_id: str
     agent_id: str
     reaction: str
 
@@ -124,11 +128,17 @@ class ThreadUnarchived(Event, frozen=True, kw_only=True):
 
 
 class ThreadDeleted(Event, frozen=True, kw_only=True):
-    """A thread was removed with all that is in it. `files` are the payloads that nothing else names."""
+    """A thread was removed with all that is in it. `files` are the payloads that nothing else names.
+
+    What it was is kept here, so that whoever could see the thread can be told, and nobody else.
+    """
 
     privileged: ClassVar[bool] = True
     thread_id: str
     topic: str
+    owner: str
+    mailbox_of: str | None = None
+    messages: int = 0
     files: list[str] = []
 
 
