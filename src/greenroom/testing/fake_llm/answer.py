@@ -1,0 +1,62 @@
+"""What the model answers, before it is put into the words of a dialect."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from greenroom.testing.fake_llm.request import Json
+
+TOKENS_IN, TOKENS_OUT = 1000, 50
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """A text; with a delay it is streamed word by word."""
+
+    text: str
+    delay_s: float = 0
+
+    def words(self) -> Iterator[str]:
+        """The pieces in which the text is streamed."""
+        for word in re.findall(r"\S+\s*", self.text) or [self.text]:
+            if self.delay_s:
+                time.sleep(self.delay_s)
+            yield word
+
+
+@dataclass(frozen=True, slots=True)
+class UseTool:
+    """A call of a tool; free text instead of arguments for a tool that takes that."""
+
+    name: str
+    arguments: Json | str
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """An HTTP error."""
+
+    status: int
+
+
+Answer = Say | UseTool | Fail
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer on its way to a client. `key` is the same for the same request, and ids are made from it."""
+
+    key: str
+    model: str
+    answer: Say | UseTool
+
+    def id(self, prefix: str) -> str:
+        return f"{prefix}{self.key}"
+
+
+def frame(data: Json, event: str | None = None) -> bytes:
+    """One server-sent event."""
+    head = f"event: {event}\n" if event else ""
+    return f"{head}data: {json.dumps(data)}\n\n".encode()

@@ -1,0 +1,83 @@
+"""What a request to the model says, whatever its dialect."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+Blocks = list[str]
+"""The texts of one tool result, in the order in which the client gave them."""
+
+_NOISE = re.compile(
+    r"<(system-reminder|environment_context|user_instructions|session_context|permissions instructions"
+    r"|current_datetime|reminder|sql_tables)[^>]*>.*?</\1>",
+    re.S,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request: what users said, the tool results since, and the tools on offer by name with their schemas."""
+
+    users: list[str]
+    results: list[Blocks]
+    tools: dict[str, Json]
+    system: str
+
+    @property
+    def prompt(self) -> str:
+        """What the user said last."""
+        return self.users[-1] if self.users else ""
+
+
+class Transcript:
+    """Collects what users said, and the tool results that follow the last of it."""
+
+    def __init__(self) -> None:
+        self.users: list[str] = []
+        self.results: list[Blocks] = []
+
+    def add_user(self, text: str) -> None:
+        """Add a message, unless all of it is context that the client attached by itself."""
+        text = _unquoted(_NOISE.sub("", text).strip())
+        if text:
+            self.users.append(text)
+            self.results = []
+
+    def add_result(self, blocks: Blocks) -> None:
+        self.results.append(blocks)
+
+    def request(self, tools: dict[str, Json], system: str) -> Request:
+        """What was collected, as a request."""
+        return Request(self.users, self.results, tools, system)
+
+
+def texts_of(content: Any) -> Iterator[str]:
+    """The texts in a message's content: a string, or blocks that may hold further blocks."""
+    match content:
+        case str():
+            yield content
+        case list():
+            for block in content:
+                yield from texts_of(block)
+        case {"text": str(text)}:
+            yield text
+        case {"content": inner}:
+            yield from texts_of(inner)
+
+
+def text_of(content: Any) -> str:
+    """The texts in a message's content, joined."""
+    return "\n".join(texts_of(content))
+
+
+def _unquoted(text: str) -> str:
+    # One CLI sends a prompt of several words with quotes around it.
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            return text
+    return text
