@@ -16,7 +16,16 @@ setup: .venv/ready ## install everything the project needs into .venv
 run: setup ## start the hub on embedded defaults
 	$(BIN)/greenroom serve
 
-test: setup ## run all checks and tests
+# The real agent CLIs come as programs for this platform only; elsewhere the tests that need them are skipped.
+clis: $(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),.clis/ready) ## install real agent CLIs for the tests into .clis
+
+.clis/ready: tests/clis/package.json tests/clis/package-lock.json
+	mkdir -p .clis
+	cp tests/clis/package.json tests/clis/package-lock.json .clis/
+	npm ci --prefix .clis --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch .clis/ready
+
+test: setup clis ## run all checks and tests
 	$(MAKE) check
 	$(BIN)/python -m pytest -n 2
 
@@ -37,4 +46,4 @@ lock: setup ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --extra dev --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
 
-.PHONY: help setup run test check fix bench lock
+.PHONY: help setup run clis test check fix bench lock
