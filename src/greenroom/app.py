@@ -3,28 +3,25 @@
 import asyncio
 import contextlib
 import hashlib
-import ipaddress
 import logging
 import os
-import signal
-import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from types import FrameType
 
 import msgspec
-import uvicorn
 from starlette.types import ASGIApp
 
 from greenroom.doors import router
 from greenroom.doors.guard import Guard
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.origins import Origins
+from greenroom.doors.server import HubServer, bind, config_of, url_of
 from greenroom.hub import Hub
 from greenroom.log import failpoints
 from greenroom.log.blobs import Blobs
 from greenroom.log.clock import Clock, SystemClock
+from greenroom.log.directory import FILES
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Noun
@@ -50,7 +47,6 @@ logger = logging.getLogger(__name__)
 NOUNS: tuple[Noun, ...] = (ACCESS, AGENTS_NOUN, THREADS_NOUN)
 OPERATOR_TOKEN = "operator.token"  # noqa: S105 a file's name
 HUB_FILE = "hub.json"
-_GRACE_S = 3
 _SWEEP_S = 5.0
 
 
@@ -73,7 +69,7 @@ async def open_hub(
     waiters = Waiters(clock, presence, settings.max_waits_per_agent)
     deliveries = Deliveries(log)
     log.subscribe(waiters.on_commit)
-    blobs = Blobs(data / "files")
+    blobs = Blobs(data / FILES)
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
     hub = Hub(settings, data, _instance(data), store, log, blobs, signals, presence, bus)
     coordinator = Coordinator(log, presence, waiters)
@@ -159,40 +155,6 @@ def write_private(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def bind(settings: Settings) -> socket.socket:
-    """The listening socket; refuses to listen beyond loopback in the open."""
-    try:
-        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
-    except socket.gaierror as error:
-        raise BadSettings(f"The host {settings.host!r} cannot be found: {error}") from error
-    family, _, _, _, address = found[0]
-    local = ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
-    if not local and settings.allow_anonymous_local:
-        raise BadSettings("allow_anonymous_local works on loopback only: leave it out, or listen on 127.0.0.1.")
-    if not local and not settings.tls_cert and not settings.allow_plaintext:
-        raise BadSettings(
-            f"{settings.host} is not this machine alone: set tls_cert and tls_key, or (on a network that you trust"
-            " as a whole) allow_plaintext = true."
-        )
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(address)
-    except OSError as error:
-        listener.close()
-        raise BadSettings(
-            f"Port {settings.port} of {settings.host} cannot be used ({error.strerror}): choose another with --port."
-        ) from error
-    listener.listen(2048)
-    return listener
-
-
-def url_of(settings: Settings, port: int) -> str:
-    """Where a program on this machine reaches the hub."""
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "localhost") else settings.host  # noqa: S104
-    return f"{'https' if settings.tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
-
-
 @contextlib.asynccontextmanager
 async def doors(hub: Hub, port: int, codes: LoginCodes) -> AsyncIterator[ASGIApp]:
     """The application: every door behind the guard."""
@@ -210,7 +172,7 @@ async def serve(data: Path, settings: Settings, ready: Callable[[str, str], None
             codes = LoginCodes(hub.log.clock)
             try:
                 async with doors(hub, port, codes) as app:
-                    server = HubServer(_config(app, settings), hub, lambda: _announce(hub, url, codes, ready))
+                    server = HubServer(config_of(app, settings), hub, lambda: _announce(hub, url, codes, ready))
                     await server.serve(sockets=[listener])
             finally:
                 (data / HUB_FILE).unlink(missing_ok=True)
@@ -221,63 +183,3 @@ async def serve(data: Path, settings: Settings, ready: Callable[[str, str], None
 def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str], None]) -> None:
     write_private(hub.data / HUB_FILE, msgspec.json.encode({"url": url, "pid": os.getpid()}).decode())
     ready(url, codes.issue())
-
-
-def _config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        loop="none",
-        http="httptools",
-        ws="websockets-sansio",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        backlog=2048,
-        timeout_keep_alive=75,
-        timeout_graceful_shutdown=_GRACE_S,
-        ws_max_size=1_048_576,
-        ws_max_queue=64,
-        ws_per_message_deflate=False,
-        ssl_certfile=settings.tls_cert,
-        ssl_keyfile=settings.tls_key,
-    )
-
-
-class HubServer(uvicorn.Server):
-    """uvicorn, which says when it listens, and releases who waits when it stops."""
-
-    def __init__(self, config: uvicorn.Config, hub: Hub, started: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._hub = hub
-        self._started = started
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop on a first signal, at once on a second; either way the program goes on to its clean end."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
-        try:
-            yield
-        finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.remove_signal_handler(number)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.force_exit = self.should_exit
-        self.should_exit = True
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self._started()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._hub.bus.waiters.release()
-        self._hub.signals.emit("hub.stopping", {})
-        await super().shutdown(sockets=sockets)
-        if left := list(self.server_state.tasks):  # calls that did not end in time: nothing may outlive the log
-            for task in left:
-                task.cancel()
-            await asyncio.wait(left, timeout=_GRACE_S)

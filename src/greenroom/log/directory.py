@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 
 MARK = "head"
+FILES = "files"
+"""The folder of payload files."""
 _DIGITS = 20
 
 
@@ -25,6 +27,15 @@ def own(data: Path) -> int:
         os.close(lock)
         raise StoreUnusable(f"Another hub is using {data}: stop it first, or choose another --data.") from None
     return lock
+
+
+def acknowledged(data: Path) -> int:
+    """The seq of the newest acknowledged event, as far as the mark tells."""
+    try:
+        text = (data / MARK).read_bytes()
+    except FileNotFoundError:
+        return 0
+    return int(text) if text.isdigit() else 0
 
 
 class Mark:

@@ -1,13 +1,16 @@
 """Rows made again from the log: when the code that makes them has changed, and to check that they are right."""
 
+import contextlib
 import hashlib
 import importlib.util
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from greenroom.log import sqlite_rows
+from greenroom.log.directory import own
 from greenroom.log.model import Noun, Recorded, Tx
-from greenroom.log.store_sqlite import SqliteStore, SqliteTx
+from greenroom.log.store_sqlite import FILE, SqliteStore, SqliteTx, connect
 
 MARK = "rows"
 _MECHANISM = ("greenroom.log.sqlite_rows", "greenroom.log.rebuild")
@@ -34,6 +37,16 @@ def projector(nouns: Iterable[Noun]) -> Callable[[Tx, Recorded], None]:
         project[type(record.event)](tx, record.event, record)
 
     return run
+
+
+def forget_rows(data: Path) -> None:
+    """Have the rows made anew at the next start; refused while a hub owns the data directory."""
+    lock = own(data)
+    try:
+        with contextlib.closing(connect(data / FILE, write=True)) as connection:
+            connection.execute("DELETE FROM meta WHERE name = ?", (MARK,))
+    finally:
+        os.close(lock)
 
 
 def ensure_rows(store: SqliteStore, nouns: Iterable[Noun], progress: Callable[[int, int], None] | None = None) -> int:

@@ -5,7 +5,6 @@ SQLite's WAL publishes a commit to readers after it has synced it, so whatever `
 
 import asyncio
 import contextlib
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ import apsw
 import msgspec
 
 from greenroom.log import sqlite_rows
+from greenroom.log.chain import GENESIS, link
 from greenroom.log.codec import Codec, UnknownEvent
 from greenroom.log.directory import Mark, own
 from greenroom.log.directory import StoreUnusable as StoreUnusable
@@ -28,7 +28,6 @@ T = TypeVar("T")
 FILE = "greenroom.db"
 APPLICATION_ID = 0x67_72_65_65
 SCHEMA = 1
-GENESIS = b"\0" * 32
 _BUSY_S = 5.0
 MECHANISM = """
 CREATE TABLE IF NOT EXISTS events
@@ -43,13 +42,6 @@ CREATE TABLE IF NOT EXISTS gone
 CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-
-
-def link(previous: bytes, recorded: tuple[int, int, str, str, int, bytes]) -> bytes:
-    """The hash of a privileged event, over the one before it."""
-    seq, at, by, name, version, data = recorded
-    head = f"{seq}\x1f{at}\x1f{by}\x1f{name}\x1f{version}\x1f".encode()
-    return hashlib.sha256(previous + head + data).digest()
 
 
 def connect(path: Path, *, write: bool = False) -> apsw.Connection:

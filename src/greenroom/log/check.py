@@ -1,0 +1,263 @@
+"""What must be true of a data directory, verified at any time, also while the hub runs."""
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Literal
+
+import apsw
+
+from greenroom.log import sqlite_rows
+from greenroom.log.blobs import place_of
+from greenroom.log.chain import GENESIS, Chain
+from greenroom.log.codec import Codec
+from greenroom.log.directory import FILES, StoreUnusable, acknowledged
+from greenroom.log.model import Noun, Table
+from greenroom.log.rebuild import MARK, fingerprint, projector
+from greenroom.log.sqlite_rows import SqliteRowWriter
+from greenroom.log.store_sqlite import (
+    APPLICATION_ID,
+    FILE,
+    MECHANISM,
+    SCHEMA,
+    connect,
+    head_of,
+)
+
+Progress = Callable[[str, int, int], None]
+_RESTORE = "Restore the newest good backup with `greenroom restore`."
+_REBUILD = "Stop the hub and have the rows made anew with `greenroom check --rebuild`."
+_BATCH = 1000
+_DAMAGE_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as it must be. A note needs no action; an error says what to do."""
+
+    code: str
+    message: str
+    level: Literal["error", "note"] = "error"
+    seq: int | None = None
+    """The first event at which it shows."""
+
+
+@dataclass
+class Checked:
+    """What a check has seen: how far the log goes, the last link of its chain, and what is wrong."""
+
+    seq: int = 0
+    chain_seq: int = 0
+    chain: str = GENESIS.hex()
+    files: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing but notes."""
+        return all(finding.level == "note" for finding in self.findings)
+
+
+def check(data: Path, nouns: Sequence[Noun], progress: Progress | None = None) -> Checked:
+    """Verify the log, its rows and its files on one snapshot; nothing is written."""
+    return Check(data, nouns, progress or (lambda what, done, of: None)).run()
+
+
+class Check:
+    """One check under way."""
+
+    def __init__(self, data: Path, nouns: Sequence[Noun], progress: Progress) -> None:
+        self._path = data / FILE
+        self._nouns = nouns
+        self._tables = [table for noun in nouns for table in noun.tables]
+        self._files = data / FILES
+        self._acknowledged = acknowledged(data)  # before the snapshot, which then is at least as far
+        self._progress = progress
+        self._checked = Checked()
+
+    def run(self) -> Checked:
+        if not self._path.exists():
+            raise StoreUnusable(f"There is no Greenroom database at {self._path}: name the data directory with --data.")
+        try:
+            with contextlib.closing(connect(self._path)) as connection:
+                connection.execute("BEGIN")
+                self._look(connection)
+        except (apsw.Error, UnicodeDecodeError) as error:
+            self._find("database_damaged", f"The database cannot be read on ({error}). {_RESTORE}")
+        return self._checked
+
+    def _look(self, connection: apsw.Connection) -> None:
+        if not self._is_ours(connection):
+            return
+        self._checked.seq = head_of(connection)
+        if self._checked.seq < self._acknowledged:
+            self._find(
+                "events_lost",
+                f"The log ends at event {self._checked.seq}, but {self._acknowledged} were acknowledged:"
+                f" its newest part is lost. {_RESTORE}",
+                seq=self._checked.seq + 1,
+            )
+        self._check_pages(connection)
+        with contextlib.closing(apsw.Connection("")) as scratch:  # a private temporary file, gone when it is closed
+            if self._walk(connection, scratch):
+                self._check_rows(connection, scratch)
+        self._check_bookkeeping(connection)
+        self._check_files(connection)
+
+    def _is_ours(self, connection: apsw.Connection) -> bool:
+        found: int = connection.pragma("user_version")
+        if connection.pragma("application_id") != APPLICATION_ID:
+            self._find("not_greenroom", f"{self._path} is not a Greenroom database: choose another --data directory.")
+        elif found > SCHEMA:
+            self._find(
+                "newer_schema",
+                f"The database was written by a newer greenroom (schema {found}, this one knows {SCHEMA}):"
+                " check it with that version.",
+            )
+        else:
+            return True
+        return False
+
+    def _check_pages(self, connection: apsw.Connection) -> None:
+        self._progress("pages", 0, 1)
+        told = [text for (text,) in connection.execute(f"PRAGMA integrity_check({_DAMAGE_SHOWN})")]
+        if told != ["ok"]:
+            self._find("database_damaged", f"SQLite finds damage: {'; '.join(told)}. {_RESTORE}")
+        self._progress("pages", 1, 1)
+
+    def _walk(self, connection: apsw.Connection, scratch: apsw.Connection) -> bool:
+        """Go through all events once: their numbers, the chain, and what they make of the rows. False if cut short."""
+        codec, project = Codec(self._nouns), projector(self._nouns)
+        privileged = {kind.__name__ for noun in self._nouns for kind in noun.events if kind.privileged}
+        chain = Chain(connection, privileged)
+        scratch.execute(MECHANISM)
+        scratch.execute("BEGIN")
+        for statement in sqlite_rows.ddl(self._tables):
+            scratch.execute(statement)
+        writer = SqliteRowWriter(scratch)
+        expected = 1
+        for raw in connection.execute("SELECT seq, at, by, type, v, data FROM events ORDER BY seq"):
+            if raw[0] != expected:
+                self._find("seq_gap", f"Event {expected} is missing from the log. {_RESTORE}", seq=expected)
+                return False
+            fault = chain.follow(raw)
+            if fault:
+                self._find("chain_broken", f"{fault} {_RESTORE}", seq=expected)
+            try:
+                record = codec.decode(*raw)
+                writer.seq = expected
+                project(writer, record)
+            except Exception as error:  # whatever a damaged event makes of a decoder or a projection
+                self._find("event_unreadable", f"Event {expected} cannot be read ({error!r}). {_RESTORE}", seq=expected)
+                return False
+            if expected % _BATCH == 0:
+                writer.flush()
+                writer.changed.clear()
+                self._progress("events", expected, self._checked.seq)
+            expected += 1
+        writer.flush()
+        self._progress("events", self._checked.seq, self._checked.seq)
+        if not chain.broken and (stray := chain.left()) is not None:
+            self._find(
+                "chain_broken", f"The chain names event {stray}, which is no privileged one. {_RESTORE}", seq=stray
+            )
+        self._checked.chain_seq, self._checked.chain = chain.seq, chain.hash.hex()
+        return True
+
+    def _check_rows(self, connection: apsw.Connection, scratch: apsw.Connection) -> None:
+        mark = connection.execute("SELECT value FROM meta WHERE name = ?", (MARK,)).get
+        if mark != fingerprint(self._nouns):
+            message = "The rows were made by another version of the program; the next start of the hub makes them anew."
+            self._find("rows_outdated", message, level="note")
+            return
+        for number, table in enumerate(self._tables):
+            self._progress("tables", number, len(self._tables))
+            columns = ", ".join(["key", "seq", "data", *[f"c_{c}" for c in table.columns]])
+            query = f"SELECT {columns} FROM row_{table.name} ORDER BY key"  # noqa: S608 the table is ours
+            self._compare(f"row of {table.name}", connection, scratch, query)
+            if table.text:
+                self._compare_text(table, connection, scratch)
+        self._compare(
+            "mark of a dropped row", connection, scratch, "SELECT tbl || ' ' || key, seq FROM gone ORDER BY tbl, key"
+        )
+        self._progress("tables", len(self._tables), len(self._tables))
+
+    def _compare(self, what: str, connection: apsw.Connection, scratch: apsw.Connection, query: str) -> None:
+        for found, made in zip_longest(connection.execute(query), scratch.execute(query)):
+            if found == made:
+                continue
+            if made is None or (found is not None and found[0] < made[0]):
+                seq, message = found[1], f"There is a {what} ({found[0]!r}) that the log does not account for."
+            elif found is None or made[0] < found[0]:
+                seq, message = made[1], f"A {what} ({made[0]!r}) is missing that the log accounts for."
+            else:
+                seq, message = made[1], f"A {what} ({made[0]!r}) is not what the log makes of it."
+            self._find("rows_differ", f"{message} {_REBUILD}", seq=seq)
+            return
+
+    def _compare_text(self, table: Table[Any], connection: apsw.Connection, scratch: apsw.Connection) -> None:
+        """Every word of the full-text index with the number of its rows, and the number of rows."""
+        name = f"text_{table.name}"
+        for each in (connection, scratch):
+            each.execute(f"CREATE VIRTUAL TABLE temp.words_{name} USING fts5vocab(main, '{name}', 'row')")
+        query = f"SELECT term, doc, cnt FROM temp.words_{name} ORDER BY term"  # noqa: S608
+        count = f"SELECT count(*) FROM {name}"  # noqa: S608
+        for found, made in zip_longest(connection.execute(query), scratch.execute(query)):
+            if found != made:
+                word = (found or made)[0]
+                self._find(
+                    "search_differs",
+                    f"The word {word!r} is not indexed in {table.name} as the log makes it. {_REBUILD}",
+                )
+                return
+        if connection.execute(count).get != scratch.execute(count).get:
+            self._find("search_differs", f"The index of {table.name} has not as many rows as the log makes. {_REBUILD}")
+
+    def _check_bookkeeping(self, connection: apsw.Connection) -> None:
+        head = self._checked.seq
+        unfounded = "SELECT name, first, last FROM commands WHERE first < 1 OR first > last OR last > ? LIMIT 1"
+        for name, first, last in connection.execute(unfounded, (head,)):
+            message = f"A key of {name} stands for events {first} to {last}, which are not in the log. {_RESTORE}"
+            self._find("command_unfounded", message, seq=first)
+        for name, seq in connection.execute("SELECT name, seq FROM cursors WHERE seq > ?", (head,)):
+            message = f"The reactor {name} claims to have seen event {seq}, but the log ends at {head}. {_RESTORE}"
+            self._find("cursor_ahead", message, seq=seq)
+
+    def _check_files(self, connection: apsw.Connection) -> None:
+        names = set(named_files(connection, self._tables))
+        self._checked.files = len(names)
+        for number, name in enumerate(sorted(names)):
+            self._progress("files", number, len(names))
+            fault = self._fault_of_file(name)
+            if fault and name in self._named_now():  # it may have gone with its thread since the snapshot
+                self._find(f"file_{fault}", f"The payload file {name} is {fault}. {_RESTORE}")
+        self._progress("files", len(names), len(names))
+
+    def _fault_of_file(self, name: str) -> str | None:
+        try:
+            with place_of(self._files, name).open("rb") as file:
+                return None if hashlib.file_digest(file, "sha256").hexdigest() == name else "damaged"
+        except FileNotFoundError:
+            return "missing"
+        except (OSError, ValueError):
+            return "unreadable"
+
+    def _named_now(self) -> set[str]:
+        with contextlib.closing(connect(self._path)) as connection:
+            return set(named_files(connection, self._tables))
+
+    def _find(self, code: str, message: str, level: Literal["error", "note"] = "error", seq: int | None = None) -> None:
+        self._checked.findings.append(Finding(code, message, level, seq))
+
+
+def named_files(connection: apsw.Connection, tables: Iterable[Table[Any]]) -> Iterator[str]:
+    """The payload files that rows name."""
+    for table in tables:
+        if table.file:
+            for (data,) in connection.execute(f"SELECT data FROM row_{table.name}"):  # noqa: S608
+                name = getattr(table.decode(data), table.file)
+                if name is not None:
+                    yield name
