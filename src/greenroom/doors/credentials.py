@@ -72,19 +72,21 @@ class Credentials:
 
     def prove(self, scope: Scope, headers: HeaderView, *, origin_known: bool) -> tuple[Principal, str]:
         """The principal and the token that proves it; raises Wrong."""
-        token = self._bearer(headers) or self._agent_token(headers)
-        if token is None:
-            token = self._cookie_token(scope, headers, origin_known)
-        if token is None:
+        shown = [t for t in (self._bearer(headers), self._agent_token(headers)) if t is not None]
+        if not shown:
+            cookie = self._cookie_token(scope, headers, origin_known)
+            shown = [] if cookie is None else [cookie]
+        if not shown:
             principal = self._anonymous(scope, headers)
             if principal is None:
                 raise Wrong(401, "credential_missing", "Send `Authorization: Bearer <token>`: see `greenroom token`.")
             return principal, ""
-        principal = self._principal(token)
-        if principal is None:
+        proven = [self._principal(token) for token in shown]
+        last = proven[-1]  # of two, the agent's token says who acts; the other must be good as well
+        if last is None or None in proven:
             raise self._failed(scope)
-        self._need_rate(principal)
-        return principal, token
+        self._need_rate(last)
+        return last, shown[-1]
 
     def principal(self, token: str) -> Principal | None:
         """The principal of a token that came some other way, such as an argument of a tool."""

@@ -31,6 +31,8 @@ _HEADERS = [
     ),
     (b"cache-control", b"no-store"),
 ]
+_MAX_HEADERS = 100
+_MAX_HEAD_BYTES = 32_768
 _OWN = frozenset(name for name, _ in _HEADERS)
 
 
@@ -43,6 +45,10 @@ class Refusal(Exception):
         self.error = error
         self.message = message
         self.retry_after_s = retry_after_s
+
+
+_ENDED = Refusal(401, "credential_ended", "This credential has been ended.")
+_STOPPING = Refusal(503, "stopping", "The hub is stopping; try again when it is back.", 1)
 
 
 class Guard:
@@ -72,7 +78,7 @@ class Guard:
             counted = CountedBody(receive, send, limit)
             receive, send = counted.receive, counted.send
         if principal is None:
-            await self._app(scope, receive, WatchedSend(send))
+            await self._app(scope, receive, WatchedSend(send, keep=False))
             return
         scope[PRINCIPAL] = principal
         await self.live.run(principal, self._app, scope, receive, send)
@@ -80,6 +86,8 @@ class Guard:
     def _admit(self, scope: Scope) -> Principal | None:
         """Who calls, None on a public endpoint; raises Refusal."""
         headers = Headers(scope["headers"])
+        if len(scope["headers"]) > _MAX_HEADERS or headers.size + len(scope["query_string"]) > _MAX_HEAD_BYTES:
+            raise Refusal(431, "headers_too_large", f"Send at most {_MAX_HEADERS} headers, {_MAX_HEAD_BYTES} bytes.")
         if not self._origins.knows_host(headers.all(b"host")):
             raise Refusal(421, "unknown_host", "This hub does not answer to that name: see the setting allowed_hosts.")
         if not self._hub.settings.behind_proxy and not _FORWARDED.isdisjoint(headers.names):
@@ -108,6 +116,7 @@ class Headers:
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
         self._raw = list(raw)
         self.names = {name for name, _ in self._raw}
+        self.size = sum([len(name) + len(value) for name, value in self._raw])
 
     def all(self, name: bytes) -> list[bytes]:
         return [value for key, value in self._raw if key == name] if name in self.names else []
@@ -144,18 +153,13 @@ class LiveCalls:
         expiry = None
         if by.expires_at is not None:
             left_s = max(0.0, by.expires_at / 1000 - time.time())
-            expiry = asyncio.get_running_loop().call_later(min(left_s, 86_400), self._end, key)
+            expiry = asyncio.get_running_loop().call_later(left_s, self._end, key)
         watched = WatchedSend(send)
         try:
             await app(scope, receive, watched)
         except asyncio.CancelledError:
-            if task not in self._ended:
-                raise
             task.uncancel()
-            if not watched.started:
-                await refuse(scope, watched, Refusal(401, "credential_ended", "This credential has been ended."))
-            elif scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 4401, "reason": "credential ended"})
+            await _end_early(scope, watched, _ENDED if task in self._ended else _STOPPING)
         finally:
             if expiry is not None:
                 expiry.cancel()
@@ -165,19 +169,33 @@ class LiveCalls:
                 self._by_credential.pop(key, None)
 
 
+async def _end_early(scope: Scope, send: "WatchedSend", why: Refusal) -> None:
+    """Tell the caller as far as can be; an answer that has begun is cut off, which no client takes for its end."""
+    if scope["type"] == "websocket" and send.started:
+        await send({"type": "websocket.close", "code": _close_code(why), "reason": why.error})
+    elif not send.started:
+        await refuse(scope, send, why)
+
+
 class WatchedSend:
-    """Passes a response on, with the headers that every response bears, and knows whether it has begun."""
+    """Passes a response on, with the headers that every response bears, and knows whether it has begun.
 
-    __slots__ = ("_send", "started")
+    Who has shown no credential does not keep its connection.
+    """
 
-    def __init__(self, send: Send) -> None:
+    __slots__ = ("_keep", "_send", "started")
+
+    def __init__(self, send: Send, *, keep: bool = True) -> None:
         self._send = send
+        self._keep = keep
         self.started = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started = True
             message["headers"] = with_headers(message.get("headers", []))
+            if not self._keep:
+                message["headers"].append((b"connection", b"close"))
         elif message["type"] == "websocket.accept":
             self.started = True
         await self._send(message)
@@ -225,15 +243,19 @@ class CountedBody:
 async def refuse(scope: Scope, send: Send | WatchedSend, no: Refusal) -> None:
     """Answer a refused call; a WebSocket is refused before the upgrade."""
     if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 4401 if no.status == 401 else 4403, "reason": no.error})
+        await send({"type": "websocket.close", "code": _close_code(no), "reason": no.error})
         return
     body = msgspec.json.encode({"detail": {"error": no.error, "message": no.message}})
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if no.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    if no.status in (413, 429, 401):
+    if no.status in (401, 413, 429, 431, 503):
         headers.append((b"connection", b"close"))
     if no.retry_after_s is not None:
         headers.append((b"retry-after", str(no.retry_after_s).encode()))
     await send({"type": "http.response.start", "status": no.status, "headers": with_headers(headers)})
     await send({"type": "http.response.body", "body": body})
+
+
+def _close_code(no: Refusal) -> int:
+    return {401: 4401, 503: 1012}.get(no.status, 4403)

@@ -2,11 +2,12 @@
 
 import os
 import re
+import selectors
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -16,13 +17,23 @@ _STOP_S = 15
 
 
 class HubProcess:
-    """One hub. `url` and `token` (the operator's) are there once it has started."""
+    """One hub. `url` and `token` (the operator's) are there once it has started.
 
-    def __init__(self, data: Path, env: Mapping[str, str] | None = None, args: tuple[str, ...] = ()) -> None:
+    `prefix` is a command that runs the hub, such as one that lowers a limit first.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        env: Mapping[str, str] | None = None,
+        args: Sequence[str] = (),
+        prefix: Sequence[str] = (),
+    ) -> None:
         self.data = data
-        self._env = {"GREENROOM_POSTS_PER_MINUTE": "0", **(env or {})}
+        self.env = {"GREENROOM_POSTS_PER_MINUTE": "0", **(env or {})}
         self._args = args
-        self._process: subprocess.Popen[str] | None = None
+        self._prefix = prefix
+        self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
         self.login_code = ""
         self.stderr_path = data.parent / f"{data.name}.stderr"
@@ -37,33 +48,65 @@ class HubProcess:
         assert self._process is not None  # noqa: S101
         return self._process.pid
 
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    @property
+    def stderr(self) -> str:
+        """All that the hub has complained of so far, over all its starts."""
+        return self.stderr_path.read_text(errors="replace")
+
     def start(self, port: int = 0) -> "HubProcess":
         """Start, and return when the hub says that it is ready."""
-        command = [
-            sys.executable,
-            "-m",
-            "greenroom",
-            "serve",
-            "--data",
-            str(self.data),
-            "--port",
-            str(port),
-            *self._args,
-        ]
-        environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.data.parent), **self._env}
-        with self.stderr_path.open("a") as stderr:
-            self._process = subprocess.Popen(
-                command, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True, start_new_session=True
-            )
-        assert self._process.stdout is not None  # noqa: S101
-        deadline = time.monotonic() + _START_S
-        line = self._process.stdout.readline()
+        line = self._launch(port)
         match = _READY.search(line)
-        if match is None or time.monotonic() > deadline:
+        if match is None:
             self.kill()
-            raise RuntimeError(f"the hub did not start: {line!r} {self.stderr_path.read_text()[-2000:]}")
+            raise RuntimeError(f"the hub did not start: {line!r} {self.stderr[-2000:]}")
         self.url, self.login_code = match.group(1), match.group(3)
         return self
+
+    def refuse(self, port: int = 0) -> tuple[int, str]:
+        """Start a hub that will not start; its exit code and what it says about it."""
+        told = len(self.stderr) if self.stderr_path.exists() else 0
+        line = self._launch(port)
+        if line:
+            self.kill()
+            raise RuntimeError(f"the hub did start: {line!r}")
+        return self.wait(), self.stderr[told:]
+
+    def _launch(self, port: int) -> str:
+        serve = ["-m", "greenroom", "serve", "--data", str(self.data), "--port", str(port)]
+        environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.data.parent), **self.env}
+        with self.stderr_path.open("ab") as stderr:
+            self._process = subprocess.Popen(
+                [*self._prefix, sys.executable, *serve, *self._args],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        return self._first_line()
+
+    def _first_line(self) -> str:
+        assert self._process is not None  # noqa: S101
+        assert self._process.stdout is not None  # noqa: S101
+        line = b""
+        deadline = time.monotonic() + _START_S
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            while not line.endswith(b"\n") and selector.select(max(0.0, deadline - time.monotonic())):
+                part = os.read(self._process.stdout.fileno(), 4096)
+                if not part:
+                    break
+                line += part
+        return line.decode()
+
+    def send(self, number: signal.Signals) -> None:
+        """A signal to the hub."""
+        os.kill(self.pid, number)
 
     def stop(self) -> int:
         """SIGTERM, and the exit code."""
@@ -77,10 +120,14 @@ class HubProcess:
         """Wait until it ends by itself."""
         return self._end(None)
 
-    def restart(self) -> "HubProcess":
-        """Start again on the same data and the same port."""
-        port = int(self.url.rpartition(":")[2])
-        return self.start(port)
+    def restart(self, env: Mapping[str, str] | None = None) -> "HubProcess":
+        """Start again on the same data and the same port, with other settings if they are given."""
+        if env is not None:
+            self.env = {"GREENROOM_POSTS_PER_MINUTE": "0", **env}
+        return self.start(self.port)
+
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
     def _end(self, how: signal.Signals | None) -> int:
         if self._process is None:
@@ -98,3 +145,12 @@ class HubProcess:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
+
+
+def eventually(what: Callable[[], object], within_s: float = 10.0) -> None:
+    """Return as soon as it is so; fail if it is not so in time."""
+    deadline = time.monotonic() + within_s
+    while not what():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not so within {within_s} s")
+        time.sleep(0.02)

@@ -1,0 +1,123 @@
+"""A connection before anybody is known: few bytes and little time for headers, a pace for bodies, a bounded crowd.
+
+uvicorn waits for ever for a request that does not come, and keeps whatever is sent instead of one.
+"""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_BYTES = 65_536
+HEAD_S = 10.0
+PACE_S = 10.0
+PACE_BYTES = 10_240
+
+
+class Newcomers:
+    """Connections that have not sent a request yet. When there are too many the oldest has to go."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._waiting: dict[Connection, None] = {}
+
+    def enter(self, connection: "Connection") -> None:
+        self._waiting[connection] = None
+        if len(self._waiting) > self._limit:
+            oldest = next(iter(self._waiting))
+            self.leave(oldest)
+            oldest.transport.abort()
+
+    def leave(self, connection: "Connection") -> None:
+        self._waiting.pop(connection, None)
+
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's connection, which gives up on a peer that sends its headers or its body too slowly."""
+
+    def __init__(self, newcomers: Newcomers, **uvicorn: Any) -> None:
+        super().__init__(**uvicorn)
+        self._newcomers = newcomers
+        self._awaits = "head"
+        self._bytes = 0
+        """How much has come of what is awaited; of a body, since it was last measured."""
+        self._timed: str | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._newcomers.enter(self)
+        self._time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._leave()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        self._leave()
+        super().handle_websocket_upgrade()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._awaits == "head":
+            self._bytes += len(data)
+            if self._bytes > HEAD_BYTES:
+                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        if self._awaits != self._timed:
+            self._time()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._await("head")
+
+    def on_headers_complete(self) -> None:
+        self._newcomers.leave(self)
+        self._await("body")
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._await("nothing")
+        super().on_message_complete()
+
+    def _await(self, what: str) -> None:
+        self._awaits = what
+        self._bytes = 0
+
+    def _time(self) -> None:
+        """Begin to time what is awaited now; a request that comes in one piece is never timed."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timed, self._timer = self._awaits, None
+        if self._awaits == "head":
+            self._timer = self.loop.call_later(HEAD_S, self._refuse, HTTPStatus.REQUEST_TIMEOUT)
+        elif self._awaits == "body":
+            self._timer = self.loop.call_later(PACE_S, self._measure)
+
+    def _measure(self) -> None:
+        """A body that is not read by us has all the time; one that we wait for has to keep a pace."""
+        if not self.flow.read_paused and self._bytes < PACE_BYTES:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT)
+            return
+        self._bytes = 0
+        self._time()
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        """Say why if no answer is under way, and hang up."""
+        if self.transport.is_closing():
+            return
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            head = f"HTTP/1.1 {status.value} {status.phrase}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+            self.transport.write(head.encode())
+        self.transport.close()
+
+    def _leave(self) -> None:
+        self._newcomers.leave(self)
+        self._await("nothing")
+        self._time()

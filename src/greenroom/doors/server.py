@@ -1,0 +1,133 @@
+"""uvicorn as a hub runs it: where it listens, what it allows strangers, and how it ends."""
+
+import asyncio
+import contextlib
+import functools
+import ipaddress
+import logging
+import resource
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from greenroom.doors.connection import Connection, Newcomers
+from greenroom.hub import Hub
+from greenroom.settings import BadSettings, Settings
+
+_GRACE_S = 3
+_FILES = 65_536
+_KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
+"""A peer that vanished without a word is noticed within 25 s, where the system lets us choose."""
+
+
+def bind(settings: Settings) -> socket.socket:
+    """The listening socket; refuses to listen beyond loopback in the open."""
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        raise BadSettings(f"The host {settings.host!r} cannot be found: {error}") from error
+    family, _, _, _, address = found[0]
+    local = ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
+    if not local and settings.allow_anonymous_local:
+        raise BadSettings("allow_anonymous_local works on loopback only: leave it out, or listen on 127.0.0.1.")
+    if not local and not settings.tls_cert and not settings.allow_plaintext:
+        raise BadSettings(
+            f"{settings.host} is not this machine alone: set tls_cert and tls_key, or (on a network that you trust"
+            " as a whole) allow_plaintext = true."
+        )
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise BadSettings(
+            f"Port {settings.port} of {settings.host} cannot be used ({error.strerror}): choose another with --port."
+        ) from error
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # connections inherit this and the following
+    for name, value in _KEEP_ALIVE.items():
+        if hasattr(socket, name):
+            listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    listener.listen(2048)
+    return listener
+
+
+def _raise_file_limit() -> int:
+    """Take all the file descriptors that the system grants: every waiting agent is one. Returns how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(hard, _FILES) if hard != resource.RLIM_INFINITY else _FILES
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(soft, wanted)
+
+
+def url_of(settings: Settings, port: int) -> str:
+    """Where a program on this machine reaches the hub."""
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "localhost") else settings.host  # noqa: S104
+    return f"{'https' if settings.tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def config_of(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    """How uvicorn is set up."""
+    return uvicorn.Config(
+        app,
+        loop="none",
+        http=functools.partial(Connection, Newcomers(_raise_file_limit() // 4)),  # type: ignore[arg-type]
+        ws="websockets-sansio",
+        lifespan="off",
+        log_config=None,
+        log_level=logging.ERROR,  # what strangers send must not fill the log
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=2048,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=_GRACE_S,
+        ws_max_size=1_048_576,
+        ws_max_queue=64,
+        ws_per_message_deflate=False,
+        ssl_certfile=settings.tls_cert,
+        ssl_keyfile=settings.tls_key,
+    )
+
+
+class HubServer(uvicorn.Server):
+    """uvicorn, which says when it listens, and releases who waits when it stops."""
+
+    def __init__(self, config: uvicorn.Config, hub: Hub, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._hub = hub
+        self._started = started
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on a first signal, at once on a second; either way the program goes on to its clean end."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._hub.bus.waiters.release()
+        self._hub.signals.emit("hub.stopping", {})
+        await super().shutdown(sockets=sockets)
+        if left := list(self.server_state.tasks):  # calls that did not end in time: nothing may outlive the log
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left, timeout=_GRACE_S)
