@@ -1,11 +1,16 @@
 """Hubs for tests. Every hub is checked on the way out."""
 
+import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
+from greenroom.app import NOUNS
+from greenroom.log.check import check
 from greenroom.testing.hub_process import HubProcess
 
 
@@ -22,15 +27,33 @@ def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]
 
 
 def checked(hub: HubProcess) -> Iterator[HubProcess]:
-    """Start a hub, and see on the way out that it stops cleanly and complained of nothing."""
+    """Start a hub, and see on the way out that all is in order."""
     hub.start()
     try:
         yield hub
     finally:
+        session = hub.pid if hub.is_running() else None
         code = hub.stop()
-    complaints = hub.stderr_path.read_text()
-    assert code == 0, complaints
-    assert "Traceback" not in complaints, complaints
+    assert_in_order(hub, code)
+    assert session is None or not find_left(session)
+
+
+def assert_in_order(hub: HubProcess, code: int = 0) -> None:
+    """It ended well, logged no bug and no error of a reactor; and rows, seq, chain and files are as they must be."""
+    assert code == 0, hub.stderr
+    assert "Traceback" not in hub.stderr, hub.stderr
+    found = check(hub.data, NOUNS).findings
+    assert not found, found
+
+
+def find_left(session: int) -> list[int]:
+    """Processes of a hub's session that are still there."""
+    left = []
+    for pid in psutil.pids():
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            if os.getsid(pid) == session:
+                left.append(pid)
+    return left
 
 
 @pytest.fixture
