@@ -1,6 +1,7 @@
 """The bus as doors use it: what takes more than one command, or a wait."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from greenroom.log.blobs import Blobs
@@ -15,8 +16,8 @@ from greenroom.nouns.agents.queries import need_own_agent
 from greenroom.nouns.threads.commands import EditMessage, IssueToken, OpenMailbox, PostMessage
 from greenroom.nouns.threads.deliveries import Deliveries
 from greenroom.nouns.threads.events import MessagePosted, PostRefused, TokenIssued
-from greenroom.nouns.threads.model import OPEN_STATES, Member, Message, Thread
-from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, need_thread
+from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Member, Message, Thread
+from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, is_for_people, need_thread
 from greenroom.nouns.threads.sync import held_token
 from greenroom.nouns.threads.waiting import Waiter, Waiters
 
@@ -49,10 +50,18 @@ class SyncRefused(Exception):
 
 
 class Waited(NamedTuple):
-    """What a wait brought: messages, maybe none, and the context to post on (None for who is no member)."""
+    """What a wait brought: messages, maybe none, and the context to post on. Its current_seq is the newest seq up to
+    which everything was handed over; its token is None for who may not post."""
 
     messages: list[Message]
     sync: SyncContext
+
+
+class Page(NamedTuple):
+    """Messages to hand over, and the seq up to which nothing that is wanted has been left out."""
+
+    messages: list[Message]
+    upto: int
 
 
 class Bus:
@@ -104,11 +113,19 @@ class Bus:
         content, body, size = await self._large(content)
         return await self._log.do(EditMessage(by=by, message_id=message_id, content=content, body=body, size=size))
 
-    async def mail(self, by: Principal, agent_id: str, content: str, **fields: Any) -> Posted:
+    async def mail(
+        self, by: Principal, agent_id: str, content: str, author: str | None = None, **fields: Any
+    ) -> Posted:
         """Post a message into an agent's mailbox."""
+        mailbox = await self.open_mailbox(by, agent_id)
+        return await self.post(by, mailbox, author, content, strict=False, **fields)
+
+    async def open_mailbox(self, by: Principal, agent_id: str) -> str:
+        """The agent's mailbox, made if it has none."""
         mailbox = mailbox_of(agent_id)
-        await self._log.do(OpenMailbox(by=by, thread_id=mailbox, agent_id=agent_id, nonce=new_secret(12)))
-        return await self.post(by, mailbox, None, content, strict=False, **fields)
+        if self.rows.get(THREADS, mailbox) is None:
+            await self._log.do(OpenMailbox(by=by, thread_id=mailbox, agent_id=agent_id, nonce=new_secret(12)))
+        return mailbox
 
     async def sync_context(self, by: Principal, thread_id: str, member_id: str | None) -> SyncContext:
         """A fresh reply token, joining the thread if need be."""
@@ -131,53 +148,77 @@ class Bus:
     ) -> Waited:
         """Messages after a seq, as soon as there are any; see the sync rules for when it returns with none.
 
-        Without `after_seq` the member goes on from where it was: its cursor is durable.
+        Without `after_seq` the member goes on from where it was, past what it posted itself: its cursor is durable.
         """
         thread = need_thread(self.rows, by, thread_id)
         agent = self._waiting_agent(by, agent_id)
         member = get_member(self.rows, thread_id, agent.id) if agent else None
-        seen = (member.delivered if member else 0) if after_seq is None else after_seq
-        if agent and member and after_seq is not None:
-            self.deliveries.note(thread_id, agent.id, seen=min(after_seq, thread.current_seq))
+        seen = self._cursor(member) if after_seq is None else after_seq
+        if member and after_seq is not None:
+            self.deliveries.note(thread_id, member.member_id, seen=min(after_seq, thread.current_seq))
         wait_ms = max(0, min(timeout_ms, MAX_WAIT_MS))
-        with self.waiters.waiting(thread_id, agent.id if agent else None, wait_ms) as waiter:
-            messages = _wanted(find_messages(self.rows, thread_id, after_seq=seen, limit=limit), for_agent)
-            if not messages and not _must_refresh(member, seen, thread) and thread.status in OPEN_STATES:
-                messages = await self._fresh(waiter, for_agent, wait_ms / 1000)
-        return await self._waited(by, thread_id, agent, messages[:limit])
+
+        def read(after: int) -> Page:
+            return self._read(thread_id, after, limit, _wanted(agent, for_agent, own=after_seq is not None))
+
+        with self.waiters.waiting(thread_id, agent.id if agent else None, wait_ms, by.credential) as waiter:
+            page = read(seen)
+            if not page.messages and not _must_refresh(agent, member, seen, thread) and thread.status in OPEN_STATES:
+                page = await self._fresh(waiter, read, max(seen, page.upto), wait_ms / 1000)
+        return await self._waited(by, thread_id, agent, page)
 
     def _waiting_agent(self, by: Principal, agent_id: str | None) -> Agent | None:
         if agent_id or by.agent_id:
             return need_own_agent(self.rows, by, agent_id or by.agent_id)
         return None
 
-    async def _fresh(self, waiter: Waiter, for_agent: str | None, timeout_s: float) -> list[Message]:
-        deadline = asyncio.get_running_loop().time() + timeout_s
+    def _cursor(self, member: Member | None) -> int:
+        if member is None:
+            return 0
+        return max(member.delivered, self.deliveries.delivered(member.thread_id, member.member_id))
+
+    def _read(self, thread_id: str, after_seq: int, limit: int, wanted: Callable[[Message], bool]) -> Page:
+        """What is there now. The thread is read before its messages, so none that it counts is missing among them."""
+        thread = self.rows.get(THREADS, thread_id)
+        upto = thread.current_seq if thread else 0
+        while True:
+            found = find_messages(self.rows, thread_id, after_seq=after_seq, limit=limit)
+            messages = [message for message in found if wanted(message)]
+            if len(found) < limit:
+                return Page(messages, max(upto, found[-1].seq) if found else upto)
+            if messages:
+                return Page(messages, found[-1].seq)
+            after_seq = found[-1].seq
+
+    async def _fresh(self, waiter: Waiter, read: Callable[[int], Page], seen: int, timeout_s: float) -> Page:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_s
         while True:
             try:
                 async with asyncio.timeout_at(deadline):
-                    posted = await waiter.fresh
+                    await waiter.fresh
             except TimeoutError:
-                return []
-            waiter.fresh = asyncio.get_running_loop().create_future()
-            messages = _wanted(posted, for_agent)
-            if messages or not posted:
-                return messages
+                return read(seen)
+            waiter.fresh = loop.create_future()
+            page = read(seen)
+            if page.messages or waiter.ended:
+                return page
+            seen = max(seen, page.upto)
 
-    async def _waited(self, by: Principal, thread_id: str, agent: Agent | None, messages: list[Message]) -> Waited:
+    async def _waited(self, by: Principal, thread_id: str, agent: Agent | None, page: Page) -> Waited:
         thread = need_thread(self.rows, by, thread_id)
-        current = max(thread.current_seq, messages[-1].seq if messages else 0)
         if agent is None:
-            return Waited(messages, SyncContext(current, None))
+            return Waited(page.messages, SyncContext(page.upto, None))
+        need_own_agent(self.rows, by, agent.id)  # it may have been put out while it waited
         member = get_member(self.rows, thread_id, agent.id)
-        if messages:
-            self.deliveries.note(thread_id, agent.id, delivered=messages[-1].seq)
+        if page.messages:
+            self.deliveries.note(thread_id, agent.id, delivered=page.messages[-1].seq)
         if member is not None and member.unused and not member.refresh:
-            return Waited(messages, SyncContext(current, held_token(member)))
+            return Waited(page.messages, SyncContext(page.upto, held_token(member)))
         if "chat" not in by.rights or thread.status not in OPEN_STATES:
-            return Waited(messages, SyncContext(current, None))
+            return Waited(page.messages, SyncContext(page.upto, None))
         context = await self.sync_context(by, thread_id, agent.id)
-        return Waited(messages, SyncContext(current, context.reply_token))
+        return Waited(page.messages, SyncContext(page.upto, context.reply_token))
 
     async def _large(self, content: str) -> tuple[str, str | None, int]:
         """The content to keep in the log, and where the whole is when that is only its beginning."""
@@ -200,10 +241,21 @@ def mailbox_of(agent_id: str) -> str:
     return f"mbx_{agent_id}"
 
 
-def _wanted(messages: list[Message], for_agent: str | None) -> list[Message]:
-    return messages if for_agent is None else [m for m in messages if m.handoff_target == for_agent]
+def _wanted(agent: Agent | None, for_agent: str | None, own: bool) -> Callable[[Message], bool]:
+    """Which messages are handed over: what is for people only is not for agents."""
+
+    def is_wanted(message: Message) -> bool:
+        if agent is not None and (is_for_people(message) or (message.author_id == agent.id and not own)):
+            return False
+        return for_agent is None or message.handoff_target == for_agent
+
+    return is_wanted
 
 
-def _must_refresh(member: Member | None, seen: int, thread: Thread) -> bool:
-    """A member whose context is void gets a fresh one at once: after a sync error, or behind and without a token."""
-    return member is not None and (member.refresh or (not member.unused and seen < thread.current_seq))
+def _must_refresh(agent: Agent | None, member: Member | None, seen: int, thread: Thread) -> bool:
+    """An agent whose context is void gets a fresh one at once: after a sync error, or behind and without a token."""
+    if agent is None:
+        return False
+    if member is None:
+        return seen < thread.current_seq
+    return member.refresh or (not member.unused and seen < thread.current_seq)

@@ -127,6 +127,11 @@ def find_messages(
     return rows.find(MESSAGES, where, after=("seq", after_seq), order="seq", limit=limit)
 
 
+def is_for_people(message: Message) -> bool:
+    """Whether a message, such as the coordinator's question, is shown to people and not to agents."""
+    return message.metadata is not None and message.metadata.get("visibility") == "human_only"
+
+
 def search_messages(
     rows: Rows, by: Principal, words: str, thread_id: str | None = None, limit: int = 50
 ) -> list[Message]:

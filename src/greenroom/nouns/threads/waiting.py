@@ -9,20 +9,30 @@ from greenroom.log.clock import Clock
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.log.model import Commit
+from greenroom.nouns.access.model import CREDENTIALS
+from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.presence import Presence
-from greenroom.nouns.threads.model import MESSAGES, OPEN_STATES, THREADS, Message
+from greenroom.nouns.threads.model import MESSAGES, OPEN_STATES, THREADS
 
 
 @dataclass(slots=True, eq=False)
 class Waiter:
-    """One msg_wait under way. `fresh` is completed with the new messages, or with none when the thread has ended."""
+    """One msg_wait under way: woken by `fresh`. When it has `ended` there is nothing left to wait for, because the
+    thread, the agent's place or the credential has ended."""
 
     thread_id: str
     agent_id: str | None
     entered_at: int
     timeout_ms: int
+    credential: str | None
     call_id: str = field(default_factory=lambda: new_id("wait"))
-    fresh: "asyncio.Future[list[Message]]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    fresh: "asyncio.Future[None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    ended: bool = False
+
+    def wake(self, ended: bool = False) -> None:
+        self.ended |= ended
+        if not self.fresh.done():
+            self.fresh.set_result(None)
 
 
 class Waiters:
@@ -36,9 +46,11 @@ class Waiters:
         self._per_agent: dict[str, int] = {}
 
     @contextmanager
-    def waiting(self, thread_id: str, agent_id: str | None, timeout_ms: int) -> Iterator[Waiter]:
-        """Be among the waiters of a thread."""
-        waiter = Waiter(thread_id, agent_id, self._clock.now(), timeout_ms)
+    def waiting(
+        self, thread_id: str, agent_id: str | None, timeout_ms: int, credential: str | None = None
+    ) -> Iterator[Waiter]:
+        """Be among the waiters of a thread, by the credential that shall still hold at the end."""
+        waiter = Waiter(thread_id, agent_id, self._clock.now(), timeout_ms, credential)
         if agent_id is not None:
             count = self._per_agent.get(agent_id, 0)
             if count >= self._max_per_agent:
@@ -74,10 +86,8 @@ class Waiters:
 
     def release(self) -> None:
         """Let everybody go with nothing: the hub is stopping, and they will ask again."""
-        for waiters in self._by_thread.values():
-            for waiter in waiters.values():
-                if not waiter.fresh.done():
-                    waiter.fresh.set_result([])
+        for waiter in self._all():
+            waiter.wake(ended=True)
 
     def count(self) -> int:
         return sum(len(waiters) for waiters in self._by_thread.values())
@@ -86,13 +96,25 @@ class Waiters:
         """Wake who waits for what the commit brought."""
         if not self._by_thread:
             return
-        posted: dict[str, list[Message]] = {}
+        threads: dict[str, bool] = {}
+        gone: set[str | None] = set()
         for change in commit.changes:
-            if change.table is MESSAGES and change.row is not None and change.row.seq == change.seq:
-                posted.setdefault(change.row.thread_id, []).append(change.row)
-            elif change.table is THREADS and (change.row is None or change.row.status not in OPEN_STATES):
-                posted.setdefault(change.key, [])
-        for thread_id, messages in posted.items():
+            row = change.row
+            if change.table is MESSAGES and row is not None and row.seq == change.seq:
+                threads.setdefault(row.thread_id, False)
+            elif change.table is THREADS and (row is None or row.status not in OPEN_STATES):
+                threads[change.key] = True
+            elif (change.table is CREDENTIALS and row is not None and row.revoked_at is not None) or (
+                change.table is AGENTS and row is not None and row.state == "kicked"
+            ):
+                gone.add(change.key)
+        for thread_id, ended in threads.items():
             for waiter in self._by_thread.get(thread_id, {}).values():
-                if not waiter.fresh.done():
-                    waiter.fresh.set_result(messages)
+                waiter.wake(ended)
+        if gone:
+            for waiter in self._all():
+                if waiter.agent_id in gone or waiter.credential in gone:
+                    waiter.wake(ended=True)
+
+    def _all(self) -> list[Waiter]:
+        return [waiter for waiters in self._by_thread.values() for waiter in waiters.values()]
