@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from greenroom.nouns.access.model import Principal
 
 PRINCIPAL = "greenroom.principal"
+TOKEN = "greenroom.token"  # noqa: S105 the name of a place, not a secret
 PROGRESS_S = 15.0
 """How often a client that waits hears that the hub is there; the most impatient gives up after 60 s."""
 RESOURCE_NOT_FOUND = -32002
@@ -39,13 +40,14 @@ class Caller:
 
     by: "Principal"
     language: str | None = None
+    token: str = field(default="", repr=False)
 
 
 def caller_of(scope: Any) -> Caller:
     """The caller of a request that the guard has let in."""
     query = scope["query_string"]
     language = parse_qs(query.decode("latin-1")).get("lang", [None])[-1] if query else None
-    return Caller(scope[PRINCIPAL], language)
+    return Caller(scope[PRINCIPAL], language, scope.get(TOKEN, ""))
 
 
 class Result(msgspec.Struct, frozen=True, rename="camel"):
@@ -77,7 +79,7 @@ class Service:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return _json_result(_misfit(error), is_error=True)
         try:
-            value = await tool.run(Call(self.hub, caller.by, args, caller.language, has_progress))
+            value = await tool.run(Call(self.hub, caller.by, args, caller.language, has_progress, caller.token))
         except Refused as no:
             return _json_result({"error": no.code, "message": no.message} | no.details)
         except Unavailable as no:

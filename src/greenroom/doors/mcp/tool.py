@@ -30,6 +30,8 @@ class Call(Generic[A]):
     """What the client asked for by `?lang=`."""
     has_progress: bool = False
     """The client is told every few seconds that the call lives, so that it waits beyond its own time-out."""
+    token: str = field(default="", repr=False)
+    """The token that proves `by`, for the one answer in which an agent is told its own; empty without one."""
 
 
 class Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
