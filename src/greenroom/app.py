@@ -21,7 +21,7 @@ from greenroom.hub import Hub
 from greenroom.log import failpoints
 from greenroom.log.blobs import Blobs
 from greenroom.log.clock import Clock, SystemClock
-from greenroom.log.directory import FILES
+from greenroom.log.directory import FILES, HUB_FILE, own
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Noun
@@ -46,7 +46,6 @@ from greenroom.settings import BadSettings, Settings
 logger = logging.getLogger(__name__)
 NOUNS: tuple[Noun, ...] = (ACCESS, AGENTS_NOUN, THREADS_NOUN)
 OPERATOR_TOKEN = "operator.token"  # noqa: S105 a file's name
-HUB_FILE = "hub.json"
 _SWEEP_S = 5.0
 
 
@@ -164,6 +163,7 @@ async def doors(hub: Hub, port: int, codes: LoginCodes) -> AsyncIterator[ASGIApp
 
 async def serve(data: Path, settings: Settings, ready: Callable[[str, str], None]) -> None:
     """Run the hub with all its doors until a signal; `ready` is told the address and a one-time login code."""
+    os.close(own(data))  # before the port is tried: if it is taken by the hub of this directory, that is what to say
     listener = bind(settings)
     try:
         async with open_hub(data, settings) as hub:

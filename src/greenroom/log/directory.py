@@ -1,9 +1,12 @@
 """The data directory: owned by one hub, closed to other users, with a mark of how far its log was acknowledged."""
 
 import fcntl
+import json
 import os
 from pathlib import Path
 
+HUB_FILE = "hub.json"
+"""Where the hub that owns the directory is to be found: its url and its process."""
 MARK = "head"
 FILES = "files"
 """The folder of payload files."""
@@ -25,8 +28,19 @@ def own(data: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(lock)
-        raise StoreUnusable(f"Another hub is using {data}: stop it first, or choose another --data.") from None
+        raise StoreUnusable(
+            f"A hub is using {data} already{_whereabouts(data)}: use that one, or stop it, or choose another --data."
+        ) from None
     return lock
+
+
+def _whereabouts(data: Path) -> str:
+    """What the owner of a data directory has written down about itself, if it has come so far."""
+    try:
+        found = json.loads((data / HUB_FILE).read_bytes())
+        return f", at {found['url']} (process {found['pid']})"
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
 
 
 def acknowledged(data: Path) -> int:
