@@ -133,10 +133,16 @@ OFFER = Offer(
 class Rig:
     """The running server, and clients for it."""
 
-    def __init__(self, port: int, door: McpDoor, stage: Stage) -> None:
+    def __init__(self, port: int, door: McpDoor, stage: Stage, server: uvicorn.Server) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self.door = door
         self.stage = stage
+        self._server = server
+
+    def break_off(self) -> None:
+        """Drop every connection, as a hub that dies does."""
+        for connection in tuple(self._server.server_state.connections):
+            connection.transport.abort()
 
     def http(self, who: str = "ann") -> httpx2.AsyncClient:
         headers = {"x-who": who, "accept": "application/json, text/event-stream"}
@@ -151,10 +157,10 @@ class Rig:
 
 
 @asynccontextmanager
-async def serving(progress_s: float = 0.05, port: int = 0, **settings: Any) -> AsyncIterator[Rig]:
+async def serving(offer: Offer = OFFER, progress_s: float = 0.05, port: int = 0, **settings: Any) -> AsyncIterator[Rig]:
     """Serve while this is entered; on the way out the server has ended and so has every call."""
     stage = Stage()
-    door = McpDoor(OFFER, cast(Any, stage), Settings(**settings), progress_s)
+    door = McpDoor(offer, cast(Any, stage), Settings(**settings), progress_s)
 
     async def guard(scope: Any, receive: Any, send: Any) -> None:
         who = dict(scope["headers"]).get(b"x-who", b"").decode() or _bearer(scope)
@@ -173,7 +179,7 @@ async def serving(progress_s: float = 0.05, port: int = 0, **settings: Any) -> A
         async with door.run():
             task = asyncio.create_task(server.serve(sockets=[listener]))
             try:
-                yield Rig(listener.getsockname()[1], door, stage)
+                yield Rig(listener.getsockname()[1], door, stage, server)
             finally:
                 stage.curtain.set()
                 stage.signals.emit("hub.stopping", {})

@@ -169,13 +169,14 @@ class Exchange:
         """Answer with a stream of events, unless one was begun."""
         if self.is_stream:
             return
-        self.is_stream = True
         headers = [
             (b"content-type", EVENTS),
             (b"cache-control", b"no-cache, no-transform"),
             (b"x-accel-buffering", b"no"),
         ]
         await self.send({"type": "http.response.start", "status": 200, "headers": headers})
+        # Only now: a send that is cancelled has written nothing.
+        self.is_stream = True
 
     async def send_event(self, body: bytes, event: bytes = b"message") -> None:
         """One event on the stream, by default a JSON-RPC message."""

@@ -53,7 +53,9 @@ class StreamableHttp:
         server = build_server(service)
         self.sessions = Sessions(settings.max_mcp_sessions, settings.mcp_idle_s)
         self._service = service
-        self._sdk = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+        self._sdk = StreamableHTTPSessionManager(
+            server, json_response=True, stateless=True, max_request_body_size=settings.max_body_bytes
+        )
         self._max_body_bytes = settings.max_body_bytes
         self._progress_s = progress_s
         self._modern_marks = {"resultType": "complete", "_meta": {types.SERVER_INFO_META_KEY: server.server_info_stamp}}
@@ -165,11 +167,11 @@ class StreamableHttp:
 
     async def _call(self, http: Exchange, id: RequestId, params: Params, session: Session | None) -> None:
         if not isinstance(params.name, str):
-            raise self._invalid(session, id, "params.name must be a string")
+            raise _invalid(session, "params.name must be a string")
         caller = caller_of(http.scope)
         tool = self._service.get_tool(caller.by, params.name)
         if tool is None:
-            raise self._invalid(session, id, unknown_tool(params.name))
+            raise _invalid(session, unknown_tool(params.name))
         arguments = bytes(params.arguments)
         run = partial(self._service.call_tool, tool, caller, b"{}" if arguments == b"null" else arguments)
         if tool.waits:
@@ -241,8 +243,9 @@ class StreamableHttp:
         marked = {"content": result.content, "isError": result.is_error} | self._modern_marks
         return encode({"jsonrpc": "2.0", "id": id, "result": marked})
 
-    def _invalid(self, session: Session | None, id: RequestId, message: str) -> Rejected:
-        return Rejected(200 if session is not None else 400, types.INVALID_PARAMS, message)
+
+def _invalid(session: Session | None, message: str) -> Rejected:
+    return Rejected(200 if session is not None else 400, types.INVALID_PARAMS, message)
 
 
 async def _tell(http: Exchange, token: RequestId, waited_s: float) -> None:

@@ -1,0 +1,285 @@
+"""An MCP server on stdin and stdout that passes every message on to a hub, and outlives the hub's restarts.
+
+It imports nothing of the hub nor the SDK, so that it starts quickly: every agent starts one of its own.
+"""
+
+import base64
+import re
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Literal
+from urllib.parse import quote
+
+import anyio
+import httpx2
+import msgspec
+
+from greenroom.doors.mcp.pipes import Pipe
+
+BACK_S = 30.0
+"""How long a hub may be away before a call fails."""
+_RETRY_S = 0.25
+_FINISH_S = 0.7
+_MAX_IN_FLIGHT = 256
+_MAX_COMPLAINTS = 20
+_UNREACHABLE = -32000
+_SESSION = "mcp-session-id"
+_VERSION = "mcp-protocol-version"
+_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_PLAIN = re.compile(r"(?!=\?base64\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+encode = msgspec.json.Encoder().encode
+Rpc = dict[str, Any]
+Emit = Callable[[bytes], Awaitable[None]]
+
+
+class Envelope(msgspec.Struct):
+    """What a client's message must at least be."""
+
+    jsonrpc: Literal["2.0"]
+    id: int | str | msgspec.UnsetType = msgspec.UNSET
+    method: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Head(msgspec.Struct):
+    """By what one message is told from another."""
+
+    jsonrpc: str = ""
+    id: Any = None
+    method: str | None = None
+
+
+class SessionEnded(Exception):
+    """The hub does not know the session any more; it has not looked at the message."""
+
+
+class BrokenOff(Exception):
+    """The hub went away in the middle of an answer."""
+
+
+class Unreachable(Exception):
+    """The hub cannot be asked, or not once more; the message says why."""
+
+
+async def serve_stdio(url: str, token: str | None, lang: str | None = None) -> None:
+    """Serve until stdin ends. `url` is the hub's address, and the token goes nowhere else."""
+    headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+    if token is not None:
+        headers["authorization"] = f"Bearer {token}"
+    timeout = httpx2.Timeout(10.0, read=None, pool=None)
+    limits = httpx2.Limits(max_connections=None)
+    async with httpx2.AsyncClient(headers=headers, timeout=timeout, limits=limits, trust_env=False) as http:
+        async with Pipe(sys.stdin.fileno(), sys.stdout.fileno()) as pipe:
+            proxy = Proxy(http, _endpoint(url, lang), pipe.write)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_pump, pipe, proxy, tasks.cancel_scope)
+                await pipe.ended.wait()
+                # Who sends a few lines and closes shall have the answers that come at once.
+                await anyio.sleep(_FINISH_S)
+                tasks.cancel_scope.cancel()
+        await proxy.say_goodbye()
+
+
+async def _pump(pipe: Pipe, proxy: "Proxy", done: anyio.CancelScope) -> None:
+    """Take each line as it comes, and be done when all are answered."""
+    room = anyio.Semaphore(_MAX_IN_FLIGHT)
+    complaints = 0
+
+    async def take(message: Rpc) -> None:
+        try:
+            await proxy.take(message)
+        finally:
+            room.release()
+
+    async with anyio.create_task_group() as calls:
+        async for line in pipe.lines:
+            try:
+                message = msgspec.json.decode(line, type=dict[str, Any])
+                msgspec.convert(message, Envelope)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                complaints += 1
+                if complaints <= _MAX_COMPLAINTS:
+                    print(f"greenroom mcp: a line of {len(line)} bytes is no message: {error}", file=sys.stderr)
+                continue
+            await room.acquire()
+            calls.start_soon(take, message)
+    done.cancel()
+
+
+class Proxy:
+    """Passes messages on. All that it remembers is how its client said hello, to say it again."""
+
+    def __init__(self, http: httpx2.AsyncClient, url: str, emit: Emit) -> None:
+        self._http = http
+        self._url = url
+        self._emit = emit
+        self._hello: Rpc = {}
+        self._session: dict[str, str] = {}
+        self._greeting = anyio.Lock()
+        self._modern_calls: dict[Any, anyio.CancelScope] = {}
+
+    async def take(self, message: Rpc) -> None:
+        """Pass a message on, and to the client whatever comes back."""
+        method = message.get("method")
+        is_request = "id" in message and method is not None
+        if method == "notifications/cancelled" and self._cancel(message):
+            return
+        try:
+            if _is_modern(message):
+                with anyio.CancelScope() as scope:
+                    self._modern_calls[message.get("id")] = scope
+                    try:
+                        await self._exchange(message, self._emit)
+                    finally:
+                        del self._modern_calls[message.get("id")]
+            elif method == "initialize":
+                # Who sends on without waiting for the answer waits here for the session.
+                async with self._greeting:
+                    self._hello = message
+                    await self._exchange(message, self._emit)
+            else:
+                async with self._greeting:
+                    pass
+                await self._exchange(message, self._emit)
+        except Unreachable as error:
+            if is_request:
+                await self._emit(_failure(message["id"], str(error)))
+
+    async def say_goodbye(self) -> None:
+        """End the session, so that the hub need not keep it until it is idle."""
+        with anyio.move_on_after(_RETRY_S), suppress(httpx2.TransportError):
+            if self._session:
+                await self._http.delete(self._url, headers=self._session)
+
+    def _cancel(self, message: Rpc) -> bool:
+        """The newer protocol tells the hub by closing the request; the older one by the message itself."""
+        match message:
+            case {"params": {"requestId": str() | int() as request_id}} if request_id in self._modern_calls:
+                self._modern_calls[request_id].cancel()
+                return True
+            case _:
+                return False
+
+    async def _exchange(self, message: Rpc, emit: Emit) -> None:
+        """Ask until there is an answer. A call that was cut off is made once more, a wait as often as needed."""
+        was_cut_off = False
+        give_up_s: float | None = None
+        while True:
+            session = self._session
+            try:
+                await self._post(message, emit)
+                return
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                give_up_s = give_up_s or anyio.current_time() + BACK_S
+                if anyio.current_time() > give_up_s:
+                    raise Unreachable(f"The hub at {self._url} is not reachable: is it running?") from error
+                await anyio.sleep(_RETRY_S)
+            except SessionEnded:
+                await self._greet_again(session)
+            except (BrokenOff, httpx2.TransportError) as error:
+                if was_cut_off and not _is_repeatable(message):
+                    raise Unreachable(f"The hub at {self._url} broke off twice: {error}") from error
+                was_cut_off = True
+                give_up_s = None
+                await anyio.sleep(_RETRY_S)
+
+    async def _post(self, message: Rpc, emit: Emit) -> None:
+        """One attempt."""
+        headers = _modern_headers(message) if _is_modern(message) else self._session
+        if message.get("method") == "initialize":
+            headers = {}
+        async with self._http.stream("POST", self._url, content=encode(message), headers=headers) as response:
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                await _pass_events(response, emit)
+                return
+            body = await response.aread()
+        if response.status_code == 404 and _SESSION in headers:
+            raise SessionEnded
+        if message.get("method") == "initialize" and _SESSION in response.headers:
+            version = msgspec.json.decode(body)["result"]["protocolVersion"]
+            self._session = {_SESSION: response.headers[_SESSION], _VERSION: version}
+        if "id" in message and "method" in message:
+            await emit(_answer(message["id"], response.status_code, body))
+
+    async def _greet_again(self, lost: dict[str, str]) -> None:
+        """Open a new session as the client opened the first, unless another call has done so."""
+        async with self._greeting:
+            if self._session is lost:
+                await self._exchange(self._hello, _drop)
+                with suppress(SessionEnded, httpx2.TransportError):
+                    await self._post(_READY, _drop)
+
+
+async def _pass_events(response: httpx2.Response, emit: Emit) -> None:
+    answered = False
+    async for line in response.aiter_lines():
+        if line.startswith("data:"):
+            data = line[5:].strip().encode()
+            answered = msgspec.json.decode(data, type=Head).method is None
+            await emit(data)
+    if not answered:
+        raise BrokenOff("the answer is missing")
+
+
+async def _drop(_answer: bytes) -> None:
+    """The client had its answer when it said hello itself."""
+
+
+def _endpoint(url: str, lang: str | None) -> str:
+    base = url.rstrip("/")
+    path = base if base.endswith(("/mcp", "/mcp/sse")) else base + "/mcp"
+    return path if lang is None else f"{path}?lang={quote(lang)}"
+
+
+def _is_modern(message: Rpc) -> bool:
+    match message:
+        case {"params": {"_meta": {"io.modelcontextprotocol/protocolVersion": str()}}}:
+            return True
+        case _:
+            return False
+
+
+def _is_repeatable(message: Rpc) -> bool:
+    """Whether it does no harm to ask the same twice, or more often."""
+    match message:
+        case {"method": "tools/call", "params": {"name": name}}:
+            return bool(name == "msg_wait")
+        case _:
+            return True
+
+
+def _modern_headers(message: Rpc) -> dict[str, str]:
+    params = message["params"]
+    method = message.get("method", "")
+    headers = {_VERSION: _header(params["_meta"][_VERSION_KEY]), "mcp-method": _header(method)}
+    name = params.get(_NAMES.get(method, ""))
+    return headers | {"mcp-name": _header(name)} if isinstance(name, str) else headers
+
+
+def _header(value: str) -> str:
+    """A value as it may stand in a header: what is not plain is wrapped."""
+    return value if _PLAIN.fullmatch(value) else f"=?base64?{base64.b64encode(value.encode()).decode()}?="
+
+
+def _answer(request_id: Any, status: int, body: bytes) -> bytes:
+    """The hub's answer as a line, or what stands for it when the hub did not speak JSON-RPC."""
+    try:
+        head = msgspec.json.decode(body, type=Head)
+        if head.jsonrpc and head.id is not None and b"\n" not in body:
+            return body
+        answer = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        answer = {}
+    match answer:
+        case {"jsonrpc": _}:
+            return encode(answer | {"id": request_id})
+        case {"detail": {"message": str(text)}}:
+            return _failure(request_id, text)
+        case _:
+            return _failure(request_id, f"The hub answered with status {status}.")
+
+
+def _failure(request_id: Any, text: str) -> bytes:
+    return encode({"jsonrpc": "2.0", "id": request_id, "error": {"code": _UNREACHABLE, "message": text}})
