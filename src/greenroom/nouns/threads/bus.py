@@ -103,6 +103,8 @@ class Bus:
         event = record.event
         if isinstance(event, PostRefused):
             raise SyncRefused(event, find_messages(self.rows, thread_id, after_seq=event.expected_last_seq or 0))
+        if done.repeated and (event.thread_id, event.content, event.body) != (thread_id, content, body):
+            raise Refused("key_reused", "This key was used for another message: choose a new one.", "conflict")
         if event.agent:
             self.presence.hear(event.author_id, "msg_post")
         sync = SyncContext(record.seq, event.next_token) if event.next_token else None

@@ -1,10 +1,13 @@
 """What a principal may see of threads; what is not its own looks like what is not there."""
 
+from collections.abc import Iterator
+
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.threads.model import (
+    ALL_STATES,
     BRIEFS,
     EDITS,
     MEMBERS,
@@ -78,25 +81,54 @@ def find_threads(
     status: str | None = None,
     include_archived: bool = False,
     before: int | None = None,
+    shown: int = 0,
     limit: int = PAGE,
 ) -> list[Thread]:
-    """Threads, newest first, without mailboxes."""
+    """Threads made before a time, newest first, without mailboxes.
+
+    Of those made in the very millisecond of `before`, all but the first `shown` are found too, if any were shown.
+    """
     out: list[Thread] = []
-    bound = before
-    while len(out) < limit:
-        where = {"status": status} if status else None
-        edge = None if bound is None else ("created_at", bound)
-        found = rows.find(THREADS, where, before=edge, order="created_at", desc=True, limit=limit + 1)
-        for thread in found:
-            hidden = thread.mailbox_of is not None or (
-                thread.status == "archived" and not include_archived and status != "archived"
-            )
-            if not hidden and may_see(rows, by, thread):
-                out.append(thread)
-        if len(found) <= limit:
-            break
-        bound = found[-1].created_at
-    return out[:limit]
+    for thread in _newest_first(rows, status, before, shown, limit + 1):
+        archived = thread.status == "archived" and not include_archived and status != "archived"
+        if thread.mailbox_of is None and not archived and may_see(rows, by, thread):
+            out.append(thread)
+            if len(out) == limit:
+                break
+    return out
+
+
+def count_threads(rows: Rows, by: Principal, *, status: str | None = None, include_archived: bool = False) -> int:
+    """How many threads `find_threads` finds without a limit."""
+    if by.operates or ("all" in by.rights and by.threads is None):
+        states = [status] if status else [s for s in ALL_STATES if include_archived or s != "archived"]
+        return sum(rows.count(THREADS, {"status": state, "mailbox_of": None}) for state in states)
+    return len(find_threads(rows, by, status=status, include_archived=include_archived, limit=rows.count(THREADS) + 1))
+
+
+def shown_with(rows: Rows, thread: Thread) -> int:
+    """How many threads of the same millisecond have been shown once this one has."""
+    return [t.id for t in _made_at(rows, thread.created_at)].index(thread.id) + 1
+
+
+def _newest_first(rows: Rows, status: str | None, before: int | None, shown: int, size: int) -> Iterator[Thread]:
+    if before is not None and shown:
+        yield from (t for t in _made_at(rows, before)[shown:] if status in (None, t.status))
+    where = {"status": status} if status else None
+    while True:
+        edge = None if before is None else ("created_at", before)
+        found = rows.find(THREADS, where, before=edge, order="created_at", desc=True, limit=size)
+        if not found:
+            return
+        before = found[-1].created_at
+        found.sort(key=lambda thread: (thread.created_at, thread.id), reverse=True)
+        yield from (t for t in found if t.created_at > before)
+        yield from (t for t in _made_at(rows, before) if status in (None, t.status))
+
+
+def _made_at(rows: Rows, at: int) -> list[Thread]:
+    """The threads of one millisecond, always in the same order."""
+    return sorted(rows.find(THREADS, {"created_at": at}), key=lambda thread: thread.id, reverse=True)
 
 
 def need_message(rows: Rows, by: Principal, message_id: str) -> Message:
