@@ -33,3 +33,9 @@ class Endpoint:
     answer: Any = None
     max_bytes: int | None = None
     """A larger or smaller limit of the body than the setting max_body_bytes."""
+    query: Any = None
+    """The msgspec type of the query string."""
+    status: int = 200
+    """The status of success."""
+    keyed: bool = False
+    """Whether an Idempotency-Key makes a repeat return the first answer."""

@@ -1,0 +1,63 @@
+"""How an error becomes an HTTP answer: once, for every door that speaks HTTP."""
+
+import logging
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from greenroom.log.errors import Refused, Unavailable
+
+logger = logging.getLogger(__name__)
+STATUS: dict[str, int] = {
+    "invalid": 400,
+    "forbidden": 403,
+    "not_found": 404,
+    "conflict": 409,
+    "too_large": 413,
+    "limited": 429,
+}
+"""The status of each kind of refusal."""
+_NAMES = {404: ("not_found", "Not Found"), 405: ("method_not_allowed", "Method Not Allowed")}
+
+
+class HttpRefused(Exception):
+    """A refusal whose status or body is part of a protocol and not of the rules."""
+
+    def __init__(self, status: int, code: str, detail: Any, **fields: Any) -> None:
+        super().__init__(code)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.fields = fields
+
+
+def answer_to(error: Exception) -> Response:
+    """The answer to a call that failed. A bug gets a sentence; what it was is in the log, once."""
+    match error:
+        case Refused():
+            return refusal(STATUS[error.kind], error.code, error.message, error.details)
+        case HttpRefused():
+            return refusal(error.status, error.code, error.detail, error.fields)
+        case Unavailable():
+            status = 507 if error.code == "storage_full" else 503
+            retry_after = max(1, math.ceil(error.retry_after_s))
+            return refusal(status, error.code, error.message, {"retry_after": retry_after})
+        case HTTPException():
+            code, sentence = _NAMES.get(error.status_code, ("refused", error.detail))
+            answer = refusal(error.status_code, code, sentence)
+            answer.headers.update(error.headers or {})
+            return answer
+        case _:
+            logger.error("a call failed", exc_info=error)
+            return refusal(500, "internal", "Something went wrong inside the hub. Its log says what; try again.")
+
+
+def refusal(status: int, code: str, detail: Any, fields: Mapping[str, Any] | None = None) -> Response:
+    """A body that says what to do (`detail`) and what it is for programs (`code`); a wait becomes Retry-After."""
+    content = {"detail": detail, "code": code, **(fields or {})}
+    headers = {"retry-after": str(content["retry_after"])} if "retry_after" in content else None
+    return Response(msgspec.json.encode(content), status, headers, "application/json")

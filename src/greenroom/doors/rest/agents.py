@@ -1,0 +1,297 @@
+"""Agents over REST: registering, being there, describing oneself, leaving, and being put out."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import TOKEN, Endpoint
+from greenroom.doors.errors import HttpRefused
+from greenroom.doors.rest import shapes
+from greenroom.doors.rest.wire import body_of, json, key_of
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.queries import get_principal
+from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.agents.model import (
+    Agent,
+    AgentRegistered,
+    AgentUpdated,
+    KickAgent,
+    RegisterAgent,
+    ResumeAgent,
+    Skill,
+    UnregisterAgent,
+    UpdateAgent,
+)
+from greenroom.nouns.agents.queries import find_agents, get_agent, may_see, need_own_agent
+
+
+class NewAgent(msgspec.Struct, frozen=True):
+    """Who registers."""
+
+    ide: str
+    model: str
+    description: str | None = None
+    capabilities: list[str] | None = None
+    skills: list[Skill] | None = None
+    display_name: str | None = None
+    emoji: str | None = None
+
+
+class RegisteredAgent(msgspec.Struct):
+    """An agent and its token, which is shown this once; a repeat of the request does not show it again."""
+
+    agent_id: str
+    name: str
+    display_name: str
+    alias_source: str
+    emoji: str
+    token: str | None
+    capabilities: list[str]
+    skills: list[Skill]
+
+
+class AgentProof(msgspec.Struct, frozen=True):
+    """Which agent it is about. The token may be left out where the credential of the call speaks for the agent."""
+
+    agent_id: str
+    token: str | None = None
+
+
+class ResumedAgent(msgspec.Struct):
+    agent_id: str
+    name: str
+    display_name: str
+    alias_source: str
+    emoji: str
+    is_online: bool
+    last_heartbeat: str
+    ok: bool = True
+
+
+class AgentChange(msgspec.Struct, frozen=True):
+    """What an agent says of itself from now on; what is left out stays."""
+
+    token: str | None = None
+    description: str | None = None
+    capabilities: list[str] | None = None
+    skills: list[Skill] | None = None
+    display_name: str | None = None
+    emoji: str | None = None
+
+
+class ChangedAgent(msgspec.Struct):
+    agent_id: str
+    name: str
+    display_name: str
+    emoji: str
+    description: str
+    capabilities: list[str]
+    skills: list[Skill]
+    last_activity: str = "update"
+    ok: bool = True
+
+
+class KickedAgent(msgspec.Struct):
+    agent_id: str
+    agent_name: str
+    threads_interrupted: list[str]
+    sessions_disconnected_count: int
+    message: str
+    ok: bool = True
+
+
+async def register(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewAgent)
+    token = new_token("agent")
+    done = await hub.log.do(
+        RegisterAgent(
+            by=by,
+            key=key_of(request),
+            agent_id=by.agent_id or new_id("agt"),
+            credential_id=token.credential_id,
+            digest=token.digest,
+            ide=body.ide,
+            model=body.model,
+            description=body.description or "",
+            capabilities=body.capabilities or [],
+            skills=body.skills or [],
+            display_name=body.display_name,
+            emoji=body.emoji,
+        )
+    )
+    event = next(r.event for r in done.records if isinstance(r.event, (AgentRegistered, AgentUpdated)))
+    agent = _need_agent(hub, by, event.agent_id)
+    hub.presence.hear(agent.id, "registered")
+    shown = request.scope[TOKEN] if by.agent_id is not None else token.text
+    return json(
+        RegisteredAgent(
+            agent_id=agent.id,
+            name=agent.name,
+            display_name=agent.display_name or agent.name,
+            alias_source=shapes.alias_source(agent),
+            emoji=agent.emoji or shapes.ROBOT,
+            token=None if done.repeated and by.agent_id is None else shown,
+            capabilities=agent.capabilities,
+            skills=agent.skills,
+        )
+    )
+
+
+async def list_agents(hub: Hub, by: Principal, request: Request) -> Response:
+    return json([shapes.agent(hub, agent) for agent in find_agents(hub.rows, by)])
+
+
+async def show_agent(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(shapes.agent(hub, _need_agent(hub, by, request.path_params["agent_id"])))
+
+
+def _need_agent(hub: Hub, by: Principal, agent_id: str) -> Agent:
+    agent = get_agent(hub.rows, agent_id)
+    if agent is None or not may_see(by, agent):
+        raise Refused("agent_not_found", "There is no such agent: see GET /api/agents.", "not_found")
+    return agent
+
+
+def acting(hub: Hub, by: Principal, token: str | None) -> Principal:
+    """Who acts when the body of a call brings a token of its own."""
+    if token is None:
+        return by
+    proven = get_principal(hub.rows, token, hub.log.clock.now())
+    if proven is None:
+        raise _unproven()
+    return proven
+
+
+def _own_agent(hub: Hub, by: Principal, agent_id: str) -> Agent:
+    try:
+        return need_own_agent(hub.rows, by, agent_id)
+    except Refused:
+        raise _unproven() from None
+
+
+def _unproven() -> HttpRefused:
+    return HttpRefused(401, "agent_unproven", "Invalid agent_id/token")
+
+
+async def heartbeat(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, AgentProof)
+    agent = _own_agent(hub, acting(hub, by, body.token), body.agent_id)
+    hub.presence.hear(agent.id, "heartbeat")
+    return json(shapes.Ok())
+
+
+async def resume(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, AgentProof)
+    by = acting(hub, by, body.token)
+    agent = _own_agent(hub, by, body.agent_id)
+    await hub.log.do(ResumeAgent(by=by, agent_id=agent.id))
+    hub.presence.hear(agent.id, "resume")
+    shown = shapes.agent(hub, _need_agent(hub, by, agent.id))
+    return json(
+        ResumedAgent(
+            agent_id=shown.id,
+            name=shown.name,
+            display_name=shown.display_name,
+            alias_source=shown.alias_source,
+            emoji=shown.emoji,
+            is_online=shown.is_online,
+            last_heartbeat=shown.last_heartbeat,
+        )
+    )
+
+
+async def unregister(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, AgentProof)
+    by = acting(hub, by, body.token)
+    agent = _own_agent(hub, by, body.agent_id)
+    await hub.log.do(UnregisterAgent(by=by, agent_id=agent.id))
+    hub.presence.leave(agent.id)
+    return json(shapes.Ok())
+
+
+async def change(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, AgentChange)
+    by = acting(hub, by, body.token)
+    agent_id = request.path_params["agent_id"]
+    await hub.log.do(
+        UpdateAgent(
+            by=by,
+            agent_id=agent_id,
+            description=body.description,
+            capabilities=body.capabilities,
+            skills=body.skills,
+            display_name=body.display_name,
+            emoji=body.emoji,
+        )
+    )
+    if by.agent_id == agent_id:
+        hub.presence.hear(agent_id, "update")
+    agent = _need_agent(hub, by, agent_id)
+    return json(
+        ChangedAgent(
+            agent_id=agent.id,
+            name=agent.name,
+            display_name=agent.display_name or agent.name,
+            emoji=agent.emoji or shapes.ROBOT,
+            description=agent.description,
+            capabilities=agent.capabilities,
+            skills=agent.skills,
+        )
+    )
+
+
+async def kick(hub: Hub, by: Principal, request: Request) -> Response:
+    agent_id = request.path_params["agent_id"]
+    waiters = hub.bus.waiters
+    waits = [w for t in waiters.thread_ids() for w in waiters.find_waiters(t) if w.agent_id == agent_id]
+    await hub.log.do(KickAgent(by=by, agent_id=agent_id))
+    hub.presence.leave(agent_id)
+    name = _need_agent(hub, by, agent_id).name
+    return json(
+        KickedAgent(
+            agent_id=agent_id,
+            agent_name=name,
+            threads_interrupted=sorted({w.thread_id for w in waits}),
+            sessions_disconnected_count=len(waits),
+            message=f"{name} was put out; {len(waits)} of its waits were ended.",
+        )
+    )
+
+
+ENDPOINTS = [
+    Endpoint("GET", "/api/agents", "read", list_agents, "Agents that are registered", answer=list[shapes.Agent]),
+    Endpoint(
+        "POST",
+        "/api/agents/register",
+        "read",
+        register,
+        "Register an agent, or describe anew the one whose credential this is",
+        body=NewAgent,
+        answer=RegisteredAgent,
+        keyed=True,
+    ),
+    Endpoint("POST", "/api/agents/heartbeat", "read", heartbeat, "Be there", body=AgentProof, answer=shapes.Ok),
+    Endpoint("POST", "/api/agents/resume", "read", resume, "Come back", body=AgentProof, answer=ResumedAgent),
+    Endpoint("POST", "/api/agents/unregister", "read", unregister, "Leave", body=AgentProof, answer=shapes.Ok),
+    Endpoint("GET", "/api/agents/{agent_id}", "read", show_agent, "One agent", answer=shapes.Agent),
+    Endpoint(
+        "PUT",
+        "/api/agents/{agent_id}",
+        "read",
+        change,
+        "Change what an agent says of itself",
+        body=AgentChange,
+        answer=ChangedAgent,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/kick",
+        "operate",
+        kick,
+        "Put an agent out and end its credentials",
+        answer=KickedAgent,
+    ),
+]

@@ -1,0 +1,185 @@
+"""Messages in a thread: posting and reading. This is the path that everybody is on all the time."""
+
+import asyncio
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest import shapes
+from greenroom.doors.rest.refusals import in_bus_terms
+from greenroom.doors.rest.wire import MAX_SEQ, bad_request, body_of, json, key_of, query_of
+from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.threads import model as threads
+from greenroom.nouns.threads.bus import Posted
+from greenroom.nouns.threads.queries import find_messages, get_brief, get_member, need_thread
+
+PAGE_CHARS = 16_000_000
+"""A page of messages ends early when it holds more text than this; the next one begins there."""
+Seq = Annotated[int, Meta(ge=0, le=MAX_SEQ)]
+
+
+class NewMessage(msgspec.Struct, frozen=True):
+    """A message to post. Without the sync fields the hub issues a context itself; with them they must be right."""
+
+    content: str
+    author: str | None = None
+    role: str = "user"
+    priority: str = "normal"
+    mentions: list[str] | None = None
+    metadata: dict[str, Any] | None = None
+    images: list[dict[str, Any]] | None = None
+    reply_to_msg_id: str | None = None
+    expected_last_seq: Annotated[int, Meta(ge=0, le=MAX_SEQ)] | None = None
+    reply_token: str | None = None
+
+
+class PostedMessage(msgspec.Struct):
+    """A message as it was stored. An agent also gets what its next strict post must show."""
+
+    id: str
+    seq: int
+    author: str
+    author_id: str | None
+    author_name: str
+    author_emoji: str
+    role: str
+    content: str
+    created_at: str
+    priority: str
+    reply_to_msg_id: str | None
+    metadata: str | None
+    current_seq: int
+    reply_token: str | None
+    reply_window: shapes.ReplyWindow
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Which messages: those after a seq, oldest first; with before_seq the newest below it."""
+
+    after_seq: Seq = 0
+    before_seq: Seq | None = None
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+    include_system_prompt: bool = False
+    priority: str | None = None
+
+
+async def post_message(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewMessage)
+    metadata = body.metadata
+    if body.images:
+        metadata = {**(metadata or {}), "images": body.images}
+    with in_bus_terms(hub):
+        posted = await hub.bus.post(
+            by,
+            request.path_params["thread_id"],
+            body.author,
+            body.content,
+            strict=body.expected_last_seq is not None or body.reply_token is not None,
+            role=body.role,
+            priority=body.priority,
+            mentions=body.mentions or [],
+            metadata=metadata,
+            reply_to=body.reply_to_msg_id,
+            expected_last_seq=body.expected_last_seq,
+            reply_token=body.reply_token,
+            key=key_of(request),
+        )
+    return json(posted_message(hub, posted, body.content), 201)
+
+
+def posted_message(hub: Hub, posted: Posted, content: str) -> PostedMessage:
+    event = posted.event
+    return PostedMessage(
+        id=event.message_id,
+        seq=posted.seq,
+        author=event.author_name,
+        author_id=shapes.author_id_of(event.author_id, event.agent),
+        author_name=event.author_name,
+        author_emoji=shapes.emoji_of(shapes.Faces(hub.rows), event.author_id, event.agent),
+        role=event.role,
+        content=content,
+        created_at=iso(posted.at),
+        priority=event.priority,
+        reply_to_msg_id=event.reply_to,
+        metadata=shapes.metadata_text(event.metadata, event.mentions),
+        current_seq=posted.seq,
+        reply_token=event.next_token,
+        reply_window=shapes.REPLY_WINDOW,
+    )
+
+
+async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
+    page = query_of(request, Page)
+    if page.priority is not None and page.priority not in threads.PRIORITIES:
+        raise bad_request(f"priority must be one of {', '.join(threads.PRIORITIES)}.")
+    thread = need_thread(hub.rows, by, request.path_params["thread_id"])
+    found = find_messages(hub.rows, thread.id, after_seq=page.after_seq, before_seq=page.before_seq, limit=page.limit)
+    if by.agent_id is not None:
+        _note_read(hub, by.agent_id, thread.id, page, found)
+    if page.priority is not None:
+        found = [m for m in found if m.priority == page.priority]
+    shown = await show_all(hub, found)
+    if page.include_system_prompt and page.after_seq == 0:
+        prompt = get_brief(hub.rows, thread.id).system_prompt
+        if prompt:
+            shown.insert(0, shapes.opening(thread, prompt))
+    return json(shown)
+
+
+def _note_read(hub: Hub, agent_id: str, thread_id: str, page: Page, found: list[threads.Message]) -> None:
+    """An agent that reads on from where it was has been handed what it read."""
+    hub.presence.hear(agent_id, "msg_list")
+    member = get_member(hub.rows, thread_id, agent_id)
+    if member and found and page.before_seq is None and page.after_seq <= member.delivered < found[-1].seq:
+        hub.bus.deliveries.note(thread_id, agent_id, delivered=found[-1].seq)
+
+
+async def show_all(hub: Hub, found: list[threads.Message]) -> list[shapes.Message]:
+    """Messages as they are shown, with the whole content of those that are kept as files."""
+    faces = shapes.Faces(hub.rows)
+    if all(m.body is None for m in found):
+        return [shapes.message(faces, m) for m in found]
+    contents = await asyncio.to_thread(_contents, hub, found)
+    return [shapes.message(faces, m, content) for m, content in zip(found, contents, strict=False)]
+
+
+def _contents(hub: Hub, found: list[threads.Message]) -> list[str]:
+    out: list[str] = []
+    size = 0
+    for message in found:
+        content = hub.bus.content_of(message)
+        size += len(content)
+        if out and size > PAGE_CHARS:
+            break
+        out.append(content)
+    return out
+
+
+ENDPOINTS = [
+    Endpoint(
+        "POST",
+        "/api/threads/{thread_id}/messages",
+        "chat",
+        post_message,
+        "Post a message",
+        body=NewMessage,
+        answer=PostedMessage,
+        status=201,
+        keyed=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/threads/{thread_id}/messages",
+        "read",
+        list_messages,
+        "Messages of a thread, page by page until one is empty",
+        query=Page,
+        answer=list[shapes.Message],
+    ),
+]

@@ -1,0 +1,70 @@
+"""Refusals in the words that the bus's REST clients look for."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from greenroom.doors.errors import STATUS, HttpRefused
+from greenroom.doors.rest import shapes
+from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.log.errors import Refused
+from greenroom.nouns.threads import sync
+from greenroom.nouns.threads.bus import SyncRefused
+
+_SYNC = {sync.MISSING: "MISSING_SYNC_FIELDS", sync.INVALID: "TOKEN_INVALID", sync.REPLAY: "TOKEN_REPLAY"}
+_BLOCKED = {"content_blocked": "Content blocked by filter", "prompt_blocked": "system_prompt blocked by content filter"}
+
+
+@contextmanager
+def in_bus_terms(hub: Hub) -> Iterator[None]:
+    """Turn refusals whose body is part of the bus's protocol into that body."""
+    try:
+        yield
+    except SyncRefused as no:
+        raise _of_sync(hub, no) from None
+    except Refused as no:
+        if no.code in _BLOCKED:
+            detail = {"error": _BLOCKED[no.code], "pattern": no.details["pattern"], "message": no.message}
+            raise HttpRefused(400, no.code, detail) from None
+        if no.code == "rate_limited":
+            window = no.details["window_seconds"]
+            fields = {"error": "Rate limit exceeded", "window": window, **no.details}
+            raise HttpRefused(STATUS[no.kind], no.code, no.message, **fields) from None
+        raise
+
+
+def _of_sync(hub: Hub, no: SyncRefused) -> HttpRefused:
+    event = no.event
+    if event.code == sync.MISMATCH:
+        detail: dict[str, Any] = {
+            "error": "SEQ_MISMATCH",
+            "expected_last_seq": event.expected_last_seq,
+            "current_seq": event.current_seq,
+            "new_messages": [_new_message(m, hub.bus.content_of(m)) for m in no.new_messages],
+            "action": "RE_READ_AND_RETRY",
+        }
+        return HttpRefused(409, "SEQ_MISMATCH", detail)
+    error = _SYNC[event.code]
+    detail = {"error": error, "action": "CALL_SYNC_CONTEXT_THEN_RETRY"}
+    if error == "MISSING_SYNC_FIELDS":
+        missing = "expected_last_seq" if event.expected_last_seq is None else "reply_token"
+        detail["missing_fields"] = [missing]
+    return HttpRefused(400, error, detail)
+
+
+def _new_message(message: Any, content: str) -> dict[str, Any]:
+    """A message as the bus shows it in an error: its id is called msg_id there."""
+    return {
+        "msg_id": message.id,
+        "seq": message.seq,
+        "author": message.author_name,
+        "author_id": shapes.author_id_of(message.author_id, message.agent),
+        "author_name": message.author_name,
+        "role": message.role,
+        "content": content,
+        "created_at": iso(message.created_at),
+        "metadata": shapes.metadata_text(message.metadata, message.mentions),
+        "reply_to_msg_id": message.reply_to,
+        "priority": message.priority,
+    }

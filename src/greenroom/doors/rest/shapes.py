@@ -1,0 +1,253 @@
+"""What the REST door shows of agents, threads and messages: the field names are those that the bus's clients know."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.log.model import Rows
+from greenroom.nouns.agents import model as agents
+from greenroom.nouns.agents.queries import get_agent
+from greenroom.nouns.threads import model as threads
+from greenroom.nouns.threads.bus import SyncContext
+from greenroom.nouns.threads.queries import get_brief
+
+PERSON, ROBOT, GEAR = "👤", "🤖", "⚙️"
+_encode = msgspec.json.Encoder().encode
+
+
+class Ok(msgspec.Struct):
+    ok: bool = True
+
+
+class ReplyWindow(msgspec.Struct, frozen=True):
+    """How long a reply token is good for: it does not expire, and nothing may be left unread."""
+
+    expires_at: str = "9999-12-31T23:59:59+00:00"
+    max_new_messages: int = 0
+
+
+REPLY_WINDOW = ReplyWindow()
+
+
+class Sync(msgspec.Struct):
+    """What the next strict post must show. There is no reply token for who may not post."""
+
+    current_seq: int
+    reply_token: str | None
+    reply_window: ReplyWindow = REPLY_WINDOW
+
+
+class Reaction(msgspec.Struct):
+    id: str
+    message_id: str
+    agent_id: str
+    agent_name: str
+    reaction: str
+    created_at: str
+
+
+class Message(msgspec.Struct):
+    """A message. `author_id` is null when a person wrote it; `metadata` is JSON as a text."""
+
+    id: str
+    seq: int
+    author: str
+    author_id: str | None
+    author_name: str
+    author_emoji: str
+    role: str
+    content: str
+    created_at: str
+    priority: str
+    reply_to_msg_id: str | None
+    metadata: str | None
+    edited_at: str | None
+    edit_version: int
+    reactions: list[Reaction]
+
+
+class Skill(msgspec.Struct):
+    id: str
+    name: str
+    description: str
+    tags: list[str]
+    examples: list[str]
+
+
+class Agent(msgspec.Struct):
+    id: str
+    name: str
+    display_name: str
+    alias_source: str
+    description: str
+    ide: str
+    model: str
+    emoji: str
+    capabilities: list[str]
+    skills: list[Skill]
+    is_online: bool
+    registered_at: str
+    last_heartbeat: str
+    last_activity: str
+    last_activity_time: str
+    is_sse_connected: bool = False
+
+
+class Waiting(msgspec.Struct):
+    """An agent that waits in a thread just now."""
+
+    id: str
+    display_name: str
+    emoji: str
+
+
+class Thread(msgspec.Struct):
+    id: str
+    topic: str
+    status: str
+    system_prompt: str | None
+    created_at: str
+    waiting_agents: list[Waiting]
+    template_id: str | None
+    current_seq: int
+    message_count: int
+    closed_at: str | None
+    summary: str | None
+    admin_id: str | None
+
+
+class Faces:
+    """The names and emoji of agents, each looked up once for an answer."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._known: dict[str, agents.Agent | None] = {}
+
+    def agent(self, agent_id: str) -> agents.Agent | None:
+        if agent_id not in self._known:
+            self._known[agent_id] = get_agent(self._rows, agent_id)
+        return self._known[agent_id]
+
+    def name(self, agent_id: str) -> str:
+        found = self.agent(agent_id)
+        return found.display_name or found.name if found else agent_id
+
+    def emoji(self, agent_id: str) -> str:
+        found = self.agent(agent_id)
+        return (found and found.emoji) or ROBOT
+
+
+def metadata_text(metadata: dict[str, Any] | None, mentions: list[str]) -> str | None:
+    """Metadata as its text; who is mentioned is part of it."""
+    if mentions:
+        metadata = {**(metadata or {}), "mentions": mentions}
+    return _encode(metadata).decode() if metadata else None
+
+
+def emoji_of(faces: Faces, author_id: str, is_agent: bool) -> str:
+    if is_agent:
+        return faces.emoji(author_id)
+    return GEAR if author_id == "system" else PERSON
+
+
+def author_id_of(author_id: str, is_agent: bool) -> str | None:
+    return author_id if is_agent or author_id == "system" else None
+
+
+def message(faces: Faces, row: threads.Message, content: str | None = None) -> Message:
+    """A message, with its whole `content` when the row holds only the beginning."""
+    return Message(
+        id=row.id,
+        seq=row.seq,
+        author=row.author_name,
+        author_id=author_id_of(row.author_id, row.agent),
+        author_name=row.author_name,
+        author_emoji=emoji_of(faces, row.author_id, row.agent),
+        role=row.role,
+        content=row.content if content is None else content,
+        created_at=iso(row.created_at),
+        priority=row.priority,
+        reply_to_msg_id=row.reply_to,
+        metadata=metadata_text(row.metadata, row.mentions),
+        edited_at=None if row.edited_at is None else iso(row.edited_at),
+        edit_version=row.edit_version,
+        reactions=[reaction(faces, row.id, r) for r in row.reactions] if row.reactions else [],
+    )
+
+
+def opening(thread: threads.Thread, prompt: str) -> Message:
+    """A thread's system prompt, shown as a message before the first."""
+    return Message(
+        id=f"sys-{thread.id}",
+        seq=0,
+        author="system",
+        author_id="system",
+        author_name="System",
+        author_emoji=GEAR,
+        role="system",
+        content=prompt,
+        created_at=iso(thread.created_at),
+        priority="normal",
+        reply_to_msg_id=None,
+        metadata=None,
+        edited_at=None,
+        edit_version=0,
+        reactions=[],
+    )
+
+
+def reaction(faces: Faces, message_id: str, row: threads.Reaction) -> Reaction:
+    name = faces.name(row.agent_id)
+    place = f"{message_id}:{row.agent_id}:{row.reaction}"
+    return Reaction(place, message_id, row.agent_id, name, row.reaction, iso(row.at))
+
+
+def sync(context: SyncContext) -> Sync:
+    return Sync(context.current_seq, context.reply_token)
+
+
+def agent(hub: Hub, row: agents.Agent) -> Agent:
+    heard = hub.presence.last_heard(row.id)
+    heard_at = iso(heard.at if heard else row.registered_at)
+    return Agent(
+        id=row.id,
+        name=row.name,
+        display_name=row.display_name or row.name,
+        alias_source=alias_source(row),
+        description=row.description,
+        ide=row.ide,
+        model=row.model,
+        emoji=row.emoji or ROBOT,
+        capabilities=row.capabilities,
+        skills=[Skill(s.id, s.name, s.description, s.tags, s.examples) for s in row.skills],
+        is_online=row.state == "registered" and hub.presence.is_online(row.id),
+        registered_at=iso(row.registered_at),
+        last_heartbeat=heard_at,
+        last_activity=heard.activity if heard else "registered",
+        last_activity_time=heard_at,
+    )
+
+
+def alias_source(row: agents.Agent) -> str:
+    """Whether an agent chose the name that it is shown by."""
+    return "user" if row.display_name else "auto"
+
+
+def thread(hub: Hub, faces: Faces, row: threads.Thread) -> Thread:
+    waiting = dict.fromkeys(w.agent_id for w in hub.bus.waiters.find_waiters(row.id) if w.agent_id is not None)
+    return Thread(
+        id=row.id,
+        topic=row.topic,
+        status=row.status,
+        system_prompt=get_brief(hub.rows, row.id).system_prompt,
+        created_at=iso(row.created_at),
+        waiting_agents=[Waiting(a, faces.name(a), faces.emoji(a)) for a in waiting],
+        template_id=row.template_id,
+        current_seq=row.current_seq,
+        message_count=row.messages,
+        closed_at=None if row.closed_at is None else iso(row.closed_at),
+        summary=row.summary,
+        admin_id=row.admin_id,
+    )

@@ -1,0 +1,247 @@
+"""Threads over REST: which there are, opening them, and what becomes of them."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.errors import HttpRefused
+from greenroom.doors.rest import shapes
+from greenroom.doors.rest.refusals import in_bus_terms
+from greenroom.doors.rest.wire import bad_request, body_of, json, key_of, query_of
+from greenroom.hub import Hub
+from greenroom.log.clock import from_iso, iso
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id, new_secret
+from greenroom.log.model import Command
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.queries import get_agent
+from greenroom.nouns.threads.commands import (
+    ArchiveThread,
+    CloseThread,
+    CreateThread,
+    DeleteThread,
+    SetThreadState,
+    UnarchiveThread,
+)
+from greenroom.nouns.threads.events import ThreadDeleted, TokenIssued
+from greenroom.nouns.threads.model import ALL_STATES, Thread
+from greenroom.nouns.threads.queries import (
+    count_threads,
+    find_members,
+    find_threads,
+    get_brief,
+    need_thread,
+    shown_with,
+)
+
+MOST = 200
+
+
+class WhichThreads(msgspec.Struct, frozen=True):
+    """Which threads, newest first. `before` is the next_cursor of a page; a limit of 0 is the most there is."""
+
+    status: str | None = None
+    include_archived: bool = False
+    limit: Annotated[int, Meta(ge=0, le=1000)] = 0
+    before: str | None = None
+
+
+class ThreadPage(msgspec.Struct):
+    threads: list[shapes.Thread]
+    total: int
+    has_more: bool
+    next_cursor: str | None
+
+
+class NewThread(msgspec.Struct, frozen=True):
+    """A thread to open; a topic that exists already is that thread. An operator may leave creator_agent_id out."""
+
+    topic: str
+    creator_agent_id: str | None = None
+    metadata: dict[str, Any] | None = None
+    system_prompt: str | None = None
+    template: str | None = None
+
+
+class OpenedThread(msgspec.Struct):
+    id: str
+    topic: str
+    status: str
+    system_prompt: str | None
+    template_id: str | None
+    created_at: str
+    current_seq: int
+    reply_token: str
+    reply_window: shapes.ReplyWindow = shapes.REPLY_WINDOW
+
+
+class NewState(msgspec.Struct, frozen=True):
+    state: str
+
+
+class Closing(msgspec.Struct, frozen=True):
+    summary: str | None = None
+
+
+class Deleted(msgspec.Struct):
+    thread_id: str
+    topic: str
+    message_count: int
+
+
+class DeletedThread(msgspec.Struct):
+    deleted: Deleted
+    ok: bool = True
+
+
+async def list_threads(hub: Hub, by: Principal, request: Request) -> Response:
+    wanted = query_of(request, WhichThreads)
+    status = wanted.status or None
+    if status is not None and status not in ALL_STATES:
+        raise bad_request(f"status must be one of {', '.join(ALL_STATES)}.")
+    limit = min(wanted.limit or MOST, MOST)
+    archived = wanted.include_archived
+    before, shown = _place(wanted.before)
+    found = find_threads(
+        hub.rows, by, status=status, include_archived=archived, before=before, shown=shown, limit=limit + 1
+    )
+    page = found[:limit]
+    faces = shapes.Faces(hub.rows)
+    return json(
+        ThreadPage(
+            threads=[shapes.thread(hub, faces, thread) for thread in page],
+            total=count_threads(hub.rows, by, status=status, include_archived=archived),
+            has_more=len(found) > limit,
+            next_cursor=_cursor(hub, page[-1]) if len(found) > limit else None,
+        )
+    )
+
+
+def _cursor(hub: Hub, last: Thread) -> str:
+    """An ISO time. Its microseconds say how many threads of that millisecond were shown, so that none is left out."""
+    return f"{iso(last.created_at)[:-1]}{shown_with(hub.rows, last):03d}Z"
+
+
+def _place(cursor: str | None) -> tuple[int | None, int]:
+    if not cursor:
+        return None, 0
+    try:
+        return from_iso(cursor), datetime.fromisoformat(cursor).microsecond % 1000
+    except (ValueError, OverflowError):
+        raise bad_request("before must be an ISO time, such as the next_cursor of the page before.") from None
+
+
+async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewThread)
+    creator = body.creator_agent_id or None
+    if creator is not None and get_agent(hub.rows, creator) is None:
+        raise _no_creator()
+    command = CreateThread(
+        by=by,
+        key=key_of(request),
+        thread_id=new_id("thr"),
+        topic=body.topic,
+        creator_id=creator,
+        nonce=new_secret(12),
+        metadata=body.metadata,
+        system_prompt=body.system_prompt,
+        template=body.template,
+    )
+    try:
+        with in_bus_terms(hub):
+            done = await hub.log.do(command)
+    except Refused as no:
+        raise (_no_creator() if no.code == "agent_not_found" else no) from None
+    issued: TokenIssued = done.first(TokenIssued)
+    if by.agent_id:
+        hub.presence.hear(by.agent_id, "thread_create")
+    thread = need_thread(hub.rows, by, issued.thread_id)
+    return json(
+        OpenedThread(
+            id=thread.id,
+            topic=thread.topic,
+            status=thread.status,
+            system_prompt=get_brief(hub.rows, thread.id).system_prompt,
+            template_id=thread.template_id,
+            created_at=iso(thread.created_at),
+            current_seq=thread.current_seq,
+            reply_token=issued.token,
+        ),
+        201,
+    )
+
+
+def _no_creator() -> HttpRefused:
+    sentence = "creator_agent_id must be a registered agent, proven by its token in X-Agent-Token."
+    return HttpRefused(401, "agent_unproven", sentence)
+
+
+async def show_thread(hub: Hub, by: Principal, request: Request) -> Response:
+    thread = need_thread(hub.rows, by, request.path_params["thread_id"])
+    return json(shapes.thread(hub, shapes.Faces(hub.rows), thread))
+
+
+async def delete_thread(hub: Hub, by: Principal, request: Request) -> Response:
+    done = await hub.log.do(DeleteThread(by=by, thread_id=request.path_params["thread_id"]))
+    gone: ThreadDeleted = done.first(ThreadDeleted)
+    return json(DeletedThread(Deleted(gone.thread_id, gone.topic, gone.messages)))
+
+
+async def set_state(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewState)
+    return await _do(hub, SetThreadState(by=by, thread_id=request.path_params["thread_id"], state=body.state))
+
+
+async def close_thread(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Closing)
+    return await _do(hub, CloseThread(by=by, thread_id=request.path_params["thread_id"], summary=body.summary))
+
+
+async def archive_thread(hub: Hub, by: Principal, request: Request) -> Response:
+    return await _do(hub, ArchiveThread(by=by, thread_id=request.path_params["thread_id"]))
+
+
+async def unarchive_thread(hub: Hub, by: Principal, request: Request) -> Response:
+    return await _do(hub, UnarchiveThread(by=by, thread_id=request.path_params["thread_id"]))
+
+
+async def _do(hub: Hub, command: Command) -> Response:
+    await hub.log.do(command)
+    return json(shapes.Ok())
+
+
+async def list_members(hub: Hub, by: Principal, request: Request) -> Response:
+    thread = need_thread(hub.rows, by, request.path_params["thread_id"])
+    found = [get_agent(hub.rows, member.member_id) for member in find_members(hub.rows, thread.id)]
+    return json([shapes.agent(hub, agent) for agent in found if agent is not None])
+
+
+_ONE = "/api/threads/{thread_id}"
+ENDPOINTS = [
+    Endpoint(
+        "GET", "/api/threads", "read", list_threads, "Threads, newest first", query=WhichThreads, answer=ThreadPage
+    ),
+    Endpoint(
+        "POST",
+        "/api/threads",
+        "chat",
+        open_thread,
+        "Open a thread, or join the one of that topic",
+        body=NewThread,
+        answer=OpenedThread,
+        status=201,
+        keyed=True,
+    ),
+    Endpoint("GET", _ONE, "read", show_thread, "One thread", answer=shapes.Thread),
+    Endpoint("DELETE", _ONE, "chat", delete_thread, "Remove a thread and all that is in it", answer=DeletedThread),
+    Endpoint("POST", f"{_ONE}/state", "chat", set_state, "Say where the work stands", body=NewState, answer=shapes.Ok),
+    Endpoint("POST", f"{_ONE}/close", "chat", close_thread, "End a thread", body=Closing, answer=shapes.Ok),
+    Endpoint("POST", f"{_ONE}/archive", "chat", archive_thread, "Put a thread away", answer=shapes.Ok),
+    Endpoint("POST", f"{_ONE}/unarchive", "chat", unarchive_thread, "Take a thread out again", answer=shapes.Ok),
+    Endpoint("GET", f"{_ONE}/agents", "read", list_members, "Agents in a thread", answer=list[shapes.Agent]),
+]

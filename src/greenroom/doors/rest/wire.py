@@ -1,0 +1,74 @@
+"""Requests into typed values and values into JSON; what is wrong with a request is said with the place it is in."""
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from greenroom.doors.errors import HttpRefused
+
+T = TypeVar("T")
+encode = msgspec.json.Encoder().encode
+MAX_SEQ = 2**53 - 1
+_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+_decoders: dict[type[Any], Callable[[bytes], Any]] = {}
+
+
+async def raw_body(request: Request) -> bytes:
+    """The whole body; the guard has seen to its size."""
+    parts = []
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def body_of(request: Request, kind: type[T]) -> T:
+    """The body as `kind`; one that may be left out has a default for every field."""
+    return decoded(await raw_body(request) or b"{}", kind)
+
+
+def decoded(data: bytes, kind: type[T]) -> T:
+    """JSON as `kind`. Too deep, not UTF-8, not JSON, or of another form: refused with the place."""
+    try:
+        decode = _decoders.get(kind)
+        if decode is None:
+            decode = _decoders.setdefault(kind, msgspec.json.Decoder(kind).decode)
+        return decode(data)  # type: ignore[no-any-return]
+    except RecursionError:
+        raise bad_request("The body is nested too deeply: keep it within a few levels.") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise bad_request(f"The body is not as it should be: {error}.") from None
+
+
+def query_of(request: Request, kind: type[T]) -> T:
+    """The query string as `kind`."""
+    try:
+        return msgspec.convert(dict(request.query_params), kind, strict=False)
+    except msgspec.ValidationError as error:
+        place = str(error).rpartition("$.")[2].strip("`")
+        said = str(error).partition(" - at")[0]
+        raise bad_request(f"The query parameter {place!r} is wrong: {said}.") from None
+
+
+def key_of(request: Request) -> str | None:
+    """The caller's own id for what it asks, so that a repeat is recognised."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not _KEY.fullmatch(key):
+        raise bad_request("An Idempotency-Key has 1 to 200 visible ASCII characters.")
+    return key
+
+
+def bad_request(sentence: str) -> HttpRefused:
+    return HttpRefused(400, "bad_request", sentence)
+
+
+def json(value: Any, status: int = 200) -> Response:
+    """An answer in JSON."""
+    return Response(encode(value), status, media_type="application/json")
