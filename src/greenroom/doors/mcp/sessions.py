@@ -55,8 +55,8 @@ class Sessions:
         return len(self) >= self._limit
 
     def is_full_for(self, owner: str) -> bool:
-        """This principal holds its share, a quarter of all, so that it cannot shut the others out."""
-        return self._per_owner[owner] >= max(1, self._limit // 4)
+        """This principal holds half of all, and shall not shut the others out."""
+        return self._per_owner[owner] >= max(1, self._limit // 2)
 
     def open(self, owner: str) -> Session:
         """A new session of this principal; the caller has asked whether there is room."""
