@@ -3,8 +3,11 @@
 import hashlib
 import os
 import re
+import threading
+from collections import Counter
 from pathlib import Path
 
+from greenroom.log.directory import sync_folder
 from greenroom.log.errors import Unavailable
 from greenroom.log.ids import new_id
 
@@ -16,14 +19,36 @@ class Blobs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._held: Counter[str] = Counter()
+        self._lock = threading.Lock()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def keep(self, data: bytes) -> str:
-        """Store the bytes and return their name; the same bytes are stored once."""
+        """Store the bytes and return their name; the same bytes are stored once.
+
+        They are held from now on: to be released when the log names them, or does not want them.
+        """
         name = hashlib.sha256(data).hexdigest()
+        with self._lock:
+            self._held[name] += 1
+        try:
+            self._write(name, data)
+        except Unavailable:
+            self.release(name)
+            raise
+        return name
+
+    def release(self, name: str) -> None:
+        """Who kept it has no more need to hold it."""
+        with self._lock:
+            self._held[name] -= 1
+            if self._held[name] <= 0:
+                del self._held[name]
+
+    def _write(self, name: str, data: bytes) -> None:
         path = self.path(name)
         if path.exists():
-            return name
+            return
         part = path.with_suffix(f".{new_id('part')}")
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -32,11 +57,10 @@ class Blobs:
                 file.flush()
                 os.fsync(file.fileno())
             part.rename(path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except OSError as error:
             part.unlink(missing_ok=True)
             raise Unavailable("storage_full", f"The disk did not take the file ({error}).", 5) from error
-        return name
 
     def read(self, name: str) -> bytes | None:
         """The bytes, or None when there are none under this name."""
@@ -48,8 +72,10 @@ class Blobs:
             raise Unavailable("storage_unreadable", f"The file cannot be read just now ({error}).", 5) from error
 
     def drop(self, name: str) -> None:
-        """Remove a file that nothing names any more."""
-        self.path(name).unlink(missing_ok=True)
+        """Remove a file that nothing names any more; one that somebody holds stays, and is their concern."""
+        with self._lock:
+            if name not in self._held:
+                self.path(name).unlink(missing_ok=True)
 
     def names(self) -> list[str]:
         """All names held."""
@@ -65,11 +91,3 @@ def place_of(folder: Path, name: str) -> Path:
     if not _NAME.fullmatch(name):
         raise ValueError(name)
     return folder / name[:2] / name
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -43,6 +43,15 @@ def _whereabouts(data: Path) -> str:
         return ""
 
 
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on disk, after files in it were made or renamed."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def acknowledged(data: Path) -> int:
     """The seq of the newest acknowledged event, as far as the mark tells."""
     try:

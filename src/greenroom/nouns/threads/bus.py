@@ -8,7 +8,7 @@ from greenroom.log.blobs import Blobs
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
 from greenroom.log.log import Log
-from greenroom.log.model import Done, Rows
+from greenroom.log.model import Command, Done, Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import Agent
 from greenroom.nouns.agents.presence import Presence
@@ -17,7 +17,7 @@ from greenroom.nouns.threads.commands import EditMessage, IssueToken, OpenMailbo
 from greenroom.nouns.threads.deliveries import Deliveries
 from greenroom.nouns.threads.events import MessagePosted, PostRefused, TokenIssued
 from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Member, Message, Thread
-from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, is_for_people, need_thread
+from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, is_file_named, is_for_people, need_thread
 from greenroom.nouns.threads.sync import held_token
 from greenroom.nouns.threads.waiting import Waiter, Waiters
 
@@ -98,7 +98,7 @@ class Bus:
             strict=strict,
             **fields,
         )
-        done = await self._log.do(command)
+        done = await self._do(command, body)
         record = done.records[-1]
         event = record.event
         if isinstance(event, PostRefused):
@@ -113,7 +113,7 @@ class Bus:
     async def edit(self, by: Principal, message_id: str, content: str) -> Done:
         """Change a message."""
         content, body, size = await self._large(content)
-        return await self._log.do(EditMessage(by=by, message_id=message_id, content=content, body=body, size=size))
+        return await self._do(EditMessage(by=by, message_id=message_id, content=content, body=body, size=size), body)
 
     async def mail(
         self, by: Principal, agent_id: str, content: str, author: str | None = None, **fields: Any
@@ -231,6 +231,22 @@ class Bus:
             raise Refused("content_too_long", f"Keep a message under {limit} characters.", "too_large")
         name = await asyncio.to_thread(self._blobs.keep, content.encode())
         return content[: self._inline], name, len(content)
+
+    async def _do(self, command: Command, body: str | None) -> Done:
+        """Carry out a command that may name a file; when it came to nothing the file goes again."""
+        try:
+            done = await self._log.do(command)
+        except Exception:
+            self._let_go(body)
+            raise
+        self._let_go(body)
+        return done
+
+    def _let_go(self, body: str | None) -> None:
+        if body is not None:
+            self._blobs.release(body)
+            if not is_file_named(self.rows, body):
+                self._blobs.drop(body)
 
     def content_of(self, message: Message) -> str:
         """The whole content of a message."""

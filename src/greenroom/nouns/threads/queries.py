@@ -12,8 +12,10 @@ from greenroom.nouns.threads.model import (
     EDITS,
     MEMBERS,
     MESSAGES,
+    PAYLOADS,
     TEMPLATES,
     THREADS,
+    UPLOADS,
     Brief,
     Edit,
     Member,
@@ -180,6 +182,11 @@ def search_messages(
         if seen[message.thread_id]:
             out.append(message)
     return out[:limit]
+
+
+def is_file_named(rows: Rows, name: str) -> bool:
+    """Whether a payload file is still that of some message or upload."""
+    return bool(rows.find(PAYLOADS, {"blob": name}, limit=1) or rows.find(UPLOADS, {"blob": name}, limit=1))
 
 
 def find_edits(rows: Rows, message_id: str) -> list[Edit]:

@@ -4,7 +4,7 @@ from greenroom.log.blobs import Blobs
 from greenroom.log.model import Recorded, Rows
 from greenroom.log.reactors import Reactor
 from greenroom.nouns.threads.events import ThreadDeleted
-from greenroom.nouns.threads.model import PAYLOADS, UPLOADS
+from greenroom.nouns.threads.queries import is_file_named
 
 
 def drop_files(rows: Rows, blobs: Blobs) -> Reactor:
@@ -13,7 +13,7 @@ def drop_files(rows: Rows, blobs: Blobs) -> Reactor:
     async def react(record: Recorded) -> None:
         deleted: ThreadDeleted = record.event
         for name in deleted.files:
-            if not rows.find(PAYLOADS, {"blob": name}, limit=1) and not rows.find(UPLOADS, {"blob": name}, limit=1):
+            if not is_file_named(rows, name):
                 blobs.drop(name)
 
     return Reactor("drop_files", (ThreadDeleted,), react)
