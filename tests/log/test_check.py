@@ -147,7 +147,7 @@ async def test_rows_of_another_version_are_a_note_and_not_an_error(notebook: Pat
 
 async def test_rows_are_not_forgotten_while_a_hub_owns_them(tmp_path: Path) -> None:
     async with open_notebook(tmp_path):
-        with pytest.raises(StoreUnusable, match="Another hub"):
+        with pytest.raises(StoreUnusable, match="hub is using"):
             forget_rows(tmp_path)
 
 

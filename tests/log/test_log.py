@@ -220,6 +220,6 @@ async def test_dropped_rows_are_told_since_a_seq(tmp_path: Path) -> None:
 
 async def test_a_second_owner_of_the_directory_is_refused(tmp_path: Path) -> None:
     async with open_notebook(tmp_path):
-        with pytest.raises(Exception, match="Another hub"):
+        with pytest.raises(Exception, match="hub is using"):
             async with open_notebook(tmp_path):
                 pass

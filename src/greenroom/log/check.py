@@ -2,13 +2,14 @@
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
 import apsw
+import msgspec
 
 from greenroom.log import sqlite_rows
 from greenroom.log.blobs import place_of
@@ -85,7 +86,7 @@ class Check:
             with contextlib.closing(connect(self._path)) as connection:
                 connection.execute("BEGIN")
                 self._look(connection)
-        except (apsw.Error, UnicodeDecodeError) as error:
+        except (apsw.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
             self._find("database_damaged", f"The database cannot be read on ({error}). {_RESTORE}")
         return self._checked
 
@@ -227,37 +228,41 @@ class Check:
             self._find("cursor_ahead", message, seq=seq)
 
     def _check_files(self, connection: apsw.Connection) -> None:
-        names = set(named_files(connection, self._tables))
+        names = named_files(connection, self._tables)
         self._checked.files = len(names)
         for number, name in enumerate(sorted(names)):
             self._progress("files", number, len(names))
-            fault = self._fault_of_file(name)
+            fault = fault_of_file(self._files, name)
             if fault and name in self._named_now():  # it may have gone with its thread since the snapshot
                 self._find(f"file_{fault}", f"The payload file {name} is {fault}. {_RESTORE}")
         self._progress("files", len(names), len(names))
 
-    def _fault_of_file(self, name: str) -> str | None:
-        try:
-            with place_of(self._files, name).open("rb") as file:
-                return None if hashlib.file_digest(file, "sha256").hexdigest() == name else "damaged"
-        except FileNotFoundError:
-            return "missing"
-        except (OSError, ValueError):
-            return "unreadable"
-
     def _named_now(self) -> set[str]:
         with contextlib.closing(connect(self._path)) as connection:
-            return set(named_files(connection, self._tables))
+            return named_files(connection, self._tables)
 
     def _find(self, code: str, message: str, level: Literal["error", "note"] = "error", seq: int | None = None) -> None:
         self._checked.findings.append(Finding(code, message, level, seq))
 
 
-def named_files(connection: apsw.Connection, tables: Iterable[Table[Any]]) -> Iterator[str]:
-    """The payload files that rows name."""
-    for table in tables:
-        if table.file:
-            for (data,) in connection.execute(f"SELECT data FROM row_{table.name}"):  # noqa: S608
-                name = getattr(table.decode(data), table.file)
-                if name is not None:
-                    yield name
+def named_files(connection: apsw.Connection, tables: Iterable[Table[Any]]) -> set[str]:
+    """The payload files that rows name, also rows that another version of the program has made."""
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return {
+        name
+        for table in tables
+        if table.file and f"row_{table.name}" in there
+        for (data,) in connection.execute(f"SELECT data FROM row_{table.name}")  # noqa: S608 the table is ours
+        if (name := msgspec.json.decode(data).get(table.file)) is not None
+    }
+
+
+def fault_of_file(folder: Path, name: str) -> str | None:
+    """What is wrong with a payload file: missing, damaged or unreadable."""
+    try:
+        with place_of(folder, name).open("rb") as file:
+            return None if hashlib.file_digest(file, "sha256").hexdigest() == name else "damaged"
+    except FileNotFoundError:
+        return "missing"
+    except (OSError, ValueError):
+        return "unreadable"
