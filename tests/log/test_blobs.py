@@ -34,10 +34,23 @@ def test_the_same_bytes_from_many_threads_are_one_whole_file(tmp_path: Path) -> 
 def test_a_dropped_file_is_gone_and_dropping_it_again_is_nothing(tmp_path: Path) -> None:
     blobs = Blobs(tmp_path)
     name = blobs.keep(b"x")
+    blobs.release(name)
     blobs.drop(name)
     blobs.drop(name)
     assert blobs.read(name) is None
     assert blobs.names() == []
+
+
+def test_a_file_that_somebody_is_about_to_name_is_not_dropped(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    name = blobs.keep(b"x")
+    blobs.keep(b"x")
+    blobs.release(name)
+    blobs.drop(name)
+    assert blobs.read(name) == b"x"
+    blobs.release(name)
+    blobs.drop(name)
+    assert blobs.read(name) is None
 
 
 @pytest.mark.parametrize("name", ["", "..", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 64 + "\n", "/" + "a" * 63])
