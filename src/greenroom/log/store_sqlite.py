@@ -142,11 +142,10 @@ class SqliteStore:
         self._threads = ThreadPoolExecutor(1, "greenroom-commit")
         self._readers = ThreadPoolExecutor(2, "greenroom-read")
         self._turn = asyncio.Lock()
-        fresh = not self.path.exists()
         try:
             with self.usable():
                 self.writer = connect(self.path, write=True)
-                self._verify(fresh)
+                self._verify()
                 self.writer.execute(MECHANISM)
                 self._reader = connect(self.path)
                 self._mark = Mark(data)
@@ -175,8 +174,8 @@ class SqliteStore:
                 " with `greenroom restore`."
             ) from error
 
-    def _verify(self, fresh: bool) -> None:
-        if fresh:
+    def _verify(self) -> None:
+        if self.writer.execute("SELECT count(*) FROM sqlite_schema").get == 0:  # new, or died before it held anything
             self.writer.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA}")
             return
         if self.writer.pragma("application_id") != APPLICATION_ID:

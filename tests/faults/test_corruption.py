@@ -1,0 +1,143 @@
+"""A database that was damaged is never used or mended in silence: somebody is told what is wrong and what to do."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from greenroom.app import NOUNS, open_hub
+from greenroom.log.check import check
+from greenroom.log.directory import MARK, StoreUnusable
+from greenroom.log.store_sqlite import FILE
+from greenroom.testing.hub_process import HubProcess
+from tests.faults.rig import QUIET, open_thread, post, talk
+
+pytestmark = pytest.mark.anyio
+
+
+async def leave_wal(data: Path, messages: int = 20) -> int:
+    """A data directory as a crash leaves it: its newest events are in the WAL only. Returns the head."""
+    copies = {}
+    async with open_hub(data, QUIET) as hub:
+        thread_id = await open_thread(hub)
+        for number in range(messages):
+            await post(hub, thread_id, f"message {number} {'w' * 500}")
+        head = hub.store.head()
+        for name in (FILE, f"{FILE}-wal", MARK):
+            copies[name] = (data / name).read_bytes()
+    for name, content in copies.items():
+        (data / name).write_bytes(content)
+    return head
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def flip(content: bytes) -> bytes:
+    return content[: len(content) // 2] + bytes([content[len(content) // 2] ^ 0x10]) + content[len(content) // 2 + 1 :]
+
+
+def blank(content: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize("damage", [cut, flip, blank])
+async def test_a_wal_that_lost_acknowledged_events_is_refused_at_start_and_found_by_check(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    data = tmp_path / "data"
+    head = await leave_wal(data)
+    wal = data / f"{FILE}-wal"
+    wal.write_bytes(damage(wal.read_bytes()))
+    code, said = HubProcess(data).refuse()
+    assert code == 1
+    assert f"{head} were acknowledged" in said
+    assert "greenroom restore" in said
+    assert len(said.strip().splitlines()) == 1
+    assert "events_lost" in {finding.code for finding in check(data, NOUNS).findings}
+
+
+async def test_a_wal_as_a_crash_leaves_it_is_taken_up_whole(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    head = await leave_wal(data)
+    with (data / f"{FILE}-wal").open("ab") as wal:
+        wal.write(bytes(range(256)) * 3)  # a frame that was being written when the power went
+    async with open_hub(data, QUIET) as hub:
+        assert hub.store.head() == head
+    assert not check(data, NOUNS).findings
+
+
+async def test_without_the_mark_a_hub_goes_on_from_what_is_left(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    await leave_wal(data)
+    (data / f"{FILE}-wal").write_bytes(b"")
+    (data / MARK).unlink()
+    async with open_hub(data, QUIET) as hub:
+        await post(hub, await open_thread(hub, "new"), "on")
+
+
+async def test_flipped_bits_in_the_database_are_never_silent(tmp_path: Path) -> None:
+    await talk(tmp_path / "whole", 200)
+    whole = (tmp_path / "whole" / FILE).read_bytes()
+    free = free_pages(tmp_path / "whole" / FILE)
+    dice = random.Random(7)
+    for number in range(40):
+        data = tmp_path / f"{number}"
+        data.mkdir(mode=0o700)
+        place = dice.randrange(len(whole))
+        if 92 <= place < 96 or 24 <= place < 28 or place // 4096 + 1 in free or unused(whole, place):
+            continue  # counters that any writer may set, and space that holds nothing
+        (data / FILE).write_bytes(whole[:place] + bytes([whole[place] ^ 1 << dice.randrange(8)]) + whole[place + 1 :])
+        assert await is_noticed(data), f"byte {place} of page {place // 4096 + 1}"
+
+
+async def is_noticed(data: Path) -> bool:
+    """Refused at start with a sentence, or named by check."""
+    try:
+        if not check(data, NOUNS).ok:
+            return True
+        async with open_hub(data, QUIET):
+            return False
+    except StoreUnusable as error:
+        return "greenroom" in str(error)
+
+
+def free_pages(path: Path) -> set[int]:
+    """Pages that hold nothing; nobody reads them."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    used = {page for (page,) in connection.execute("SELECT pageno FROM dbstat")}
+    connection.close()
+    return set(range(1, path.stat().st_size // 4096 + 1)) - used
+
+
+def unused(whole: bytes, place: int) -> bool:
+    """Whether a byte lies in the gap between a page's cell pointers and its cells, or in a free block."""
+    start = place // 4096 * 4096
+    page = whole[start : start + 4096]
+    head = 100 if start == 0 else 0
+    kind = page[head]
+    if kind not in (2, 5, 10, 13):
+        return True  # overflow pages and the like: their unused tail cannot be told here
+    cells = int.from_bytes(page[head + 3 : head + 5])
+    content = int.from_bytes(page[head + 5 : head + 7])
+    pointers_end = head + (12 if kind in (2, 5) else 8) + 2 * cells
+    return pointers_end <= place - start < content
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"SQLite format 3\0" + b"\xff" * 5000, b"this is no database at all" * 400],
+    ids=["empty", "garbage", "text"],
+)
+async def test_a_file_that_is_no_database_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+    data = tmp_path / "data"
+    await talk(data, 3)
+    (data / FILE).write_bytes(content)
+    code, said = HubProcess(data).refuse()
+    assert code == 1
+    assert str(data) in said
+    assert "Traceback" not in said
+    assert len(said.strip().splitlines()) == 1
