@@ -83,8 +83,15 @@ def play(script: str, results: list[Blocks] | None = None, tools: dict[str, Json
     return answer(Request([script], results or [], offered, ""))
 
 
-def test_a_value_survives_the_cut_that_a_client_makes_in_a_long_result() -> None:
-    cut = '{"messages": [{"content": "lo…900 tokens truncated…t": "ng"}], "current_seq": 3, "reply_token": "t9"'
+@pytest.mark.parametrize(
+    "cut",
+    [
+        '{"messages": [{"content": "lo…900 tokens truncated…t": "ng"}], "current_seq": 3, "reply_token": "t9"',
+        'Preview (first 2KB):\n[{"text": "{\\"current_seq\\": 3, \\"reply_token\\":\\"t9\\",\\"messages\\": [{\n...',
+    ],
+    ids=["the middle is cut out", "only the beginning is left, and quoted"],
+)
+def test_a_value_survives_what_a_client_makes_of_a_long_result(cut: str) -> None:
     script = 'USE_TOOL join {}\nUSE_TOOL post {"t": "{{reply_token}}", "s": "{{current_seq}}"}'
     assert play(script, [[cut]]) == UseTool("post", {"t": "t9", "s": 3})
 

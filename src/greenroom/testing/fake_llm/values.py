@@ -87,14 +87,15 @@ def _parsed(text: str) -> Any:
 
 
 def _in_text(block: str, name: str) -> Any:
-    """In a message's header line, or in JSON of which the client has cut a part or has put something before it."""
+    """In a message's header line, or in JSON of which the client has left only a part or that it has quoted."""
     headers = list(_HEADER.finditer(block))
     if headers and name in headers[-1].groupdict():
         text = headers[-1][name]
         return int(text) if name == "seq" else text
-    for place in reversed(list(re.finditer(rf'"{name}"\s*:\s*', block))):
+    plain = block.replace('\\"', '"')
+    for place in reversed(list(re.finditer(rf'"{name}"\s*:\s*', plain))):
         try:
-            value, _ = _decode(block, place.end())
+            value, _ = _decode(plain, place.end())
         except ValueError:
             continue
         if value is not None:
