@@ -15,6 +15,7 @@ from greenroom.doors.errors import answer_to
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.rest import door as rest
 from greenroom.doors.routes import Routes
+from greenroom.doors.sync import door as sync
 from greenroom.hub import Hub
 
 
@@ -22,8 +23,9 @@ from greenroom.hub import Hub
 async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, list[Endpoint]]]:
     """The application, and what each endpoint declares."""
     endpoints = login.endpoints(codes)
+    endpoints += sync.endpoints(hub)
     endpoints += rest.endpoints(hub, endpoints)
-    beyond = Starlette(exception_handlers={HTTPException: not_here})
+    beyond = Starlette(routes=sync.routes(hub), exception_handlers={HTTPException: not_here})
     yield Routes(hub, endpoints, beyond), endpoints
 
 

@@ -1,0 +1,17 @@
+"""Where the streaming doors are: the sync socket and the events of the bus."""
+
+from starlette.routing import WebSocketRoute
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.sync import event_stream, socket
+from greenroom.hub import Hub
+
+
+def endpoints(hub: Hub) -> list[Endpoint]:
+    """What this door serves over HTTP."""
+    return [event_stream.endpoint(hub)]
+
+
+def routes(hub: Hub) -> list[WebSocketRoute]:
+    """What it serves over WebSocket."""
+    return [WebSocketRoute(socket.PATH, socket.SyncSocket(hub))]

@@ -1,0 +1,208 @@
+"""`GET /events`: the events of the bus as SSE, from where a client left off, then as they happen."""
+
+import asyncio
+import contextlib
+import re
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.sync.events import Told, tell, tell_signal
+from greenroom.doors.sync.outbox import SEND_S, Outbox
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.log.model import Commit
+from greenroom.nouns.access.model import Principal
+
+OUTBOX_BYTES = 4 << 20
+MOST_STREAMS = 1000
+"""For one principal."""
+_QUIET_S = 15.0
+_BATCH = 200
+_CHUNK = 65_536
+_PLACE = re.compile(r"(\d{1,18})(?:\.(\d{1,3}))?")
+_COMMENT = b":\n"
+"""Without an empty line, so that nobody takes it for an event."""
+Place = tuple[int, int]
+"""A seq, and how many frames of its event have been seen beyond the first."""
+
+
+class Listener:
+    """Somebody who hears events after a seq."""
+
+    __slots__ = ("by", "outbox", "seq")
+
+    def __init__(self, by: Principal) -> None:
+        self.by = by
+        self.seq = 0
+        self.outbox: Outbox[bytes] = Outbox(OUTBOX_BYTES)
+
+
+class Events:
+    """All event streams of the hub."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+        self._live: dict[Listener, None] = {}
+        self._open: dict[Listener, None] = {}
+        hub.log.subscribe(self._on_commit)
+        hub.signals.listen(self._on_signal)
+
+    def need_room(self, by: Principal) -> None:
+        """Refuse whoever has too many streams open."""
+        if sum(listener.by.id == by.id for listener in self._open) >= MOST_STREAMS:
+            raise Refused("too_many_streams", f"{MOST_STREAMS} streams are open already: end one first.", "limited")
+
+    def open(self, by: Principal) -> Listener:
+        """A new listener, which hears nothing yet."""
+        listener = Listener(by)
+        self._open[listener] = None
+        return listener
+
+    def go_live(self, listener: Listener, seq: int) -> None:
+        """From now on the listener hears whatever comes after this seq."""
+        listener.seq = seq
+        self._live[listener] = None
+
+    def close(self, listener: Listener) -> None:
+        self._open.pop(listener, None)
+        self._live.pop(listener, None)
+
+    def _on_commit(self, commit: Commit) -> None:
+        if self._live:
+            rows = self.hub.rows
+            self._send([told for record in commit.records if (told := tell(rows, record)) is not None])
+
+    def _on_signal(self, kind: str, payload: Any) -> None:
+        if kind == "hub.stopping":
+            for listener in self._open:
+                listener.outbox.end()
+        elif self._live and (told := tell_signal(self.hub.rows, kind, payload)) is not None:
+            for listener in self._live:
+                if told.is_for(self.hub.rows, listener.by):
+                    listener.outbox.offer(told.data, len(told.data))
+
+    def _send(self, news: list[Told]) -> None:
+        """Hand the same bytes to all who may see the same."""
+        made: dict[tuple[int, ...], bytes] = {}
+        for listener in self._live:
+            heard = tuple(
+                place
+                for place, told in enumerate(news)
+                if told.seq > listener.seq and told.is_for(self.hub.rows, listener.by)
+            )
+            if heard:
+                chunk = made.get(heard)
+                if chunk is None:
+                    chunk = made[heard] = b"".join([news[place].data for place in heard])
+                listener.outbox.put(chunk, len(chunk))
+
+
+class EventStream(Response):
+    """One client's stream, written to ASGI as it comes."""
+
+    def __init__(self, events: Events, by: Principal, start: Place | None) -> None:
+        super().__init__()
+        self._events = events
+        self._by = by
+        self._start = start
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        listener = self._events.open(self._by)
+        try:
+            head = self._events.hub.store.head()
+            replay = self._start is not None and self._start[0] <= head
+            if not replay:
+                self._events.go_live(listener, head)
+            await send({"type": "http.response.start", "status": 200, "headers": _headers(head)})
+            if scope["method"] == "HEAD":
+                await send({"type": "http.response.body"})
+                return
+            async with asyncio.TaskGroup() as tasks:
+                watcher = tasks.create_task(_watch(listener, receive))
+                try:
+                    with contextlib.suppress(TimeoutError, OSError):  # it does not read, or it has gone
+                        await _write(send, _COMMENT)
+                        if replay and self._start is not None:
+                            await self._replay(listener, self._start, send)
+                        await _pass_on(listener, send)
+                finally:
+                    watcher.cancel()
+        finally:
+            self._events.close(listener)
+
+    async def _replay(self, listener: Listener, start: Place, send: Send) -> None:
+        """Send what the log holds since `start`. Nothing is awaited between its last word and going live."""
+        store, rows = self._events.hub.store, self._events.hub.rows
+        seq, frames_seen = start
+        after = max(0, seq - 1)
+        while not listener.outbox.ended and (records := store.events(after, _BATCH)):
+            chunk = bytearray()
+            for record in records:
+                told = tell(rows, record)
+                if told is not None and told.is_for(rows, self._by):
+                    chunk += told.data if record.seq > seq else told.beyond(frames_seen)
+                if len(chunk) > _CHUNK:
+                    await _write(send, bytes(chunk))
+                    chunk.clear()
+            if chunk:
+                await _write(send, bytes(chunk))
+            else:
+                await asyncio.sleep(0)
+            after = records[-1].seq
+        self._events.go_live(listener, after)
+
+
+async def _watch(listener: Listener, receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    listener.outbox.end()
+
+
+async def _pass_on(listener: Listener, send: Send) -> None:
+    """Send what comes, and a comment when nothing does, until the stream has ended."""
+    while True:
+        try:
+            async with asyncio.timeout(_QUIET_S):
+                chunk = await listener.outbox.take()
+        except TimeoutError:
+            chunk = _COMMENT
+        if chunk is None:
+            await _write(send, b"", more=False)
+            return
+        await _write(send, chunk)
+
+
+async def _write(send: Send, chunk: bytes, more: bool = True) -> None:
+    async with asyncio.timeout(SEND_S):
+        await send({"type": "http.response.body", "body": chunk, "more_body": more})
+
+
+def _headers(head: int) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"content-type", b"text/event-stream; charset=utf-8"),
+        (b"x-accel-buffering", b"no"),
+        (b"last-event-id", b"%d" % head),
+    ]
+
+
+def endpoint(hub: Hub) -> Endpoint:
+    """The door of the events."""
+    events = Events(hub)
+
+    async def run(hub: Hub, by: Principal, request: Request) -> Response:
+        events.need_room(by)
+        given = request.headers.get("last-event-id") or request.query_params.get("after")
+        return EventStream(events, by, _place(given) if given else None)
+
+    return Endpoint("GET", "/events", "read", run, "The events of the bus as they happen (SSE)")
+
+
+def _place(given: str) -> Place:
+    match = _PLACE.fullmatch(given)
+    if match is None:
+        raise Refused("bad_event_id", "Last-Event-ID and after take the id of an event, as it was sent.")
+    return int(match.group(1)), int(match.group(2) or 0)

@@ -1,0 +1,176 @@
+"""What the bus tells of the log's events and of signals: `{type, payload}`, encoded once for everybody."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from greenroom.log.codec import encode
+from greenroom.log.model import Event, Recorded, Rows
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents import queries as agents
+from greenroom.nouns.agents.model import AGENTS, Agent, AgentUpdated
+from greenroom.nouns.threads import events as e
+from greenroom.nouns.threads.model import THREADS, Thread
+from greenroom.nouns.threads.queries import may_see
+
+News = list[tuple[str, dict[str, Any]]]
+
+
+class Told(NamedTuple):
+    """What is told of one event or signal, and whose it is: those who may see the thread or the agent hear of it."""
+
+    seq: int
+    about: Thread | Agent
+    frames: list[bytes]
+    data: bytes
+    """All frames together."""
+
+    def beyond(self, number: int) -> bytes:
+        """The frames after the one with this number."""
+        return b"".join(self.frames[number + 1 :])
+
+    def is_for(self, rows: Rows, by: Principal) -> bool:
+        if isinstance(self.about, Thread):
+            return may_see(rows, by, self.about)
+        return agents.may_see(by, self.about)
+
+
+def tell(rows: Rows, record: Recorded) -> Told | None:
+    """What is told of an event; None of events that the bus keeps to itself, and of what is no longer there."""
+    news = NEWS.get(type(record.event))
+    if news is None:
+        return None
+    about = _about(rows, record.event)
+    if about is None:
+        return None
+    frames = list(_frames(record.seq, news(rows, record)))
+    return Told(record.seq, about, frames, b"".join(frames)) if frames else None
+
+
+def tell_signal(rows: Rows, kind: str, payload: Any) -> Told | None:
+    """What is told of a signal. It has no id: nobody can ask for it later."""
+    if kind not in SIGNALS:
+        return None
+    agent = rows.get(AGENTS, payload["agent_id"])
+    about: Thread | Agent | None = rows.get(THREADS, payload["thread_id"]) if "thread_id" in payload else agent
+    if about is None:
+        return None
+    if kind == "agent.online" and agent is not None:
+        payload = {"agent_id": agent.id, "name": agent.name, "ide": agent.ide, "model": agent.model}
+    frame = _frame(kind, payload)
+    return Told(0, about, [frame], frame)
+
+
+def _about(rows: Rows, event: Any) -> Thread | Agent | None:
+    match event:
+        case AgentUpdated():
+            return rows.get(AGENTS, event.agent_id)
+        case e.ThreadDeleted():
+            return deleted_thread(event)
+        case _:
+            return rows.get(THREADS, event.thread_id)
+
+
+def deleted_thread(event: e.ThreadDeleted) -> Thread:
+    """As much of a thread that is gone as decides who could see it."""
+    return Thread(
+        id=event.thread_id,
+        topic=event.topic,
+        status="closed",
+        created_at=0,
+        owner=event.owner,
+        mailbox_of=event.mailbox_of,
+    )
+
+
+def _frames(seq: int, news: News) -> Iterable[bytes]:
+    """A first frame has the event's seq for an id, those that follow a number behind it: no two are the same."""
+    for number, (kind, payload) in enumerate(news):
+        place = b"id: %d.%d\n" % (seq, number) if number else b"id: %d\n" % seq
+        yield place + _frame(kind, payload)
+
+
+def _frame(kind: str, payload: dict[str, Any]) -> bytes:
+    data = encode({"type": kind, "payload": payload})
+    for mark, escaped in _LINE_ENDS:
+        data = data.replace(mark, escaped)
+    return b"event: message\ndata: %b\n\n" % data
+
+
+_LINE_ENDS = [(mark.encode(), f"\\u{ord(mark):04x}".encode()) for mark in "\x85\u2028\u2029"]
+"""Many clients split lines at these too, though the standard of SSE does not."""
+
+
+def _posted(rows: Rows, record: Recorded) -> News:
+    event: e.MessagePosted = record.event
+    place = {"msg_id": event.message_id, "thread_id": event.thread_id}
+    who = {"author": event.author_name, "author_id": event.author_id, "role": event.role}
+    news: News = [("msg.new", {**place, **who, "seq": record.seq, "content": event.content})]
+    if event.handoff_target is not None:
+        news.append(("msg.handoff", {**place, "from_agent": event.author_name, "to_agent": event.handoff_target}))
+    if event.stop_reason is not None:
+        news.append(("msg.stop", {**place, "agent": event.author_name, "reason": event.stop_reason}))
+    if event.reply_to is not None:
+        to = {"reply_to_msg_id": event.reply_to, "author": event.author_name, "seq": record.seq}
+        news.append(("msg.reply", {**place, **to}))
+    return news
+
+
+def _edited(rows: Rows, record: Recorded) -> News:
+    event: e.MessageEdited = record.event
+    place = {"msg_id": event.message_id, "thread_id": event.thread_id}
+    edit = {"edited_by": event.edited_by, "version": event.edit_version, "content": event.content}
+    return [("msg.edit", {**place, **edit})]
+
+
+def _reacted(rows: Rows, record: Recorded) -> News:
+    event: e.ReactionAdded = record.event
+    agent = rows.get(AGENTS, event.agent_id)
+    payload = {
+        "reaction_id": f"{event.message_id}:{event.agent_id}:{event.reaction}",
+        **_fields(event, "message_id", "thread_id", "agent_id", "reaction"),
+        "agent_name": agent.name if agent else event.agent_id,
+    }
+    return [("msg.react", payload)]
+
+
+def _deleted(rows: Rows, record: Recorded) -> News:
+    event: e.ThreadDeleted = record.event
+    return [("thread.deleted", {**_fields(event, "thread_id", "topic"), "message_count": event.messages})]
+
+
+def _admin_changed(rows: Rows, record: Recorded) -> News:
+    event: e.AdminDecided = record.event
+    return [] if event.admin_id is None else [("thread.updated", _fields(event, "thread_id", "admin_id"))]
+
+
+def _agent_updated(rows: Rows, record: Recorded) -> News:
+    said = msgspec.to_builtins(record.event).items()
+    return [("agent.updated", {name: value for name, value in said if value is not None})]
+
+
+def _fields(event: Event, *names: str) -> dict[str, Any]:
+    return {name: getattr(event, name) for name in names}
+
+
+def _plain(kind: str, *names: str) -> Callable[[Rows, Recorded], News]:
+    return lambda rows, record: [(kind, _fields(record.event, *names))]
+
+
+NEWS: dict[type[Event], Callable[[Rows, Recorded], News]] = {
+    e.MessagePosted: _posted,
+    e.MessageEdited: _edited,
+    e.ReactionAdded: _reacted,
+    e.ReactionRemoved: _plain("msg.unreact", "message_id", "thread_id", "agent_id", "reaction"),
+    e.ThreadCreated: _plain("thread.new", "thread_id", "topic"),
+    e.ThreadStateSet: _plain("thread.state", "thread_id", "state"),
+    e.ThreadClosed: _plain("thread.closed", "thread_id", "summary"),
+    e.ThreadArchived: _plain("thread.archived", "thread_id"),
+    e.ThreadUnarchived: _plain("thread.unarchived", "thread_id"),
+    e.ThreadDeleted: _deleted,
+    e.ThreadSettingsChanged: _plain("thread.updated", "thread_id", "settings"),
+    e.AdminDecided: _admin_changed,
+    AgentUpdated: _agent_updated,
+}
+SIGNALS = frozenset({"agent.online", "agent.offline", "agent.typing"})

@@ -1,0 +1,215 @@
+"""Who is subscribed to what, and how a commit reaches them: each row encoded once, each frame put together once."""
+
+from typing import Any
+
+from greenroom.doors.sync import frames
+from greenroom.doors.sync.frames import Frame, Subscribe, row_of
+from greenroom.doors.sync.outbox import Outbox
+from greenroom.doors.sync.reading import read_all, read_since
+from greenroom.doors.sync.views import ALL, VIEWS, View, shown_change
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.log.model import Change, Commit, Row
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.agents.queries import find_agents
+
+OUTBOX_BYTES = 4 << 20
+MOST_SUBSCRIPTIONS = 256
+
+
+class Client:
+    """One socket: who is behind it, what waits to be sent to it, and its subscriptions by its own numbers."""
+
+    __slots__ = ("by", "ending", "outbox", "subscriptions")
+
+    def __init__(self, by: Principal) -> None:
+        self.by = by
+        self.outbox: Outbox[str] = Outbox(OUTBOX_BYTES)
+        self.subscriptions: dict[int, Subscription] = {}
+        self.ending: tuple[int, str] | None = None
+        """The code and the reason with which we close the socket."""
+
+    def close(self, code: int, reason: str) -> None:
+        """Send nothing more than this."""
+        self.ending = (code, reason)
+        self.outbox.end()
+
+
+class Subscription:
+    """One view, under one key, for one client; `seq` is what the client was given when it subscribed."""
+
+    __slots__ = ("client", "key", "number", "seq", "view")
+
+    def __init__(self, client: Client, number: int, view: View, key: str, seq: int) -> None:
+        self.client = client
+        self.number = number
+        self.view = view
+        self.key = key
+        self.seq = seq
+
+
+class Feed:
+    """All subscriptions of the hub."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._by_view: dict[str, dict[str, dict[Subscription, None]]] = {name: {} for name in VIEWS}
+        hub.log.subscribe(self._on_commit)
+        hub.signals.listen(self._on_signal)
+
+    def subscribe(self, client: Client, wish: Subscribe) -> None:
+        """Answer with rows, and send what changes from then on, nothing lost or doubled in between; raises Refused."""
+        view = VIEWS.get(wish.view)
+        if view is None:
+            raise Refused("unknown_view", f"There is no view '{wish.view}': use one of {', '.join(VIEWS)}.")
+        need_right(client.by, view.needs)
+        if view.keyed != (wish.key is not None):
+            raise Refused("bad_key", f"The view '{view.name}' takes {'a' if view.keyed else 'no'} key.")
+        key = wish.key or ALL
+        _need_free(client, wish.id, view, key)
+        if view.keyed:
+            self._need_head(client.by, view, key)
+        seq = self._answer(client, wish, view, key)
+        if seq is None:
+            return
+        if view.online:
+            client.outbox.put(*self._online(client.by))
+        subscription = Subscription(client, wish.id, view, key, seq)
+        client.subscriptions[wish.id] = subscription
+        self._by_view[view.name].setdefault(key, {})[subscription] = None
+
+    def _need_head(self, by: Principal, view: View, key: str) -> None:
+        row = self._hub.rows.get(view.head, key)
+        if row is None or (view.sees is not None and not view.sees(self._hub.rows, by, row)):
+            raise Refused(f"{view.name}_not_found", f"There is no {view.name} '{key[:80]}'.", "not_found")
+
+    def _answer(self, client: Client, wish: Subscribe, view: View, key: str) -> int | None:
+        """Queue what the client lacks; returns the seq that it then has, or None when it must begin anew."""
+        limit = wish.limit or view.limit
+        with self._hub.store.snapshot() as now:
+            if wish.after is not None:
+                if wish.after > now.seq:
+                    client.outbox.put(*frames.resync(wish.id))
+                    return None
+                rows = read_since(view, key, client.by, limit, wish.after, now)
+                if rows is not None:
+                    client.outbox.put(*frames.changes(view.name, key, now.seq, rows, wish.id))
+                    return now.seq
+            read = read_all(view, key, client.by, limit, now)
+        client.outbox.put(*frames.snapshot(wish.id, now.seq, read.rows, read.more))
+        return now.seq
+
+    def _online(self, by: Principal) -> Frame:
+        online = [a.id for a in find_agents(self._hub.rows, by) if self._hub.presence.is_online(a.id)]
+        return frames.signal("agents.online", {"agent_ids": online})
+
+    def unsubscribe(self, client: Client, number: int) -> None:
+        """Send a client no more of a view; raises Refused."""
+        subscription = client.subscriptions.get(number)
+        if subscription is None:
+            raise Refused("not_subscribed", f"There is no subscription {number}.")
+        self._end(subscription)
+
+    def leave(self, client: Client) -> None:
+        """The client has gone."""
+        for subscription in tuple(client.subscriptions.values()):
+            self._end(subscription)
+
+    def _end(self, subscription: Subscription) -> None:
+        by_key = self._by_view[subscription.view.name]
+        others = by_key[subscription.key]
+        del others[subscription]
+        if not others:
+            del by_key[subscription.key]
+        del subscription.client.subscriptions[subscription.number]
+
+    def _on_commit(self, commit: Commit) -> None:
+        for name, by_key in self._by_view.items():
+            if by_key:
+                self._announce(VIEWS[name], by_key, commit)
+
+    def _announce(self, view: View, by_key: dict[str, dict[Subscription, None]], commit: Commit) -> None:
+        removed: dict[str, Row] = {}
+        for record in commit.records:
+            row_of_event = view.removed_by.get(type(record.event))
+            if row_of_event is not None:
+                row = row_of_event(record.event)
+                removed[view.head.key_of(row)] = row
+        touched: dict[str, list[Change]] = {}
+        for change in commit.changes:
+            part = view.part_of.get(change.table.name)
+            key = None if part is None else part.place(change)
+            if key is not None and key in by_key:
+                touched.setdefault(key, []).append(change)
+        for key, changes in touched.items():
+            subscriptions = [s for s in by_key[key] if s.seq < commit.seq]
+            if view.keyed and key in removed:
+                self._announce_end(view, key, commit.seq, subscriptions)
+            else:
+                self._announce_changes(view, key, commit.seq, changes, removed, subscriptions)
+
+    def _announce_changes(
+        self,
+        view: View,
+        key: str,
+        seq: int,
+        changes: list[Change],
+        removed: dict[str, Row],
+        subscriptions: list[Subscription],
+    ) -> None:
+        made: dict[tuple[int, ...], Frame] = {}
+        every = tuple(range(len(changes)))
+        for subscription in subscriptions:
+            by = subscription.client.by
+            told = every if view.sees is None or by.operates else self._told(view, by, changes, removed)
+            if view.keyed and told != every:  # of what is under a key only the head can be hidden: it has become so
+                self._announce_end(view, key, seq, [subscription])
+            elif told:
+                frame = made.get(told)
+                if frame is None:
+                    rows = [_row_of_change(view, changes[place]) for place in told]
+                    frame = made[told] = frames.changes(view.name, key, seq, rows)
+                subscription.client.outbox.put(*frame)
+
+    def _told(self, view: View, by: Principal, changes: list[Change], removed: dict[str, Row]) -> tuple[int, ...]:
+        """The places of those changes that somebody is told of who may not see every row."""
+        told = []
+        for place, change in enumerate(changes):
+            if change.table is view.head and view.sees is not None:
+                row = removed.get(change.key) if change.row is None else change.row
+                if row is None or not view.sees(self._hub.rows, by, row):
+                    continue
+            told.append(place)
+        return tuple(told)
+
+    def _announce_end(self, view: View, key: str, seq: int, subscriptions: list[Subscription]) -> None:
+        """The head is gone, and with it all that is under the key: that is the last that is told of it."""
+        frame = frames.changes(view.name, key, seq, [row_of(view.head.name, key, b"null", seq)])
+        for subscription in subscriptions:
+            subscription.client.outbox.put(*frame)
+            self._end(subscription)
+
+    def _on_signal(self, kind: str, payload: Any) -> None:
+        frame: Frame | None = None
+        for name, by_key in self._by_view.items():
+            place = VIEWS[name].signals.get(kind)
+            if by_key and place is not None:
+                for subscription in by_key.get(place(payload) or ALL, ()):
+                    frame = frame or frames.signal(kind, payload)
+                    subscription.client.outbox.offer(*frame)
+
+
+def _need_free(client: Client, number: int, view: View, key: str) -> None:
+    if number in client.subscriptions:
+        raise Refused("id_in_use", f"Subscription {number} is there already: take another number.")
+    if any(held.view is view and held.key == key for held in client.subscriptions.values()):
+        raise Refused("already_subscribed", "This socket has that view already: one subscription serves all.")
+    if len(client.subscriptions) >= MOST_SUBSCRIPTIONS:
+        raise Refused("too_many_subscriptions", f"A socket has at most {MOST_SUBSCRIPTIONS} subscriptions.", "limited")
+
+
+def _row_of_change(view: View, change: Change) -> bytes:
+    holds = view.part_of[change.table.name].holds
+    here = change.row is not None and (holds is None or holds(change.row))
+    return row_of(change.table.name, change.key, shown_change(change) if here else b"null", change.seq)

@@ -1,0 +1,67 @@
+"""What waits to be sent to one client: bounded in bytes, so that a client that does not read costs only itself."""
+
+import asyncio
+from collections import deque
+from typing import Generic, TypeVar
+
+F = TypeVar("F", str, bytes)
+SEND_S = 20.0
+"""A client that does not take one frame in this time is given up."""
+
+
+class Outbox(Generic[F]):
+    """Frames in order. When more is queued than allowed the outbox overflows: it is emptied, and ends."""
+
+    __slots__ = ("_frames", "_limit", "_taken", "_wake", "ended", "overflowed", "queued")
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._frames: deque[tuple[F, int]] = deque()
+        self._wake = asyncio.Event()
+        self._taken = asyncio.Event()
+        self.queued = 0
+        self.ended = False
+        self.overflowed = False
+
+    def put(self, frame: F, size: int) -> None:
+        """Queue a frame. One frame may be larger than the limit, or a busy commit would cut every client."""
+        if self.ended:
+            return
+        if self.queued > self._limit:
+            self.overflowed = True
+            self.end()
+            return
+        self._frames.append((frame, size))
+        self.queued += size
+        self._wake.set()
+
+    def offer(self, frame: F, size: int) -> None:
+        """Queue a frame that may be lost, unless the client is behind already."""
+        if self.queued < self._limit // 8:
+            self.put(frame, size)
+
+    def end(self) -> None:
+        """Forget what is queued; whoever takes or waits for room is let go."""
+        self.ended = True
+        self._frames.clear()
+        self.queued = 0
+        self._wake.set()
+        self._taken.set()
+
+    async def take(self) -> F | None:
+        """The next frame; None when the outbox has ended."""
+        while not self._frames:
+            if self.ended:
+                return None
+            self._wake.clear()
+            await self._wake.wait()
+        frame, size = self._frames.popleft()
+        self.queued -= size
+        self._taken.set()
+        return frame
+
+    async def room(self) -> None:
+        """Wait until the client has taken most of what it was answered, before it is answered more."""
+        while self.queued > self._limit // 4:
+            self._taken.clear()
+            await self._taken.wait()

@@ -1,0 +1,87 @@
+"""How the rows of a view are read: all of them, or only what has changed since a seq."""
+
+from typing import Any, NamedTuple
+
+from greenroom.doors.sync.frames import row_of
+from greenroom.doors.sync.views import MOST_ROWS, Part, View, shown
+from greenroom.log.store import Snapshot
+from greenroom.nouns.access.model import Principal
+
+MOST_BYTES = 1 << 20
+_SIFTED = 10
+"""Where not every row is shown, so many are looked at for each one that is asked for."""
+
+
+class Read(NamedTuple):
+    """Rows as they are sent, and whether older ones were left out."""
+
+    rows: list[bytes]
+    more: bool
+
+
+def read_all(view: View, key: str, by: Principal, limit: int, now: Snapshot) -> Read:
+    """The newest rows of a view, oldest first, within bounds of number and size; of each table at least one."""
+    rows: list[bytes] = []
+    more, left = False, MOST_BYTES
+    for part in view.parts:
+        found, cut = _newest(part, view, key, by, limit if part.long else MOST_ROWS, now)
+        chosen: list[bytes] = []
+        for row in found:
+            data = shown(part.table, row)
+            left -= len(data)
+            if left < 0 and chosen:
+                cut = True
+                break
+            chosen.append(row_of(part.table.name, part.table.key_of(row), data))
+        rows += reversed(chosen)
+        more = more or cut
+    return Read(rows, more)
+
+
+def _newest(part: Part, view: View, key: str, by: Principal, limit: int, now: Snapshot) -> tuple[list[Any], bool]:
+    sifted = part.holds is not None or _is_sifted(view, part, by)
+    most = limit * _SIFTED if sifted else limit
+    found = now.find(part.table, part.where(key), order=part.order, desc=True, limit=most + 1)
+    cut = len(found) > most
+    if sifted:
+        found = [row for row in found if _sees(view, part, by, row, now) and (part.holds is None or part.holds(row))]
+        cut = cut or len(found) > limit
+    return [*part.fixed, *found[:limit]], cut
+
+
+def read_since(view: View, key: str, by: Principal, limit: int, after: int, now: Snapshot) -> list[bytes] | None:
+    """The rows changed and gone since a seq, gone ones first; None when everything must be read again.
+
+    That is when more has changed than a snapshot holds, or when it would name rows to somebody who never saw them.
+    """
+    rows: list[bytes] = []
+    left = MOST_BYTES
+    for part in view.parts:
+        gone = now.gone_since(part.table.name, after)
+        if view.keyed:
+            if any(gone_key == key for gone_key, _ in gone):
+                return None
+        elif gone and _is_sifted(view, part, by):
+            return None
+        else:
+            rows += [row_of(part.table.name, gone_key, b"null", seq) for gone_key, seq in gone]
+        most = limit if part.long else MOST_ROWS
+        where = part.where(key)
+        found = now.find(part.table, where, after=("_seq", after), order="_seq", desc=True, limit=most + 1)
+        if len(found) > most:
+            return None
+        for row in reversed(found):
+            if _sees(view, part, by, row, now):
+                data = shown(part.table, row) if part.holds is None or part.holds(row) else b"null"
+                left -= len(data)
+                rows.append(row_of(part.table.name, part.table.key_of(row), data, now.seq))
+    return rows if left >= 0 else None
+
+
+def _is_sifted(view: View, part: Part, by: Principal) -> bool:
+    """Whether there may be rows that this principal does not see; who has got to a key sees all that is under it."""
+    return view.sees is not None and not view.keyed and part.table is view.head and not by.operates
+
+
+def _sees(view: View, part: Part, by: Principal, row: Any, now: Snapshot) -> bool:
+    return not _is_sifted(view, part, by) or view.sees is None or view.sees(now, by, row)

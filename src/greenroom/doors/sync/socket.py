@@ -1,0 +1,111 @@
+"""The sync socket: one WebSocket that brings a page the rows it looks at, and every change of them."""
+
+import asyncio
+import contextlib
+from typing import assert_never
+
+from starlette.types import Receive, Scope, Send
+
+from greenroom.doors.credentials import Bucket
+from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.doors.sync import frames
+from greenroom.doors.sync.feed import Client, Feed
+from greenroom.doors.sync.frames import BadFrame, Ping, Subscribe, Unsubscribe
+from greenroom.doors.sync.outbox import SEND_S
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.nouns.access.model import NOBODY
+
+PATH = "/sync"
+MOST_SOCKETS = 1000
+"""For one credential."""
+FRAME_CHARS = 65_536
+_FRAMES = 600
+_FRAMES_PER_S = 50.0
+
+
+class SyncSocket:
+    """The ASGI application at `/sync`; the guard has proven who calls."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._feed = Feed(hub)
+        self._sockets: dict[str, int] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        by = scope.get(PRINCIPAL, NOBODY)
+        count = self._sockets.get(by.id, 0)
+        if "read" not in by.rights or count >= MOST_SOCKETS:
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        await send({"type": "websocket.accept"})
+        self._sockets[by.id] = count + 1
+        client = Client(by)
+        try:
+            await self._serve(client, receive, send)
+        finally:
+            self._feed.leave(client)
+            self._sockets[by.id] -= 1
+            if not self._sockets[by.id]:
+                del self._sockets[by.id]
+
+    async def _serve(self, client: Client, receive: Receive, send: Send) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            reader = tasks.create_task(self._read(client, receive))
+            try:
+                with contextlib.suppress(TimeoutError, OSError):  # it does not read, or it has gone
+                    await _write(client, send)
+            finally:
+                reader.cancel()
+
+    async def _read(self, client: Client, receive: Receive) -> None:
+        pace = Bucket(_FRAMES, _FRAMES_PER_S)
+        while True:
+            message = await receive()
+            if message["type"] == "websocket.disconnect":
+                client.outbox.end()
+                return
+            text = message.get("text")
+            if not pace.take():
+                client.close(1008, "too many frames")
+                return
+            if len(text or message["bytes"]) > FRAME_CHARS:
+                client.close(1009, "frame too large")
+                return
+            self._hear(client, text)
+            await client.outbox.room()
+
+    def _hear(self, client: Client, text: str | None) -> None:
+        """Do what one frame wishes; whatever is wrong with it is answered, and touches nothing else."""
+        try:
+            if text is None:
+                raise BadFrame(None, "Frames are JSON text.")
+            wish = frames.parse(text)
+        except BadFrame as bad:
+            client.outbox.put(*frames.error(bad.id, "bad_frame", str(bad)))
+            return
+        try:
+            match wish:
+                case Subscribe():
+                    self._feed.subscribe(client, wish)
+                case Unsubscribe():
+                    self._feed.unsubscribe(client, wish.id)
+                case Ping():
+                    client.outbox.put(*frames.PONG)
+                case _:
+                    assert_never(wish)
+        except Refused as no:
+            number = None if isinstance(wish, Ping) else wish.id
+            client.outbox.put(*frames.error(number, no.code, no.message))
+
+
+async def _write(client: Client, send: Send) -> None:
+    while (text := await client.outbox.take()) is not None:
+        async with asyncio.timeout(SEND_S):
+            await send({"type": "websocket.send", "text": text})
+    if client.outbox.overflowed:
+        client.ending = (4408, "too slow: subscribe again with after")
+    if client.ending is not None:
+        code, reason = client.ending
+        async with asyncio.timeout(SEND_S):
+            await send({"type": "websocket.close", "code": code, "reason": reason})

@@ -1,0 +1,146 @@
+"""The views that a client can subscribe to. Adding one is an entry in VIEWS."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from greenroom.doors.sync.events import deleted_thread
+from greenroom.log.codec import encode
+from greenroom.log.model import Change, Event, Row, Rows, Table, Value
+from greenroom.nouns.access.model import CREDENTIALS, Principal
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.threads.events import ThreadDeleted
+from greenroom.nouns.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
+from greenroom.nouns.threads.queries import may_see
+from greenroom.nouns.threads.templates import BUILTIN
+
+replace = msgspec.structs.replace
+ALL = ""
+"""The key of a view that has none."""
+MOST_ROWS = 1000
+
+
+def _everywhere(change: Change) -> str:
+    return ALL
+
+
+def _everything(key: str) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table of a view: to which key of the view a changed row belongs, and where the rows of a key are."""
+
+    table: Table[Any]
+    place: Callable[[Change], str | None] = _everywhere
+    where: Callable[[str], Mapping[str, Value] | None] = _everything
+    order: str = "_seq"
+    long: bool = False
+    """Whether the client's `limit` is about these rows; of others there are few."""
+    fixed: tuple[Row, ...] = ()
+    """Rows that are there always."""
+    holds: Callable[[Any], bool] | None = None
+    """Which rows belong to the view; None is all."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Rows that belong together. The first part is the head: where not everybody sees all, its rows decide who does."""
+
+    name: str
+    needs: str
+    parts: tuple[Part, ...]
+    limit: int = MOST_ROWS
+    keyed: bool = False
+    sees: Callable[[Rows, Principal, Any], bool] | None = None
+    removed_by: Mapping[type[Event], Callable[[Any], Row]] = field(default_factory=dict)
+    """Events that remove a row of the head, and the row as far as it decides who saw it. A key ends with its row."""
+    signals: Mapping[str, Callable[[Any], str | None]] = field(default_factory=dict)
+    """To which key each kind of signal belongs."""
+    online: bool = False
+    """Whether a new subscriber is told who is online."""
+    head: Table[Any] = field(init=False)
+    part_of: Mapping[str, Part] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "head", self.parts[0].table)
+        object.__setattr__(self, "part_of", {part.table.name: part for part in self.parts})
+
+
+def _own_key(change: Change) -> str:
+    return change.key
+
+
+def _thread_of(change: Change) -> str | None:
+    return None if change.row is None else change.row.thread_id
+
+
+def _in_thread(key: str) -> Mapping[str, Value]:
+    return {"thread_id": key}
+
+
+def _keyed(key: str) -> Mapping[str, Value]:
+    return {"_key": key}
+
+
+def _of_all(payload: Any) -> str:
+    return ALL
+
+
+SHOWN: Mapping[Table[Any], Callable[[Any], Row]] = {
+    MEMBERS: lambda member: replace(member, nonce="", issued=0, unused=[], refresh=False),
+    CREDENTIALS: lambda credential: replace(credential, digest=""),
+}
+"""Rows that hold what is nobody else's business, as they are shown; all others are sent as they are stored."""
+
+
+def shown(table: Table[Any], row: Row) -> bytes:
+    """The JSON of a row that was read."""
+    show = SHOWN.get(table)
+    return encode(row if show is None else show(row))
+
+
+def shown_change(change: Change) -> bytes:
+    """The JSON of a row that has changed; it is encoded already unless something must be left out."""
+    return change.data if change.row is None or change.table not in SHOWN else shown(change.table, change.row)
+
+
+_VIEWS = (
+    View(
+        "threads",
+        "read",
+        (Part(THREADS, long=True),),
+        limit=500,
+        sees=may_see,
+        removed_by={ThreadDeleted: deleted_thread},
+    ),
+    View(
+        "thread",
+        "read",
+        (
+            Part(THREADS, _own_key, _keyed),
+            Part(BRIEFS, _own_key, _keyed),
+            Part(MEMBERS, _thread_of, _in_thread),
+            Part(DECISIONS, _thread_of, _in_thread),
+            Part(MESSAGES, _thread_of, _in_thread, order="seq", long=True),
+        ),
+        limit=200,
+        keyed=True,
+        sees=may_see,
+        removed_by={ThreadDeleted: deleted_thread},
+        signals={"agent.typing": lambda payload: payload.get("thread_id")},
+    ),
+    View(
+        "agents",
+        "read",
+        (Part(AGENTS, long=True, holds=lambda agent: bool(agent.state == "registered")),),
+        signals={"agent.online": _of_all, "agent.offline": _of_all},
+        online=True,
+    ),
+    View("credentials", "operate", (Part(CREDENTIALS, long=True),)),
+    View("templates", "read", (Part(TEMPLATES, long=True, fixed=BUILTIN),)),
+)
+VIEWS: Mapping[str, View] = {view.name: view for view in _VIEWS}
