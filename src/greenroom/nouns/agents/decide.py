@@ -41,7 +41,7 @@ def register_agent(rows: Rows, command: RegisterAgent, context: Context) -> list
     return [
         AgentRegistered(
             agent_id=command.agent_id,
-            name=_free_name(rows, f"{ide} ({model})"),
+            name=free_name(rows, f"{ide} ({model})"),
             ide=ide,
             model=model,
             enrolled_by=by.credential or by.id,
@@ -72,7 +72,7 @@ def _register_again(
         return [
             AgentRegistered(
                 agent_id=agent_id,
-                name=_free_name(rows, f"{ide} ({model})"),
+                name=free_name(rows, f"{ide} ({model})"),
                 ide=ide,
                 model=model,
                 enrolled_by=agent_id,
@@ -85,7 +85,7 @@ def _register_again(
         ]
     if found.state == "kicked":
         raise agent_not_found(agent_id)
-    name = found.name if (found.ide, found.model) == (ide, model) else _free_name(rows, f"{ide} ({model})")
+    name = found.name if (found.ide, found.model) == (ide, model) else free_name(rows, f"{ide} ({model})")
     updated = AgentUpdated(
         agent_id=agent_id,
         ide=ide,
@@ -149,7 +149,7 @@ def _own_or_operated(rows: Rows, command: Command, agent_id: str) -> Agent:
     return need_own_agent(rows, by, agent_id)
 
 
-def _free_name(rows: Rows, wanted: str) -> str:
+def free_name(rows: Rows, wanted: str) -> str:
     number = 1
     name = wanted
     while any(agent.state == "registered" for agent in rows.find(AGENTS, {"name": name}, limit=5)):

@@ -33,9 +33,25 @@ class Agent(Row, frozen=True, kw_only=True):
     emoji: str | None = None
     state: str = "registered"
     """registered, unregistered or kicked."""
+    profile: str | None = None
+    """The profile it was started from; None for an agent that came from outside."""
+    kept_as: str | None = None
+    """The name under which it is kept for further runs."""
+    node_id: str | None = None
+    process: str = ""
+    """For an agent that Greenroom starts: starting, busy, idle, or asleep when it has no process."""
+    session: str | None = None
+    """The runtime's own id of its conversation, by which it is resumed."""
+    run_id: str | None = None
+    """The run it is at."""
 
 
-AGENTS = Table("agent", Agent, ("id",), (("name",), ("state",), ("enrolled_by",), ("_seq",)))
+AGENTS = Table(
+    "agent",
+    Agent,
+    ("id",),
+    (("name",), ("state",), ("enrolled_by",), ("kept_as",), ("node_id", "process"), ("_seq",)),
+)
 
 
 class RegisterAgent(Command, frozen=True, kw_only=True):
@@ -96,6 +112,29 @@ class AgentRegistered(Event, frozen=True, kw_only=True):
     skills: list[Skill] = []
     display_name: str | None = None
     emoji: str | None = None
+
+
+class AgentStarted(Event, frozen=True, kw_only=True):
+    """An agent was made from a profile."""
+
+    agent_id: str
+    name: str
+    profile: str
+    driver: str
+    model: str
+    description: str = ""
+    capabilities: list[str] = []
+    kept_as: str | None = None
+
+
+class AgentProcessChanged(Event, frozen=True, kw_only=True):
+    """An agent's process has begun, become free, or gone."""
+
+    agent_id: str
+    process: str
+    node_id: str | None = None
+    session: str | None = None
+    run_id: str | None = None
 
 
 class AgentUpdated(Event, frozen=True, kw_only=True):

@@ -3,13 +3,16 @@
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.nouns.agents import profiles
 from greenroom.nouns.agents.decide import DECIDE
 from greenroom.nouns.agents.model import (
     AGENTS,
     Agent,
     AgentKicked,
+    AgentProcessChanged,
     AgentRegistered,
     AgentResumed,
+    AgentStarted,
     AgentUnregistered,
     AgentUpdated,
 )
@@ -32,6 +35,34 @@ def agent_registered(tx: Tx, event: AgentRegistered, record: Recorded) -> None:
             emoji=event.emoji,
         ),
     )
+
+
+def agent_started(tx: Tx, event: AgentStarted, record: Recorded) -> None:
+    tx.put(
+        AGENTS,
+        Agent(
+            id=event.agent_id,
+            name=event.name,
+            ide=event.driver,
+            model=event.model,
+            registered_at=record.at,
+            enrolled_by="hub",
+            description=event.description,
+            capabilities=event.capabilities,
+            profile=event.profile,
+            kept_as=event.kept_as,
+            process="starting",
+        ),
+    )
+
+
+def agent_process_changed(tx: Tx, event: AgentProcessChanged, record: Recorded) -> None:
+    found = tx.get(AGENTS, event.agent_id)
+    if found is not None:
+        node_id = event.node_id or found.node_id
+        session = event.session or found.session
+        changed = {"process": event.process, "node_id": node_id, "session": session, "run_id": event.run_id}
+        tx.put(AGENTS, msgspec.structs.replace(found, **changed))
 
 
 def agent_updated(tx: Tx, event: AgentUpdated, record: Recorded) -> None:
@@ -60,17 +91,24 @@ def _change(tx: Tx, agent_id: str, **fields: object) -> None:
 
 PROJECT: dict[type[Event], Project] = {
     AgentRegistered: agent_registered,
+    AgentStarted: agent_started,
+    AgentProcessChanged: agent_process_changed,
     AgentUpdated: agent_updated,
     AgentResumed: agent_resumed,
     AgentUnregistered: agent_unregistered,
     AgentKicked: agent_kicked,
+    **profiles.PROJECT,
 }
 
 AGENTS_NOUN = Noun(
     name="agents",
-    tables=(AGENTS,),
+    tables=(AGENTS, profiles.PROFILES),
     events=tuple(PROJECT),
-    decide=DECIDE,
+    decide={**DECIDE, **profiles.DECIDE},
     project=PROJECT,
-    sources=("greenroom.nouns.agents.model", "greenroom.nouns.agents.project"),
+    sources=(
+        "greenroom.nouns.agents.model",
+        "greenroom.nouns.agents.profiles",
+        "greenroom.nouns.agents.project",
+    ),
 )

@@ -1,0 +1,105 @@
+"""What a node and its hub say to each other, one JSON object a frame."""
+
+from typing import Any
+
+import msgspec
+
+LINK_VERSION = 1
+LEASE_S = 15
+
+
+class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello", tag_field="op"):
+    """A node's first word: what it is, which runs it holds, and the number of the oldest item it has kept."""
+
+    version: int
+    boot: str
+    labels: list[str]
+    capacity: int
+    drivers: dict[str, str]
+    live: list[str]
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field="op"):
+    """Something heard from an agent. It is kept by the node until the hub has acknowledged its number."""
+
+    number: int
+    run: str
+    at: int
+    heard: dict[str, Any]
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True, tag="taken", tag_field="op"):
+    """The node has stored these orders."""
+
+    orders: list[str]
+
+
+class Live(msgspec.Struct, frozen=True, kw_only=True, tag="live", tag_field="op"):
+    """Something to be shown and forgotten: words as they come, or the bytes of a terminal."""
+
+    agent: str
+    kind: str
+    data: Any = None
+
+
+class Ping(msgspec.Struct, frozen=True, kw_only=True, tag="ping", tag_field="op"):
+    """The node is there: renews its lease."""
+
+
+class Welcome(msgspec.Struct, frozen=True, kw_only=True, tag="welcome", tag_field="op"):
+    """The hub's first word: the epoch of this connection, and the number up to which it has everything."""
+
+    node: str
+    epoch: int
+    taken: int
+    lease_s: int
+    mcp_url: str
+
+
+class Ack(msgspec.Struct, frozen=True, kw_only=True, tag="ack", tag_field="op"):
+    """Items up to this number are in the log."""
+
+    number: int
+
+
+class Ordered(msgspec.Struct, frozen=True, kw_only=True, tag="order", tag_field="op"):
+    """Something the node is to do. It is sent again until the node says that it has stored it."""
+
+    id: str
+    what: str
+    run: str
+    agent: str
+    body: dict[str, Any]
+    token: str | None = None
+    """The agent's credential, for a start."""
+
+
+class Watch(msgspec.Struct, frozen=True, kw_only=True, tag="watch", tag_field="op"):
+    """Somebody looks at an agent's terminal (or nobody does any more): send its screen, then what changes."""
+
+    agent: str
+    on: bool
+
+
+class Typed(msgspec.Struct, frozen=True, kw_only=True, tag="typed", tag_field="op"):
+    """Keys for an agent's terminal, or its new size."""
+
+    agent: str
+    data: str = ""
+    rows: int = 0
+    columns: int = 0
+
+
+class Stopping(msgspec.Struct, frozen=True, kw_only=True, tag="stopping", tag_field="op"):
+    """The hub stops and will be back; a local node that holds no agent may go too."""
+
+
+class Pong(msgspec.Struct, frozen=True, kw_only=True, tag="pong", tag_field="op"):
+    """The hub is there."""
+
+
+FromNode = Hello | Item | Taken | Live | Ping
+FromHub = Welcome | Ack | Ordered | Watch | Typed | Stopping | Pong
+encode = msgspec.json.Encoder().encode
+decode_from_node = msgspec.json.Decoder(FromNode).decode
+decode_from_hub = msgspec.json.Decoder(FromHub).decode

@@ -1,0 +1,182 @@
+"""Profiles: how one kind of agent is started. Only an operator changes them."""
+
+import re
+from typing import Any, ClassVar
+
+import msgspec
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.queries import need_right
+
+APPROVALS = ("always", "on_risk", "never", "deny")
+SANDBOXES = ("none", "bwrap")
+WAKES = ("mention", "handoff", "mail")
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+PLACEHOLDERS = ("{thread_id}", "{thread_topic}", "{bus_address}", "{agent_id}", "{token_file}", "{prompt}")
+
+
+class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What an operator writes, in agents/<name>.toml or elsewhere."""
+
+    driver: str
+    """The code that speaks to the runtime: acp, claude, codex, opencode, pty, command, builtin, mcp, rehearsal."""
+    display_name: str = ""
+    description: str = ""
+    command: list[str] = []
+    """The program as an argument vector; empty takes the driver's own. Placeholders are whole arguments' parts."""
+    type: str = "custom"
+    capabilities: list[str] = []
+    model: str | None = None
+    instructions: str | None = None
+    skills: list[str] = []
+    directory: str | None = None
+    """Where the agent works; empty is a fresh folder of its own."""
+    worktree: bool = False
+    """Give each agent a git worktree of `directory`."""
+    env: dict[str, str] = {}
+    """Fixed variables of the agent's environment."""
+    pass_env: list[str] = []
+    """Variables that are passed on from the node's environment, such as an API key's name."""
+    sandbox: str = "none"
+    approvals: str = "on_risk"
+    allowed_tools: list[str] = []
+    denied_tools: list[str] = []
+    may_spawn: bool = True
+    max_depth: int = 3
+    max_children: int = 8
+    timeout_s: int = 3600
+    start_timeout_s: int = 60
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    labels: list[str] = []
+    """A node must have all of these to run it."""
+    node: str | None = None
+    """The name of the one node to run on."""
+    wake_on: list[str] = []
+    """What wakes a sleeping agent: mention, handoff, mail. Nothing by default."""
+    invite_prompt: str | None = None
+    idle_s: int = 900
+    """How long a kept agent may idle before its process is ended; it can be resumed."""
+    enabled: bool = True
+    options: dict[str, Any] = {}
+
+
+class Profile(Row, frozen=True, kw_only=True):
+    """A definition under its name, and where it came from."""
+
+    name: str
+    definition: Definition
+    source: str
+    """api, file, legacy (available-agents.json), bundle or builtin."""
+    changed_at: int
+
+
+PROFILES = Table("profile", Profile, ("name",), (("source",), ("_seq",)))
+
+
+class PutProfile(Command, frozen=True, kw_only=True):
+    """Make or replace a profile."""
+
+    name: str
+    definition: Definition
+    source: str = "api"
+
+
+class DeleteProfile(Command, frozen=True, kw_only=True):
+    """Remove a profile; agents that were started from it go on."""
+
+    name: str
+
+
+class ProfilePut(Event, frozen=True, kw_only=True):
+    """A profile is as it is now."""
+
+    privileged: ClassVar[bool] = True
+    name: str
+    definition: Definition
+    source: str
+
+
+class ProfileDeleted(Event, frozen=True, kw_only=True):
+    """A profile was removed."""
+
+    privileged: ClassVar[bool] = True
+    name: str
+
+
+def problems(name: str, definition: Definition) -> list[str]:
+    """What is wrong with a profile, each with its key and what to write instead."""
+    out = []
+    if not _NAME.fullmatch(name):
+        out.append("name: use 1 to 64 lower-case letters, digits, '.', '-' or '_', beginning with a letter or digit")
+    for key, allowed in (("approvals", APPROVALS), ("sandbox", SANDBOXES)):
+        if getattr(definition, key) not in allowed:
+            out.append(f"{key}: write one of {', '.join(allowed)}")
+    for wake in definition.wake_on:
+        if wake not in WAKES:
+            out.append(f"wake_on: '{wake}' is not known; write any of {', '.join(WAKES)}")
+    for key, least, most in (
+        ("max_depth", 0, 20),
+        ("max_children", 0, 100),
+        ("timeout_s", 1, 604_800),
+        ("start_timeout_s", 1, 3600),
+        ("idle_s", 0, 604_800),
+    ):
+        if not least <= getattr(definition, key) <= most:
+            out.append(f"{key}: write a number from {least} to {most}")
+    for argument in definition.command:
+        for found in _PLACEHOLDER.findall(argument):
+            if found not in PLACEHOLDERS:
+                out.append(f"command: {found} is not known; the placeholders are {', '.join(PLACEHOLDERS)}")
+    if definition.driver in ("command", "pty", "acp") and not definition.command and not definition.options:
+        out.append(f"command: the driver {definition.driver} needs one, as a list of arguments")
+    if definition.worktree and not definition.directory:
+        out.append("worktree: it needs `directory`, a git repository")
+    return out
+
+
+def put_profile(rows: Rows, command: PutProfile, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    wrong = problems(command.name, command.definition)
+    if wrong:
+        raise Refused("bad_profile", f"Profile '{command.name[:64]}': {'; '.join(wrong)}.", problems=wrong)
+    found = rows.get(PROFILES, command.name)
+    if found is not None and found.definition == command.definition and found.source == command.source:
+        return []
+    return [ProfilePut(name=command.name, definition=command.definition, source=command.source)]
+
+
+def delete_profile(rows: Rows, command: DeleteProfile, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    need_profile(rows, command.name)
+    return [ProfileDeleted(name=command.name)]
+
+
+def need_profile(rows: Rows, name: str) -> Profile:
+    found = rows.get(PROFILES, name)
+    if found is None:
+        raise Refused(
+            "profile_not_found", f"There is no profile '{name[:64]}': see `greenroom profile list`.", "not_found"
+        )
+    return found
+
+
+def find_profiles(rows: Rows) -> list[Profile]:
+    """All profiles by name."""
+    return rows.find(PROFILES, order="_key")
+
+
+def profile_put(tx: Tx, event: ProfilePut, record: Recorded) -> None:
+    profile = Profile(name=event.name, definition=event.definition, source=event.source, changed_at=record.at)
+    tx.put(PROFILES, profile)
+
+
+def profile_deleted(tx: Tx, event: ProfileDeleted, record: Recorded) -> None:
+    tx.drop(PROFILES, event.name)
+
+
+DECIDE: dict[type[Command], Decide] = {PutProfile: put_profile, DeleteProfile: delete_profile}
+PROJECT: dict[type[Event], Project] = {ProfilePut: profile_put, ProfileDeleted: profile_deleted}

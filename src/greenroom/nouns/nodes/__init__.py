@@ -1,0 +1,1 @@
+"""Machines that hold agent processes: what they can run, and whether they can be reached."""

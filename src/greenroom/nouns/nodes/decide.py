@@ -1,0 +1,88 @@
+"""The rules of nodes."""
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.model import RIGHTS, CredentialCreated, Principal
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.nodes.model import (
+    NODES,
+    ORDERS,
+    ConnectNode,
+    JoinNode,
+    LoseNode,
+    Node,
+    NodeConnected,
+    NodeJoined,
+    NodeLost,
+    OrdersTaken,
+    TakeOrders,
+)
+
+_LABELS = 32
+
+
+def join_node(rows: Rows, command: JoinNode, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    name = command.name.strip()
+    if not name or len(name) > 64 or not name.isprintable():
+        raise Refused("bad_name", "Give the node a name of 1 to 64 characters.")
+    if rows.find(NODES, {"name": name}, limit=1):
+        raise Refused("node_exists", f"There is a node called '{name}' already: choose another name.", "conflict")
+    return [
+        NodeJoined(node_id=command.node_id, name=name, local=command.local),
+        CredentialCreated(
+            credential_id=command.credential_id,
+            kind="node",
+            name=name,
+            digest=command.digest,
+            rights=sorted(RIGHTS["node"]),
+            agent_id=command.node_id,
+        ),
+    ]
+
+
+def connect_node(rows: Rows, command: ConnectNode, context: Context) -> list[Event]:
+    node = need_own_node(rows, principal(command), command.node_id)
+    if len(command.labels) > _LABELS or not 0 <= command.capacity <= 10_000 or len(command.drivers) > 100:
+        raise Refused("bad_hello", f"A node has at most {_LABELS} labels, 100 drivers and room for 10000 agents.")
+    return [
+        NodeConnected(
+            node_id=node.id,
+            epoch=node.epoch + 1,
+            boot=command.boot,
+            labels=command.labels,
+            capacity=command.capacity,
+            drivers=command.drivers,
+        )
+    ]
+
+
+def lose_node(rows: Rows, command: LoseNode, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    node = rows.get(NODES, command.node_id)
+    if node is None or node.epoch != command.epoch or node.state != "connected":
+        return []
+    return [NodeLost(node_id=node.id, epoch=node.epoch)]
+
+
+def take_orders(rows: Rows, command: TakeOrders, context: Context) -> list[Event]:
+    node = need_own_node(rows, principal(command), command.node_id)
+    waiting = [i for i in command.order_ids if (order := rows.get(ORDERS, i)) and order.node_id == node.id]
+    return [OrdersTaken(node_id=node.id, order_ids=waiting)] if waiting else []
+
+
+def need_own_node(rows: Rows, by: Principal, node_id: str) -> Node:
+    """The node whose credential this is."""
+    node = rows.get(NODES, node_id)
+    if node is None or by.kind != "node" or by.agent_id != node.id:
+        raise Refused("node_not_found", "There is no such node for this credential.", "not_found")
+    return node
+
+
+DECIDE: dict[type[Command], Decide] = {
+    JoinNode: join_node,
+    ConnectNode: connect_node,
+    LoseNode: lose_node,
+    TakeOrders: take_orders,
+}

@@ -1,0 +1,129 @@
+"""Nodes, and the orders that wait for them."""
+
+from typing import Any, ClassVar
+
+from greenroom.log.model import Command, Event, Row, Table
+
+
+class Node(Row, frozen=True, kw_only=True):
+    """A machine that holds agent processes. `taken` is the number of its newest item that is in the log."""
+
+    id: str
+    name: str
+    joined_at: int
+    state: str = "new"
+    """new, connected or unreachable. Unreachable is not failed: its agents go on."""
+    epoch: int = 0
+    """Counts its connections: what comes over an older one is refused."""
+    boot: str = ""
+    """Changes when the node's program is started anew: what ran before is gone then."""
+    taken: int = 0
+    labels: list[str] = []
+    capacity: int = 0
+    drivers: dict[str, str] = {}
+    """Drivers found there, with the version of their runtime."""
+    local: bool = False
+    """The hub's own machine."""
+    changed_at: int = 0
+
+
+class Order(Row, frozen=True, kw_only=True):
+    """Something a node is to do. It waits here until the node has stored it."""
+
+    id: str
+    node_id: str
+    op: str
+    run_id: str
+    agent_id: str
+    body: dict[str, Any] = {}
+    at: int = 0
+
+
+NODES = Table("node", Node, ("id",), (("name",), ("state",), ("_seq",)))
+ORDERS = Table("order", Order, ("id",), (("node_id",), ("run_id",)))
+
+
+class JoinNode(Command, frozen=True, kw_only=True):
+    """Let a machine be a node; it gets a credential of its own."""
+
+    node_id: str
+    name: str
+    credential_id: str
+    digest: str
+    local: bool = False
+
+
+class ConnectNode(Command, frozen=True, kw_only=True):
+    """A node has dialled in: what it is, and what it can run."""
+
+    node_id: str
+    boot: str
+    labels: list[str]
+    capacity: int
+    drivers: dict[str, str]
+
+
+class LoseNode(Command, frozen=True, kw_only=True):
+    """A node's connection is gone, or its lease has run out."""
+
+    node_id: str
+    epoch: int
+
+
+class TakeOrders(Command, frozen=True, kw_only=True):
+    """A node has stored these orders."""
+
+    node_id: str
+    order_ids: list[str]
+
+
+class NodeJoined(Event, frozen=True, kw_only=True):
+    """A machine may be a node from now on."""
+
+    privileged: ClassVar[bool] = True
+    node_id: str
+    name: str
+    local: bool = False
+
+
+class NodeConnected(Event, frozen=True, kw_only=True):
+    """A node is there; older connections of it count no more."""
+
+    node_id: str
+    epoch: int
+    boot: str
+    labels: list[str]
+    capacity: int
+    drivers: dict[str, str]
+
+
+class NodeLost(Event, frozen=True, kw_only=True):
+    """A node cannot be reached."""
+
+    node_id: str
+    epoch: int
+
+
+class OrderGiven(Event, frozen=True, kw_only=True):
+    """A node is to do something."""
+
+    order_id: str
+    node_id: str
+    op: str
+    run_id: str
+    agent_id: str
+    body: dict[str, Any] = {}
+
+
+class OrdersTaken(Event, frozen=True, kw_only=True):
+    """A node has stored orders and will carry them out."""
+
+    node_id: str
+    order_ids: list[str]
+
+
+class ItemsTaken(Event, frozen=True, kw_only=True):
+    """A node's items up to this number are in the log."""
+
+    node_id: str
+    number: int

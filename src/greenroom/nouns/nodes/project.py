@@ -1,0 +1,92 @@
+"""Rows of nodes and their orders."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.nouns.nodes.decide import DECIDE
+from greenroom.nouns.nodes.model import (
+    NODES,
+    ORDERS,
+    ItemsTaken,
+    Node,
+    NodeConnected,
+    NodeJoined,
+    NodeLost,
+    Order,
+    OrderGiven,
+    OrdersTaken,
+)
+
+
+def node_joined(tx: Tx, event: NodeJoined, record: Recorded) -> None:
+    node = Node(id=event.node_id, name=event.name, local=event.local, joined_at=record.at, changed_at=record.at)
+    tx.put(NODES, node)
+
+
+def node_connected(tx: Tx, event: NodeConnected, record: Recorded) -> None:
+    _change(
+        tx,
+        event.node_id,
+        state="connected",
+        epoch=event.epoch,
+        boot=event.boot,
+        labels=event.labels,
+        capacity=event.capacity,
+        drivers=event.drivers,
+        changed_at=record.at,
+    )
+
+
+def node_lost(tx: Tx, event: NodeLost, record: Recorded) -> None:
+    _change(tx, event.node_id, state="unreachable", changed_at=record.at)
+
+
+def order_given(tx: Tx, event: OrderGiven, record: Recorded) -> None:
+    tx.put(
+        ORDERS,
+        Order(
+            id=event.order_id,
+            node_id=event.node_id,
+            op=event.op,
+            run_id=event.run_id,
+            agent_id=event.agent_id,
+            body=event.body,
+            at=record.at,
+        ),
+    )
+
+
+def orders_taken(tx: Tx, event: OrdersTaken, record: Recorded) -> None:
+    for order_id in event.order_ids:
+        tx.drop(ORDERS, order_id)
+
+
+def items_taken(tx: Tx, event: ItemsTaken, record: Recorded) -> None:
+    _change(tx, event.node_id, taken=event.number)
+
+
+def _change(tx: Tx, node_id: str, **fields: Any) -> None:
+    node = tx.get(NODES, node_id)
+    if node is not None:
+        tx.put(NODES, msgspec.structs.replace(node, **fields))
+
+
+PROJECT: dict[type[Event], Project] = {
+    NodeJoined: node_joined,
+    NodeConnected: node_connected,
+    NodeLost: node_lost,
+    OrderGiven: order_given,
+    OrdersTaken: orders_taken,
+    ItemsTaken: items_taken,
+}
+
+NODES_NOUN = Noun(
+    name="nodes",
+    tables=(NODES, ORDERS),
+    events=tuple(PROJECT),
+    decide=DECIDE,
+    project=PROJECT,
+    sources=("greenroom.nouns.nodes.model", "greenroom.nouns.nodes.project"),
+)

@@ -1,0 +1,1 @@
+"""Agents at work: runs, the tree they form, and what limits it."""

@@ -1,0 +1,122 @@
+"""What can be wished of runs."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Command
+from greenroom.nouns.runs.model import AgentContext
+
+
+class StartRun(Command, frozen=True, kw_only=True):
+    """Put an agent to work. The agent is new, or named by `agent` (an id, or the name it is kept under)."""
+
+    run_id: str
+    agent_id: str
+    """The id of the agent if a new one is made."""
+    order_id: str
+    profile: str
+    prompt: str
+    agent: str | None = None
+    keep: bool = False
+    keep_as: str | None = None
+    thread_id: str | None = None
+    parent_id: str | None = None
+    node: str | None = None
+    context: AgentContext | None = None
+    timeout_s: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+
+
+class SteerRun(Command, frozen=True, kw_only=True):
+    """Say something to an agent at work."""
+
+    run_id: str
+    order_id: str
+    text: str
+
+
+class CancelRun(Command, frozen=True, kw_only=True):
+    """End a run; with `cascade` all below it too. On a root with cascade the tree is dead for good."""
+
+    run_id: str
+    cascade: bool = True
+    order_seed: str
+    reason: str = ""
+
+
+class EndAgent(Command, frozen=True, kw_only=True):
+    """End a kept agent's process; it can be resumed later."""
+
+    agent_id: str
+    order_id: str
+
+
+class DecidePermission(Command, frozen=True, kw_only=True):
+    """Answer a waiting call or question. The first answer wins."""
+
+    permission_id: str
+    order_id: str
+    decision: str
+    text: str = ""
+    arguments: dict[str, Any] | None = None
+
+
+class ExtendRun(Command, frozen=True, kw_only=True):
+    """Give a run that has reached a limit more, and let it go on."""
+
+    run_id: str
+    order_id: str
+    timeout_s: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+
+
+class ResumeRun(Command, frozen=True, kw_only=True):
+    """Go on with an interrupted run in the runtime's own session, as a new run of the same agent."""
+
+    run_id: str
+    new_run_id: str
+    order_id: str
+    prompt: str = "Go on where you were interrupted."
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """One item from a node: its number there, the run it belongs to, and what was heard."""
+
+    number: int
+    run_id: str
+    at: int
+    heard: dict[str, Any]
+
+
+class TakeItem(Command, frozen=True, kw_only=True):
+    """Take what a node has heard. A number that was taken before is passed over."""
+
+    node_id: str
+    epoch: int
+    item: Sent
+    order_id: str
+
+
+class ReconcileNode(Command, frozen=True, kw_only=True):
+    """A node has come back with these runs alive; those it lost are interrupted."""
+
+    node_id: str
+    epoch: int
+    live: list[str]
+
+
+class ExpireRun(Command, frozen=True, kw_only=True):
+    """A run's time is over; the hub's timer says so."""
+
+    run_id: str
+    order_id: str
+
+
+class PlaceRun(Command, frozen=True, kw_only=True):
+    """Find a node for a run that waits for one."""
+
+    run_id: str
+    order_id: str

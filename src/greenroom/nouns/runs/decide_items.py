@@ -1,0 +1,199 @@
+"""The rules by which what a node hears becomes facts of runs: each item once, in order, from the newest connection."""
+
+from typing import Any
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.agents.model import AGENTS, AgentProcessChanged
+from greenroom.nouns.agents.profiles import PROFILES
+from greenroom.nouns.nodes.decide import need_own_node
+from greenroom.nouns.nodes.model import NODES, ORDERS, ItemsTaken, OrderGiven
+from greenroom.nouns.runs.commands import ReconcileNode, Sent, TakeItem
+from greenroom.nouns.runs.events import (
+    PermissionDecided,
+    PermissionGone,
+    PermissionWanted,
+    RunBegan,
+    RunEnded,
+    RunHeard,
+    RunPaused,
+)
+from greenroom.nouns.runs.model import LIVE, PERMISSIONS, RUNS, TREES, Run
+from greenroom.nouns.runs.orders import start_order
+
+_STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
+
+
+def take_item(rows: Rows, command: TakeItem, context: Context) -> list[Event]:
+    node = need_own_node(rows, principal(command), command.node_id)
+    if command.epoch != node.epoch:
+        raise Refused("stale_epoch", "A newer connection of this node has taken over.", "conflict")
+    item = command.item
+    if item.number <= node.taken:
+        return []
+    if item.number != node.taken + 1:
+        raise Refused("gap", f"Item {node.taken + 1} of the node is missing before {item.number}.", "conflict")
+    taken = ItemsTaken(node_id=node.id, number=item.number)
+    run = rows.get(RUNS, item.run_id)
+    if run is None or run.node_id != node.id or run.status not in LIVE:
+        return [taken]  # a late word of a run that was cancelled, or none of this node's
+    return [*_heard(rows, run, item, command.order_id), taken]
+
+
+def _heard(rows: Rows, run: Run, item: Sent, seed: str) -> list[Event]:
+    heard = item.heard
+    kind = str(heard.get("type", ""))
+    noted = RunHeard(run_id=run.id, kind=kind, data={k: v for k, v in heard.items() if k != "type"}, heard_at=item.at)
+    events: list[Event] = [noted]
+    if kind == "opened":
+        session = str(heard.get("session") or "") or None
+        events.append(RunBegan(run_id=run.id, session=session))
+        busy = AgentProcessChanged(agent_id=run.agent_id, process="busy", session=session, run_id=run.id)
+        events.append(busy)
+    elif kind in ("permission_asked", "question_asked"):
+        events += _asked(rows, run, heard, seed, "question" if kind == "question_asked" else "permission")
+    elif kind == "permission_gone":
+        waiting = rows.get(PERMISSIONS, _permission_id(run, heard))
+        if waiting is not None and waiting.state == "open":
+            events.append(PermissionGone(permission_id=waiting.id))
+    elif kind == "usage":
+        events += _over_budget(rows, run, heard, seed)
+    elif kind == "turn_ended":
+        events += _turn_ended(rows, run, heard, seed)
+    elif kind == "died":
+        words = str(heard.get("last_words") or "").strip()
+        error = f"the agent's process ended (code {heard.get('code')})" + (f": {words}" if words else "")
+        events += ended_events(rows, run, "failed", seed, error=error, alive=False)
+    return events
+
+
+def _permission_id(run: Run, heard: dict[str, Any]) -> str:
+    return f"{run.id}:{heard.get('permission')}"
+
+
+def _asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, kind: str) -> list[Event]:
+    permission_id = _permission_id(run, heard)
+    if rows.get(PERMISSIONS, permission_id) is not None:
+        return []
+    wanted = PermissionWanted(
+        permission_id=permission_id,
+        run_id=run.id,
+        call_id=str(heard.get("call") or ""),
+        tool=str(heard.get("tool") or heard.get("question") or ""),
+        kind=kind,
+        title=str(heard.get("title") or ""),
+        input=heard.get("input"),
+        options=[str(option) for option in heard.get("options") or []],
+        edits=bool(heard.get("edits")),
+    )
+    profile = rows.get(PROFILES, run.profile)
+    definition = profile.definition if profile else None
+    decision = rule = None
+    if definition is not None and kind == "permission":
+        if definition.approvals == "deny" or wanted.tool in definition.denied_tools:
+            decision, rule = "deny", f"profile {run.profile}"
+        elif definition.approvals == "never" or wanted.tool in definition.allowed_tools:
+            decision, rule = "allow", f"profile {run.profile}"
+    if decision is None or run.node_id is None:
+        return [wanted]
+    body = {"permission": permission_id, "decision": decision, "text": "", "arguments": None}
+    return [
+        wanted,
+        PermissionDecided(permission_id=permission_id, decision=decision, rule=rule or ""),
+        OrderGiven(order_id=seed, node_id=run.node_id, op="decide", run_id=run.id, agent_id=run.agent_id, body=body),
+    ]
+
+
+def _over_budget(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
+    """A tree that has used all it may use pauses the run that used it up, and asks; nothing is lost."""
+    tree = rows.get(TREES, run.root_id)
+    if tree is None or run.status == "waiting" or run.node_id is None:
+        return []
+    used = int(heard.get("input_tokens") or 0) + int(heard.get("output_tokens") or 0)
+    tokens = tree.tokens + used - run.input_tokens - run.output_tokens
+    cost = tree.cost_usd + float(heard.get("cost_usd") or 0) - (run.cost_usd or 0)
+    reason = None
+    if tree.limits.max_tokens is not None and tokens > tree.limits.max_tokens:
+        reason = f"limit: the tree has used {tokens} of {tree.limits.max_tokens} tokens"
+    elif tree.limits.max_cost_usd is not None and cost > tree.limits.max_cost_usd:
+        reason = f"limit: the tree has used {cost:.2f} of {tree.limits.max_cost_usd:.2f} USD"
+    elif run.max_tokens is not None and used > run.max_tokens:
+        reason = f"limit: the run has used {used} of {run.max_tokens} tokens"
+    if reason is None:
+        return []
+    order = OrderGiven(order_id=seed, node_id=run.node_id, op="pause", run_id=run.id, agent_id=run.agent_id)
+    return [RunPaused(run_id=run.id, reason=reason), order]
+
+
+def _turn_ended(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
+    if run.status == "waiting" and (run.waiting_for or "").startswith("limit") and heard.get("reason") == "cancelled":
+        return []  # it was paused: the turn ended, the run has not
+    status = _STATUS.get(str(heard.get("reason")), "failed")
+    error = str(heard.get("error") or "") or None
+    return ended_events(
+        rows, run, status, seed, error=error, output=heard.get("text"), result=heard.get("output"), alive=True
+    )
+
+
+def ended_events(
+    rows: Rows,
+    run: Run,
+    status: str,
+    seed: str,
+    *,
+    error: str | None = None,
+    output: Any = None,
+    result: Any = None,
+    alive: bool,
+) -> list[Event]:
+    """A run is over: what waited in it is gone, its agent is free or asleep, and who waited for the agent is next."""
+    ended = RunEnded(
+        run_id=run.id,
+        status=status,
+        output=None if output is None else str(output),
+        result=result,
+        error=error if status != "completed" else None,
+    )
+    events: list[Event] = [ended]
+    for permission in rows.find(PERMISSIONS, {"run_id": run.id, "state": "open"}):
+        events.append(PermissionGone(permission_id=permission.id))
+    agent = rows.get(AGENTS, run.agent_id)
+    if agent is None:
+        return events
+    waiting = rows.find(RUNS, {"agent_id": agent.id, "status": "pending"}, order="_key", limit=2)
+    following = next((one for one in waiting if one.id != run.id), None)
+    profile = rows.get(PROFILES, following.profile) if following else None
+    if following is not None and profile is not None and agent.node_id is not None:
+        return [*events, *start_order(rows, following, f"{seed}_next", profile.definition, agent)]
+    process = "idle" if alive and run.keep else "asleep"
+    return [*events, AgentProcessChanged(agent_id=agent.id, process=process)]
+
+
+def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    node = rows.get(NODES, command.node_id)
+    if node is None or node.epoch != command.epoch:
+        return []
+    live = set(command.live)
+    events: list[Event] = []
+    for status in LIVE:
+        for run in rows.find(RUNS, {"node_id": node.id, "status": status}):
+            ordered = rows.find(ORDERS, {"run_id": run.id}, limit=1)
+            queued = status == "pending" and (ordered or not _was_started(rows, run))
+            if run.id not in live and not queued:
+                error = "the node was restarted: resume the run to go on"
+                events += ended_events(rows, run, "interrupted", f"{run.id}_int", error=error, alive=False)
+    return events
+
+
+def _was_started(rows: Rows, run: Run) -> bool:
+    agent = rows.get(AGENTS, run.agent_id)
+    return agent is not None and agent.run_id == run.id
+
+
+DECIDE: dict[type[Command], Decide] = {
+    TakeItem: take_item,
+    ReconcileNode: reconcile_node,
+}

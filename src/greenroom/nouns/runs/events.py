@@ -1,0 +1,118 @@
+"""What can happen to runs."""
+
+from typing import Any, ClassVar
+
+from greenroom.log.model import Event
+from greenroom.nouns.runs.model import AgentContext, Limits
+
+
+class RunCreated(Event, frozen=True, kw_only=True):
+    """An agent is to work; it waits for its node."""
+
+    run_id: str
+    profile: str
+    agent_id: str
+    root_id: str
+    depth: int
+    path: list[str]
+    prompt: str
+    parent_id: str | None = None
+    thread_id: str | None = None
+    node_id: str | None = None
+    keep: bool = False
+    context: AgentContext | None = None
+    timeout_s: int = 3600
+    max_tokens: int | None = None
+    isolation: str = "none"
+    limits: Limits | None = None
+    """The tree's limits, on its root."""
+
+
+class RunPlaced(Event, frozen=True, kw_only=True):
+    """A run that waited for a node has got one."""
+
+    run_id: str
+    node_id: str
+
+
+class RunBegan(Event, frozen=True, kw_only=True):
+    """The agent has begun."""
+
+    run_id: str
+    session: str | None = None
+
+
+class RunHeard(Event, frozen=True, kw_only=True):
+    """Something was heard from the agent."""
+
+    run_id: str
+    kind: str
+    data: dict[str, Any]
+    heard_at: int
+
+
+class PermissionWanted(Event, frozen=True, kw_only=True):
+    """A call waits for leave, or a question for words."""
+
+    permission_id: str
+    run_id: str
+    call_id: str
+    tool: str
+    kind: str = "permission"
+    title: str = ""
+    input: Any = None
+    options: list[str] = []
+    edits: bool = False
+
+
+class PermissionDecided(Event, frozen=True, kw_only=True):
+    """A waiting call was answered."""
+
+    privileged: ClassVar[bool] = True
+    permission_id: str
+    decision: str
+    text: str = ""
+    arguments: dict[str, Any] | None = None
+    rule: str = ""
+    """What answered when it was no person."""
+
+
+class PermissionGone(Event, frozen=True, kw_only=True):
+    """Nobody waits for this answer any more."""
+
+    permission_id: str
+
+
+class RunPaused(Event, frozen=True, kw_only=True):
+    """A run has reached a limit and waits for a person to say whether it may go on."""
+
+    run_id: str
+    reason: str
+
+
+class RunExtended(Event, frozen=True, kw_only=True):
+    """A person let a run go on beyond its limit."""
+
+    privileged: ClassVar[bool] = True
+    run_id: str
+    timeout_s: int
+    max_tokens: int | None
+    limits: Limits
+
+
+class RunEnded(Event, frozen=True, kw_only=True):
+    """A run is over."""
+
+    run_id: str
+    status: str
+    output: str | None = None
+    result: Any = None
+    error: str | None = None
+
+
+class TreeCancelled(Event, frozen=True, kw_only=True):
+    """A tree of runs is dead: nothing is started in it any more."""
+
+    privileged: ClassVar[bool] = True
+    root_id: str
+    reason: str = ""

@@ -1,0 +1,158 @@
+"""Runs, the trees they form, their calls, items and permissions, as rows."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Row, Table
+
+LIVE = ("pending", "running", "waiting")
+ENDED = ("completed", "failed", "cancelled", "interrupted")
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a tree of runs may use; None is no limit."""
+
+    max_depth: int = 3
+    max_runs: int = 200
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+
+
+class Constraints(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """Limits that a caller sets for one run; they can only narrow those of the profile."""
+
+    max_tokens: int | None = None
+    max_duration: int | None = None
+    """Milliseconds."""
+    allowed_tools: list[str] | None = None
+
+
+class AgentContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """What is handed down to an agent besides its prompt."""
+
+    parent_output: Any = None
+    shared_variables: dict[str, Any] = {}
+    history_summary: str | None = None
+    file_references: list[str] = []
+    constraints: Constraints = Constraints()
+
+
+class Run(Row, frozen=True, kw_only=True):
+    """One agent at work from prompt to end."""
+
+    id: str
+    profile: str
+    agent_id: str
+    root_id: str
+    depth: int
+    status: str
+    prompt: str
+    created_at: int
+    by: str
+    parent_id: str | None = None
+    path: list[str] = []
+    """The profiles from the root down to this run, for the cycle check."""
+    thread_id: str | None = None
+    node_id: str | None = None
+    keep: bool = False
+    context: AgentContext | None = None
+    output: str | None = None
+    """What the agent said last."""
+    result: Any = None
+    """Structured output, where there is any."""
+    error: str | None = None
+    waiting_for: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    calls: int = 0
+    items: int = 0
+    session: str | None = None
+    isolation: str = "none"
+    started_at: int | None = None
+    ended_at: int | None = None
+    deadline: int = 0
+    """When the run's time is over; 0 while it has not begun or when it has ended."""
+    timeout_s: int = 3600
+    max_tokens: int | None = None
+
+
+class Tree(Row, frozen=True, kw_only=True):
+    """A root run and all below it: what they have used, what they may use, and whether they were ended."""
+
+    root_id: str
+    limits: Limits
+    runs: int = 0
+    live: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    tombstone: str | None = None
+    """Who cancelled the tree: from then on nothing is started or resumed in it."""
+
+
+class Call(Row, frozen=True, kw_only=True):
+    """One tool call inside a run."""
+
+    run_id: str
+    call_id: str
+    tool: str
+    started_at: int
+    title: str = ""
+    input: Any = None
+    output: str = ""
+    ok: bool | None = None
+    ended_at: int | None = None
+
+
+class Item(Row, frozen=True, kw_only=True):
+    """One thing that was heard from the agent, numbered within its run without gaps."""
+
+    run_id: str
+    place: str
+    number: int
+    kind: str
+    data: dict[str, Any]
+    at: int
+
+
+class Permission(Row, frozen=True, kw_only=True):
+    """A call that waits for leave, or a question that waits for words."""
+
+    id: str
+    run_id: str
+    root_id: str
+    agent_id: str
+    call_id: str
+    tool: str
+    asked_at: int
+    kind: str = "permission"
+    """permission or question."""
+    title: str = ""
+    input: Any = None
+    options: list[str] = []
+    edits: bool = False
+    state: str = "open"
+    """open, allowed, denied, or gone when nobody waits for it any more."""
+    decided_by: str | None = None
+    decided_at: int | None = None
+    text: str = ""
+
+
+RUNS = Table(
+    "run",
+    Run,
+    ("id",),
+    (
+        ("root_id",),
+        ("parent_id",),
+        ("agent_id", "status"),
+        ("node_id", "status"),
+        ("status", "deadline"),
+        ("created_at",),
+    ),
+)
+TREES = Table("tree", Tree, ("root_id",))
+CALLS = Table("call", Call, ("run_id", "call_id"), (("run_id", "started_at"),))
+ITEMS = Table("item", Item, ("run_id", "place"), (("run_id", "number"),))
+PERMISSIONS = Table("permission", Permission, ("id",), (("state",), ("run_id", "state")))

@@ -1,0 +1,52 @@
+"""The order that puts an agent to work."""
+
+import msgspec
+
+from greenroom.log.model import Event, Rows
+from greenroom.nouns.agents.model import Agent, AgentProcessChanged
+from greenroom.nouns.agents.profiles import Definition
+from greenroom.nouns.nodes.model import OrderGiven
+from greenroom.nouns.runs.events import RunCreated
+from greenroom.nouns.runs.model import AgentContext, Run
+from greenroom.nouns.threads.model import THREADS
+
+
+def start_order(
+    rows: Rows, run: RunCreated | Run, order_id: str, definition: Definition, agent: Agent | None
+) -> list[Event]:
+    """What the node needs to begin; the credential is added when the order is sent, for it is no part of the log."""
+    run_id = run.run_id if isinstance(run, RunCreated) else run.id
+    node_id = run.node_id or (agent.node_id if agent else None)
+    assert node_id is not None  # noqa: S101 the callers have placed it
+    thread = rows.get(THREADS, run.thread_id) if run.thread_id else None
+    body = {
+        "profile": run.profile,
+        "definition": msgspec.to_builtins(definition),
+        "prompt": with_context(run.prompt, run.context),
+        "thread_id": run.thread_id,
+        "thread_topic": thread.topic if thread else None,
+        "keep": run.keep,
+        "session": agent.session if agent else None,
+    }
+    order = OrderGiven(order_id=order_id, node_id=node_id, op="start", run_id=run_id, agent_id=run.agent_id, body=body)
+    return [order, AgentProcessChanged(agent_id=run.agent_id, process="starting", node_id=node_id, run_id=run_id)]
+
+
+def with_context(prompt: str, context: AgentContext | None) -> str:
+    """The prompt with what is handed down to the agent, as text it can read."""
+    if context is None:
+        return prompt
+    parts = []
+    if context.history_summary:
+        parts.append(f"What happened before:\n{context.history_summary}")
+    if context.parent_output is not None:
+        parts.append(f"From the agent that called you:\n{_text(context.parent_output)}")
+    if context.shared_variables:
+        parts.append(f"Variables:\n{_text(context.shared_variables)}")
+    if context.file_references:
+        parts.append("Files:\n" + "\n".join(context.file_references))
+    return "\n\n".join([*parts, prompt])
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

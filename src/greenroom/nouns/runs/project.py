@@ -1,0 +1,239 @@
+"""Rows of runs and trees."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.nouns.runs import events as e
+from greenroom.nouns.runs.decide import DECIDE
+from greenroom.nouns.runs.model import (
+    CALLS,
+    ITEMS,
+    LIVE,
+    PERMISSIONS,
+    RUNS,
+    TREES,
+    Call,
+    Item,
+    Limits,
+    Permission,
+    Run,
+    Tree,
+)
+
+replace = msgspec.structs.replace
+
+
+def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
+    tx.put(
+        RUNS,
+        Run(
+            id=event.run_id,
+            profile=event.profile,
+            agent_id=event.agent_id,
+            root_id=event.root_id,
+            depth=event.depth,
+            path=event.path,
+            status="pending",
+            prompt=event.prompt,
+            created_at=record.at,
+            by=record.by,
+            parent_id=event.parent_id,
+            thread_id=event.thread_id,
+            node_id=event.node_id,
+            keep=event.keep,
+            context=event.context,
+            timeout_s=event.timeout_s,
+            max_tokens=event.max_tokens,
+            isolation=event.isolation,
+        ),
+    )
+    tree = tx.get(TREES, event.root_id) or Tree(root_id=event.root_id, limits=event.limits or Limits())
+    tx.put(TREES, replace(tree, runs=tree.runs + 1, live=tree.live + 1))
+
+
+def run_placed(tx: Tx, event: e.RunPlaced, record: Recorded) -> None:
+    _change(tx, event.run_id, node_id=event.node_id)
+
+
+def run_began(tx: Tx, event: e.RunBegan, record: Recorded) -> None:
+    run = tx.get(RUNS, event.run_id)
+    if run is not None:
+        deadline = record.at + run.timeout_s * 1000
+        began = replace(run, status="running", session=event.session, started_at=record.at, deadline=deadline)
+        tx.put(RUNS, began)
+
+
+def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
+    run = tx.get(RUNS, event.run_id)
+    if run is None:
+        return
+    number = run.items + 1
+    item = Item(
+        run_id=run.id, place=f"{number:09d}", number=number, kind=event.kind, data=event.data, at=event.heard_at
+    )
+    tx.put(ITEMS, item)
+    data = event.data
+    if event.kind == "call_started":
+        _call_started(tx, run, data, event.heard_at)
+        run = replace(run, calls=run.calls + 1)
+    elif event.kind == "call_finished":
+        _call_finished(tx, run, data, event.heard_at)
+    elif event.kind == "usage":
+        run = _used(tx, run, data)
+    tx.put(RUNS, replace(run, items=number))
+
+
+def _call_started(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
+    call = Call(
+        run_id=run.id,
+        call_id=str(data.get("call")),
+        tool=str(data.get("tool")),
+        title=str(data.get("title") or ""),
+        input=data.get("input"),
+        started_at=at,
+    )
+    tx.put(CALLS, call)
+
+
+def _call_finished(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
+    call = tx.get(CALLS, run.id, str(data.get("call")))
+    if call is not None:
+        tx.put(CALLS, replace(call, ok=bool(data.get("ok")), output=str(data.get("output") or ""), ended_at=at))
+
+
+def _used(tx: Tx, run: Run, data: dict[str, Any]) -> Run:
+    """The runtime tells totals of the turn; the tree counts what is new in them."""
+    used_in, used_out = int(data.get("input_tokens") or 0), int(data.get("output_tokens") or 0)
+    cost = data.get("cost_usd")
+    tree = tx.get(TREES, run.root_id)
+    if tree is not None:
+        tokens = tree.tokens + used_in + used_out - run.input_tokens - run.output_tokens
+        spent = tree.cost_usd + (float(cost) - (run.cost_usd or 0.0) if cost is not None else 0.0)
+        tx.put(TREES, replace(tree, tokens=tokens, cost_usd=spent))
+    kept = run.cost_usd if cost is None else float(cost)
+    return replace(run, input_tokens=used_in, output_tokens=used_out, cost_usd=kept)
+
+
+def permission_wanted(tx: Tx, event: e.PermissionWanted, record: Recorded) -> None:
+    run = tx.get(RUNS, event.run_id)
+    if run is None:
+        return
+    tx.put(
+        PERMISSIONS,
+        Permission(
+            id=event.permission_id,
+            run_id=run.id,
+            root_id=run.root_id,
+            agent_id=run.agent_id,
+            call_id=event.call_id,
+            tool=event.tool,
+            kind=event.kind,
+            title=event.title,
+            input=event.input,
+            options=event.options,
+            edits=event.edits,
+            asked_at=record.at,
+        ),
+    )
+    _change(tx, run.id, status="waiting", waiting_for=f"{event.kind}: {event.title or event.tool}"[:500])
+
+
+def permission_decided(tx: Tx, event: e.PermissionDecided, record: Recorded) -> None:
+    state = "allowed" if event.decision == "allow" else "denied"
+    by = event.rule or record.by
+    _answered(tx, event.permission_id, state=state, decided_by=by, decided_at=record.at, text=event.text)
+
+
+def permission_gone(tx: Tx, event: e.PermissionGone, record: Recorded) -> None:
+    _answered(tx, event.permission_id, state="gone", decided_at=record.at)
+
+
+def _answered(tx: Tx, permission_id: str, **fields: Any) -> None:
+    found = tx.get(PERMISSIONS, permission_id)
+    if found is None:
+        return
+    tx.put(PERMISSIONS, replace(found, **fields))
+    run = tx.get(RUNS, found.run_id)
+    if run is not None and run.status == "waiting" and not tx.count(PERMISSIONS, {"run_id": run.id, "state": "open"}):
+        tx.put(RUNS, replace(run, status="running", waiting_for=None))
+
+
+def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
+    _change(tx, event.run_id, status="waiting", waiting_for=event.reason)
+
+
+def run_extended(tx: Tx, event: e.RunExtended, record: Recorded) -> None:
+    deadline = record.at + event.timeout_s * 1000
+    _change(
+        tx,
+        event.run_id,
+        status="running",
+        waiting_for=None,
+        timeout_s=event.timeout_s,
+        max_tokens=event.max_tokens,
+        deadline=deadline,
+    )
+    run = tx.get(RUNS, event.run_id)
+    tree = tx.get(TREES, run.root_id) if run else None
+    if tree is not None:
+        tx.put(TREES, replace(tree, limits=event.limits))
+
+
+def run_ended(tx: Tx, event: e.RunEnded, record: Recorded) -> None:
+    run = tx.get(RUNS, event.run_id)
+    if run is None or run.status not in LIVE:
+        return
+    tx.put(
+        RUNS,
+        replace(
+            run,
+            status=event.status,
+            output=event.output,
+            result=event.result,
+            error=event.error,
+            waiting_for=None,
+            ended_at=record.at,
+            deadline=0,
+        ),
+    )
+    tree = tx.get(TREES, run.root_id)
+    if tree is not None:
+        tx.put(TREES, replace(tree, live=tree.live - 1))
+
+
+def tree_cancelled(tx: Tx, event: e.TreeCancelled, record: Recorded) -> None:
+    tree = tx.get(TREES, event.root_id)
+    if tree is not None:
+        tx.put(TREES, replace(tree, tombstone=record.by))
+
+
+def _change(tx: Tx, run_id: str, **fields: Any) -> None:
+    run = tx.get(RUNS, run_id)
+    if run is not None:
+        tx.put(RUNS, replace(run, **fields))
+
+
+PROJECT: dict[type[Event], Project] = {
+    e.RunCreated: run_created,
+    e.RunPlaced: run_placed,
+    e.RunBegan: run_began,
+    e.RunHeard: run_heard,
+    e.PermissionWanted: permission_wanted,
+    e.PermissionDecided: permission_decided,
+    e.PermissionGone: permission_gone,
+    e.RunPaused: run_paused,
+    e.RunExtended: run_extended,
+    e.RunEnded: run_ended,
+    e.TreeCancelled: tree_cancelled,
+}
+
+RUNS_NOUN = Noun(
+    name="runs",
+    tables=(RUNS, TREES, CALLS, ITEMS, PERMISSIONS),
+    events=tuple(PROJECT),
+    decide=DECIDE,
+    project=PROJECT,
+    sources=("greenroom.nouns.runs.model", "greenroom.nouns.runs.project"),
+)

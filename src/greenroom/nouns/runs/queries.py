@@ -1,0 +1,105 @@
+"""Which runs there are, who may see them, and which node fits."""
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Rows
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.agents.profiles import Definition
+from greenroom.nouns.nodes.model import NODES, Node
+from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, PERMISSIONS, RUNS, TREES, Call, Item, Permission, Run, Tree
+
+
+def need_run(rows: Rows, by: Principal, run_id: str) -> Run:
+    """The run, if it is there for this principal: an agent sees its own subtree and nothing else."""
+    run = rows.get(RUNS, run_id)
+    if run is None or not may_see_run(rows, by, run):
+        raise Refused("run_not_found", f"There is no run '{run_id[:80]}': see `greenroom runs list`.", "not_found")
+    return run
+
+
+def may_see_run(rows: Rows, by: Principal, run: Run) -> bool:
+    if by.kind in ("operator", "viewer", "hub"):
+        return True
+    if by.kind != "agent" or by.agent_id is None:
+        return False
+    above: Run | None = run
+    while above is not None:
+        if above.agent_id == by.agent_id:
+            return True
+        above = rows.get(RUNS, above.parent_id) if above.parent_id else None
+    return False
+
+
+def current_run(rows: Rows, agent_id: str) -> Run | None:
+    """The run that an agent is at."""
+    agent = rows.get(AGENTS, agent_id)
+    return rows.get(RUNS, agent.run_id) if agent is not None and agent.run_id else None
+
+
+def find_runs(rows: Rows, by: Principal, *, before: int | None = None, limit: int = 50) -> list[Run]:
+    """Runs, newest first."""
+    edge = None if before is None else ("created_at", before)
+    found = rows.find(RUNS, before=edge, order="created_at", desc=True, limit=limit)
+    return found if by.kind != "agent" else [run for run in found if may_see_run(rows, by, run)]
+
+
+def find_tree(rows: Rows, root_id: str) -> list[Run]:
+    """All runs of a tree, in the order they were made."""
+    return rows.find(RUNS, {"root_id": root_id}, order="created_at")
+
+
+def find_below(rows: Rows, run: Run) -> list[Run]:
+    """All runs below a run, nearest first."""
+    out: list[Run] = []
+    parents = [run.id]
+    while parents:
+        children = [child for parent in parents for child in rows.find(RUNS, {"parent_id": parent})]
+        out += children
+        parents = [child.id for child in children]
+    return out
+
+
+def need_tree(rows: Rows, root_id: str) -> Tree:
+    tree = rows.get(TREES, root_id)
+    if tree is None:
+        raise Refused("run_not_found", "There is no such tree of runs.", "not_found")
+    return tree
+
+
+def find_calls(rows: Rows, run_id: str) -> list[Call]:
+    return rows.find(CALLS, {"run_id": run_id}, order="started_at")
+
+
+def find_items(rows: Rows, run_id: str, after: int = 0, limit: int = 500) -> list[Item]:
+    return rows.find(ITEMS, {"run_id": run_id}, after=("number", after), order="number", limit=limit)
+
+
+def find_permissions(rows: Rows, state: str = "open") -> list[Permission]:
+    return rows.find(PERMISSIONS, {"state": state}, order="_key")
+
+
+def in_use(rows: Rows, node: Node) -> int:
+    """How many runs a node is at."""
+    return sum(rows.count(RUNS, {"node_id": node.id, "status": status}) for status in LIVE)
+
+
+def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str | None:
+    """The node to run on; None when the one that is pinned cannot be reached now. Refuses when none could fit."""
+    pinned = wanted or definition.node
+    nodes = rows.find(NODES, order="_key")
+    if pinned is not None:
+        node = next((n for n in nodes if pinned in (n.id, n.name)), None)
+        if node is None:
+            raise Refused(
+                "node_not_found", f"There is no node '{pinned[:64]}': see `greenroom node list`.", "not_found"
+            )
+        return node.id if node.state == "connected" and in_use(rows, node) < node.capacity else None
+    fitting = [n for n in nodes if definition.driver in n.drivers and set(definition.labels) <= set(n.labels)]
+    if not fitting:
+        labels = f" with the labels {', '.join(definition.labels)}" if definition.labels else ""
+        raise Refused(
+            "no_node", f"No node has the driver '{definition.driver}'{labels}: see `greenroom doctor`.", "conflict"
+        )
+    connected = [(in_use(rows, n) - n.capacity, n.id) for n in fitting if n.state == "connected"]
+    free = [(load, node_id) for load, node_id in connected if load < 0]
+    return min(free)[1] if free else None

@@ -1,0 +1,250 @@
+"""What a driver is: it opens a session of a runtime and tells what it hears. Nothing else is known above it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+Decision = Literal["allow", "deny", "cancel"]
+"""allow: run the call · deny: refuse it and let the turn go on, with words for the model · cancel: end the turn."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A runtime that is installed on this machine."""
+
+    version: str
+    path: str
+
+
+class Opening(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a driver needs to open a session. Secrets are in files or `env`, never in `command`."""
+
+    command: list[str]
+    """The program as an argument vector; never a shell line."""
+    directory: Path
+    """The agent's working directory."""
+    scratch: Path
+    """A private folder (0700) for configuration that the runtime needs; gone when the session is closed."""
+    env: dict[str, str]
+    """The whole environment of the process, made from the allow-list."""
+    hub_url: str | None = None
+    """The hub's MCP endpoint for this agent, and where its credential is."""
+    token_file: Path | None = None
+    model: str | None = None
+    instructions: str | None = None
+    resume: str | None = None
+    """The runtime's own id of an earlier session to go on with."""
+    options: dict[str, Any] = {}
+    """What only this driver understands, from the profile."""
+
+
+class Said(msgspec.Struct, frozen=True, tag="said"):
+    """A piece of what the agent says to whoever asked. Pieces of one message have the same `message`."""
+
+    text: str
+    message: str = ""
+
+
+class Thought(msgspec.Struct, frozen=True, tag="thought"):
+    """A piece of what the agent thinks aloud."""
+
+    text: str
+
+
+class CallStarted(msgspec.Struct, frozen=True, tag="call_started"):
+    """The agent uses a tool."""
+
+    call: str
+    tool: str
+    title: str = ""
+    input: Any = None
+
+
+class CallFinished(msgspec.Struct, frozen=True, tag="call_finished"):
+    """A tool has answered, or failed."""
+
+    call: str
+    ok: bool
+    output: str = ""
+
+
+class PermissionAsked(msgspec.Struct, frozen=True, tag="permission_asked"):
+    """The runtime waits: may this call run? Answered with `Session.decide`, however long that takes."""
+
+    permission: str
+    call: str
+    tool: str
+    title: str = ""
+    input: Any = None
+    """The exact arguments that will run."""
+    edits: bool = False
+    """Whether the runtime takes changed arguments with the answer."""
+
+
+class PermissionGone(msgspec.Struct, frozen=True, tag="permission_gone"):
+    """The runtime does not wait for this answer any more (cancelled, or answered in its own terminal)."""
+
+    permission: str
+
+
+class QuestionAsked(msgspec.Struct, frozen=True, tag="question_asked"):
+    """The agent asks its person something through its runtime. Answered with `Session.decide`, words in `text`."""
+
+    permission: str
+    question: str
+    options: list[str] = []
+
+
+class Usage(msgspec.Struct, frozen=True, tag="usage"):
+    """What the turn has used so far, as the runtime reports it: totals of this turn, not increments."""
+
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = None
+    """None when the runtime does not tell money."""
+    model: str | None = None
+
+
+class Opened(msgspec.Struct, frozen=True, tag="opened"):
+    """The session is there; `session` is the runtime's own id, by which it can be resumed."""
+
+    session: str
+    details: dict[str, Any] = {}
+
+
+class TurnEnded(msgspec.Struct, frozen=True, tag="turn_ended"):
+    """The agent has answered a prompt, or has been stopped."""
+
+    reason: Literal["done", "cancelled", "refused", "limit", "failed"]
+    error: str = ""
+    output: Any = None
+    """Structured output, where the runtime gives any."""
+
+
+class Died(msgspec.Struct, frozen=True, tag="died"):
+    """The process is gone. `last_words` is the end of what it wrote to stderr."""
+
+    code: int | None
+    last_words: str = ""
+
+
+Heard = (
+    Opened
+    | Said
+    | Thought
+    | CallStarted
+    | CallFinished
+    | PermissionAsked
+    | PermissionGone
+    | QuestionAsked
+    | Usage
+    | TurnEnded
+    | Died
+)
+
+
+class Session(Protocol):
+    """A live conversation with a runtime. What an agent does wrong is a fact that is heard, not an exception."""
+
+    def heard(self) -> AsyncIterator[Heard]:
+        """Everything, in order, from Opened to Died; ends after Died. Read by one reader; never drops anything."""
+        ...
+
+    async def prompt(self, text: str) -> None:
+        """Begin a turn. Only called when no turn is under way."""
+        ...
+
+    async def steer(self, text: str) -> bool:
+        """Say something into the running turn; False if this runtime cannot, and the text must wait for the next."""
+        ...
+
+    async def decide(
+        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+    ) -> None:
+        """Answer a permission or a question; `arguments` replace the call's where the runtime allows it."""
+        ...
+
+    async def cancel(self) -> None:
+        """Stop the running turn; TurnEnded follows, and the session lives on."""
+        ...
+
+    async def close(self) -> None:
+        """End the process and everything it started; Died follows. May be called twice."""
+        ...
+
+
+class Process(Protocol):
+    """A child process under supervision: in a session and group of its own, its whole tree ended by `end`."""
+
+    pid: int
+
+    async def read(self, most: int = 65536) -> bytes:
+        """Bytes of its stdout; empty at the end."""
+        ...
+
+    async def read_line(self) -> bytes:
+        """One line of its stdout, however long (up to a limit of 64 MiB); empty at the end."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """To its stdin."""
+        ...
+
+    def close_stdin(self) -> None: ...
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended."""
+        ...
+
+    async def end(self, grace_s: float = 2.0) -> None:
+        """Ask it and all its descendants to end, then make them."""
+        ...
+
+    def last_words(self) -> str:
+        """The end of its stderr, which is always drained."""
+        ...
+
+
+class Terminal(Protocol):
+    """A child process in a terminal of its own."""
+
+    pid: int
+
+    async def read(self) -> bytes:
+        """What it wrote; empty at the end."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """Keys for it."""
+        ...
+
+    def resize(self, rows: int, columns: int) -> None: ...
+
+    async def wait(self) -> int: ...
+
+    async def end(self, grace_s: float = 2.0) -> None: ...
+
+
+class Spawner(Protocol):
+    """How a driver starts processes; the node gives it, so that nothing is ever left behind."""
+
+    async def spawn(self, command: list[str], directory: Path, env: dict[str, str]) -> Process: ...
+
+    async def spawn_terminal(
+        self, command: list[str], directory: Path, env: dict[str, str], rows: int, columns: int
+    ) -> Terminal: ...
+
+
+class Driver(Protocol):
+    """The code that speaks to one kind of runtime."""
+
+    name: str
+
+    async def find(self, env: dict[str, str]) -> Found | None:
+        """Whether the runtime is installed, without spending a token; None if it is not."""
+        ...
+
+    async def open(self, opening: Opening, spawner: Spawner) -> Session:
+        """Start or resume a session. Raises OSError or ValueError with a sentence when that cannot even begin."""
+        ...
