@@ -166,8 +166,9 @@ async def serve(data: Path, settings: Settings, ready: Callable[[str, str], None
     os.close(own(data))  # before the port is tried: if it is taken by the hub of this directory, that is what to say
     listener = bind(settings)
     try:
+        port = listener.getsockname()[1]
+        settings = msgspec.structs.replace(settings, port=port)  # the port that was found, when any would do
         async with open_hub(data, settings) as hub:
-            port = listener.getsockname()[1]
             url = url_of(settings, port)
             codes = LoginCodes(hub.log.clock)
             try:

@@ -1,18 +1,20 @@
 """All doors as one application: which path leads where."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.doors import login
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import answer_to
 from greenroom.doors.login import LoginCodes
+from greenroom.doors.mcp.door import McpDoor
+from greenroom.doors.mcp.offer import OFFER
 from greenroom.doors.rest import door as rest
 from greenroom.doors.routes import Routes
 from greenroom.doors.sync import door as sync
@@ -26,7 +28,19 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints += sync.endpoints(hub)
     endpoints += rest.endpoints(hub, endpoints)
     beyond = Starlette(routes=sync.routes(hub), exception_handlers={HTTPException: not_here})
-    yield Routes(hub, endpoints, beyond), endpoints
+    mcp = McpDoor(OFFER, hub, hub.settings)
+    async with mcp.run():
+        yield at_paths(mcp.PATHS, mcp, Routes(hub, endpoints, beyond)), endpoints
+
+
+def at_paths(paths: Collection[str], door: ASGIApp, beyond: ASGIApp) -> ASGIApp:
+    """A door that has these paths to itself; everything else is beyond it."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        here = scope["type"] == "http" and scope["path"] in paths
+        await (door if here else beyond)(scope, receive, send)
+
+    return app
 
 
 async def not_here(request: Request, error: Exception) -> Response:

@@ -1,0 +1,86 @@
+"""The images of a message as blocks, checked: one that a model's API cannot read would spoil the whole conversation."""
+
+import asyncio
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING, Any
+
+from greenroom.doors.mcp.tool import Image, Text
+from greenroom.nouns.threads.model import UPLOADS
+
+if TYPE_CHECKING:
+    from greenroom.hub import Hub
+
+_MAX_IMAGES = 20
+_MAX_BYTES = 5 * 1024 * 1024
+"""What the APIs of today's models take."""
+_UPLOAD = re.compile(r"(?:.*/)?(?:uploads/)?([A-Za-z0-9_-]+)(?:\.\w+)?")
+_DATA_URL = re.compile(r"data:([\w/+.-]+)?(?:;[\w=.-]+)*;base64,", re.ASCII)
+
+
+async def images_of(hub: "Hub", metadata: dict[str, Any], room: int) -> list[Text | Image]:
+    """A block for each image that a message carries, or a line that says why it is not shown.
+
+    `room` is how many characters of images the answer has left.
+    """
+    given = metadata.get("attachments") or metadata.get("images") or metadata.get("image") or []
+    blocks: list[Text | Image] = []
+    for attachment in (given if isinstance(given, list) else [given])[:_MAX_IMAGES]:
+        if not isinstance(attachment, dict):
+            continue
+        block = await _block(hub, attachment)
+        if isinstance(block, Image):
+            room -= len(block.data)
+            if room < 0:
+                block = Text("[image not shown: the answer is full; read this message alone, with limit=1]")
+        blocks.append(block)
+    return blocks
+
+
+async def _block(hub: "Hub", attachment: dict[str, Any]) -> Text | Image:
+    name = _text(attachment, "name", "url", "src", "upload_id", "id") or "image"
+    inline = _text(attachment, "data", "base64", "b64", "data_url")
+    encoded = _inline(inline) if inline else await _uploaded(hub, attachment)
+    kind = kind_of(base64.b64decode(encoded[:32])) if encoded else None
+    if encoded is None or kind is None:
+        return Text(f"[attachment not shown: {name[:200]!r} is not a PNG, JPEG, GIF or WebP image of at most 5 MB]")
+    return Image(encoded, kind)
+
+
+def _inline(text: str) -> str | None:
+    """The base64 of an image inside the message, put in order; None when it is none or too large."""
+    plain = "".join(_DATA_URL.sub("", text, count=1).split())
+    if len(plain) > _MAX_BYTES * 4 // 3 + 4:
+        return None
+    try:
+        base64.b64decode(plain, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return plain
+
+
+async def _uploaded(hub: "Hub", attachment: dict[str, Any]) -> str | None:
+    match = _UPLOAD.fullmatch(_text(attachment, "upload_id", "id", "url", "src"))
+    upload = hub.rows.get(UPLOADS, match[1]) if match else None
+    if upload is None or upload.size > _MAX_BYTES:
+        return None
+    data = await asyncio.to_thread(hub.blobs.read, upload.blob)
+    return None if data is None else base64.b64encode(data).decode()
+
+
+def kind_of(start: bytes) -> str | None:
+    """The media type of an image by its first bytes, whatever it says of itself."""
+    if start.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if start.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if start.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def _text(attachment: dict[str, Any], *names: str) -> str:
+    return next((value for name in names if isinstance(value := attachment.get(name), str) and value), "")

@@ -1,0 +1,85 @@
+"""What can be read at an address: the bus, its agents and threads, and what was said in one."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.doors.mcp.shapes import agent_shape, is_person, opening, whole
+from greenroom.doors.mcp.tool import Call, NoArgs, Resource, ResourceTemplate
+from greenroom.doors.mcp.tools.bus import bus_get_config
+from greenroom.doors.mcp.tools.threads import brief_of, state_of
+from greenroom.nouns.agents.queries import find_agents
+from greenroom.nouns.threads.queries import find_messages, find_threads, need_thread
+
+_THREADS = 200
+_TRANSCRIPT = 1000
+
+
+class ThreadArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    thread_id: str
+
+
+async def active_agents(call: Call[NoArgs]) -> Any:
+    return [agent_shape(call.hub, agent) for agent in find_agents(call.hub.rows, call.by)]
+
+
+async def active_threads(call: Call[NoArgs]) -> Any:
+    return [brief_of(thread) for thread in find_threads(call.hub.rows, call.by, limit=_THREADS)]
+
+
+async def transcript(call: Call[ThreadArgs]) -> str:
+    hub = call.hub
+    thread = need_thread(hub.rows, call.by, call.args.thread_id)
+    latest = find_messages(hub.rows, thread.id, before_seq=2**53, limit=_TRANSCRIPT)
+    messages = await whole(hub, latest, to_people=is_person(call.by))
+    lines = [f"# Thread: {thread.topic}  [status: {thread.status}]", ""]
+    if thread.messages > len(latest):
+        lines.append(f"(The {thread.messages - len(latest)} messages before these are left out: see msg_list.)")
+    for message in (opening(hub, thread), *messages):
+        lines.append(f"[seq={message.seq}] {message.author_name} ({message.role}): {message.content}")
+    return "\n".join(lines)
+
+
+async def summary(call: Call[ThreadArgs]) -> str:
+    thread = need_thread(call.hub.rows, call.by, call.args.thread_id)
+    return thread.summary or "(This thread has no summary: it is given when a thread is closed.)"
+
+
+async def state(call: Call[ThreadArgs]) -> Any:
+    return state_of(need_thread(call.hub.rows, call.by, call.args.thread_id))
+
+
+RESOURCES: tuple[Resource, ...] = (
+    Resource("chat://bus/config", "Bus", "The bus's name, version and language.", "read", bus_get_config),
+    Resource("chat://agents/active", "Agents", "All agents, and who is online.", "read", active_agents),
+    Resource("chat://threads/active", "Threads", "The newest threads.", "read", active_threads),
+)
+
+RESOURCE_TEMPLATES: tuple[ResourceTemplate[Any], ...] = (
+    ResourceTemplate(
+        "chat://threads/{thread_id}/transcript",
+        "Transcript",
+        "What was said in a thread, the latest thousand messages.",
+        ThreadArgs,
+        "read",
+        transcript,
+        "text/plain",
+    ),
+    ResourceTemplate(
+        "chat://threads/{thread_id}/summary",
+        "Summary",
+        "What came out of a closed thread.",
+        ThreadArgs,
+        "read",
+        summary,
+        "text/plain",
+    ),
+    ResourceTemplate(
+        "chat://threads/{thread_id}/state",
+        "State",
+        "Where a thread stands.",
+        ThreadArgs,
+        "read",
+        state,
+    ),
+)

@@ -1,0 +1,28 @@
+"""The tools of the MCP door, one file for each group; clients are shown them in the order of this list."""
+
+from typing import Any
+
+from greenroom.doors.mcp.tool import Tool
+from greenroom.doors.mcp.tools.agents import AGENT_TOOLS
+from greenroom.doors.mcp.tools.bus import BUS_TOOLS
+from greenroom.doors.mcp.tools.mail import MAIL_TOOLS
+from greenroom.doors.mcp.tools.messages import MESSAGE_TOOLS
+from greenroom.doors.mcp.tools.one_message import ONE_MESSAGE_TOOLS
+from greenroom.doors.mcp.tools.served import served
+from greenroom.doors.mcp.tools.templates import TEMPLATE_TOOLS
+from greenroom.doors.mcp.tools.thread_admin import THREAD_ADMIN_TOOLS
+from greenroom.doors.mcp.tools.threads import THREAD_TOOLS
+
+TOOLS: tuple[Tool[Any], ...] = tuple(
+    served(tool)
+    for tool in (
+        *BUS_TOOLS,
+        *MESSAGE_TOOLS,
+        *THREAD_TOOLS,
+        *THREAD_ADMIN_TOOLS,
+        *ONE_MESSAGE_TOOLS,
+        *MAIL_TOOLS,
+        *AGENT_TOOLS,
+        *TEMPLATE_TOOLS,
+    )
+)

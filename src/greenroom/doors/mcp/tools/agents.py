@@ -1,0 +1,240 @@
+"""Tools with which agents register, describe themselves and see each other."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from greenroom.doors.mcp.shapes import agent_shape
+from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker, need_speaker
+from greenroom.doors.mcp.tools.threads import ThreadId
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.agents.model import Agent, RegisterAgent, ResumeAgent, Skill, UnregisterAgent, UpdateAgent
+from greenroom.nouns.agents.queries import find_agents, need_own_agent
+from greenroom.nouns.threads.queries import need_thread
+
+Ide = Annotated[str, Meta(description="The program you run in, such as Claude Code, Codex or Cursor.")]
+Model = Annotated[str, Meta(description="The model you are.")]
+Description = Annotated[str | None, Meta(description="What you are here for, in a sentence.")]
+Capabilities = Annotated[list[str] | None, Meta(description="Words for what you can do, such as code or review.")]
+DisplayName = Annotated[str | None, Meta(description="A name to be shown by, instead of 'IDE (Model)'.")]
+Emoji = Annotated[str | None, Meta(description="One emoji to be shown with.")]
+
+
+class SkillArg(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    id: str
+    name: str
+    description: str = ""
+    tags: list[str] = []
+    examples: list[str] = []
+
+
+Skills = Annotated[list[SkillArg] | None, Meta(description="What you can do, in detail.")]
+
+
+class RegisterArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ide: Ide
+    model: Model
+    description: Description = None
+    capabilities: Capabilities = None
+    skills: Skills = None
+    display_name: DisplayName = None
+    emoji: Emoji = None
+
+
+class Registered(msgspec.Struct, frozen=True):
+    """An agent that has registered, and the token by which it is known from now on."""
+
+    agent: Agent
+    token: str
+
+
+async def register(call: Call[Any], ide: str, model: str) -> Registered:
+    """Register a new agent; with a token of its own the caller is an agent already, and describes itself anew."""
+    args, hub, by = call.args, call.hub, call.by
+    token = new_token("agent")
+    agent_id = by.agent_id or new_id("agt")
+    await hub.log.do(
+        RegisterAgent(
+            by=by,
+            agent_id=agent_id,
+            credential_id=token.credential_id,
+            digest=token.digest,
+            ide=ide,
+            model=model,
+            description=args.description or "",
+            capabilities=args.capabilities or [],
+            skills=skills_of(args.skills) or [],
+            display_name=args.display_name,
+            emoji=args.emoji,
+        )
+    )
+    hub.presence.hear(agent_id, "registered")
+    agent = need_own_agent(hub.rows, by, agent_id)
+    return Registered(agent, call.token if by.agent_id is not None else token.text)
+
+
+def skills_of(given: list[SkillArg] | None) -> list[Skill] | None:
+    return None if given is None else [Skill(**msgspec.structs.asdict(skill)) for skill in given]
+
+
+async def agent_register(call: Call[RegisterArgs]) -> Any:
+    registered = await register(call, call.args.ide, call.args.model)
+    shape = agent_shape(call.hub, registered.agent)
+    return {
+        "agent_id": shape.agent_id,
+        "name": shape.name,
+        "display_name": shape.display_name,
+        "alias_source": shape.alias_source,
+        "emoji": shape.emoji,
+        "token": registered.token,
+        "capabilities": shape.capabilities,
+        "skills": shape.skills,
+        "last_activity": shape.last_activity,
+        "last_activity_time": shape.last_activity_time,
+        "next": "Keep agent_id and token for this whole conversation. Join or open a thread with bus_connect.",
+    }
+
+
+class SelfArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    agent_id: AgentId = None
+    token: AgentToken = None
+
+
+async def agent_heartbeat(call: Call[SelfArgs]) -> Any:
+    try:
+        _, agent = need_speaker(call, "heartbeat", call.args.agent_id, call.args.token)
+    except Refused as no:
+        return _not_you(no)
+    return {"ok": agent.state == "registered"}
+
+
+async def agent_resume(call: Call[SelfArgs]) -> Any:
+    try:
+        by, agent = need_speaker(call, "resume", call.args.agent_id, call.args.token)
+    except Refused as no:
+        return _not_you(no)
+    return {"ok": True, **msgspec.structs.asdict(agent_shape(call.hub, await resume(call, by, agent)))}
+
+
+async def resume(call: Call[Any], by: Any, agent: Agent) -> Agent:
+    """The agent, back on the bus if it had left."""
+    if agent.state != "registered":
+        await call.hub.log.do(ResumeAgent(by=by, agent_id=agent.id))
+    return need_own_agent(call.hub.rows, by, agent.id)
+
+
+async def agent_unregister(call: Call[SelfArgs]) -> Any:
+    try:
+        by, agent = need_speaker(call, "unregister", call.args.agent_id, call.args.token)
+    except Refused as no:
+        return _not_you(no)
+    await call.hub.log.do(UnregisterAgent(by=by, agent_id=agent.id))
+    call.hub.presence.leave(agent.id)
+    return {"ok": True}
+
+
+class UpdateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    agent_id: AgentId = None
+    token: AgentToken = None
+    description: Description = None
+    display_name: DisplayName = None
+    capabilities: Capabilities = None
+    skills: Skills = None
+    emoji: Emoji = None
+
+
+async def agent_update(call: Call[UpdateArgs]) -> Any:
+    args, hub = call.args, call.hub
+    try:
+        by, agent = need_speaker(call, "update", args.agent_id, args.token)
+    except Refused as no:
+        return _not_you(no)
+    await hub.log.do(
+        UpdateAgent(
+            by=by,
+            agent_id=agent.id,
+            description=args.description,
+            display_name=args.display_name,
+            capabilities=args.capabilities,
+            skills=skills_of(args.skills),
+            emoji=args.emoji,
+        )
+    )
+    changed = need_own_agent(hub.rows, by, agent.id)
+    return {"ok": True, **msgspec.structs.asdict(agent_shape(hub, changed))}
+
+
+def _not_you(no: Refused) -> dict[str, Any]:
+    """The bus's clients look at `ok` when they ask about themselves."""
+    return {"ok": False, "error": no.details.get("detail", "Invalid agent_id/token"), "message": no.message}
+
+
+async def agent_list(call: Call[NoArgs]) -> Any:
+    return [agent_shape(call.hub, agent) for agent in find_agents(call.hub.rows, call.by)]
+
+
+class TypingArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    thread_id: ThreadId
+    agent_id: AgentId = None
+    is_typing: bool
+
+
+async def agent_set_typing(call: Call[TypingArgs]) -> Any:
+    args, hub = call.args, call.hub
+    by, agent = get_speaker(call, "typing", args.agent_id)
+    thread = need_thread(hub.rows, by, args.thread_id)
+    mark = {"thread_id": thread.id, "agent_id": agent.id if agent else "human", "is_typing": args.is_typing}
+    hub.signals.emit("agent.typing", mark)
+    return {"ok": True}
+
+
+AGENT_TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "agent_register",
+        "Register as an agent. Returns your agent_id and token; keep both. bus_connect does this and joins a thread"
+        " in one call. Called again with a token of your own it changes how you are described.",
+        RegisterArgs,
+        "chat",
+        agent_register,
+    ),
+    Tool(
+        "agent_heartbeat",
+        "Say that you are still there. Every other call says so too, and so does a msg_wait while it waits.",
+        SelfArgs,
+        "chat",
+        agent_heartbeat,
+    ),
+    Tool(
+        "agent_resume",
+        "Take up again an agent that you were before, after a restart or after agent_unregister.",
+        SelfArgs,
+        "chat",
+        agent_resume,
+    ),
+    Tool(
+        "agent_unregister",
+        "Leave the bus when your work is done. Your messages stay, and agent_resume brings you back.",
+        SelfArgs,
+        "chat",
+        agent_unregister,
+    ),
+    Tool("agent_list", "See which agents there are, what they can do, and who is online.", NoArgs, "read", agent_list),
+    Tool(
+        "agent_update",
+        "Change how you are described to others; what you leave out stays.",
+        UpdateArgs,
+        "chat",
+        agent_update,
+    ),
+    Tool(
+        "agent_set_typing",
+        "Show others that you are writing in a thread, or that you have stopped.",
+        TypingArgs,
+        "chat",
+        agent_set_typing,
+    ),
+)

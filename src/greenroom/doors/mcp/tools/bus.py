@@ -1,0 +1,197 @@
+"""Tools for the bus as a whole: connecting to it, and how it is set up."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from greenroom import __version__
+from greenroom.doors.mcp.shapes import opening, sync_fields, whole
+from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.doors.mcp.tools.agents import (
+    Capabilities,
+    Description,
+    DisplayName,
+    Emoji,
+    Ide,
+    Model,
+    Registered,
+    Skills,
+    register,
+    resume,
+)
+from greenroom.doors.mcp.tools.messages import Seq
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker
+from greenroom.doors.server import url_of
+from greenroom.log.clock import iso
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id, new_secret
+from greenroom.log.model import Done
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.model import Agent
+from greenroom.nouns.agents.queries import get_agent
+from greenroom.nouns.threads.bus import SyncContext
+from greenroom.nouns.threads.commands import CreateThread, IssueToken
+from greenroom.nouns.threads.events import ThreadCreated, TokenIssued
+from greenroom.nouns.threads.model import Message, Thread
+from greenroom.nouns.threads.queries import PAGE, find_messages, get_brief, need_thread
+
+_LANGUAGE_CHARS = 64
+
+
+class ConnectArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    thread_name: Annotated[str | None, Meta(description="The topic of the thread to join; opened if it is new.")] = None
+    thread_id: Annotated[str | None, Meta(description="The id of the thread to join, instead of its topic.")] = None
+    ide: Ide | None = None
+    model: Model | None = None
+    after_seq: Annotated[
+        Seq, Meta(description="The newest seq that you have read; 0 brings the latest messages of the thread.")
+    ] = 0
+    agent_id: AgentId = None
+    token: AgentToken = None
+    description: Description = None
+    capabilities: Capabilities = None
+    display_name: DisplayName = None
+    emoji: Emoji = None
+    skills: Skills = None
+    system_prompt: Annotated[str | None, Meta(description="How to work together, if the thread is new.")] = None
+    template: Annotated[str | None, Meta(description="A template to start from, if the thread is new.")] = None
+
+
+async def bus_connect(call: Call[ConnectArgs]) -> Any:
+    args, hub = call.args, call.hub
+    if not args.thread_name and not args.thread_id:
+        raise Refused("thread_required", "Say which thread to join: thread_name or thread_id is missing.")
+    by, registered = await _identity(call)
+    agent = registered.agent
+    done = await _join(call, by, agent)
+    issued: TokenIssued = done.first(TokenIssued)
+    created = any(isinstance(record.event, ThreadCreated) for record in done.records)
+    thread = need_thread(hub.rows, by, issued.thread_id)
+    messages, upto, hint = _history(call, thread)
+    if messages:
+        hub.bus.deliveries.note(thread.id, agent.id, delivered=messages[-1].seq)
+    shown = [opening(hub, thread), *await whole(hub, messages, to_people=False)]
+    return {
+        "agent": _agent_part(thread, registered),
+        "thread": _thread_part(call, thread, created),
+        "messages": [
+            {
+                "seq": message.seq,
+                "author": message.author_name,
+                "role": message.role,
+                "content": message.content,
+                "created_at": iso(message.created_at),
+            }
+            for message in shown
+        ],
+        "has_more": hint is not None,
+        "next": hint or "Read the messages, then msg_post with this context, or msg_wait.",
+        **sync_fields(hub, SyncContext(upto, issued.token)),
+    }
+
+
+async def _identity(call: Call[ConnectArgs]) -> tuple[Principal, Registered]:
+    """Who connects: an agent that is known already is taken up again, anybody else is registered."""
+    args = call.args
+    named = bool(args.agent_id or args.token)
+    known = call.by.agent_id is not None and get_agent(call.hub.rows, call.by.agent_id) is not None
+    if named or (known and args.ide is None and args.model is None):
+        by, agent = need_speaker(call, "bus_connect", args.agent_id, args.token)
+        return by, Registered(await resume(call, by, agent), args.token or (call.token if by.agent_id else ""))
+    return call.by, await register(call, args.ide or "Unknown IDE", args.model or "Unknown Model")
+
+
+async def _join(call: Call[ConnectArgs], by: Principal, agent: Agent) -> Done:
+    args, log = call.args, call.hub.log
+    nonce = new_secret(12)
+    if args.thread_id:
+        return await log.do(IssueToken(by=by, thread_id=args.thread_id, member_id=agent.id, nonce=nonce))
+    return await log.do(
+        CreateThread(
+            by=by,
+            thread_id=new_id("thr"),
+            topic=args.thread_name or "",
+            creator_id=agent.id,
+            nonce=nonce,
+            system_prompt=args.system_prompt,
+            template=args.template,
+        )
+    )
+
+
+def _history(call: Call[ConnectArgs], thread: Thread) -> tuple[list[Message], int, str | None]:
+    """The messages to begin with, the seq up to which they go, and what to do about those that are left out.
+
+    A newcomer gets the latest. Who goes on from a seq gets what follows it, so that nothing is missed in between.
+    """
+    rows, after_seq = call.hub.rows, call.args.after_seq
+    if after_seq == 0:
+        latest = find_messages(rows, thread.id, before_seq=2**53, limit=PAGE)
+        upto = max(thread.current_seq, latest[-1].seq if latest else 0)
+        older = thread.messages > len(latest)
+        return latest, upto, "Older messages are left out: read them with msg_list." if older else None
+    following = find_messages(rows, thread.id, after_seq=after_seq, limit=PAGE)
+    if len(following) == PAGE and following[-1].seq < thread.current_seq:
+        upto = following[-1].seq
+        return following, upto, f"There is more to read: call msg_wait with after_seq={upto} before you post."
+    return following, max(thread.current_seq, following[-1].seq if following else 0), None
+
+
+def _agent_part(thread: Thread, registered: Registered) -> dict[str, Any]:
+    agent = registered.agent
+    is_admin = thread.admin_id == agent.id
+    return {
+        "agent_id": agent.id,
+        "name": agent.name,
+        "registered": True,
+        "token": registered.token,
+        "is_administrator": is_admin,
+        "role_assignment": "You are the admin of this thread: say who does what, and close it when it is done."
+        if is_admin
+        else "You take part in this thread: the admin says who does what, and you report to all.",
+    }
+
+
+def _thread_part(call: Call[ConnectArgs], thread: Thread, created: bool) -> dict[str, Any]:
+    part: dict[str, Any] = {
+        "thread_id": thread.id,
+        "topic": thread.topic,
+        "status": thread.status,
+        "created": created,
+    }
+    prompt = get_brief(call.hub.rows, thread.id).system_prompt
+    if prompt is not None:
+        part["system_prompt"] = prompt
+    if thread.admin_id is not None:
+        admin = get_agent(call.hub.rows, thread.admin_id)
+        name = (admin.display_name or admin.name) if admin else thread.admin_id
+        part["administrator"] = {"agent_id": thread.admin_id, "name": name}
+    return part
+
+
+async def bus_get_config(call: Call[NoArgs]) -> Any:
+    """How the bus is set up; the language is what the client's address asked for by `?lang=`."""
+    asked = "".join(c for c in call.language or "" if c.isprintable())[:_LANGUAGE_CHARS].strip()
+    language = asked or "English"
+    return {
+        "preferred_language": language,
+        "language_source": "url" if asked else "default",
+        "language_note": f"Write in {language} where you can.",
+        "bus_name": call.hub.settings.bus_name,
+        "version": __version__,
+        "endpoint": url_of(call.hub.settings, call.hub.settings.port),
+    }
+
+
+BUS_TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "bus_connect",
+        "Start here: registers you (or takes you up again), joins the thread of this name or opens it, and returns its"
+        " latest messages with the context for your first msg_post. Then work in a loop: msg_wait, read, msg_post.",
+        ConnectArgs,
+        "chat",
+        bus_connect,
+    ),
+    Tool("bus_get_config", "See the bus's name, version and preferred language.", NoArgs, "read", bus_get_config),
+)

@@ -1,0 +1,69 @@
+"""Tools for mail: a message to one agent, which it finds whenever it looks."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from greenroom.doors.mcp.tool import Call, Tool
+from greenroom.doors.mcp.tools.messages import Attachments, Format, Patience, Seq, patience_ms, show_waited
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker, still_holds
+
+
+class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    agent_id: Annotated[str, Meta(description="The agent that shall get it: see agent_list.")]
+    content: Annotated[str, Meta(description="What you say, in Markdown.")]
+    author: Annotated[
+        str | None, Meta(description="Your agent_id. Not needed when you connect with a token of your own.")
+    ] = None
+    key: Annotated[
+        str | None,
+        Meta(max_length=200, description="A name of your own for this mail: a repeat with it sends nothing twice."),
+    ] = None
+
+
+async def mail_send(call: Call[SendArgs]) -> Any:
+    args = call.args
+    posted = await call.hub.bus.mail(call.by, args.agent_id, args.content, args.author, key=args.key)
+    return {"msg_id": posted.event.message_id, "seq": posted.seq, "thread_id": posted.event.thread_id}
+
+
+class WaitArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    after_seq: Annotated[
+        Seq | None,
+        Meta(description="The newest seq that you have read. Leave it out to go on after what you were last given."),
+    ] = None
+    timeout_ms: Patience = 300_000
+    return_format: Format = "blocks"
+    agent_id: AgentId = None
+    token: AgentToken = None
+    include_attachments: Attachments = True
+
+
+async def mail_wait(call: Call[WaitArgs]) -> Any:
+    args, bus = call.args, call.hub.bus
+    by, agent = need_speaker(call, "mail_wait", args.agent_id, args.token)
+    mailbox = await bus.open_mailbox(by, agent.id)
+    waited = await bus.wait(by, mailbox, args.after_seq, patience_ms(args.timeout_ms), agent_id=agent.id)
+    still_holds(call, args.agent_id, args.token)
+    return await show_waited(call, mailbox, waited, args.return_format, args.include_attachments, people=False)
+
+
+MAIL_TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "mail_send",
+        "Send a message to one agent, also when it is not there: it finds it in its mailbox. Nobody else sees it but"
+        " the operator. Watch it with msg_receipts.",
+        SendArgs,
+        "chat",
+        mail_send,
+    ),
+    Tool(
+        "mail_wait",
+        "Wait for mail to you; at once if there is some. Answer with mail_send. When it returns none, call it again.",
+        WaitArgs,
+        "chat",
+        mail_wait,
+        waits=True,
+    ),
+)

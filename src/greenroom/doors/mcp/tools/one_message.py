@@ -1,0 +1,196 @@
+"""Tools about one message: find it, look at it, change it, react to it."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from greenroom.doors.mcp.shapes import HIDDEN, is_person, message_shape, whole
+from greenroom.doors.mcp.tool import Call, Tool
+from greenroom.doors.mcp.tools.snippet import snippet
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
+from greenroom.log.clock import iso
+from greenroom.log.errors import Refused
+from greenroom.nouns.agents.queries import get_agent
+from greenroom.nouns.threads.commands import React, Unreact
+from greenroom.nouns.threads.model import THREADS, Edit, Message
+from greenroom.nouns.threads.queries import find_edits, is_for_people, need_message, receipts, search_messages
+
+MessageId = Annotated[str, Meta(description="The message's id: msg_id in json results of msg_list and msg_wait.")]
+
+
+class MessageArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    message_id: MessageId
+
+
+async def msg_get(call: Call[MessageArgs]) -> Any:
+    found = _get_message(call, call.args.message_id)
+    if found is None:
+        return {"found": False, "message": None}
+    (message,) = await whole(call.hub, [found], to_people=is_person(call.by))
+    return {"found": True, "message": message_shape(message)}
+
+
+def _get_message(call: Call[Any], message_id: str) -> Message | None:
+    try:
+        return need_message(call.hub.rows, call.by, message_id)
+    except Refused:
+        return None
+
+
+class SearchArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    query: Annotated[str, Meta(max_length=1000, description="Words that the message holds, all of them.")]
+    thread_id: Annotated[str | None, Meta(description="Only in this thread.")] = None
+    limit: Annotated[int, Meta(ge=1, le=200, description="How many at most.")] = 50
+
+
+async def msg_search(call: Call[SearchArgs]) -> Any:
+    args, rows = call.args, call.hub.rows
+    if not args.query.strip():
+        raise Refused("query must not be empty", "Give some words to search for.")
+    found = search_messages(rows, call.by, args.query, args.thread_id, args.limit)
+    results = []
+    for message in found:
+        thread = rows.get(THREADS, message.thread_id)
+        hidden = is_for_people(message) and not is_person(call.by)
+        results.append(
+            {
+                "message_id": message.id,
+                "thread_id": message.thread_id,
+                "thread_topic": thread.topic if thread else "",
+                "author": message.author_name,
+                "seq": message.seq,
+                "created_at": iso(message.created_at),
+                "snippet": HIDDEN if hidden else snippet(message.content, args.query),
+            }
+        )
+    return {"results": results, "total": len(results), "query": args.query}
+
+
+class EditArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    message_id: MessageId
+    new_content: Annotated[str, Meta(description="What the message shall say instead.")]
+    agent_id: AgentId = None
+    token: AgentToken = None
+
+
+async def msg_edit(call: Call[EditArgs]) -> Any:
+    args, hub = call.args, call.hub
+    by = get_speaker(call, "msg_edit", args.agent_id, args.token).by if args.agent_id or args.token else call.by
+    done = await hub.bus.edit(by, args.message_id, args.new_content)
+    message = need_message(hub.rows, by, args.message_id)
+    if not done.records:
+        return {"no_change": True, "version": message.edit_version}
+    record = done.records[0]
+    return {
+        "msg_id": message.id,
+        "version": message.edit_version,
+        "edited_at": iso(record.at),
+        "edited_by": record.event.edited_by,
+    }
+
+
+async def msg_edit_history(call: Call[MessageArgs]) -> Any:
+    found = _get_message(call, call.args.message_id)
+    if found is None:
+        return {"found": False, "message_id": call.args.message_id}
+    to_people = is_person(call.by)
+    edits = find_edits(call.hub.rows, found.id)
+    was = [_before(found, edit) for edit in edits]
+    current, *old = await whole(call.hub, [found, *was], to_people=to_people)
+    return {
+        "message_id": found.id,
+        "current_content": current.content,
+        "edit_version": found.edit_version,
+        "edits": [
+            {
+                "version": edit.version,
+                "old_content": message.content,
+                "edited_by": edit.edited_by,
+                "created_at": iso(edit.edited_at),
+            }
+            for edit, message in zip(edits, old, strict=True)
+        ],
+    }
+
+
+def _before(message: Message, edit: Edit) -> Message:
+    return msgspec.structs.replace(message, content=edit.old_content, body=edit.old_body)
+
+
+class ReactArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    message_id: MessageId
+    agent_id: AgentId = None
+    reaction: Annotated[str, Meta(description="A word or an emoji, such as agree or 👍.")]
+
+
+async def msg_react(call: Call[ReactArgs]) -> Any:
+    args, hub = call.args, call.hub
+    await hub.log.do(
+        React(by=call.by, message_id=args.message_id, agent_id=args.agent_id or None, reaction=args.reaction)
+    )
+    message = need_message(hub.rows, call.by, args.message_id)
+    agent_id = call.by.agent_id or args.agent_id or "human"
+    agent = get_agent(hub.rows, agent_id)
+    at = next((r.at for r in message.reactions if (r.agent_id, r.reaction) == (agent_id, args.reaction)), None)
+    return {
+        "reaction_id": f"{message.id}:{agent_id}:{args.reaction}",
+        "message_id": message.id,
+        "agent_id": agent_id,
+        "agent_name": agent.name if agent else None,
+        "reaction": args.reaction,
+        "created_at": None if at is None else iso(at),
+    }
+
+
+async def msg_unreact(call: Call[ReactArgs]) -> Any:
+    args = call.args
+    done = await call.hub.log.do(
+        Unreact(by=call.by, message_id=args.message_id, agent_id=args.agent_id or None, reaction=args.reaction)
+    )
+    return {"removed": bool(done.records), "message_id": args.message_id, "reaction": args.reaction}
+
+
+async def msg_receipts(call: Call[MessageArgs]) -> Any:
+    message = need_message(call.hub.rows, call.by, call.args.message_id)
+    states = receipts(call.hub.rows, message)
+    return {
+        "message_id": message.id,
+        "seq": message.seq,
+        "receipts": [{"agent_id": member, "state": state} for member, state in states.items()],
+    }
+
+
+ONE_MESSAGE_TOOLS: tuple[Tool[Any], ...] = (
+    Tool("msg_get", "Look at one message with all its fields, by its id.", MessageArgs, "read", msg_get),
+    Tool(
+        "msg_search",
+        "Find messages by the words in them, best match first. Read around a hit with msg_list from its seq.",
+        SearchArgs,
+        "read",
+        msg_search,
+    ),
+    Tool(
+        "msg_edit",
+        "Change a message that you wrote; what it said before is kept. To add something, post a new one.",
+        EditArgs,
+        "chat",
+        msg_edit,
+    ),
+    Tool("msg_edit_history", "See what a message said before it was changed.", MessageArgs, "read", msg_edit_history),
+    Tool(
+        "msg_react",
+        "Answer a message by a word or an emoji, when a message of your own would say no more.",
+        ReactArgs,
+        "chat",
+        msg_react,
+    ),
+    Tool("msg_unreact", "Take a reaction of yours back.", ReactArgs, "chat", msg_unreact),
+    Tool(
+        "msg_receipts",
+        "See who has got a message: queued, delivered, seen, or acted upon.",
+        MessageArgs,
+        "read",
+        msg_receipts,
+    ),
+)

@@ -1,0 +1,88 @@
+"""Who speaks in a call: the agent of the credential, or the one that it names and may speak for."""
+
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta
+
+from greenroom.doors.mcp.tool import Call
+from greenroom.log.errors import Refused
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.queries import get_principal, need_right
+from greenroom.nouns.agents.model import AGENTS, Agent
+from greenroom.nouns.agents.queries import need_own_agent
+
+AgentId = Annotated[
+    str | None,
+    Meta(description="Your agent_id. Not needed when you connect with a token of your own."),
+]
+AgentToken = Annotated[
+    str | None,
+    Meta(description="The token that agent_register or bus_connect gave you. Not needed when you connect with it."),
+]
+
+
+class Speaker(NamedTuple):
+    """By whom a command is given, and the agent that it is about; a person speaks for none."""
+
+    by: Principal
+    agent: Agent | None
+
+
+def get_speaker(call: Call[Any], activity: str, agent_id: str | None = None, token: str | None = None) -> Speaker:
+    """Who speaks; an agent that speaks is there. Raises Refused when what was named is not the caller's."""
+    by = _proven(call, agent_id, token) if token else call.by
+    wanted = agent_id or by.agent_id or _only_agent(call, by)
+    if wanted is None:
+        return Speaker(by, None)
+    agent = need_own_agent(call.hub.rows, by, wanted)
+    call.hub.presence.hear(agent.id, activity)
+    return Speaker(by, agent)
+
+
+def need_speaker(
+    call: Call[Any], activity: str, agent_id: str | None = None, token: str | None = None
+) -> tuple[Principal, Agent]:
+    """By whom, and which agent; who speaks for several has to name one."""
+    by, agent = get_speaker(call, activity, agent_id, token)
+    if agent is None:
+        raise _unnamed()
+    return by, agent
+
+
+def still_holds(call: Call[Any], agent_id: str | None, token: str | None) -> None:
+    """Refuse when a token that was good at the beginning of a long call is not any more."""
+    if token:
+        _proven(call, agent_id, token)
+
+
+def _proven(call: Call[Any], agent_id: str | None, token: str) -> Principal:
+    """The principal of a token among the arguments: a credential like any other, and of that agent."""
+    hub = call.hub
+    found = get_principal(hub.rows, token, hub.log.clock.now())
+    if (
+        found is None
+        or found.agent_id is None
+        or any(named not in (None, "", found.agent_id) for named in (agent_id, call.by.agent_id))
+    ):
+        raise Refused(
+            "InvalidCredentials",
+            "This agent_id and token do not belong together: use both as agent_register or bus_connect gave them.",
+            "forbidden",
+            detail="Invalid agent_id/token",
+        )
+    need_right(found, "read")
+    return found
+
+
+def _only_agent(call: Call[Any], by: Principal) -> str | None:
+    """The agent of a credential that has enrolled exactly one; a person's credential never speaks by itself."""
+    if by.operates or "register" not in by.rights or by.credential is None:
+        return None
+    mine = call.hub.rows.find(AGENTS, {"enrolled_by": by.credential, "state": "registered"}, limit=2)
+    if len(mine) > 1:
+        raise _unnamed()
+    return mine[0].id if mine else None
+
+
+def _unnamed() -> Refused:
+    return Refused("agent_required", "Say which agent speaks: agent_id is missing.")

@@ -1,0 +1,75 @@
+"""Tools for templates: what a new thread may start from."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.log.clock import iso
+from greenroom.nouns.threads.commands import CreateTemplate
+from greenroom.nouns.threads.model import Template
+from greenroom.nouns.threads.queries import find_templates, need_template
+
+
+async def template_list(call: Call[NoArgs]) -> Any:
+    return [_brief(template) for template in find_templates(call.hub.rows)]
+
+
+class GetArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    template_id: Annotated[str, Meta(description="The template's id: see template_list.")]
+
+
+async def template_get(call: Call[GetArgs]) -> Any:
+    template = need_template(call.hub.rows, call.args.template_id)
+    return {
+        **_brief(template),
+        "system_prompt": template.system_prompt,
+        "default_metadata": template.default_metadata,
+    }
+
+
+class CreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    id: Annotated[str, Meta(description="A short name of letters, digits, '-' and '_'.")]
+    name: Annotated[str, Meta(description="How it is shown.")]
+    description: Annotated[str | None, Meta(description="What it is good for.")] = None
+    system_prompt: Annotated[str | None, Meta(description="How to work together in threads made from it.")] = None
+    default_metadata: Annotated[dict[str, Any] | None, Meta(description="What such threads are kept with.")] = None
+
+
+async def template_create(call: Call[CreateArgs]) -> Any:
+    args, hub = call.args, call.hub
+    await hub.log.do(
+        CreateTemplate(
+            by=call.by,
+            template_id=args.id,
+            name=args.name,
+            system_prompt=args.system_prompt or "",
+            description=args.description or "",
+            default_metadata=args.default_metadata,
+        )
+    )
+    return _brief(need_template(hub.rows, args.id.strip()))
+
+
+def _brief(template: Template) -> dict[str, Any]:
+    return {
+        "id": template.id,
+        "name": template.name,
+        "description": template.description,
+        "is_builtin": template.builtin,
+        "created_at": iso(template.created_at),
+    }
+
+
+TEMPLATE_TOOLS: tuple[Tool[Any], ...] = (
+    Tool("template_list", "See which templates a new thread may start from.", NoArgs, "read", template_list),
+    Tool("template_get", "Look at one template with its system prompt.", GetArgs, "read", template_get),
+    Tool(
+        "template_create",
+        "Keep a system prompt as a template, for threads of a kind that will be opened again.",
+        CreateArgs,
+        "chat",
+        template_create,
+    ),
+)

@@ -1,0 +1,207 @@
+"""Tools that open, list and end threads."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from greenroom.doors.cursors import cursor_after, place_of
+from greenroom.doors.mcp.shapes import sync_fields
+from greenroom.doors.mcp.tool import Call, Tool
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
+from greenroom.log.clock import iso
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id, new_secret
+from greenroom.nouns.threads.bus import SyncContext
+from greenroom.nouns.threads.commands import (
+    ArchiveThread,
+    CloseThread,
+    CreateThread,
+    DeleteThread,
+    SetThreadState,
+)
+from greenroom.nouns.threads.events import TokenIssued
+from greenroom.nouns.threads.model import Thread
+from greenroom.nouns.threads.queries import count_threads, find_threads, get_brief, need_thread
+
+_MOST = 200
+
+ThreadId = Annotated[str, Meta(description="The thread's id, from thread_list, thread_create or bus_connect.")]
+
+
+class CreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    topic: Annotated[str, Meta(description="What the thread is about, in one line.")]
+    agent_id: AgentId = None
+    token: AgentToken = None
+    metadata: Annotated[dict[str, Any] | None, Meta(description="Anything to keep with the thread.")] = None
+    system_prompt: Annotated[
+        str | None, Meta(description="How to work together in this thread; shown to all who join.")
+    ] = None
+    template: Annotated[str | None, Meta(description="A template to start from: see template_list.")] = None
+
+
+async def thread_create(call: Call[CreateArgs]) -> Any:
+    args, hub = call.args, call.hub
+    by, agent = get_speaker(call, "thread_create", args.agent_id, args.token)
+    command = CreateThread(
+        by=by,
+        thread_id=new_id("thr"),
+        topic=args.topic,
+        creator_id=agent.id if agent else None,
+        nonce=new_secret(12),
+        metadata=args.metadata,
+        system_prompt=args.system_prompt,
+        template=args.template,
+    )
+    issued: TokenIssued = (await hub.log.do(command)).first(TokenIssued)
+    thread = need_thread(hub.rows, by, issued.thread_id)
+    return {
+        "thread_id": thread.id,
+        "topic": thread.topic,
+        "status": thread.status,
+        "system_prompt": get_brief(hub.rows, thread.id).system_prompt,
+        "template_id": thread.template_id,
+        **sync_fields(hub, SyncContext(thread.current_seq, issued.token)),
+    }
+
+
+class ListArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    status: Annotated[
+        Literal["discuss", "implement", "review", "done", "closed", "archived"] | None,
+        Meta(description="Only threads in this state."),
+    ] = None
+    include_archived: Annotated[bool, Meta(description="Also those that were put away.")] = False
+    limit: Annotated[int, Meta(ge=0, description="How many at most; 0 is as many as there are, up to 200.")] = 0
+    before: Annotated[str | None, Meta(description="next_cursor of the page before.")] = None
+
+
+async def thread_list(call: Call[ListArgs]) -> Any:
+    args, rows = call.args, call.hub.rows
+    limit = min(args.limit or _MOST, _MOST)
+    try:
+        place = place_of(args.before)
+    except ValueError:
+        raise Refused("bad_cursor", "before must be the next_cursor of a page, or a time as in ISO 8601.") from None
+    which: dict[str, Any] = {"status": args.status, "include_archived": args.include_archived}
+    found = find_threads(rows, call.by, **which, before=place.before, shown=place.shown, limit=limit + 1)
+    page = found[:limit]
+    has_more = len(found) > limit
+    return {
+        "threads": [brief_of(thread) for thread in page],
+        "total": count_threads(rows, call.by, **which),
+        "has_more": has_more,
+        "next_cursor": cursor_after(rows, page[-1]) if has_more else None,
+    }
+
+
+def brief_of(thread: Thread) -> dict[str, Any]:
+    """A thread in a list."""
+    return {
+        "thread_id": thread.id,
+        "topic": thread.topic,
+        "status": thread.status,
+        "created_at": iso(thread.created_at),
+    }
+
+
+class ThreadArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    thread_id: ThreadId
+
+
+async def thread_get(call: Call[ThreadArgs]) -> Any:
+    return state_of(need_thread(call.hub.rows, call.by, call.args.thread_id))
+
+
+def state_of(thread: Thread) -> dict[str, Any]:
+    """All that a thread is, without its messages."""
+    return {
+        **brief_of(thread),
+        "closed_at": None if thread.closed_at is None else iso(thread.closed_at),
+        "summary": thread.summary,
+        "current_seq": thread.current_seq,
+        "message_count": thread.messages,
+        "template_id": thread.template_id,
+        "admin_id": thread.admin_id,
+    }
+
+
+class DeleteArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    thread_id: ThreadId
+    confirm: Annotated[bool, Meta(description="true: nothing of the thread can be brought back.")]
+
+
+async def thread_delete(call: Call[DeleteArgs]) -> Any:
+    if not call.args.confirm:
+        raise Refused("confirm_missing", "Nothing was deleted: it cannot be undone, so confirm must be true.")
+    thread = need_thread(call.hub.rows, call.by, call.args.thread_id)
+    await call.hub.log.do(DeleteThread(by=call.by, thread_id=thread.id))
+    return {
+        "ok": True,
+        "deleted": {"thread_id": thread.id, "topic": thread.topic, "message_count": thread.messages},
+    }
+
+
+class CloseArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    thread_id: ThreadId
+    summary: Annotated[str | None, Meta(description="What came out of it, for whoever reads it later.")] = None
+
+
+async def thread_close(call: Call[CloseArgs]) -> Any:
+    args = call.args
+    await call.hub.log.do(CloseThread(by=call.by, thread_id=args.thread_id, summary=args.summary))
+    return {"ok": True, "thread_id": args.thread_id, "status": "closed"}
+
+
+async def thread_archive(call: Call[ThreadArgs]) -> Any:
+    await call.hub.log.do(ArchiveThread(by=call.by, thread_id=call.args.thread_id))
+    return {"ok": True, "thread_id": call.args.thread_id, "status": "archived"}
+
+
+class StateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    thread_id: ThreadId
+    state: Annotated[
+        Literal["discuss", "implement", "review", "done"], Meta(description="Where the thread's work stands now.")
+    ]
+
+
+async def thread_set_state(call: Call[StateArgs]) -> Any:
+    args = call.args
+    await call.hub.log.do(SetThreadState(by=call.by, thread_id=args.thread_id, state=args.state))
+    return {"ok": True, "thread_id": args.thread_id, "status": args.state}
+
+
+THREAD_TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "thread_create",
+        "Open a thread, of which you become the admin; a topic that exists already is joined. Returns the context"
+        " for your first msg_post. bus_connect does this and more in one call.",
+        CreateArgs,
+        "chat",
+        thread_create,
+    ),
+    Tool("thread_list", "List threads, newest first. Use it to find one to join.", ListArgs, "read", thread_list),
+    Tool("thread_get", "Look at one thread: its state, its summary, its newest seq.", ThreadArgs, "read", thread_get),
+    Tool(
+        "thread_delete",
+        "Delete a thread with all its messages, for ever. For its admin; thread_archive only puts it away.",
+        DeleteArgs,
+        "chat",
+        thread_delete,
+    ),
+    Tool(
+        "thread_close",
+        "End a thread when its work is done: nothing more can be posted, and who waits in it is released."
+        " For its admin. Say in summary what came out of it.",
+        CloseArgs,
+        "chat",
+        thread_close,
+    ),
+    Tool("thread_archive", "Put a thread away, out of the list. For its admin.", ThreadArgs, "chat", thread_archive),
+    Tool(
+        "thread_set_state",
+        "Say where the thread's work stands. A closed thread is opened again by it, if you are its admin.",
+        StateArgs,
+        "chat",
+        thread_set_state,
+    ),
+)
