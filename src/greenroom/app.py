@@ -21,7 +21,7 @@ from greenroom.hub import Hub
 from greenroom.log import failpoints
 from greenroom.log.blobs import Blobs
 from greenroom.log.clock import Clock, SystemClock
-from greenroom.log.directory import FILES, HUB_FILE, own
+from greenroom.log.directory import FILES, HUB_FILE, OPERATOR_TOKEN, own
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Noun
@@ -45,7 +45,6 @@ from greenroom.settings import BadSettings, Settings
 
 logger = logging.getLogger(__name__)
 NOUNS: tuple[Noun, ...] = (ACCESS, AGENTS_NOUN, THREADS_NOUN)
-OPERATOR_TOKEN = "operator.token"  # noqa: S105 a file's name
 _SWEEP_S = 5.0
 
 

@@ -69,6 +69,11 @@ def data_dir(given: str | None, env: Mapping[str, str] = os.environ) -> Path:
     return Path(given or env.get("GREENROOM_DATA") or "~/.greenroom").expanduser().absolute()
 
 
+def hub_named(env: Mapping[str, str] = os.environ) -> tuple[str | None, str | None]:
+    """The address of a hub and a token for it, for programs that are its clients: $GREENROOM_URL, $GREENROOM_TOKEN."""
+    return env.get("GREENROOM_URL") or None, env.get("GREENROOM_TOKEN") or None
+
+
 def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, str] = os.environ) -> Settings:
     """Settings from the file, over it the environment, over it what was given on the command line."""
     values: dict[str, Any] = {}

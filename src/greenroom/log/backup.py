@@ -18,10 +18,10 @@ from greenroom import __version__
 from greenroom.log.blobs import place_of
 from greenroom.log.check import fault_of_file, named_files
 from greenroom.log.clock import SystemClock, iso
-from greenroom.log.directory import FILES, StoreUnusable, own, sync_folder
+from greenroom.log.directory import FILE, FILES, need_database, own, sync_folder
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Noun
-from greenroom.log.store_sqlite import APPLICATION_ID, FILE, SCHEMA, connect, head_of
+from greenroom.log.store_sqlite import APPLICATION_ID, SCHEMA, connect, head_of
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -58,8 +58,7 @@ class _Gone(Exception):
 
 def backup(data: Path, target: Path, nouns: Sequence[Noun]) -> Manifest:
     """Write a backup of everything acknowledged so far to a new file that only its owner can read."""
-    if not (data / FILE).exists():
-        raise StoreUnusable(f"There is no Greenroom database in {data}: name the data directory with --data.")
+    need_database(data)
     if target.exists():
         raise Refused("target_exists", f"{target} exists already: choose another name for the backup.", "conflict")
     for _ in range(_ATTEMPTS):

@@ -46,3 +46,19 @@ class Chain:
     def left(self) -> int | None:
         """The first link that belongs to no event gone through."""
         return self._next and self._next[0]
+
+
+def verify(connection: apsw.Connection, privileged: set[str]) -> tuple[Chain, str | None]:
+    """Follow the whole chain; the chain as far as it holds, and what breaks it."""
+    chain = Chain(connection, privileged)
+    marks = ", ".join("?" * len(privileged))
+    query = (
+        "SELECT seq, at, by, type, v, data FROM events"  # noqa: S608 only marks are put in
+        f" WHERE type IN ({marks}) OR seq IN (SELECT seq FROM chain) ORDER BY seq"
+    )
+    for raw in connection.execute(query, tuple(privileged)):
+        fault = chain.follow(raw)
+        if fault:
+            return chain, fault
+    stray = chain.left()
+    return chain, None if stray is None else f"The chain names event {stray}, which is not in the log."

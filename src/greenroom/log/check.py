@@ -15,13 +15,12 @@ from greenroom.log import sqlite_rows
 from greenroom.log.blobs import place_of
 from greenroom.log.chain import GENESIS, Chain
 from greenroom.log.codec import Codec
-from greenroom.log.directory import FILES, StoreUnusable, acknowledged
+from greenroom.log.directory import FILES, acknowledged, need_database
 from greenroom.log.model import Noun, Table
 from greenroom.log.rebuild import MARK, fingerprint, projector
 from greenroom.log.sqlite_rows import SqliteRowWriter
 from greenroom.log.store_sqlite import (
     APPLICATION_ID,
-    FILE,
     MECHANISM,
     SCHEMA,
     connect,
@@ -71,7 +70,7 @@ class Check:
     """One check under way."""
 
     def __init__(self, data: Path, nouns: Sequence[Noun], progress: Progress) -> None:
-        self._path = data / FILE
+        self._path = need_database(data)
         self._nouns = nouns
         self._tables = [table for noun in nouns for table in noun.tables]
         self._files = data / FILES
@@ -80,8 +79,6 @@ class Check:
         self._checked = Checked()
 
     def run(self) -> Checked:
-        if not self._path.exists():
-            raise StoreUnusable(f"There is no Greenroom database at {self._path}: name the data directory with --data.")
         try:
             with contextlib.closing(connect(self._path)) as connection:
                 connection.execute("BEGIN")

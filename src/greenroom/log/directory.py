@@ -5,8 +5,10 @@ import json
 import os
 from pathlib import Path
 
+FILE = "greenroom.db"
 HUB_FILE = "hub.json"
 """Where the hub that owns the directory is to be found: its url and its process."""
+OPERATOR_TOKEN = "operator.token"  # noqa: S105 a file's name
 MARK = "head"
 FILES = "files"
 """The folder of payload files."""
@@ -32,6 +34,14 @@ def own(data: Path) -> int:
             f"A hub is using {data} already{_whereabouts(data)}: use that one, or stop it, or choose another --data."
         ) from None
     return lock
+
+
+def need_database(data: Path) -> Path:
+    """The database of a data directory."""
+    path = data / FILE
+    if not path.exists():
+        raise StoreUnusable(f"There is no Greenroom database in {data}: name the data directory with --data.")
+    return path
 
 
 def _whereabouts(data: Path) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from greenroom.log import sqlite_rows
-from greenroom.log.directory import own
+from greenroom.log.directory import need_database, own
 from greenroom.log.model import Noun, Recorded, Tx
-from greenroom.log.store_sqlite import FILE, SqliteStore, SqliteTx, connect
+from greenroom.log.store_sqlite import SqliteStore, SqliteTx, connect
 
 MARK = "rows"
 _MECHANISM = ("greenroom.log.sqlite_rows", "greenroom.log.rebuild")
@@ -41,9 +41,10 @@ def projector(nouns: Iterable[Noun]) -> Callable[[Tx, Recorded], None]:
 
 def forget_rows(data: Path) -> None:
     """Have the rows made anew at the next start; refused while a hub owns the data directory."""
+    path = need_database(data)
     lock = own(data)
     try:
-        with contextlib.closing(connect(data / FILE, write=True)) as connection:
+        with contextlib.closing(connect(path, write=True)) as connection:
             connection.execute("DELETE FROM meta WHERE name = ?", (MARK,))
     finally:
         os.close(lock)

@@ -17,7 +17,7 @@ import msgspec
 from greenroom.log import sqlite_rows
 from greenroom.log.chain import GENESIS, link
 from greenroom.log.codec import Codec, UnknownEvent
-from greenroom.log.directory import Mark, own
+from greenroom.log.directory import FILE, Mark, own
 from greenroom.log.directory import StoreUnusable as StoreUnusable
 from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
@@ -25,7 +25,6 @@ from greenroom.log.model import Change, Event, Noun, Recorded, Table
 from greenroom.log.sqlite_rows import SqliteRows, SqliteRowWriter
 
 T = TypeVar("T")
-FILE = "greenroom.db"
 APPLICATION_ID = 0x67_72_65_65
 SCHEMA = 1
 _BUSY_S = 5.0
