@@ -78,7 +78,8 @@ class HubProcess:
 
     def _launch(self, port: int) -> str:
         serve = ["-m", "greenroom", "serve", "--data", str(self.data), "--port", str(port)]
-        environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.data.parent), **self.env}
+        inherited = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+        environment = {**inherited, "HOME": str(self.data.parent), **self.env}
         with self.stderr_path.open("ab") as stderr:
             self._process = subprocess.Popen(
                 [*self._prefix, sys.executable, *serve, *self._args],

@@ -1,0 +1,67 @@
+"""kill -9 of the hub at every stage of a post: what was acknowledged is there once, whatever the moment."""
+
+import asyncio
+import contextlib
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.people import Listener, Poster, enrol, open_thread, read_all
+from tests.faults.rig import assert_in_order
+
+pytestmark = pytest.mark.anyio
+KILLS = int(os.environ.get("GREENROOM_TEST_KILLS", "25"))
+"""Deaths per stage."""
+POSTERS = 64
+
+
+@pytest.mark.parametrize("stage", ["log.before_commit", "log.committed", "log.announced", "log.answered"])
+async def test_what_was_acknowledged_survives_a_kill_and_nothing_is_doubled(stage: str, tmp_path: Path) -> None:
+    hub = HubProcess(tmp_path / "data").start()
+    thread_id = await open_thread(hub.url, hub.token)
+    posters, listeners = await gather_round(hub, thread_id)
+    dying = True
+    async with asyncio.TaskGroup() as tasks:
+        posting = [tasks.create_task(poster.run(lambda: dying)) for poster in posters]
+        listening = [tasks.create_task(listener.run()) for listener in listeners]
+        await die_again_and_again(hub, stage, random.Random(stage))
+        dying = False
+        await asyncio.wait(posting)
+        for task in listening:
+            task.cancel()
+    stored = await read_all(hub.url, hub.token, thread_id)
+    await asyncio.gather(*[listener.catch_up(stored[-1]["id"]) for listener in listeners])
+    assert hub.stop() == 0
+    assert_in_order(hub.data)
+
+    acknowledged = {content: place for poster in posters for content, place in poster.acknowledged.items()}
+    assert {m["content"]: (m["id"], m["seq"]) for m in stored} == acknowledged
+    assert len(stored) == len(acknowledged)
+    ids = [message["id"] for message in stored]
+    for listener in listeners:
+        heard = [message["id"] for message in listener.heard]
+        assert heard == ids
+    tries = sum(poster.tries for poster in posters)
+    print(f"{stage}: {KILLS} kills, {len(stored)} messages, {tries - len(stored)} repeats")
+
+
+async def gather_round(hub: HubProcess, thread_id: str) -> tuple[list[Poster], list[Listener]]:
+    """Posters of eight agents, and listeners of four."""
+    agents = [await enrol(hub.url, hub.token, f"agent {number}") for number in range(8)]
+    posters = [Poster(hub.url, agents[n % 8][1], thread_id, f"poster {n}") for n in range(POSTERS)]
+    listeners: list[Listener] = []
+    return posters, listeners
+
+
+async def die_again_and_again(hub: HubProcess, stage: str, dice: random.Random) -> None:
+    """Start the hub so that it kills itself at some passage of the stage, and see each time that its data is whole."""
+    hub.kill()
+    for _ in range(KILLS):
+        with contextlib.suppress(RuntimeError):  # it may die before it is ready
+            await asyncio.to_thread(hub.restart, {"GREENROOM_FAILPOINT": f"{stage}:{dice.randint(1, 10)}"})
+        assert await asyncio.to_thread(hub.wait) == -9, hub.stderr
+        await asyncio.to_thread(assert_in_order, hub.data)
+    await asyncio.to_thread(hub.restart, {})
