@@ -1,0 +1,107 @@
+"""The node of the hub's own machine: a separate program, started if it is not there, and left running on a stop."""
+
+import asyncio
+import fcntl
+import logging
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from greenroom.hub import Hub
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import HUB, CreateCredential
+from greenroom.nouns.access.queries import get_principal
+from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.nodes.model import NODES, JoinNode
+
+logger = logging.getLogger(__name__)
+FOLDER = "node"
+TOKEN = "token"  # noqa: S105 a file's name
+_LOOK_S = 1.0
+_BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 15.0, 60.0)
+
+
+async def keep_local_node(hub: Hub) -> None:
+    """See to it that the local node runs; to be run as a task. A node that keeps dying is started ever more slowly."""
+    folder = hub.data / FOLDER
+    await _ensure_credential(hub, folder)
+    failures = 0
+    while True:
+        if not is_running(folder):
+            await asyncio.sleep(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
+            started = time.monotonic()
+            process = _start(hub.data, folder)
+            await _ended(process)
+            failures = 0 if time.monotonic() - started > 60 else failures + 1
+            logger.warning("the local node ended with code %s", process.returncode)
+        await asyncio.sleep(_LOOK_S)
+
+
+async def _ended(process: "subprocess.Popen[bytes]") -> None:
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    handle = os.pidfd_open(process.pid)
+    loop.add_reader(handle, over.set)
+    try:
+        await over.wait()
+    finally:
+        loop.remove_reader(handle)
+        os.close(handle)
+        process.poll()
+
+
+def is_running(folder: Path) -> bool:
+    """Whether a node's program owns the folder just now."""
+    path = folder / "lock"
+    if not path.exists():
+        return False
+    handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+
+
+async def _ensure_credential(hub: Hub, folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / TOKEN
+    text = path.read_text().strip() if path.exists() else ""
+    if text and get_principal(hub.rows, text, hub.log.clock.now()) is not None:
+        return
+    token = new_token("node")
+    local = next((node for node in hub.rows.find(NODES) if node.local), None)
+    if local is None:
+        join = JoinNode(
+            by=HUB,
+            node_id=new_id("node"),
+            name="local",
+            credential_id=token.credential_id,
+            digest=token.digest,
+            local=True,
+        )
+        await hub.log.do(join)
+    else:
+        await hub.log.do(
+            CreateCredential(
+                by=HUB,
+                credential_id=token.credential_id,
+                kind="node",
+                name=local.name,
+                digest=token.digest,
+                agent_id=local.id,
+            )
+        )
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(token.text)
+
+
+def _start(data: Path, folder: Path) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "greenroom", "node", "--local", "--data", str(data)]
+    with (folder / "node.log").open("ab") as log:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
