@@ -21,7 +21,7 @@ from greenroom.hub import Hub
 from greenroom.log import failpoints
 from greenroom.log.blobs import Blobs
 from greenroom.log.clock import Clock, SystemClock
-from greenroom.log.directory import FILES, HUB_FILE, OPERATOR_TOKEN, own
+from greenroom.log.directory import FILES, HUB_FILE, OPERATOR_TOKEN, StoreUnusable, own
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Noun
@@ -86,6 +86,10 @@ async def open_hub(
             finally:
                 for task in background:
                     task.cancel()
+    except BaseExceptionGroup as several:
+        if len(several.exceptions) > 1:
+            raise
+        raise several.exceptions[0] from None
     finally:
         await deliveries.flush()
         log.stop()
@@ -131,7 +135,7 @@ async def _ensure_operator(hub: Hub) -> None:
         raise BadSettings(f"{path} is a link: remove it, and start again.")
     if path.exists():
         path.chmod(0o600)
-        text = path.read_text().strip()
+        text = path.read_text(errors="replace").strip()
         if text and get_principal(hub.rows, text, hub.log.clock.now()) is not None:
             return
     token = new_token("operator")
@@ -146,11 +150,14 @@ async def _ensure_operator(hub: Hub) -> None:
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read, whole or not at all."""
     part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    part.replace(path)
+    try:
+        part.unlink(missing_ok=True)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        part.replace(path)
+    except OSError as error:
+        raise StoreUnusable(f"{path} cannot be written ({error.strerror}): see to that, and start again.") from error
 
 
 @contextlib.asynccontextmanager

@@ -1,0 +1,114 @@
+"""A full disk: nothing is acknowledged that is not on it, reading goes on, and the rest does once there is room."""
+
+import asyncio
+import base64
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.people import open_thread, read_all
+from greenroom.testing.raw_http import Line
+from tests.conftest import assert_in_order
+from tests.faults.conftest import SmallDisk
+
+pytestmark = pytest.mark.anyio
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture
+def cramped(small_disk: SmallDisk) -> Iterator[HubProcess]:
+    """A hub whose data is on the small disk; its complaints are kept elsewhere."""
+    hub = HubProcess(small_disk.path / "data", {"GREENROOM_COORDINATOR_S": "1"})
+    hub.stderr_path = small_disk.path.parent / "hub.stderr"
+    hub.start()
+    yield hub
+    small_disk.empty()
+    assert_in_order(hub, hub.stop())
+
+
+async def test_a_post_on_a_full_disk_is_refused_with_507_and_the_hub_recovers_by_itself(
+    cramped: HubProcess, small_disk: SmallDisk
+) -> None:
+    thread_id = await open_thread(cramped.url, cramped.token)
+    path = f"/api/threads/{thread_id}/messages"
+    acknowledged: list[str] = []
+    async with contextlib.AsyncExitStack() as stack:
+        lines = [await stack.enter_async_context(Line(cramped.url, cramped.token)) for _ in range(16)]
+
+        async def post_until_refused(line: Line) -> int:
+            for _ in range(500):
+                answer = await line.call("POST", path, {"content": "x" * 5000})
+                if answer.status != 201:
+                    assert answer.json["code"] == "storage_full"
+                    assert int(answer.headers["retry-after"]) >= 1
+                    return answer.status
+                acknowledged.append(answer.json["id"])
+            return 201
+
+        small_disk.fill(leave=500_000)
+        statuses = await asyncio.gather(*[post_until_refused(line) for line in lines])
+        assert set(statuses) == {507}
+        stored = await read_all(cramped.url, cramped.token, thread_id)
+        assert {m["id"] for m in stored} == set(acknowledged)
+        assert len(stored) == len(acknowledged)
+        small_disk.fill()
+        assert await post_until_refused(lines[0]) == 507
+        assert await post_until_refused(lines[0]) == 507
+        small_disk.empty()
+        assert (await lines[0].call("POST", path, {"content": "room again"})).status == 201
+    assert len(await read_all(cramped.url, cramped.token, thread_id)) == len(acknowledged) + 1
+
+
+async def test_a_long_message_on_a_full_disk_is_refused_and_leaves_no_half_of_it(
+    cramped: HubProcess, small_disk: SmallDisk
+) -> None:
+    thread_id = await open_thread(cramped.url, cramped.token)
+    path = f"/api/threads/{thread_id}/messages"
+    async with Line(cramped.url, cramped.token) as line:
+        small_disk.fill(leave=100_000)
+        assert (await line.call("POST", path, {"content": "y" * 900_000})).status == 507
+        small_disk.empty()
+        assert [path for path in (cramped.data / "files").rglob("*") if path.is_file()] == []
+        assert (await line.call("POST", path, {"content": "y" * 900_000})).status == 201
+        assert (await read_all(cramped.url, cramped.token, thread_id))[0]["content"] == "y" * 900_000
+
+
+def test_an_upload_on_a_full_disk_is_refused_and_works_once_there_is_room(
+    cramped: HubProcess, small_disk: SmallDisk
+) -> None:
+    with httpx.Client(base_url=cramped.url, headers={"Authorization": f"Bearer {cramped.token}"}) as client:
+        image = {"file": ("dot.png", PNG, "image/png")}
+        small_disk.fill()
+        refused = client.post("/api/upload/image", files=image)
+        assert refused.status_code == 507, refused.text
+        small_disk.empty()
+        assert client.post("/api/upload/image", files=image).status_code == 200
+
+
+def test_a_backup_onto_a_full_disk_fails_in_one_line_and_leaves_nothing(hub: HubProcess, small_disk: SmallDisk) -> None:
+    small_disk.fill(leave=20_000)
+    target = small_disk.path / "backup.tar"
+    backup = [sys.executable, "-m", "greenroom", "backup", str(target), "--data", str(hub.data)]
+    done = subprocess.run(backup, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1, done
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert [path.name for path in small_disk.path.iterdir()] == ["ballast"]
+
+
+def test_a_hub_that_cannot_write_at_its_start_says_so_in_one_line(cramped: HubProcess, small_disk: SmallDisk) -> None:
+    cramped.kill()
+    small_disk.fill()
+    code, said = cramped.refuse(cramped.port)
+    assert code in (1, 3)
+    assert "Traceback" not in said
+    assert len(said.strip().splitlines()) == 1
+    small_disk.empty()
+    cramped.restart()
