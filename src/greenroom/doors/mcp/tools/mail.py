@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from greenroom.doors.mcp.tool import Call, Tool
-from greenroom.doors.mcp.tools.messages import Attachments, Format, Patience, Seq, patience_ms, show_waited
+from greenroom.doors.mcp.tools.messages import Attachments, Format, Key, Patience, Seq, patience_ms, show_waited
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker, still_holds
 
 
@@ -17,8 +17,7 @@ class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         str | None, Meta(description="Your agent_id. Not needed when you connect with a token of your own.")
     ] = None
     key: Annotated[
-        str | None,
-        Meta(max_length=200, description="A name of your own for this mail: a repeat with it sends nothing twice."),
+        Key | None, Meta(description="A name of your own for this mail: a repeat with it sends nothing twice.")
     ] = None
 
 

@@ -29,6 +29,7 @@ Format = Annotated[
 ]
 Attachments = Annotated[bool, Meta(description="false leaves images out.")]
 Seq = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+Key = Annotated[str, Meta(min_length=1, max_length=200)]
 Patience = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="How long to wait at most.")]
 
 
@@ -57,11 +58,8 @@ class PostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
     reply_to_msg_id: Annotated[str | None, Meta(description="The message of this thread that you answer.")] = None
     key: Annotated[
-        str | None,
-        Meta(
-            max_length=200,
-            description="A name of your own for this message: repeating the call with it posts nothing twice.",
-        ),
+        Key | None,
+        Meta(description="A name of your own for this message: repeating the call with it posts nothing twice."),
     ] = None
 
 
