@@ -53,6 +53,11 @@ class Log:
         self._wake.set()
         return await done
 
+    @property
+    def backlog(self) -> int:
+        """How many commands wait for the writer."""
+        return len(self._waiting)
+
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with every commit, in order, right after it; it must be quick and not raise.
 

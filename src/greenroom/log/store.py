@@ -56,6 +56,10 @@ class Store(Protocol):
         """Events after a seq, oldest first."""
         ...
 
+    def privileged_events(self, after: int, limit: int) -> list[Recorded]:
+        """Events of the chain after a seq, oldest first."""
+        ...
+
     def head(self) -> int:
         """The seq of the newest event."""
         ...

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import TOKEN, Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.wire import body_of, json, key_of
+from greenroom.doors.rest.wire import body_of, json, key_of, need_same
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
@@ -123,6 +123,7 @@ async def register(hub: Hub, by: Principal, request: Request) -> Response:
         )
     )
     event = next(r.event for r in done.records if isinstance(r.event, (AgentRegistered, AgentUpdated)))
+    need_same(done, (event.ide, event.model) == (body.ide.strip(), body.model.strip()))
     agent = _need_agent(hub, by, event.agent_id)
     hub.presence.hear(agent.id, "registered")
     shown = request.scope[TOKEN] if by.agent_id is not None else token.text

@@ -3,10 +3,40 @@
 from collections.abc import Sequence
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest import agents, messages, threads
+from greenroom.doors.rest import (
+    administration,
+    agents,
+    audit,
+    credentials,
+    export,
+    message,
+    messages,
+    metrics,
+    openapi,
+    page,
+    templates,
+    threads,
+    uploads,
+    waiting,
+)
 from greenroom.hub import Hub
 
 
 def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
-    """The endpoints of this door; `others` are those of all doors, for the description of the API."""
-    return [*threads.ENDPOINTS, *messages.ENDPOINTS, *agents.ENDPOINTS]
+    """The endpoints of this door. `others` is the list of all doors' endpoints, to be described too."""
+    return [
+        *page.ENDPOINTS,
+        *threads.ENDPOINTS,
+        *messages.ENDPOINTS,
+        *waiting.ENDPOINTS,
+        *administration.ENDPOINTS,
+        *export.ENDPOINTS,
+        *message.ENDPOINTS,
+        *agents.ENDPOINTS,
+        *templates.ENDPOINTS,
+        *uploads.endpoints(hub),
+        *credentials.ENDPOINTS,
+        *audit.ENDPOINTS,
+        *metrics.endpoints(hub),
+        openapi.endpoint_of(lambda: others),
+    ]

@@ -1,6 +1,7 @@
 """Messages in a thread: posting and reading. This is the path that everybody is on all the time."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -14,10 +15,11 @@ from greenroom.doors.rest.refusals import in_bus_terms
 from greenroom.doors.rest.wire import MAX_SEQ, bad_request, body_of, json, key_of, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.threads import model as threads
 from greenroom.nouns.threads.bus import Posted
-from greenroom.nouns.threads.queries import find_messages, get_brief, get_member, need_thread
+from greenroom.nouns.threads.queries import find_messages, get_brief, get_member, is_for_people, need_thread
 
 PAGE_CHARS = 16_000_000
 """A page of messages ends early when it holds more text than this; the next one begins there."""
@@ -35,8 +37,17 @@ class NewMessage(msgspec.Struct, frozen=True):
     metadata: dict[str, Any] | None = None
     images: list[dict[str, Any]] | None = None
     reply_to_msg_id: str | None = None
-    expected_last_seq: Annotated[int, Meta(ge=0, le=MAX_SEQ)] | None = None
+    expected_last_seq: Seq | None = None
     reply_token: str | None = None
+
+
+class Mail(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A message to an agent's mailbox, which is the thread `mbx_<agent_id>`."""
+
+    content: str
+    author: str | None = None
+    priority: str = "normal"
+    metadata: dict[str, Any] | None = None
 
 
 class PostedMessage(msgspec.Struct):
@@ -119,12 +130,19 @@ async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
     if page.priority is not None and page.priority not in threads.PRIORITIES:
         raise bad_request(f"priority must be one of {', '.join(threads.PRIORITIES)}.")
     thread = need_thread(hub.rows, by, request.path_params["thread_id"])
-    found = find_messages(hub.rows, thread.id, after_seq=page.after_seq, before_seq=page.before_seq, limit=page.limit)
-    if by.agent_id is not None:
-        _note_read(hub, by.agent_id, thread.id, page, found)
-    if page.priority is not None:
-        found = [m for m in found if m.priority == page.priority]
+    agent_id = by.agent_id
+
+    def is_wanted(message: threads.Message) -> bool:
+        return (agent_id is None or not is_for_people(message)) and page.priority in (None, message.priority)
+
+    if page.priority is None:
+        found = _select(hub.rows, thread.id, page, is_wanted)
+    else:  # what is looked for may be rare
+        found = await hub.store.read(lambda view: _select(view, thread.id, page, is_wanted))
     shown = await show_all(hub, found)
+    if agent_id is not None:
+        hub.presence.hear(agent_id, "msg_list")
+        _note_read(hub, agent_id, thread.id, page, shown)
     if page.include_system_prompt and page.after_seq == 0:
         prompt = get_brief(hub.rows, thread.id).system_prompt
         if prompt:
@@ -132,12 +150,47 @@ async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
     return json(shown)
 
 
-def _note_read(hub: Hub, agent_id: str, thread_id: str, page: Page, found: list[threads.Message]) -> None:
-    """An agent that reads on from where it was has been handed what it read."""
-    hub.presence.hear(agent_id, "msg_list")
+def _select(
+    rows: Rows, thread_id: str, page: Page, is_wanted: Callable[[threads.Message], bool]
+) -> list[threads.Message]:
+    """The messages of a page. It is empty only when there is nothing beyond it."""
+    out: list[threads.Message] = []
+    after, before = page.after_seq, page.before_seq
+    while len(out) < page.limit:
+        found = find_messages(rows, thread_id, after_seq=after, before_seq=before, limit=page.limit)
+        wanted = [m for m in found if is_wanted(m)]
+        out = [*wanted, *out][-page.limit :] if before is not None else [*out, *wanted][: page.limit]
+        if len(found) < page.limit:
+            break
+        if before is not None:
+            before = found[0].seq
+        else:
+            after = found[-1].seq
+    return out
+
+
+def _note_read(hub: Hub, agent_id: str, thread_id: str, page: Page, shown: list[shapes.Message]) -> None:
+    """An agent that reads on from where it was, leaving nothing out, has been handed what it read."""
+    if not shown or page.before_seq is not None or page.priority is not None:
+        return
     member = get_member(hub.rows, thread_id, agent_id)
-    if member and found and page.before_seq is None and page.after_seq <= member.delivered < found[-1].seq:
-        hub.bus.deliveries.note(thread_id, agent_id, delivered=found[-1].seq)
+    if member and page.after_seq <= member.delivered < shown[-1].seq:
+        hub.bus.deliveries.note(thread_id, agent_id, delivered=shown[-1].seq)
+
+
+async def send_mail(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Mail)
+    with in_bus_terms(hub):
+        posted = await hub.bus.mail(
+            by,
+            request.path_params["agent_id"],
+            body.content,
+            body.author,
+            metadata=body.metadata,
+            priority=body.priority,
+            key=key_of(request),
+        )
+    return json(posted_message(hub, posted, body.content), 201)
 
 
 async def show_all(hub: Hub, found: list[threads.Message]) -> list[shapes.Message]:
@@ -181,5 +234,16 @@ ENDPOINTS = [
         "Messages of a thread, page by page until one is empty",
         query=Page,
         answer=list[shapes.Message],
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/mail",
+        "chat",
+        send_mail,
+        "Put a message into an agent's mailbox",
+        body=Mail,
+        answer=PostedMessage,
+        status=201,
+        keyed=True,
     ),
 ]

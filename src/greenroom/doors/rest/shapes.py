@@ -68,14 +68,6 @@ class Message(msgspec.Struct):
     reactions: list[Reaction]
 
 
-class Skill(msgspec.Struct):
-    id: str
-    name: str
-    description: str
-    tags: list[str]
-    examples: list[str]
-
-
 class Agent(msgspec.Struct):
     id: str
     name: str
@@ -86,7 +78,7 @@ class Agent(msgspec.Struct):
     model: str
     emoji: str
     capabilities: list[str]
-    skills: list[Skill]
+    skills: list[agents.Skill]
     is_online: bool
     registered_at: str
     last_heartbeat: str
@@ -221,7 +213,7 @@ def agent(hub: Hub, row: agents.Agent) -> Agent:
         model=row.model,
         emoji=row.emoji or ROBOT,
         capabilities=row.capabilities,
-        skills=[Skill(s.id, s.name, s.description, s.tags, s.examples) for s in row.skills],
+        skills=row.skills,
         is_online=row.state == "registered" and hub.presence.is_online(row.id),
         registered_at=iso(row.registered_at),
         last_heartbeat=heard_at,

@@ -1,6 +1,5 @@
 """Threads over REST: which there are, opening them, and what becomes of them."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -8,13 +7,14 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.doors.cursors import cursor_after, place_of
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import in_bus_terms
-from greenroom.doors.rest.wire import bad_request, body_of, json, key_of, query_of
+from greenroom.doors.rest.wire import bad_request, body_of, json, key_of, need_same, query_of
 from greenroom.hub import Hub
-from greenroom.log.clock import from_iso, iso
+from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
 from greenroom.log.model import Command
@@ -29,14 +29,13 @@ from greenroom.nouns.threads.commands import (
     UnarchiveThread,
 )
 from greenroom.nouns.threads.events import ThreadDeleted, TokenIssued
-from greenroom.nouns.threads.model import ALL_STATES, Thread
+from greenroom.nouns.threads.model import ALL_STATES
 from greenroom.nouns.threads.queries import (
     count_threads,
     find_members,
     find_threads,
     get_brief,
     need_thread,
-    shown_with,
 )
 
 MOST = 200
@@ -106,7 +105,10 @@ async def list_threads(hub: Hub, by: Principal, request: Request) -> Response:
         raise bad_request(f"status must be one of {', '.join(ALL_STATES)}.")
     limit = min(wanted.limit or MOST, MOST)
     archived = wanted.include_archived
-    before, shown = _place(wanted.before)
+    try:
+        before, shown = place_of(wanted.before)
+    except ValueError:
+        raise bad_request("before must be an ISO time, such as the next_cursor of the page before.") from None
     found = find_threads(
         hub.rows, by, status=status, include_archived=archived, before=before, shown=shown, limit=limit + 1
     )
@@ -117,23 +119,9 @@ async def list_threads(hub: Hub, by: Principal, request: Request) -> Response:
             threads=[shapes.thread(hub, faces, thread) for thread in page],
             total=count_threads(hub.rows, by, status=status, include_archived=archived),
             has_more=len(found) > limit,
-            next_cursor=_cursor(hub, page[-1]) if len(found) > limit else None,
+            next_cursor=cursor_after(hub.rows, page[-1]) if len(found) > limit else None,
         )
     )
-
-
-def _cursor(hub: Hub, last: Thread) -> str:
-    """An ISO time. Its microseconds say how many threads of that millisecond were shown, so that none is left out."""
-    return f"{iso(last.created_at)[:-1]}{shown_with(hub.rows, last):03d}Z"
-
-
-def _place(cursor: str | None) -> tuple[int | None, int]:
-    if not cursor:
-        return None, 0
-    try:
-        return from_iso(cursor), datetime.fromisoformat(cursor).microsecond % 1000
-    except (ValueError, OverflowError):
-        raise bad_request("before must be an ISO time, such as the next_cursor of the page before.") from None
 
 
 async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
@@ -161,6 +149,7 @@ async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
     if by.agent_id:
         hub.presence.hear(by.agent_id, "thread_create")
     thread = need_thread(hub.rows, by, issued.thread_id)
+    need_same(done, thread.topic == body.topic.strip())
     return json(
         OpenedThread(
             id=thread.id,

@@ -1,7 +1,8 @@
 """Requests into typed values and values into JSON; what is wrong with a request is said with the place it is in."""
 
+import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import msgspec
@@ -9,6 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from greenroom.doors.errors import HttpRefused
+from greenroom.log.errors import Refused
+from greenroom.log.model import Done
 
 T = TypeVar("T")
 encode = msgspec.json.Encoder().encode
@@ -57,12 +60,37 @@ def query_of(request: Request, kind: type[T]) -> T:
         raise bad_request(f"The query parameter {place!r} is wrong: {said}.") from None
 
 
+async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Do long work for as long as the caller waits for it. To be used once the body has been read."""
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise ClientDisconnect
+    finally:
+        task.cancel()
+        gone.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 def key_of(request: Request) -> str | None:
     """The caller's own id for what it asks, so that a repeat is recognised."""
     key = request.headers.get("idempotency-key")
     if key is not None and not _KEY.fullmatch(key):
         raise bad_request("An Idempotency-Key has 1 to 200 visible ASCII characters.")
     return key
+
+
+def need_same(done: Done, is_same: bool) -> None:
+    """Refuse a key that came back with another request."""
+    if done.repeated and not is_same:
+        raise Refused("key_reused", "This key was used for another request: choose a new one.", "conflict")
 
 
 def bad_request(sentence: str) -> HttpRefused:

@@ -1,0 +1,132 @@
+"""Credentials over REST, for operators: who can get in, letting somebody in, and putting them out."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest import shapes
+from greenroom.doors.rest.wire import body_of, json, key_of, need_same
+from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.log.ids import new_id
+from greenroom.nouns.access import model as access
+from greenroom.nouns.access.model import CreateCredential, CredentialCreated, Principal, RevokeCredential
+from greenroom.nouns.access.queries import find_credentials
+from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.agents.queries import agent_not_found, get_agent
+
+
+class Credential(msgspec.Struct):
+    id: str
+    kind: str
+    name: str
+    rights: list[str]
+    agent_id: str | None
+    threads: list[str] | None
+    created_at: str
+    created_by: str
+    expires_at: str | None
+    revoked_at: str | None
+    browser: bool
+
+
+class NewCredential(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A credential to give. An agent's belongs to a new agent unless one is named, or it may register several."""
+
+    kind: str
+    name: str
+    rights: list[str] | None = None
+    agent_id: str | None = None
+    threads: list[str] | None = None
+    expires_in_s: Annotated[int, Meta(ge=1, le=10 * 366 * 86_400)] | None = None
+
+
+class GivenCredential(Credential):
+    """A credential and its token, which is shown this once; a repeat of the request does not show it again."""
+
+    token: str | None
+
+
+async def list_credentials(hub: Hub, by: Principal, request: Request) -> Response:
+    return json([_shown(row) for row in find_credentials(hub.rows)])
+
+
+def _shown(row: access.Credential) -> Credential:
+    return Credential(
+        id=row.id,
+        kind=row.kind,
+        name=row.name,
+        rights=row.rights,
+        agent_id=row.agent_id,
+        threads=row.threads,
+        created_at=iso(row.created_at),
+        created_by=row.created_by,
+        expires_at=None if row.expires_at is None else iso(row.expires_at),
+        revoked_at=None if row.revoked_at is None else iso(row.revoked_at),
+        browser=row.browser,
+    )
+
+
+async def create_credential(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewCredential)
+    agent_id = body.agent_id
+    if agent_id is not None and get_agent(hub.rows, agent_id) is None:
+        raise agent_not_found(agent_id)
+    if body.kind == "agent" and agent_id is None and "register" not in (body.rights or ()):
+        agent_id = new_id("agt")
+    token = new_token(body.kind if body.kind in access.RIGHTS else "none")
+    expires_at = None if body.expires_in_s is None else hub.log.clock.now() + body.expires_in_s * 1000
+    done = await hub.log.do(
+        CreateCredential(
+            by=by,
+            key=key_of(request),
+            credential_id=token.credential_id,
+            kind=body.kind,
+            name=body.name,
+            digest=token.digest,
+            rights=body.rights,
+            agent_id=agent_id,
+            threads=body.threads,
+            expires_at=expires_at,
+        )
+    )
+    made: CredentialCreated = done.first(CredentialCreated)
+    need_same(done, (made.kind, made.name) == (body.kind, body.name.strip()))
+    row = hub.rows.get(access.CREDENTIALS, made.credential_id)
+    assert row is not None  # noqa: S101 credentials are never dropped
+    shown = None if done.repeated else token.text
+    return json(GivenCredential(**msgspec.structs.asdict(_shown(row)), token=shown), 201)
+
+
+async def revoke_credential(hub: Hub, by: Principal, request: Request) -> Response:
+    credential_id = request.path_params["credential_id"]
+    await hub.log.do(RevokeCredential(by=by, credential_id=credential_id, reason="revoked by an operator"))
+    return json(shapes.Ok())
+
+
+ENDPOINTS = [
+    Endpoint("GET", "/api/credentials", "operate", list_credentials, "All credentials", answer=list[Credential]),
+    Endpoint(
+        "POST",
+        "/api/credentials",
+        "operate",
+        create_credential,
+        "Give a credential; its token is shown once",
+        body=NewCredential,
+        answer=GivenCredential,
+        status=201,
+        keyed=True,
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/credentials/{credential_id}",
+        "operate",
+        revoke_credential,
+        "End a credential at once, on open connections too",
+        answer=shapes.Ok,
+    ),
+]

@@ -1,0 +1,85 @@
+"""A thread as one Markdown document, made piece by piece so that a long one holds nobody up."""
+
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest import shapes
+from greenroom.hub import Hub
+from greenroom.log.store import Snapshot
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.threads.model import Message, Thread
+from greenroom.nouns.threads.queries import find_members, find_messages, get_brief, is_for_people, need_thread
+
+_PIECE = 500
+_HEADING = re.compile(r"^(?=#{1,3} )", re.MULTILINE)
+"""Lines that would look like headings of ours, and could put words into another author's mouth."""
+
+
+async def export_thread(hub: Hub, by: Principal, request: Request) -> Response:
+    thread = need_thread(hub.rows, by, request.path_params["thread_id"])
+    name = re.sub(r"[^a-z0-9]+", "-", thread.topic.lower()).strip("-")[:60] or "thread"
+    headers = {"content-disposition": f'attachment; filename="{name}.md"'}
+    return StreamingResponse(_pieces(hub, by, thread), headers=headers, media_type="text/markdown; charset=utf-8")
+
+
+async def _pieces(hub: Hub, by: Principal, thread: Thread) -> AsyncIterator[str]:
+    yield _head(hub, thread)
+    seq = 0
+    while seq < thread.current_seq:
+        text, seq = await hub.store.read(lambda view, after=seq: _piece(hub, by, view, thread, after))  # type: ignore[misc]
+        yield text
+
+
+def _head(hub: Hub, thread: Thread) -> str:
+    faces = shapes.Faces(hub.rows)
+    names = [faces.name(member.member_id) for member in find_members(hub.rows, thread.id)]
+    prompt = get_brief(hub.rows, thread.id).system_prompt
+    lines = [
+        f"# {thread.topic}",
+        "",
+        f"> **Status:** {thread.status} | **Created:** {_time(thread.created_at)}",
+        f"> **Messages:** {thread.messages} | **Exported:** {_time(hub.log.clock.now())}",
+        f"> **Participants:** {', '.join(names) or 'none'}",
+        "",
+    ]
+    if thread.summary:
+        lines += ["## Summary", "", *_quoted(thread.summary), ""]
+    if prompt:
+        lines += ["## System prompt", "", *_quoted(prompt), ""]
+    return "\n".join([*lines, "---", "", ""])
+
+
+def _quoted(text: str) -> list[str]:
+    return [f"> {line}" for line in text.splitlines()]
+
+
+def _piece(hub: Hub, by: Principal, view: Snapshot, thread: Thread, after: int) -> tuple[str, int]:
+    found = find_messages(view, thread.id, after_seq=after, limit=_PIECE)
+    shown = [m for m in found if m.seq <= thread.current_seq and (by.agent_id is None or not is_for_people(m))]
+    return "".join(_entry(hub, message) for message in shown), found[-1].seq if found else thread.current_seq
+
+
+def _entry(hub: Hub, message: Message) -> str:
+    content = _HEADING.sub(r"\\", hub.bus.content_of(message))
+    return f"### {message.author_name} — {_time(message.created_at)}\n\n{content}\n\n---\n\n"
+
+
+def _time(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/api/threads/{thread_id}/export",
+        "read",
+        export_thread,
+        "A thread as Markdown",
+        answer="text/markdown",
+    )
+]

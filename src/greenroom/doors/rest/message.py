@@ -1,0 +1,255 @@
+"""One message over REST: what it says and said, who reacted to it, whom it has reached; and searching for one."""
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest import shapes
+from greenroom.doors.rest.refusals import in_bus_terms
+from greenroom.doors.rest.wire import bad_request, body_of, json, query_of
+from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.log.errors import Refused
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.threads import model as threads
+from greenroom.nouns.threads.commands import React, Unreact
+from greenroom.nouns.threads.decide_post import need_poster
+from greenroom.nouns.threads.events import MessageEdited
+from greenroom.nouns.threads.queries import find_edits, need_message, receipts, search_messages
+
+_SNIPPET = 160
+
+
+class MessageOfThread(shapes.Message, kw_only=True):
+    """A message, and where it was posted."""
+
+    thread_id: str
+
+
+class MessageChange(msgspec.Struct, frozen=True):
+    content: str
+    edited_by: str | None = None
+
+
+class ChangedMessage(msgspec.Struct, omit_defaults=True):
+    """What an edit made of a message; `no_change` when it said that already."""
+
+    version: int
+    msg_id: str | None = None
+    edited_at: str | None = None
+    edited_by: str | None = None
+    no_change: bool = False
+
+
+class Edit(msgspec.Struct):
+    version: int
+    old_content: str
+    edited_by: str
+    created_at: str
+
+
+class History(msgspec.Struct):
+    message_id: str
+    current_content: str
+    edit_version: int
+    edits: list[Edit]
+
+
+class NewReaction(msgspec.Struct, frozen=True):
+    reaction: str
+    agent_id: str | None = None
+
+
+class Reactor(msgspec.Struct, frozen=True):
+    agent_id: str | None = None
+
+
+class RemovedReaction(msgspec.Struct):
+    removed: bool
+    message_id: str
+    reaction: str
+    agent_id: str
+
+
+class Receipt(msgspec.Struct):
+    """How far a message has come with one recipient: queued, delivered, seen or acted."""
+
+    agent_id: str
+    agent_name: str
+    state: str
+
+
+class Receipts(msgspec.Struct):
+    message_id: str
+    receipts: list[Receipt]
+
+
+class Search(msgspec.Struct, frozen=True):
+    q: str = ""
+    thread_id: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+class Found(msgspec.Struct):
+    message_id: str
+    thread_id: str
+    thread_topic: str
+    author: str
+    seq: int
+    created_at: str
+    snippet: str
+    metadata: str | None
+
+
+class SearchResult(msgspec.Struct):
+    results: list[Found]
+    total: int
+    query: str
+
+
+def _message(hub: Hub, by: Principal, request: Request) -> threads.Message:
+    return need_message(hub.rows, by, request.path_params["message_id"])
+
+
+async def show_message(hub: Hub, by: Principal, request: Request) -> Response:
+    row = _message(hub, by, request)
+    content = await asyncio.to_thread(hub.bus.content_of, row) if row.body else None
+    shown = shapes.message(shapes.Faces(hub.rows), row, content)
+    return json(MessageOfThread(**msgspec.structs.asdict(shown), thread_id=row.thread_id))
+
+
+async def edit_message(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, MessageChange)
+    if by.agent_id is not None and body.edited_by not in (None, by.agent_id):
+        raise Refused("author_not_yours", "edited_by must be the agent whose credential this is.", "forbidden")
+    message_id = request.path_params["message_id"]
+    with in_bus_terms(hub):
+        done = await hub.bus.edit(by, message_id, body.content)
+    if not done.records:
+        return json(ChangedMessage(need_message(hub.rows, by, message_id).edit_version, no_change=True))
+    edited: MessageEdited = done.first(MessageEdited)
+    return json(
+        ChangedMessage(
+            version=edited.edit_version,
+            msg_id=edited.message_id,
+            edited_at=iso(done.records[-1].at),
+            edited_by=edited.edited_by,
+        )
+    )
+
+
+async def show_history(hub: Hub, by: Principal, request: Request) -> Response:
+    row = _message(hub, by, request)
+
+    def read() -> History:
+        edits = []
+        for edit in past:
+            whole = hub.blobs.read(edit.old_body) if edit.old_body else None
+            content = edit.old_content if whole is None else whole.decode()
+            edits.append(Edit(edit.version, content, edit.edited_by, iso(edit.edited_at)))
+        return History(row.id, hub.bus.content_of(row), row.edit_version, edits)
+
+    past = find_edits(hub.rows, row.id)
+    return json(await asyncio.to_thread(read))
+
+
+async def list_reactions(hub: Hub, by: Principal, request: Request) -> Response:
+    row = _message(hub, by, request)
+    faces = shapes.Faces(hub.rows)
+    return json([shapes.reaction(faces, row.id, reaction) for reaction in row.reactions])
+
+
+async def add_reaction(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewReaction)
+    message_id, reaction = request.path_params["message_id"], body.reaction.strip()
+    await hub.log.do(React(by=by, message_id=message_id, agent_id=body.agent_id, reaction=reaction))
+    row = _message(hub, by, request)
+    who = need_poster(hub.rows, by, body.agent_id).id
+    put = next(r for r in row.reactions if (r.agent_id, r.reaction) == (who, reaction))
+    return json(shapes.reaction(shapes.Faces(hub.rows), row.id, put), 201)
+
+
+async def remove_reaction(hub: Hub, by: Principal, request: Request) -> Response:
+    query = query_of(request, Reactor)
+    message_id, reaction = request.path_params["message_id"], request.path_params["reaction"]
+    done = await hub.log.do(Unreact(by=by, message_id=message_id, agent_id=query.agent_id, reaction=reaction))
+    who = need_poster(hub.rows, by, query.agent_id).id
+    return json(RemovedReaction(bool(done.records), message_id, reaction, who))
+
+
+async def show_receipts(hub: Hub, by: Principal, request: Request) -> Response:
+    row = _message(hub, by, request)
+    faces = shapes.Faces(hub.rows)
+    reached = receipts(hub.rows, row)
+    return json(Receipts(row.id, [Receipt(who, faces.name(who), state) for who, state in reached.items()]))
+
+
+async def search(hub: Hub, by: Principal, request: Request) -> Response:
+    query = query_of(request, Search)
+    words = query.q.strip()
+    if not words:
+        raise bad_request("q must say what to look for: write one or more words.")
+    found = await hub.store.read(
+        lambda view: search_messages(view, by, words, query.thread_id or None, limit=query.limit)
+    )
+    topics = {row.thread_id: hub.rows.get(threads.THREADS, row.thread_id) for row in found}
+    results = [
+        Found(
+            message_id=row.id,
+            thread_id=row.thread_id,
+            thread_topic=thread.topic if (thread := topics[row.thread_id]) else "",
+            author=row.author_name,
+            seq=row.seq,
+            created_at=iso(row.created_at),
+            snippet=_snippet(row.content, words),
+            metadata=shapes.metadata_text(row.metadata, row.mentions),
+        )
+        for row in found
+    ]
+    return json(SearchResult(results, len(results), words))
+
+
+def _snippet(content: str, words: str) -> str:
+    """The content around the first of the words."""
+    folded = content.casefold()
+    places = [at for word in words.casefold().split() if (at := folded.find(word)) >= 0]
+    start = max(0, min(places, default=0) - _SNIPPET // 4)
+    cut = content[start : start + _SNIPPET]
+    return ("…" if start else "") + cut + ("…" if start + _SNIPPET < len(content) else "")
+
+
+_ONE = "/api/messages/{message_id}"
+ENDPOINTS = [
+    Endpoint("GET", _ONE, "read", show_message, "One message", answer=MessageOfThread),
+    Endpoint("PUT", _ONE, "chat", edit_message, "Change a message", body=MessageChange, answer=ChangedMessage),
+    Endpoint("GET", f"{_ONE}/history", "read", show_history, "What a message said before", answer=History),
+    Endpoint("GET", f"{_ONE}/receipts", "read", show_receipts, "Whom a message has reached", answer=Receipts),
+    Endpoint("GET", f"{_ONE}/reactions", "read", list_reactions, "Reactions", answer=list[shapes.Reaction]),
+    Endpoint(
+        "POST",
+        f"{_ONE}/reactions",
+        "chat",
+        add_reaction,
+        "React to a message; doing it twice is doing it once",
+        body=NewReaction,
+        answer=shapes.Reaction,
+        status=201,
+    ),
+    Endpoint(
+        "DELETE",
+        f"{_ONE}/reactions/{{reaction}}",
+        "chat",
+        remove_reaction,
+        "Take a reaction back",
+        query=Reactor,
+        answer=RemovedReaction,
+    ),
+    Endpoint(
+        "GET", "/api/search", "read", search, "Messages that hold all the words", query=Search, answer=SearchResult
+    ),
+]

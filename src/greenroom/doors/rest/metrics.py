@@ -1,0 +1,163 @@
+"""How the hub is doing, in numbers: as JSON, and as text for Prometheus."""
+
+import os
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import json
+from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.log.model import Commit, Rows
+from greenroom.log.store_sqlite import SCHEMA
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.threads.events import MessagePosted
+from greenroom.nouns.threads.model import ALL_STATES, MESSAGES, STOP_REASONS, THREADS
+
+_MINUTES = (1, 5, 15)
+
+
+class ThreadNumbers(msgspec.Struct):
+    total: int
+    by_status: dict[str, int]
+
+
+class MessageNumbers(msgspec.Struct):
+    """`rate` is of the last minutes and `stop_reasons` since the start; how fast people talk is not measured."""
+
+    total: int
+    rate: dict[str, int]
+    stop_reasons: dict[str, int]
+    avg_latency_ms: float | None = None
+
+
+class AgentNumbers(msgspec.Struct):
+    total: int
+    online: int
+
+
+class Metrics(msgspec.Struct):
+    status: str
+    uptime_seconds: float
+    started_at: str
+    threads: ThreadNumbers
+    messages: MessageNumbers
+    agents: AgentNumbers
+    schema_version: int
+    seq: int
+    commits: int
+    events: int
+    queue: int
+    waiters: int
+    memory_bytes: int | None
+    reactor_errors: int
+
+
+class Meter:
+    """Counts what goes by, from the start of the hub."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._started_at = hub.log.clock.now()
+        self._commits = self._events = 0
+        self._stop_reasons = Counter(dict.fromkeys(STOP_REASONS, 0))
+        self._posted: deque[tuple[int, int]] = deque()
+        hub.log.subscribe(self._on_commit)
+
+    def _on_commit(self, commit: Commit) -> None:
+        self._commits += 1
+        self._events += len(commit.records)
+        posted = [r.event for r in commit.records if type(r.event) is MessagePosted]
+        if not posted:
+            return
+        self._stop_reasons.update(event.stop_reason for event in posted if event.stop_reason)
+        second = int(time.monotonic())
+        count = len(posted)
+        if self._posted and self._posted[-1][0] == second:
+            count += self._posted.pop()[1]
+        self._posted.append((second, count))
+        while self._posted[0][0] < second - 60 * _MINUTES[-1]:
+            self._posted.popleft()
+
+    async def read(self) -> Metrics:
+        hub, now = self._hub, time.monotonic()
+        messages, by_status, agents = await hub.store.read(_counted)
+        rate = {f"last_{m}m": sum(count for at, count in self._posted if at > now - 60 * m) for m in _MINUTES}
+        return Metrics(
+            status="ok",
+            uptime_seconds=round(now - hub.started, 1),
+            started_at=iso(self._started_at),
+            threads=ThreadNumbers(sum(by_status.values()), by_status),
+            messages=MessageNumbers(messages, rate, dict(self._stop_reasons)),
+            agents=AgentNumbers(len(agents), sum(hub.presence.is_online(agent_id) for agent_id in agents)),
+            schema_version=SCHEMA,
+            seq=hub.store.head(),
+            commits=self._commits,
+            events=self._events,
+            queue=hub.log.backlog,
+            waiters=hub.bus.waiters.count(),
+            memory_bytes=_memory_bytes(),
+            reactor_errors=len(hub.reactor_errors),
+        )
+
+
+def _counted(rows: Rows) -> tuple[int, dict[str, int], list[str]]:
+    listed = {state: rows.count(THREADS, {"status": state, "mailbox_of": None}) for state in ALL_STATES}
+    agents = [agent.id for agent in rows.find(AGENTS, {"state": "registered"})]
+    return rows.count(MESSAGES), {state: count for state, count in listed.items() if count}, agents
+
+
+def _memory_bytes() -> int | None:
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _as_text(numbers: Metrics) -> str:
+    """The exposition format of Prometheus."""
+    return "".join(f"# TYPE greenroom_{name} {kind}\n{lines}" for name, kind, lines in _series(numbers))
+
+
+def _series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
+    def plain(name: str, kind: str, value: float) -> tuple[str, str, str]:
+        return name, kind, f"greenroom_{name} {value}\n"
+
+    yield plain("uptime_seconds", "gauge", numbers.uptime_seconds)
+    states = [f'greenroom_threads{{status="{s}"}} {n}\n' for s, n in numbers.threads.by_status.items()]
+    yield "threads", "gauge", "".join(states)
+    yield plain("messages", "gauge", numbers.messages.total)
+    reasons = [f'greenroom_stops_total{{reason="{r}"}} {n}\n' for r, n in numbers.messages.stop_reasons.items()]
+    yield "stops_total", "counter", "".join(reasons)
+    yield plain("agents", "gauge", numbers.agents.total)
+    yield plain("agents_online", "gauge", numbers.agents.online)
+    yield plain("seq", "counter", numbers.seq)
+    yield plain("commits_total", "counter", numbers.commits)
+    yield plain("events_total", "counter", numbers.events)
+    yield plain("queue", "gauge", numbers.queue)
+    yield plain("waiters", "gauge", numbers.waiters)
+    yield plain("reactor_errors_total", "counter", numbers.reactor_errors)
+    if numbers.memory_bytes is not None:
+        yield plain("memory_bytes", "gauge", numbers.memory_bytes)
+
+
+def endpoints(hub: Hub) -> list[Endpoint]:
+    """The numbers of one hub."""
+    meter = Meter(hub)
+
+    async def show(hub: Hub, by: Principal, request: Request) -> Response:
+        numbers = await meter.read()
+        accepted = request.headers.get("accept", "")
+        if "text/plain" in accepted or "openmetrics" in accepted:
+            return Response(_as_text(numbers), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return json(numbers)
+
+    return [Endpoint("GET", "/api/metrics", "all", show, "How the hub is doing", answer=Metrics)]

@@ -1,0 +1,116 @@
+"""The description of the API, made from what every endpoint of every door declares."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom import __version__
+from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.rest.wire import encode
+from greenroom.hub import Hub
+from greenroom.nouns.access.model import Principal
+
+_REF = "#/components/schemas/{name}"
+_KEY_HEADER = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "Your own id for this request: a repeat with the same one returns the first answer.",
+    "schema": {"type": "string", "maxLength": 200},
+}
+_SECURITY = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "agentToken": {"type": "apiKey", "in": "header", "name": "X-Agent-Token"},
+}
+
+
+class Error(msgspec.Struct):
+    """What went wrong: `detail` says what to do, `code` is for programs."""
+
+    detail: Any
+    code: str
+
+
+def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
+    """An OpenAPI 3.1 document."""
+    types = {id(kind): kind for e in endpoints for kind in (e.body, e.answer) if _is_type(kind)}
+    shapes, components = msgspec.json.schema_components([Error, *types.values()], ref_template=_REF)
+    schemas = dict(zip(types, shapes[1:], strict=True))
+    paths: dict[str, Any] = {}
+    for endpoint in endpoints:
+        operation = _operation(endpoint, schemas)
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Greenroom", "version": __version__},
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": _SECURITY},
+    }
+
+
+def _is_type(kind: Any) -> bool:
+    return kind is not None and not isinstance(kind, (str, dict))
+
+
+def _operation(endpoint: Endpoint, schemas: dict[int, Any]) -> dict[str, Any]:
+    name = re.sub(r"\W+", "_", f"{endpoint.method.lower()}{endpoint.path}").strip("_")
+    failure = {
+        "description": "Refused",
+        "content": {"application/json": {"schema": {"$ref": _REF.format(name="Error")}}},
+    }
+    success: dict[str, Any] = {"description": endpoint.summary}
+    if endpoint.answer is not None:
+        success["content"] = _content(endpoint.answer, schemas)
+    operation: dict[str, Any] = {
+        "operationId": name,
+        "summary": endpoint.summary,
+        "parameters": _parameters(endpoint),
+        "responses": {str(endpoint.status): success, "default": failure},
+        "security": [] if endpoint.needs == PUBLIC else [{scheme: []} for scheme in _SECURITY],
+    }
+    if endpoint.needs != PUBLIC:
+        operation["x-needs"] = endpoint.needs
+    if endpoint.body is not None:
+        operation["requestBody"] = {"content": _content(endpoint.body, schemas), "required": _is_needed(endpoint.body)}
+    return operation
+
+
+def _content(kind: Any, schemas: dict[int, Any]) -> dict[str, Any]:
+    """A media type by its name, content that is described already, or JSON of a type."""
+    if isinstance(kind, str):
+        return {kind: {}}
+    if isinstance(kind, dict):
+        return kind
+    return {"application/json": {"schema": schemas[id(kind)]}}
+
+
+def _is_needed(body: Any) -> bool:
+    return isinstance(body, dict) or any(field.required for field in msgspec.structs.fields(body))
+
+
+def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    text = {"type": "string"}
+    names = re.findall(r"\{(\w+)\}", endpoint.path)
+    out: list[dict[str, Any]] = [{"name": n, "in": "path", "required": True, "schema": text} for n in names]
+    if endpoint.query is not None:
+        (_,), components = msgspec.json.schema_components([endpoint.query], ref_template=_REF)
+        shape = components[endpoint.query.__name__]
+        needed = shape.get("required", [])
+        for name, schema in shape["properties"].items():
+            out.append({"name": name, "in": "query", "required": name in needed, "schema": schema})
+    return [*out, _KEY_HEADER] if endpoint.keyed else out
+
+
+def endpoint_of(all_endpoints: Callable[[], Sequence[Endpoint]]) -> Endpoint:
+    """The endpoint that serves the description; what it describes is asked for when somebody calls."""
+    made: list[bytes] = []
+
+    async def show(hub: Hub, by: Principal, request: Request) -> Response:
+        if not made:
+            made.append(encode(describe(all_endpoints())))
+        return Response(made[0], media_type="application/json")
+
+    return Endpoint("GET", "/openapi.json", "read", show, "This description", answer="application/json")

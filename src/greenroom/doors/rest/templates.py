@@ -1,0 +1,100 @@
+"""Templates for new threads, over REST."""
+
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import body_of, json, key_of, need_same
+from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.threads import model as threads
+from greenroom.nouns.threads.commands import CreateTemplate, DeleteTemplate
+from greenroom.nouns.threads.events import TemplateCreated
+from greenroom.nouns.threads.queries import find_templates, need_template
+
+
+class ListedTemplate(msgspec.Struct):
+    id: str
+    name: str
+    description: str
+    is_builtin: bool
+    created_at: str
+
+
+class Template(ListedTemplate):
+    system_prompt: str
+    default_metadata: dict[str, Any] | None
+
+
+class NewTemplate(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    system_prompt: str = ""
+    description: str | None = None
+    default_metadata: dict[str, Any] | None = None
+
+
+class MadeTemplate(msgspec.Struct):
+    id: str
+    name: str
+    description: str | None
+    is_builtin: bool = False
+
+
+async def list_templates(hub: Hub, by: Principal, request: Request) -> Response:
+    return json([ListedTemplate(*_listed(template)) for template in find_templates(hub.rows)])
+
+
+async def show_template(hub: Hub, by: Principal, request: Request) -> Response:
+    template = need_template(hub.rows, request.path_params["template_id"])
+    return json(Template(*_listed(template), template.system_prompt, template.default_metadata))
+
+
+def _listed(template: threads.Template) -> tuple[str, str, str, bool, str]:
+    return template.id, template.name, template.description, template.builtin, iso(template.created_at)
+
+
+async def create_template(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewTemplate)
+    done = await hub.log.do(
+        CreateTemplate(
+            by=by,
+            key=key_of(request),
+            template_id=body.id,
+            name=body.name,
+            system_prompt=body.system_prompt,
+            description=body.description or "",
+            default_metadata=body.default_metadata,
+        )
+    )
+    made: TemplateCreated = done.first(TemplateCreated)
+    need_same(done, (made.template_id, made.name) == (body.id.strip(), body.name.strip()))
+    return json(MadeTemplate(made.template_id, made.name, made.description or None), 201)
+
+
+async def delete_template(hub: Hub, by: Principal, request: Request) -> Response:
+    await hub.log.do(DeleteTemplate(by=by, template_id=request.path_params["template_id"]))
+    return Response(status_code=204)
+
+
+_ONE = "/api/templates/{template_id}"
+ENDPOINTS = [
+    Endpoint("GET", "/api/templates", "read", list_templates, "All templates", answer=list[ListedTemplate]),
+    Endpoint(
+        "POST",
+        "/api/templates",
+        "chat",
+        create_template,
+        "Keep a template",
+        body=NewTemplate,
+        answer=MadeTemplate,
+        status=201,
+        keyed=True,
+    ),
+    Endpoint("GET", _ONE, "read", show_template, "One template", answer=Template),
+    Endpoint("DELETE", _ONE, "operate", delete_template, "Remove a template", status=204),
+]

@@ -1,0 +1,132 @@
+"""Images that are put beside messages: taken in after a look at every byte that matters, given out without power."""
+
+import asyncio
+import unicodedata
+from pathlib import PurePosixPath
+from urllib.parse import quote
+
+import msgspec
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.images import EXTENSIONS, check_image
+from greenroom.doors.rest.wire import bad_request, json, key_of, need_same
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.threads.commands import KeepUpload
+from greenroom.nouns.threads.events import UploadKept
+from greenroom.nouns.threads.model import UPLOADS, Upload
+from greenroom.nouns.threads.queries import is_file_named
+
+_AROUND = 65_536
+"""What the form around a file may take."""
+_POWERLESS = {
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cache-control": "private, max-age=86400",
+}
+_FORM = {
+    "multipart/form-data": {
+        "schema": {
+            "type": "object",
+            "properties": {"file": {"type": "string", "contentMediaType": "application/octet-stream"}},
+            "required": ["file"],
+        }
+    }
+}
+
+
+class KeptImage(msgspec.Struct):
+    url: str
+    name: str
+    id: str
+    mime: str
+    size: int
+
+
+async def upload_image(hub: Hub, by: Principal, request: Request) -> Response:
+    key = key_of(request)
+    name, data = await _file_of(hub, request)
+    extension = PurePosixPath(name).suffix.lower()
+    if extension not in EXTENSIONS:
+        raise Refused("bad_image", f"A file of type '{extension[:16]}' is not taken: use {', '.join(EXTENSIONS)}.")
+    mime = await asyncio.to_thread(check_image, data, extension)
+    blob = await asyncio.to_thread(hub.blobs.keep, data)
+    upload_id = new_id("upl")
+    try:
+        done = await hub.log.do(
+            KeepUpload(by=by, key=key, upload_id=upload_id, blob=blob, name=name, mime=mime, size=len(data))
+        )
+    finally:
+        hub.blobs.release(blob)
+        if not is_file_named(hub.rows, blob):
+            hub.blobs.drop(blob)
+    kept: UploadKept = done.first(UploadKept)
+    need_same(done, kept.blob == blob)
+    return json(KeptImage(f"/api/uploads/{kept.upload_id}", kept.name, kept.upload_id, kept.mime, kept.size))
+
+
+async def _file_of(hub: Hub, request: Request) -> tuple[str, bytes]:
+    try:
+        async with request.form(max_files=1, max_fields=8, max_part_size=_AROUND) as form:
+            file = form.get("file")
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise bad_request("Send the image as the field 'file' of a multipart form, with its name.")
+            data = await file.read()
+            name = file.filename
+    except MultiPartException as error:
+        raise bad_request(f"The form cannot be read: {error.message}") from None
+    limit = hub.settings.max_upload_bytes
+    if len(data) > limit:
+        raise Refused("image_too_large", f"The image has {len(data)} bytes: {limit} are taken.", "too_large")
+    return _plain_name(name), data
+
+
+def _plain_name(name: str) -> str:
+    """The last part of a name, without anything that a screen or a header would take for something else."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    plain = "".join(c for c in last if unicodedata.category(c)[0] != "C").strip()
+    suffix = PurePosixPath(plain).suffix
+    return plain if len(plain) <= 120 else plain[: 120 - len(suffix)] + suffix
+
+
+async def show_upload(hub: Hub, by: Principal, request: Request) -> Response:
+    upload = _need_upload(hub, by, request.path_params["upload_id"])
+    data = await asyncio.to_thread(hub.blobs.read, upload.blob)
+    if data is None:
+        raise _no_upload()
+    named = f"inline; filename*=UTF-8''{quote(upload.name, safe='')}"
+    return Response(data, headers={**_POWERLESS, "content-disposition": named}, media_type=upload.mime)
+
+
+def _need_upload(hub: Hub, by: Principal, upload_id: str) -> Upload:
+    upload = hub.rows.get(UPLOADS, upload_id)
+    if upload is None or not ("all" in by.rights or upload.by == by.id):
+        raise _no_upload()
+    return upload
+
+
+def _no_upload() -> Refused:
+    return Refused("upload_not_found", "There is no such upload.", "not_found")
+
+
+def endpoints(hub: Hub) -> list[Endpoint]:
+    """How large an upload may be is a setting."""
+    return [
+        Endpoint(
+            "POST",
+            "/api/upload/image",
+            "chat",
+            upload_image,
+            "Upload an image",
+            body=_FORM,
+            answer=KeptImage,
+            max_bytes=hub.settings.max_upload_bytes + _AROUND,
+            keyed=True,
+        ),
+        Endpoint("GET", "/api/uploads/{upload_id}", "read", show_upload, "An uploaded image", answer="image/*"),
+    ]
