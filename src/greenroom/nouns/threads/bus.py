@@ -14,6 +14,7 @@ from greenroom.nouns.agents.model import Agent
 from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.agents.queries import need_own_agent
 from greenroom.nouns.threads.commands import EditMessage, IssueToken, OpenMailbox, PostMessage
+from greenroom.nouns.threads.decide_post import need_no_secret
 from greenroom.nouns.threads.deliveries import Deliveries
 from greenroom.nouns.threads.events import MessagePosted, PostRefused, TokenIssued
 from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Member, Message, Thread
@@ -229,6 +230,7 @@ class Bus:
         if len(content) > self._log.settings.max_content_chars:
             limit = self._log.settings.max_content_chars
             raise Refused("content_too_long", f"Keep a message under {limit} characters.", "too_large")
+        need_no_secret(content, self._log.settings)  # the rules see only the beginning
         name = await asyncio.to_thread(self._blobs.keep, content.encode())
         return content[: self._inline], name, len(content)
 

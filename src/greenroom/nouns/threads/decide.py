@@ -77,6 +77,8 @@ def create_thread(rows: Rows, command: CreateThread, context: Context) -> list[E
     prompt = command.system_prompt or (template.system_prompt if template else None)
     if prompt is not None and len(prompt) > _PROMPT:
         raise Refused("too_long", f"Keep the system prompt under {_PROMPT} characters.", "too_large")
+    decide_post.need_no_secret(prompt or "", context.settings, "prompt_blocked", "system prompt")
+    decide_post.need_shallow(command.metadata or {})
     created = ThreadCreated(
         thread_id=command.thread_id,
         topic=topic,
@@ -226,6 +228,7 @@ def create_template(rows: Rows, command: CreateTemplate, context: Context) -> li
         raise Refused("bad_template", "Give the template a name of 1 to 200 characters and a short description.")
     if not command.system_prompt.strip() or len(command.system_prompt) > _PROMPT:
         raise Refused("bad_template", f"A template has a system prompt of 1 to {_PROMPT} characters.")
+    decide_post.need_shallow(command.default_metadata or {})
     return [
         TemplateCreated(
             template_id=template_id,

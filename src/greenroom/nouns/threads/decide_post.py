@@ -1,6 +1,6 @@
 """The rules of posting, editing and reacting, in the order in which clients rely on."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
@@ -33,9 +33,11 @@ from greenroom.nouns.threads.model import (
 )
 from greenroom.nouns.threads.queries import get_member, may_see, need_message, thread_not_found
 from greenroom.nouns.threads.sync import check_sync, token_text
+from greenroom.settings import Settings
 
 _MINUTE = 60_000
 _MENTIONS = 100
+_DEPTH = 32
 
 
 class Poster(NamedTuple):
@@ -153,6 +155,7 @@ def _need_valid(
     if command.role not in ROLES or (command.role == "system" and poster.agent):
         raise Refused("bad_role", "role must be user or assistant; system messages are the hub's and the operator's.")
     metadata = command.metadata or {}
+    need_shallow(metadata)
     handoff, stop_reason = metadata.get("handoff_target"), metadata.get("stop_reason")
     if stop_reason is not None and stop_reason not in STOP_REASONS:
         raise Refused("bad_stop_reason", f"stop_reason must be one of {', '.join(STOP_REASONS)}.")
@@ -167,19 +170,36 @@ def _need_valid(
     return handoff, stop_reason
 
 
+def need_shallow(metadata: dict[str, Any]) -> None:
+    """Refuse metadata that some reader could not take apart any more."""
+    level: list[Any] = [metadata]
+    for _ in range(_DEPTH):
+        level = [inner for value in level for inner in _inside(value)]
+        if not level:
+            return
+    raise Refused("metadata_too_deep", f"Keep metadata within {_DEPTH} levels.")
+
+
+def _inside(value: Any) -> list[Any]:
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [inner for inner in held if isinstance(inner, (dict, list))]
+
+
 def _need_content(content: str, size: int, context: Context) -> None:
     if not content.strip():
         raise Refused("empty_content", "The message is empty: write something into content.")
     limit = context.settings.max_content_chars
     if max(len(content), size) > limit:
         raise Refused("content_too_long", f"Keep a message under {limit} characters, or attach a file.", "too_large")
-    secret = find_secret(content) if context.settings.content_filter else None
+    need_no_secret(content, context.settings)
+
+
+def need_no_secret(text: str, settings: Settings, code: str = "content_blocked", what: str = "message") -> None:
+    """Refuse a text that would keep a secret for ever."""
+    secret = find_secret(text) if settings.content_filter else None
     if secret is not None:
-        raise Refused(
-            "content_blocked",
-            f"The message seems to hold a secret ({secret}): take it out and post again.",
-            pattern=secret,
-        )
+        sentence = f"The {what} seems to hold a secret ({secret}): take it out and try again."
+        raise Refused(code, sentence, pattern=secret)
 
 
 def _need_rate(rows: Rows, author_id: str, context: Context) -> None:

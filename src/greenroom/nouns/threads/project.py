@@ -97,7 +97,7 @@ def message_posted(tx: Tx, event: e.MessagePosted, record: Recorded) -> None:
     if event.body is not None:
         payload = Payload(blob=event.body, message_id=event.message_id, thread_id=event.thread_id)
         tx.put(PAYLOADS, payload)
-    if event.next is not None:
+    if event.next is not None or event.used is not None:
         _move_poster(tx, event, record.seq)
     if event.counted:
         _count_post(tx, event.author_id, record.at)
@@ -105,14 +105,15 @@ def message_posted(tx: Tx, event: e.MessagePosted, record: Recorded) -> None:
 
 def _move_poster(tx: Tx, event: e.MessagePosted, seq: int) -> None:
     member = tx.get(MEMBERS, event.thread_id, event.author_id)
-    if member is None or event.next is None:
+    if member is None:
         return
     unused = [number for number in member.unused if number != event.used]
+    given = [] if event.next is None else [event.next]
     known = max(member.delivered, event.expected_last_seq or 0)
     moved = replace(
         member,
-        issued=event.next,
-        unused=[*unused, event.next][-_UNUSED:],
+        issued=event.next or member.issued,
+        unused=[*unused, *given][-_UNUSED:],
         acted=max(member.acted, min(known, seq)),
         seen=max(member.seen, min(known, seq)),
     )
