@@ -210,7 +210,12 @@ class Open(msgspec.Struct, frozen=True):
 
 def test_a_schema_holds_no_references() -> None:
     assert "$ref" not in str(schema_of(Nested))
-    assert schema_of(Nested)["properties"]["skills"]["anyOf"][0]["items"]["required"] == ["id"]
+    assert schema_of(Nested)["properties"]["skills"]["items"]["required"] == ["id"]
+
+
+def test_a_field_that_may_be_left_out_is_shown_without_null() -> None:
+    assert schema_of(Nested)["properties"]["skills"]["type"] == "array"
+    assert schema_of(Nested)["required"] == []
 
 
 def test_arguments_that_would_swallow_unknown_fields_are_not_taken() -> None:

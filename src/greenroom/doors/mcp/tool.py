@@ -137,7 +137,8 @@ class Offer:
 
 
 def schema_of(args: type[Any]) -> dict[str, Any]:
-    """The JSON schema of a struct, without references, which several clients do not follow."""
+    """The JSON schema of a struct as clients are shown it: short, because a model reads all of it, and without
+    references, which several clients do not follow. A field that may be left out may also be null."""
     schema = msgspec.json.schema(args)
     defs: dict[str, Any] = schema.pop("$defs", {})
     inlined: dict[str, Any] = _inline(schema, defs)
@@ -154,6 +155,9 @@ def _inline(node: Any, defs: dict[str, Any]) -> Any:
             found.pop("title", None)
             rest = {key: value for key, value in node.items() if key != "$ref"}
             return _inline(found | rest, defs)
+        case {"anyOf": [given, {"type": "null"}]}:
+            rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
+            return _inline(given | rest, defs)
         case {"enum": list(values)} if "type" not in node and all(isinstance(v, str) for v in values):
             return {"type": "string", **node}
         case dict():
