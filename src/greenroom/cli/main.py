@@ -1,34 +1,47 @@
-"""`greenroom`: finds the verb and runs it; wrong use exits 2, a refusal 1, an unreachable hub 3."""
+"""`greenroom`: finds the verb and runs it. Exit codes: 0 done, 1 refused, 2 wrong use, 3 hub not reachable.
+
+Modules of verbs import what they run with only when they run it, so that `--help` comes at once.
+"""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
 from greenroom import __version__
-from greenroom.cli import serve
+from greenroom.cli import agent, audit, doctor, mcp, serve, thread, token, upkeep
+from greenroom.cli.client import HubUnreachable
+from greenroom.cli.terminal import line, say
+from greenroom.log.directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
-from greenroom.log.store_sqlite import StoreUnusable
 from greenroom.settings import BadSettings
 
-GROUPS = (serve,)
+GROUPS = (serve, mcp, thread, agent, token, audit, upkeep, doctor)
+
+
+def parser() -> argparse.ArgumentParser:
+    """All verbs with their options."""
+    top = argparse.ArgumentParser(
+        prog="greenroom", description="The room behind the stage where coding agents wait, talk and are called."
+    )
+    top.add_argument("--version", action="version", version=f"greenroom {__version__}")
+    verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for group in GROUPS:
+        group.add_to(verbs)
+    return top
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="greenroom", description="The room behind the stage where coding agents wait, talk and are called."
-    )
-    parser.add_argument("--version", action="version", version=f"greenroom {__version__}")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for group in GROUPS:
-        group.add_to(verbs)
-    args = parser.parse_args(argv)
+    args = parser().parse_args(argv)
     try:
         return int(args.run(args) or 0)
     except KeyboardInterrupt:
         return 130
-    except (Refused, BadSettings, StoreUnusable) as error:
-        print(f"greenroom: {error}", file=sys.stderr)
-        return 1
-    except Unavailable as error:
-        print(f"greenroom: {error}", file=sys.stderr)
+    except BrokenPipeError:  # who reads our output has seen enough
+        sys.stderr.close()
+        return 0
+    except HubUnreachable as error:
+        say(f"greenroom: {line(error)}")
         return 3
+    except (Refused, Unavailable, BadSettings, StoreUnusable) as error:
+        say(f"greenroom: {line(error)}")
+        return 1

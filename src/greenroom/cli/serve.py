@@ -1,14 +1,11 @@
 """`greenroom serve`: the hub, until it is told to stop."""
 
 import argparse
-import logging
 import os
-import webbrowser
 from typing import Any
 
-import uvloop
-
-from greenroom import app, settings
+from greenroom import settings
+from greenroom.cli.client import add_data_option
 
 
 def add_to(verbs: Any) -> None:
@@ -18,7 +15,7 @@ def add_to(verbs: Any) -> None:
         description="Start the hub. It prints one line when it is ready, and stops cleanly on SIGTERM or Ctrl-C.",
         epilog="example: greenroom serve --port 0 --open",
     )
-    parser.add_argument("--data", help="data directory (default: $GREENROOM_DATA, else ~/.greenroom)")
+    add_data_option(parser)
     parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, help=f"port of every door (default: {settings.PORT}; 0 takes a free one)")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
@@ -32,6 +29,12 @@ def add_to(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    import logging
+
+    import uvloop
+
+    from greenroom import app
+
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     data = settings.data_dir(args.data)
     given = {"host": args.host, "port": args.port, "allow_anonymous_local": args.allow_anonymous_local}
@@ -41,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
         link = f"{url}/login?code={code}"
         print(f"Greenroom is ready at {url} — log in once at {link}", flush=True)
         if args.open:
+            import webbrowser
+
             webbrowser.open(link)
 
     os.umask(0o077)

@@ -1,0 +1,64 @@
+"""`greenroom agent`: who is there, coming in, and putting one out."""
+
+import argparse
+from typing import Any
+
+from greenroom.cli.client import add_options, open_client
+from greenroom.cli.terminal import line, say, show_json, show_table
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser("agent", help="list agents, register one, put one out")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = inner.add_parser("list", help="registered agents", epilog="example: greenroom agent list --json")
+    add_options(listing)
+    listing.set_defaults(run=run_list)
+    register = inner.add_parser(
+        "register",
+        help="be an agent: take up the one whose credential this is, or enrol a new one",
+        description="Register an agent. With an agent's own token that agent is described anew; with a token that may"
+        " enrol, a new agent is made and its token printed.",
+        epilog="example: greenroom agent register --called Ann --token-file ann.token",
+    )
+    add_options(register)
+    register.add_argument("--ide", default="shell", help="the program it lives in (default: shell)")
+    register.add_argument("--model", default="cli", help="the model it thinks with (default: cli)")
+    register.add_argument("--called", metavar="NAME", help="the name that others see")
+    register.set_defaults(run=run_register)
+    kick = inner.add_parser(
+        "kick", help="put an agent out and end its credentials", epilog="example: greenroom agent kick agt_01m7..."
+    )
+    add_options(kick)
+    kick.add_argument("id", metavar="ID")
+    kick.set_defaults(run=run_kick)
+
+
+def run_list(args: argparse.Namespace) -> int:
+    found = open_client(args).get("agents")
+    if args.json:
+        show_json(found)
+    else:
+        rows = [(a["id"], "online" if a["is_online"] else "away", a["name"], a["display_name"]) for a in found]
+        show_table(rows, ("id", "is", "name", "called"))
+    return 0
+
+
+def run_register(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    answer = client.post("agents", "register", body={"ide": args.ide, "model": args.model, "display_name": args.called})
+    if args.json:
+        show_json(answer)
+        return 0
+    say(f"{line(answer['display_name'])} is registered as {line(answer['agent_id'])}.")
+    if not client.is_agent and answer["token"]:
+        print(answer["token"])
+    return 0
+
+
+def run_kick(args: argparse.Namespace) -> int:
+    answer = open_client(args).post("agents", args.id, "kick")
+    if args.json:
+        show_json(answer)
+    else:
+        print(f"{line(answer['agent_name'])} is out; its credentials are ended.")
+    return 0

@@ -1,0 +1,174 @@
+"""How commands talk to the hub: plain HTTP with what Python brings, found through the data directory or by --url."""
+
+import argparse
+import http.client
+import json
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from greenroom import settings
+from greenroom.log.directory import HUB_FILE, OPERATOR_TOKEN
+from greenroom.log.errors import Refused
+
+_TIMEOUT_S = 30.0
+_THERE_S = 5.0
+
+
+class HubUnreachable(Exception):
+    """No hub answers; the message says how to start one, or what else to try."""
+
+
+def add_options(parser: argparse.ArgumentParser, *, answers: bool = True) -> None:
+    """The options of every command that asks a hub."""
+    add_data_option(parser)
+    parser.add_argument(
+        "--url", help="address of the hub (default: $GREENROOM_URL, else the hub of the data directory)"
+    )
+    parser.add_argument("--token", help="credential (default: $GREENROOM_TOKEN, else the operator's of that hub)")
+    parser.add_argument("--token-file", help="file that holds the credential; unlike --token it is in no process list")
+    if answers:
+        add_json_option(parser)
+
+
+def add_data_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", help="data directory (default: $GREENROOM_DATA, else ~/.greenroom)")
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="answer with JSON")
+
+
+def find_hub(args: argparse.Namespace) -> tuple[str, str]:
+    """The address and the token that the options, the environment or the data directory name."""
+    data = settings.data_dir(args.data)
+    given_url, given_token = settings.hub_named()
+    own_url = get_own_url(data)
+    url = args.url or given_url or own_url
+    if url is None:
+        raise HubUnreachable(f"No hub is running in {data}: start one with `greenroom serve`, or name one with --url.")
+    token = args.token or _token_in(args.token_file) or given_token
+    if token is None and url.rstrip("/") == own_url:  # the operator's token goes to its own hub and nowhere else
+        token = _token_in(data / OPERATOR_TOKEN)
+    if token is None:
+        raise Refused(
+            "token_missing", f"A credential for {url} is missing: give --token-file, or set $GREENROOM_TOKEN."
+        )
+    return url.rstrip("/"), token
+
+
+def get_own_url(data: Path) -> str | None:
+    """The address of the hub that runs in a data directory, or was killed there."""
+    try:
+        return str(json.loads((data / HUB_FILE).read_text())["url"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise HubUnreachable(f"{data / HUB_FILE} cannot be read ({error}): name the hub with --url.") from error
+
+
+def _token_in(file: str | Path | None) -> str | None:
+    if file is None:
+        return None
+    try:
+        return Path(file).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused("token_missing", f"The credential in {file} cannot be read ({error}).") from error
+
+
+class Client:
+    """Asks one hub."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url = url
+        self.is_agent = token.startswith("gr_agent_")
+        self._token = token
+        self._base = urlsplit(url)
+        if self._base.scheme not in ("http", "https") or not self._base.hostname:
+            raise Refused("bad_url", f"{url!r} is no address of a hub: write http://127.0.0.1:39765, for example.")
+
+    def get(self, *path: str, timeout_s: float = _TIMEOUT_S, **query: object) -> Any:
+        """The answer to a GET; parts of the path are taken literally, queries that are None are left out."""
+        return json.loads(self.ask("GET", path, query=query, timeout_s=timeout_s))
+
+    def post(self, *path: str, body: Mapping[str, Any] | None = None) -> Any:
+        return json.loads(self.ask("POST", path, body=body or {}))
+
+    def delete(self, *path: str) -> Any:
+        return json.loads(self.ask("DELETE", path) or b"null")
+
+    def ask(
+        self,
+        method: str,
+        path: tuple[str, ...],
+        *,
+        query: Mapping[str, object] | None = None,
+        body: Mapping[str, Any] | None = None,
+        timeout_s: float = _TIMEOUT_S,
+    ) -> bytes:
+        """The bytes of an answer; raises Refused or HubUnreachable."""
+        target = self._base.path.rstrip("/") + "".join("/" + quote(part, safe="") for part in ("api", *path))
+        asked = {name: value for name, value in (query or {}).items() if value is not None}
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json, text/markdown"}
+        data = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            data = json.dumps(body).encode()
+        status, content = self._exchange(
+            method, f"{target}?{urlencode(asked)}" if asked else target, data, headers, timeout_s
+        )
+        if status >= 400:
+            raise _refusal(status, content)
+        return content
+
+    def is_there(self) -> bool:
+        """Whether a hub answers; this needs no credential."""
+        try:
+            return self._exchange("GET", "/health", None, {}, _THERE_S)[0] == 200
+        except HubUnreachable:
+            return False
+
+    def _exchange(
+        self, method: str, target: str, data: bytes | None, headers: dict[str, str], timeout_s: float
+    ) -> tuple[int, bytes]:
+        connection = self._connect(timeout_s)
+        try:
+            connection.request(method, target, data, headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from error
+        finally:
+            connection.close()
+
+    def _connect(self, timeout_s: float) -> http.client.HTTPConnection:
+        host, port = self._base.hostname or "", self._base.port
+        if self._base.scheme == "https":
+            return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=ssl.create_default_context())
+        return http.client.HTTPConnection(host, port, timeout=timeout_s)
+
+    def _unreachable(self, error: Exception) -> HubUnreachable:
+        if isinstance(error, TimeoutError):
+            return HubUnreachable(f"The hub at {self.url} did not answer in time: is it busy, or stopped?")
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
+        return HubUnreachable(f"The hub at {self.url} cannot be reached ({why}): start it with `greenroom serve`.")
+
+
+def _refusal(status: int, content: bytes) -> Refused:
+    """The hub's refusal in its own words."""
+    try:
+        answer = json.loads(content)
+        detail = answer["detail"]
+    except (ValueError, KeyError, TypeError):
+        return Refused("http_error", f"The hub answered {status}.")
+    if isinstance(detail, dict):
+        code = str(detail.get("error", answer.get("code", "refused")))
+        return Refused(code, str(detail.get("message", code)))
+    return Refused(str(answer.get("code", "refused")), str(detail))
+
+
+def open_client(args: argparse.Namespace) -> Client:
+    """A client of the hub that the options name."""
+    return Client(*find_hub(args))

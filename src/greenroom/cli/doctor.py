@@ -1,0 +1,180 @@
+"""`greenroom doctor`: is everything here that Greenroom needs, and what to do about what is not."""
+
+import argparse
+import contextlib
+import os
+import platform
+import resource
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from greenroom import settings
+from greenroom.cli.client import Client, HubUnreachable, add_data_option, add_json_option, get_own_url
+from greenroom.cli.terminal import line, show_json
+from greenroom.log.directory import OPERATOR_TOKEN
+
+AGENTS = ("claude", "codex", "opencode", "gemini", "copilot")
+_SQLITE = (3, 51, 3)
+_BAD_SQLITE = (3, 52, 0)
+_VERSION_S = 10
+_LOW_BYTES = 1 << 30
+_EMPTY_BYTES = 100 << 20
+_DESCRIPTORS = 4096
+
+
+class Finding(NamedTuple):
+    """One thing looked at. `remedy` says what to do when it is not ok."""
+
+    name: str
+    level: Literal["ok", "note", "error"]
+    found: str
+    remedy: str = ""
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser(
+        "doctor",
+        help="see whether everything is here that Greenroom needs",
+        description="Look at Python, SQLite, the data directory, the hub, its port, the disk and the agents installed.",
+        epilog="example: greenroom doctor --json",
+    )
+    add_data_option(parser)
+    add_json_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    findings = list(examine(settings.data_dir(args.data)))
+    if args.json:
+        show_json([finding._asdict() for finding in findings])
+    else:
+        for finding in findings:
+            remedy = f" — {finding.remedy}" if finding.remedy else ""
+            print(f"{finding.level:5}  {finding.name:15}  {line(finding.found)}{line(remedy)}")
+    return 1 if any(finding.level == "error" for finding in findings) else 0
+
+
+def examine(data: Path) -> Iterator[Finding]:
+    """Everything that is looked at, in order."""
+    with ThreadPoolExecutor(len(AGENTS)) as threads:
+        agents = [threads.submit(_agent, name) for name in AGENTS]
+        yield _python()
+        yield _sqlite()
+        yield from _directory(data)
+        yield from _hub(data)
+        yield _disk(data)
+        yield _descriptors()
+        for agent in agents:
+            yield agent.result()
+
+
+def _python() -> Finding:
+    return Finding("python", "ok", f"{platform.python_version()} ({sys.executable})")
+
+
+def _sqlite() -> Finding:
+    import apsw
+
+    text = apsw.sqlite_lib_version()
+    version = tuple(int(part) for part in text.split("."))
+    if version >= _SQLITE and version != _BAD_SQLITE:
+        return Finding("sqlite", "ok", text)
+    return Finding("sqlite", "error", text, "this SQLite can damage its WAL: install apsw 3.54 or newer.")
+
+
+def _directory(data: Path) -> Iterator[Finding]:
+    name = "data directory"
+    if data.is_symlink():
+        yield Finding(name, "error", f"{data} is a link", "name the directory itself with --data.")
+    elif not data.exists():
+        yield Finding(name, "note", f"{data} is not there yet", "the first `greenroom serve` makes it.")
+    elif not data.is_dir() or data.stat().st_uid != os.getuid():
+        yield Finding(name, "error", f"{data} is not a directory of yours", "choose another with --data.")
+    elif stat.S_IMODE(data.stat().st_mode) & 0o077:
+        mode = f"{stat.S_IMODE(data.stat().st_mode):04o}"
+        yield Finding(name, "error", f"{data} is open to other users ({mode})", f"close it: chmod 700 {data}")
+    else:
+        yield Finding(name, "ok", str(data))
+    token = data / OPERATOR_TOKEN
+    with contextlib.suppress(OSError):
+        if token.exists() and stat.S_IMODE(token.stat().st_mode) & 0o077:
+            yield Finding("operator token", "error", f"{token} is open to other users", f"close it: chmod 600 {token}")
+
+
+def _hub(data: Path) -> Iterator[Finding]:
+    try:
+        loaded = settings.load(data)
+    except settings.BadSettings as error:
+        yield Finding("settings", "error", str(error), "see docs/users/settings.md.")
+        return
+    try:
+        url = get_own_url(data)
+    except HubUnreachable as error:
+        yield Finding("hub", "error", str(error), "stop the hub, remove that file, and start it again.")
+        return
+    if url is not None and Client(url, "").is_there():
+        yield Finding("hub", "ok", f"running at {url}")
+        return
+    found = f"it does not answer at {url}" if url else "not running"
+    yield Finding("hub", "note", found, "start it with `greenroom serve`.")
+    yield _port(loaded)
+
+
+def _port(loaded: settings.Settings) -> Finding:
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(loaded.host, loaded.port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        found = f"{loaded.host}:{loaded.port} cannot be used ({error.strerror})"
+        return Finding("port", "error", found, "choose another with `greenroom serve --port`.")
+    return Finding("port", "ok", f"{loaded.host}:{loaded.port} is free")
+
+
+def _disk(data: Path) -> Finding:
+    place = next(path for path in (data, *data.parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    found = f"{free / (1 << 30):.1f} GiB free at {place}"
+    if free < _EMPTY_BYTES:
+        return Finding("disk", "error", found, "free some space: the hub stops taking messages when the disk is full.")
+    if free < _LOW_BYTES:
+        return Finding("disk", "note", found, "free some space soon.")
+    return Finding("disk", "ok", found)
+
+
+def _descriptors() -> Finding:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if 0 <= limit < _DESCRIPTORS:
+        return Finding("open files", "note", f"at most {limit}", f"for many agents raise it: ulimit -n {_DESCRIPTORS}")
+    return Finding("open files", "ok", f"at most {limit}")
+
+
+def _agent(name: str) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding(name, "note", "not installed", "install it if you want to work with it.")
+    try:
+        told = subprocess.run(
+            [path, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_VERSION_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding(
+            name, "note", f"{path} does not tell its version ({type(error).__name__})", "see whether it starts."
+        )
+    first = next(iter((told.stdout or told.stderr).strip().splitlines()), "no answer")
+    if told.returncode != 0:
+        return Finding(name, "note", f"{path} fails: {first[:100]}", "see whether it starts.")
+    return Finding(name, "ok", f"{first[:100]} ({path})")

@@ -1,0 +1,48 @@
+"""What is printed: text of strangers without its powers over a terminal, tables, and JSON."""
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def line(text: object) -> str:
+    """Text as part of one line: what could move the cursor, hide, or begin a new line is shown as an escape."""
+    return "".join(_escape(c) if unicodedata.category(c) in _HIDDEN else c for c in str(text))
+
+
+def lines(text: str) -> str:
+    """Text of several lines, which stay; all else as in `line`."""
+    return "\n".join("\t".join(line(cell) for cell in row.split("\t")) for row in text.split("\n"))
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def show_json(value: Any) -> None:
+    """A value for programs: one line, ASCII only, so that it is safe on a terminal too."""
+    print(json.dumps(value, ensure_ascii=True))
+
+
+def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:
+    """Rows under their heads, each cell on one line."""
+    cells = [[line(cell) for cell in row] for row in rows]
+    widths = [max(len(head), *(len(row[i]) for row in cells), 0) for i, head in enumerate(heads)]
+    for row in [list(heads), *cells]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def show_message(message: Mapping[str, Any]) -> None:
+    """A message: who and when on one line, what was said indented below it, so that no text can pose as a head."""
+    print(f"[{message['seq']}] {line(message['author'])} ({line(message['role'])}) {line(message['created_at'])}")
+    print("\n".join(f"    {row}" for row in lines(message["content"]).split("\n")), flush=True)
+
+
+def say(text: str) -> None:
+    """Tell a person something that is not the answer."""
+    print(text, file=sys.stderr, flush=True)

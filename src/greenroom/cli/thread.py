@@ -1,0 +1,203 @@
+"""`greenroom thread`: read, post and wait in threads."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
+from greenroom.cli.terminal import line, lines, say, show_json, show_message, show_table
+from greenroom.log.errors import Refused
+
+_WAIT_S = 300.0
+_SLACK_S = 15.0
+_AWAY_S = 60.0
+_RETRY_S = 1.0
+_PAGE = 200
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser("thread", help="read, post and wait in threads")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = inner.add_parser("list", help="threads, newest first", epilog="example: greenroom thread list --limit 5")
+    add_options(listing)
+    listing.add_argument("--status", help="only those that are discuss, implement, review, done, closed or archived")
+    listing.add_argument("--all", action="store_true", help="archived ones too")
+    listing.add_argument("--limit", type=int, default=50, help="at most so many (default: 50)")
+    listing.set_defaults(run=run_list)
+    show = _of_thread(inner, "show", "its messages, oldest first", 'greenroom thread show "Plan" --limit 20')
+    show.add_argument("--after", type=int, default=0, metavar="SEQ", help="only those after this seq")
+    show.add_argument("--limit", type=int, help="only the newest so many")
+    show.set_defaults(run=run_show)
+    post = _of_thread(inner, "post", "say something in it", 'greenroom thread post "Plan" "Shall we begin?" --new')
+    post.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
+    post.add_argument("--new", action="store_true", help="open a thread of that topic if there is none")
+    post.add_argument("--as", dest="author", metavar="NAME", help="your name, when you post as a person")
+    post.add_argument("--to", metavar="AGENT", help="hand over to this agent")
+    post.set_defaults(run=run_post)
+    wait = _of_thread(inner, "wait", "wait for what is said next", 'greenroom thread wait "Plan" --follow')
+    wait.add_argument("--after", type=int, metavar="SEQ", help="wait for messages after this seq (default: from now)")
+    wait.add_argument(
+        "--timeout", type=float, default=_WAIT_S, metavar="S", help=f"seconds to wait (default: {_WAIT_S:.0f})"
+    )
+    wait.add_argument("--for", dest="for_agent", metavar="AGENT", help="only what is handed over to this agent")
+    wait.add_argument("--follow", action="store_true", help="go on until Ctrl-C, also over a restart of the hub")
+    wait.set_defaults(run=run_wait)
+    export = _of_thread(inner, "export", "all of it as Markdown", 'greenroom thread export "Plan" --out plan.md')
+    export.add_argument("--out", metavar="FILE", help="write to a new file, as it is")
+    export.set_defaults(run=run_export)
+
+
+def _of_thread(inner: Any, name: str, help: str, example: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = inner.add_parser(name, help=help, epilog=f"example: {example}")
+    add_options(parser)
+    parser.add_argument("thread", metavar="THREAD", help="its id, or its topic")
+    return parser
+
+
+def run_list(args: argparse.Namespace) -> int:
+    found = open_client(args).get(
+        "threads", status=args.status, include_archived=str(args.all).lower(), limit=max(1, args.limit)
+    )
+    if args.json:
+        show_json(found)
+    else:
+        rows = [(t["id"], t["status"], t["created_at"], t["topic"]) for t in found["threads"]]
+        show_table(rows, ("id", "status", "created", "topic"))
+    return 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    found = _messages(client, _thread_id(client, args.thread), args.after, args.limit)
+    if args.json:
+        show_json(found)
+    else:
+        for message in found:
+            show_message(message)
+    return 0
+
+
+def _messages(client: Client, thread_id: str, after: int, newest: int | None) -> list[dict[str, Any]]:
+    """All messages after a seq, page by page; or only the newest of them."""
+    if newest is not None:
+        limit = min(max(1, newest), _PAGE)
+        found: list[dict[str, Any]] = client.get(
+            "threads", thread_id, "messages", after_seq=after, before_seq=2**53 - 1, limit=limit
+        )
+        return found
+    found = []
+    while page := client.get("threads", thread_id, "messages", after_seq=after, limit=_PAGE):
+        found += page
+        after = page[-1]["seq"]
+    return found
+
+
+def run_post(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    text = sys.stdin.read() if args.text == "-" else args.text
+    if args.new and not _is_id(args.thread):
+        thread_id = client.post("threads", body={"topic": args.thread})["id"]
+    else:
+        thread_id = _thread_id(client, args.thread)
+    body: dict[str, Any] = {"content": text}
+    if args.author:
+        body["author"] = args.author
+    if args.to:
+        body["metadata"] = {"handoff_target": args.to}
+    posted = client.post("threads", thread_id, "messages", body=body)
+    if args.json:
+        show_json(posted)
+    else:
+        print(f"Posted as message {posted['seq']} in {line(thread_id)}.")
+    return 0
+
+
+def run_wait(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    thread_id = _thread_id(client, args.thread)
+    after = args.after
+    if after is None and not client.is_agent:  # an agent goes on from where it was
+        after = client.get("threads", thread_id)["current_seq"]
+    deadline = time.monotonic() + max(0.0, args.timeout)
+    while True:
+        messages = _wait(client, thread_id, after, deadline, args)
+        for message in messages:
+            show_json(message) if args.json else show_message(message)
+            after = message["seq"]
+        if messages and not args.follow:
+            return 0
+        if not messages and client.get("threads", thread_id)["status"] in ("closed", "archived"):
+            say("greenroom: The thread is closed: nothing more will be said in it.")
+            return 0 if args.follow else 1
+        if time.monotonic() >= deadline:
+            if not args.follow:
+                say(f"greenroom: Nothing was said within {args.timeout:g} seconds.")
+                return 1
+            deadline = time.monotonic() + max(_RETRY_S, args.timeout)
+
+
+def _wait(client: Client, thread_id: str, after: int | None, deadline: float, args: argparse.Namespace) -> Any:
+    """The messages of one wait; with --follow a hub that is away for a while is waited for as well."""
+    away = time.monotonic() + _AWAY_S
+    while True:
+        left_s = max(0.0, deadline - time.monotonic())
+        try:
+            began = time.monotonic()
+            answer = client.get(
+                "threads",
+                thread_id,
+                "wait",
+                after_seq=after,
+                timeout_ms=int(left_s * 1000),
+                for_agent=args.for_agent,
+                timeout_s=left_s + _SLACK_S,
+            )
+            if not answer["messages"] and time.monotonic() - began < min(left_s, _RETRY_S):
+                time.sleep(min(left_s, _RETRY_S))  # sent away early: the thread has ended, or the hub is stopping
+            return answer["messages"]
+        except HubUnreachable:
+            if not args.follow or time.monotonic() > away:
+                raise
+            time.sleep(_RETRY_S)
+
+
+def run_export(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    content = client.ask("GET", ("threads", _thread_id(client, args.thread), "export"))
+    if args.out:
+        with _new_file(args.out) as out:
+            out.write(content)
+        say(f"Written to {args.out}.")
+    elif args.json:
+        show_json({"markdown": content.decode()})
+    else:
+        print(lines(content.decode()))
+    return 0
+
+
+def _new_file(name: str) -> Any:
+    try:
+        return Path(name).expanduser().open("xb")
+    except OSError as error:
+        raise Refused("file_unusable", f"{name} cannot be written ({error.strerror}).") from error
+
+
+def _thread_id(client: Client, wanted: str) -> str:
+    """The id of a thread that is named by its id or its topic."""
+    if _is_id(wanted):
+        return wanted
+    before = None
+    while True:
+        page = client.get("threads", include_archived="true", limit=_PAGE, before=before)
+        for thread in page["threads"]:
+            if thread["topic"] == wanted:
+                return str(thread["id"])
+        before = page["next_cursor"]
+        if before is None:
+            raise Refused("thread_not_found", f"There is no thread {wanted!r}: see `greenroom thread list`.")
+
+
+def _is_id(wanted: str) -> bool:
+    return wanted.startswith(("thr_", "mbx_"))

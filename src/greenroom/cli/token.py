@@ -1,0 +1,121 @@
+"""`greenroom token`: credentials of people, agents and machines, and one-time codes for a browser."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from greenroom.cli.client import add_options, open_client
+from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.log.errors import Refused
+
+ENROLLING = ["read", "all", "chat", "register"]
+"""The rights of a credential under which several agents register."""
+KINDS = ("agent", "operator", "viewer", "node", "webhook")
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser("token", help="make, list and end credentials")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    create = inner.add_parser(
+        "create",
+        help="make a credential; its token is shown this once",
+        description="Make a credential. The token is printed once and kept nowhere; the hub keeps only its digest.",
+        epilog="example: greenroom token create --name claude --out ~/.greenroom/claude.token",
+    )
+    add_options(create)
+    create.add_argument("--name", required=True, help="what you will know it by")
+    create.add_argument("--kind", choices=KINDS, default="agent", help="whose it is (default: agent)")
+    create.add_argument("--enrol", action="store_true", help="an agent's that may register further agents")
+    create.add_argument("--agent", metavar="ID", help="a further credential of this agent (default: a new agent)")
+    create.add_argument("--thread", metavar="ID", action="append", help="only for this thread; may be repeated")
+    create.add_argument("--days", type=int, help="ends by itself after so many days")
+    create.add_argument("--out", metavar="FILE", help="write the token to a new file that only you can read")
+    create.set_defaults(run=run_create)
+    listing = inner.add_parser(
+        "list", help="credentials, without their secrets", epilog="example: greenroom token list --json"
+    )
+    add_options(listing)
+    listing.set_defaults(run=run_list)
+    revoke = inner.add_parser(
+        "revoke",
+        help="end a credential at once, on open connections too",
+        epilog="example: greenroom token revoke cred_3kq0...",
+    )
+    add_options(revoke)
+    revoke.add_argument("id", metavar="ID")
+    revoke.set_defaults(run=run_revoke)
+    login = inner.add_parser(
+        "login", help="a one-time code with which a browser gets in", epilog="example: greenroom token login"
+    )
+    add_options(login)
+    login.set_defaults(run=run_login)
+
+
+def run_create(args: argparse.Namespace) -> int:
+    body: dict[str, Any] = {"kind": args.kind, "name": args.name, "agent_id": args.agent, "threads": args.thread}
+    if args.enrol:
+        body["rights"] = ENROLLING
+    if args.days is not None:
+        body["expires_in_s"] = args.days * 86_400
+    out = args.out and Path(args.out).expanduser()
+    if out and out.exists():
+        raise Refused("file_unusable", f"{out} exists already: choose another name for the token's file.")
+    made = open_client(args).post("credentials", body={k: v for k, v in body.items() if v is not None})
+    if out:
+        write_private(out, made["token"] + "\n")
+        made["token"] = None
+        made["file"] = str(out)
+    if args.json:
+        show_json(made)
+    elif out:
+        print(f"The token of {line(made['id'])} is in {out}.")
+    else:
+        say(f"This is the token of {line(made['id'])}; it is shown this once:")
+        print(made["token"])
+    return 0
+
+
+def run_list(args: argparse.Namespace) -> int:
+    found = open_client(args).get("credentials")
+    if args.json:
+        show_json(found)
+    else:
+        rows = [(c["id"], c["kind"], _state(c), c["agent_id"] or "", c["name"]) for c in found]
+        show_table(rows, ("id", "kind", "is", "agent", "name"))
+    return 0
+
+
+def _state(credential: dict[str, Any]) -> str:
+    if credential["revoked_at"]:
+        return "revoked"
+    return f"until {credential['expires_at']}" if credential["expires_at"] else "valid"
+
+
+def run_revoke(args: argparse.Namespace) -> int:
+    answer = open_client(args).delete("credentials", args.id)
+    if args.json:
+        show_json(answer)
+    else:
+        print(f"{line(args.id)} is ended.")
+    return 0
+
+
+def run_login(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    answer = client.post("login-codes")
+    link = f"{client.url}/login?code={answer['code']}"
+    if args.json:
+        show_json({**answer, "url": link})
+    else:
+        print(f"Open once, within {answer['expires_in_s'] // 60} minutes: {link}")
+    return 0
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a new file that only its owner can read."""
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "w") as file:
+            file.write(text)
+    except OSError as error:
+        raise Refused("file_unusable", f"{path} cannot be written ({error.strerror}).") from error

@@ -1,0 +1,113 @@
+"""`greenroom check`, `backup` and `restore`: the operator's tools on a data directory."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from greenroom import settings
+from greenroom.cli.client import add_data_option, add_json_option
+from greenroom.cli.terminal import line, say, show_json
+
+
+def add_to(verbs: Any) -> None:
+    check = verbs.add_parser(
+        "check",
+        help="verify a data directory, also while the hub runs",
+        description="Verify the log, its hash chain, its rows and its files. Nothing is changed. Exits 1 if something"
+        " is wrong.",
+        epilog="example: greenroom check --data ~/.greenroom",
+    )
+    _add_options(check)
+    check.add_argument("--rebuild", action="store_true", help="have the rows made anew from the log at the next start")
+    check.set_defaults(run=run_check)
+    backup = verbs.add_parser(
+        "backup",
+        help="write a backup to one file, also while the hub runs",
+        description="Write everything acknowledged so far to one new file that only you can read. Copying the database"
+        " file yourself while the hub runs does not make a backup.",
+        epilog="example: greenroom backup ~/greenroom-monday.tar",
+    )
+    _add_options(backup)
+    backup.add_argument("file", metavar="FILE")
+    backup.set_defaults(run=run_backup)
+    restore = verbs.add_parser(
+        "restore",
+        help="put a backup into an empty data directory",
+        description="Put a backup into an empty data directory. The operator's token is not in a backup: the next start"
+        " of the hub makes a new one.",
+        epilog="example: greenroom restore ~/greenroom-monday.tar --data ~/.greenroom",
+    )
+    _add_options(restore)
+    restore.add_argument("file", metavar="FILE")
+    restore.add_argument("--force", action="store_true", help="first move what is there into a folder replaced-<time>")
+    restore.set_defaults(run=run_restore)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    add_data_option(parser)
+    add_json_option(parser)
+
+
+def run_check(args: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from greenroom.app import NOUNS
+    from greenroom.log.check import check
+    from greenroom.log.rebuild import forget_rows
+
+    data = settings.data_dir(args.data)
+    if args.rebuild:
+        forget_rows(data)
+        say("The rows will be made anew at the next start of the hub.")
+    checked = check(data, NOUNS, _progress if sys.stderr.isatty() else None)
+    if args.json:
+        show_json({"ok": checked.ok, **asdict(checked)})
+        return 0 if checked.ok else 1
+    for finding in checked.findings:
+        print(f"{finding.level}: {finding.code}: {line(finding.message)}")
+    if checked.ok:
+        end = f"{checked.chain_seq}:{checked.chain}"
+        print(f"All is well: {checked.seq} events, {checked.files} payload files; the chain ends at {end}.")
+    return 0 if checked.ok else 1
+
+
+def _progress(what: str, done: int, of: int) -> None:
+    print(f"\r\x1b[K{what}: {done} of {of}\r", end="", file=sys.stderr, flush=True)
+
+
+def run_backup(args: argparse.Namespace) -> int:
+    import msgspec
+
+    from greenroom.app import NOUNS
+    from greenroom.log.backup import backup
+
+    target = Path(args.file).expanduser().absolute()
+    made = backup(settings.data_dir(args.data), target, NOUNS)
+    if args.json:
+        show_json({"file": str(target), **msgspec.to_builtins(made), "files": len(made.files)})
+    else:
+        print(f"Everything up to event {made.seq} is in {target}, with {len(made.files)} payload files.")
+    for name in made.left_out:
+        say(f"greenroom: the payload file {name} is missing or damaged and was left out: see `greenroom check`.")
+    return 1 if made.left_out else 0
+
+
+def run_restore(args: argparse.Namespace) -> int:
+    import msgspec
+
+    from greenroom.app import NOUNS
+    from greenroom.log.backup import restore
+    from greenroom.log.check import check
+
+    data = settings.data_dir(args.data)
+    made = restore(Path(args.file).expanduser().absolute(), data, force=args.force)
+    checked = check(data, NOUNS)
+    if args.json:
+        show_json({"data": str(data), "ok": checked.ok, **msgspec.to_builtins(made), "files": len(made.files)})
+    else:
+        print(f"{data} is as it was at event {made.seq} ({made.made_at}). Start the hub with `greenroom serve`;")
+        print("it makes a new operator's token, because that is not in a backup. Other tokens hold as they did then.")
+    for finding in checked.findings:
+        say(f"{finding.level}: {finding.code}: {line(finding.message)}")
+    return 0 if checked.ok else 1
