@@ -51,7 +51,7 @@ def say(text: str) -> None:
 def main() -> int:
     options = parse_options()
     bench = Bench(QUICK if options.quick else Scale(), with_peer=not options.no_peer, say=say)
-    start = perf_counter()
+    start, load_before = perf_counter(), os.getloadavg()[0]
     rows: list[Row] = []
     try:
         if bench.with_peer:
@@ -63,7 +63,8 @@ def main() -> int:
         print(f"\nbench: {error}", file=sys.stderr)
         return 1
     say(f"done in {perf_counter() - start:.0f} s\n")
-    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}\n")
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()},", end=" ")
+    print(f"load of the machine {load_before:.1f} before and {os.getloadavg()[0]:.1f} after\n")
     print(format_table(rows))
     if options.json:
         report = {"rows": rows, "measured": bench.measured}

@@ -6,10 +6,11 @@ from time import perf_counter
 from typing import Literal
 
 import msgspec
+import psutil
 
 from bench.buses import Agent, Context, Loss, Rest, Target, Thread, count_losses, create_thread, register_agents
 from bench.posters import Poster, RestPoster, open_mcp_poster, open_noop_poster
-from bench.stats import Times, summarise
+from bench.stats import Times, cpu_s, summarise
 from bench.wire import WireError
 
 # More contexts than the peer can use in the measured time; it takes 60 to 90 a second.
@@ -26,6 +27,7 @@ class PostsJob(msgspec.Struct, tag="posts"):
 class PostsResult(msgspec.Struct):
     per_s: float
     times: Times
+    cpu_us_each: float
     acked: int
     errors: int
     first_error: str
@@ -65,15 +67,17 @@ async def run_posts(job: PostsJob) -> PostsResult:
     await warm_up(posters)
 
     tally = Tally()
-    start = perf_counter()
+    server = psutil.Process(job.target.pid)
+    used_s, start = cpu_s(server), perf_counter()
     until = start + job.duration_s
     await asyncio.gather(*(tally.run(poster, str(n), until) for n, poster in enumerate(posters)))
-    elapsed_s = perf_counter() - start
+    elapsed_s, used_s = perf_counter() - start, cpu_s(server) - used_s
     for poster in posters:
         poster.close()
     return PostsResult(
         per_s=len(tally.acked) / elapsed_s,
         times=summarise(tally.seconds),
+        cpu_us_each=used_s * 1e6 / max(1, len(tally.acked)),
         acked=len(tally.acked),
         errors=tally.errors,
         first_error=tally.first_error,

@@ -11,6 +11,7 @@ from bench.buses import Agent, Target, create_thread, open_session, register_age
 from bench.job_wake import wait_for_messages
 from bench.mcp_wire import McpSession
 from bench.posters import open_mcp_poster
+from bench.stats import cpu_s
 from bench.wire import WireError
 
 WAIT_MS = 300_000
@@ -101,11 +102,6 @@ async def measure_cpu(server: psutil.Process, window_s: float) -> float:
     used, start = cpu_s(server), perf_counter()
     await asyncio.sleep(window_s)
     return (cpu_s(server) - used) / (perf_counter() - start) * 100
-
-
-def cpu_s(server: psutil.Process) -> float:
-    times = server.cpu_times()
-    return times.user + times.system
 
 
 def allow_files(count: int) -> None:

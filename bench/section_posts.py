@@ -3,7 +3,7 @@
 from typing import Literal
 
 from bench.job_posts import PostsJob, PostsResult
-from bench.report import Goal, Row, compare_rates, compare_speed, count_faults
+from bench.report import Goal, Row, compare_rates, compare_speed, count_faults, divide
 from bench.run import Bench
 
 Door = Literal["rest", "mcp"]
@@ -48,7 +48,15 @@ def compare_door(results: Results, door: Door, clients: int) -> list[Row]:
             compare_speed(f"{what}, p50", ours.times.p50_ms, "peer", peer.times.p50_ms),
             compare_speed(f"{what}, p99", ours.times.p99_ms, "peer", peer.times.p99_ms),
         ]
+    if clients == max(CLIENTS):
+        rows.append(compare_cost(f"{what}, processor time each", ours, LIMIT_NAMES[door], limit))
     return rows
+
+
+def compare_cost(what: str, ours: PostsResult, against: str, other: PostsResult) -> Row:
+    """Processor time of the server alone: what neighbours on the machine change least."""
+    ratio = divide(ours.cpu_us_each, other.cpu_us_each)
+    return Row(what, f"{ours.cpu_us_each:.0f} us", against, f"{other.cpu_us_each:.0f} us", ratio)
 
 
 def best(results: list[PostsResult]) -> PostsResult:

@@ -1,8 +1,9 @@
-"""Percentiles of measured times."""
+"""Percentiles of measured times, and the processor time of a server."""
 
 from collections.abc import Sequence
 
 import msgspec
+import psutil
 
 
 class Times(msgspec.Struct):
@@ -28,3 +29,8 @@ def summarise(seconds: Sequence[float]) -> Times:
         p99_ms=find_percentile(ordered, 0.99) * 1000,
         max_ms=ordered[-1] * 1000,
     )
+
+
+def cpu_s(server: psutil.Process) -> float:
+    times = server.cpu_times()
+    return times.user + times.system
