@@ -89,6 +89,10 @@ class CliProcess:
         assert self._process is not None  # noqa: S101
         return self._process.wait(timeout_s)
 
+    def get_code(self) -> int | None:
+        """Its exit code, once it has ended."""
+        return None if self._process is None else self._process.poll()
+
     def stop(self) -> None:
         """End it and all that it started."""
         if self._process is None:
@@ -99,7 +103,8 @@ class CliProcess:
 
     def events(self) -> list[Json]:
         """What it has reported so far."""
-        return [json.loads(line) for line in self._stdout.read_text().splitlines() if line.startswith("{")]
+        lines, _, _ = self._stdout.read_text().rpartition("\n")
+        return [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
 
     def answer(self) -> str | None:
         """What it said in the end."""

@@ -53,8 +53,10 @@ class FakeModel:
         self.stop()
 
     def tail(self, count: int = 10) -> str:
-        """The last entries of the log, a line each."""
-        return "\n".join(json.dumps(entry)[:600] for entry in self.log[-count:])
+        """The last entries of the log, a line each, without what is long in them."""
+        return "\n".join(
+            json.dumps({key: str(value)[:300] for key, value in entry.items()}) for entry in self.log[-count:]
+        )
 
     def note(self, entry: Json, body: Json) -> None:
         """Add to the log, and keep the whole body where that was asked for."""
@@ -112,10 +114,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, dialect: Dialect, body: Json, key: str, is_streamed: bool) -> None:
         request = dialect.parse(body)
         said = answer(request)
-        entry: Json = {"dialect": dialect.name, "prompt": request.prompt[-120:], "step": len(request.results)}
+        entry: Json = {"dialect": dialect.name, "step": len(request.results)}
         if request.results:
             entry["result"] = request.results[-1]
-        self.server.model.note({**entry, "answer": {"is": type(said).__name__, **asdict(said)}}, body)
+        entry |= {"answer": {"is": type(said).__name__, **asdict(said)}, "prompt": request.prompt}
+        self.server.model.note(entry, body)
         if isinstance(said, Fail):
             self._reply(said.status, {"type": "error", "error": {"type": "api_error", "message": "fake error"}})
             return

@@ -1,0 +1,73 @@
+"""A stage for real agent CLIs: the hub, the scripted model, and a credential for each."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from greenroom.testing import clis
+from greenroom.testing.clis import CliProcess
+from greenroom.testing.fake_llm import FakeModel
+from greenroom.testing.hub_process import HubProcess
+
+INSTALLED = Path(__file__).parents[2] / ".clis"
+LIMIT_S = 60
+DONE = "done"
+"""What every script says in the end."""
+OPENERS: dict[str, Callable[[Path, Path, str, str, str], CliProcess]] = {"claude": clis.claude, "codex": clis.codex}
+
+
+class Stage:
+    """Opens CLIs, each with a home and a credential of its own, and can tell how far everybody got."""
+
+    def __init__(self, hub: HubProcess, model: FakeModel, api: httpx.Client, homes: Path) -> None:
+        self.model = model
+        self._hub = hub
+        self._api = api
+        self._homes = homes
+        self._open: dict[str, CliProcess] = {}
+        self._deadline = time.monotonic() + LIMIT_S
+
+    def start(self, name: str, script: str, *, enrols: bool) -> CliProcess:
+        """Give a CLI a script to play, and a credential: for one agent, or one that enrols agents."""
+        wanted: dict[str, object] = {"kind": "agent", "name": name}
+        if enrols:
+            wanted["rights"] = ["read", "all", "chat", "register"]
+        token = self._api.post("/api/credentials", json=wanted).raise_for_status().json()["token"]
+        cli = OPENERS[name](INSTALLED, self._homes / name, self.model.url, self._hub.url, token)
+        self._open[name] = cli
+        return cli.start(script)
+
+    def left_s(self) -> float:
+        """How long this may still take. It fails when the time is over, and as soon as a CLI has not played to its end."""
+        for name, cli in self._open.items():
+            assert cli.get_code() in (None, 0), f"{name} failed"
+            assert cli.answer() in (None, DONE), f"{name} gave up"
+        left = self._deadline - time.monotonic()
+        assert left > 0, "it takes too long"
+        return left
+
+    def report(self) -> str:
+        """The last of what each CLI and the model said."""
+        heard = {**{name: cli.tail() for name, cli in self._open.items()}, "model": self.model.tail()}
+        return "\n".join(f"{name}:\n{text}" for name, text in heard.items())
+
+    def stop(self) -> None:
+        for cli in self._open.values():
+            cli.stop()
+
+
+@pytest.fixture
+def stage(hub: HubProcess, api: httpx.Client, tmp_path: Path) -> Iterator[Stage]:
+    """The stage, if the CLIs are installed."""
+    if not (INSTALLED / "ready").exists():
+        pytest.skip("the real CLIs are not installed: run `make clis` (Linux on x86-64)")
+    with FakeModel() as model:
+        stage = Stage(hub, model, api, tmp_path / "homes")
+        try:
+            yield stage
+        finally:
+            stage.stop()
+            print(stage.report())  # pytest shows it when the test has failed
