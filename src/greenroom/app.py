@@ -17,6 +17,7 @@ from greenroom.doors.guard import Guard
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.origins import Origins
 from greenroom.doors.server import HubServer, bind, config_of, url_of
+from greenroom.gateway.calling import calling
 from greenroom.hub import Hub
 from greenroom.log import failpoints
 from greenroom.log.blobs import Blobs
@@ -35,6 +36,8 @@ from greenroom.nouns.access.queries import get_principal
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.agents.project import AGENTS_NOUN
+from greenroom.nouns.nodes.project import NODES_NOUN
+from greenroom.nouns.runs.project import RUNS_NOUN
 from greenroom.nouns.threads.bus import Bus
 from greenroom.nouns.threads.coordinator import Coordinator
 from greenroom.nouns.threads.deliveries import Deliveries
@@ -44,7 +47,7 @@ from greenroom.nouns.threads.waiting import Waiters
 from greenroom.settings import BadSettings, Settings
 
 logger = logging.getLogger(__name__)
-NOUNS: tuple[Noun, ...] = (ACCESS, AGENTS_NOUN, THREADS_NOUN)
+NOUNS: tuple[Noun, ...] = (ACCESS, NODES_NOUN, AGENTS_NOUN, THREADS_NOUN, RUNS_NOUN)
 _SWEEP_S = 5.0
 
 
@@ -178,7 +181,7 @@ async def serve(data: Path, settings: Settings, ready: Callable[[str, str], None
             url = url_of(settings, port)
             codes = LoginCodes(hub.log.clock)
             try:
-                async with doors(hub, port, codes) as app:
+                async with calling(hub), doors(hub, port, codes) as app:
                     server = HubServer(config_of(app, settings), hub, lambda: _announce(hub, url, codes, ready))
                     await server.serve(sockets=[listener])
             finally:

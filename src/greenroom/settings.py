@@ -56,6 +56,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long the key of a command is remembered, so that a repeat returns the first answer."""
     max_mcp_sessions: int = 10_000
     mcp_idle_s: int = 600
+    local_node: bool = True
+    """Keep a node on this machine, so that agents can be started here."""
     failpoint: str | None = None
     """For tests: where the hub shall die (see log/failpoints.py)."""
 
@@ -94,6 +96,8 @@ def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, s
         raise BadSettings(f"{path}: {error}; see docs/users/settings.md") from error
     if bool(settings.tls_cert) != bool(settings.tls_key):
         raise BadSettings("tls_cert and tls_key belong together: set both, or neither")
+    if settings.behind_proxy and settings.allow_anonymous_local:
+        raise BadSettings("behind a proxy everybody looks local: set behind_proxy or allow_anonymous_local, not both")
     return settings
 
 

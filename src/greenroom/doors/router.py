@@ -7,9 +7,10 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors import login
+from greenroom.doors import login, node
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import answer_to
 from greenroom.doors.login import LoginCodes
@@ -17,7 +18,9 @@ from greenroom.doors.mcp.door import McpDoor
 from greenroom.doors.mcp.offer import OFFER
 from greenroom.doors.rest import door as rest
 from greenroom.doors.routes import Routes
+from greenroom.doors.server import url_of
 from greenroom.doors.sync import door as sync
+from greenroom.gateway.links import Links
 from greenroom.hub import Hub
 
 
@@ -27,7 +30,9 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints = login.endpoints(codes)
     endpoints += sync.endpoints(hub)
     endpoints += rest.endpoints(hub, endpoints)
-    beyond = Starlette(routes=sync.routes(hub), exception_handlers={HTTPException: not_here})
+    links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
+    sockets = [*sync.routes(hub), WebSocketRoute(node.PATH, node.node_door(links))]
+    beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
     mcp = McpDoor(OFFER, hub, hub.settings)
     async with mcp.run():
         yield at_paths(mcp.PATHS, mcp, Routes(hub, endpoints, beyond)), endpoints

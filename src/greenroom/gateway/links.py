@@ -62,6 +62,7 @@ class Links:
         self._listeners: dict[str, list[LiveListener]] = {}
         self._starting: set[asyncio.Task[None]] = set()
         hub.log.subscribe(self._on_commit)
+        hub.signals.listen(self._on_signal)
 
     async def connect(self, scope: Scope, receive: Receive, send: Send, by: Principal) -> None:
         """Serve one connection of a node, as an ASGI WebSocket."""
@@ -236,8 +237,10 @@ class Links:
         link.say(frame)
         return True
 
-    def stop(self) -> None:
-        """Tell all nodes that the hub is stopping."""
+    def _on_signal(self, kind: str, payload: Any) -> None:
+        """Tell all nodes when the hub is stopping."""
+        if kind != "hub.stopping":
+            return
         for link in self._links.values():
             with contextlib.suppress(ConnectionError):
                 link.say(frames.Stopping())

@@ -30,7 +30,7 @@ class HubProcess:
         prefix: Sequence[str] = (),
     ) -> None:
         self.data = data
-        self.env = {"GREENROOM_POSTS_PER_MINUTE": "0", **(env or {})}
+        self.env = {"GREENROOM_POSTS_PER_MINUTE": "0", "GREENROOM_LOCAL_NODE": "0", **(env or {})}
         self._args = args
         self._prefix = prefix
         self._process: subprocess.Popen[bytes] | None = None

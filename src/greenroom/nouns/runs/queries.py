@@ -78,6 +78,15 @@ def find_permissions(rows: Rows, state: str = "open") -> list[Permission]:
     return rows.find(PERMISSIONS, {"state": state}, order="_key")
 
 
+def is_invitable(rows: Rows, definition: Definition) -> bool:
+    """Whether some node has what the profile needs."""
+    if not definition.enabled:
+        return False
+    nodes = rows.find(NODES)
+    wanted = set(definition.labels)
+    return any(definition.driver in node.drivers and wanted <= set(node.labels) for node in nodes)
+
+
 def in_use(rows: Rows, node: Node) -> int:
     """How many runs a node is at."""
     return sum(rows.count(RUNS, {"node_id": node.id, "status": status}) for status in LIVE)

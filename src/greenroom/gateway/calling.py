@@ -1,0 +1,39 @@
+"""What makes agents callable: the node of this machine, profiles, and timers."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+
+from greenroom.gateway.local_node import keep_local_node
+from greenroom.gateway.profile_files import load_profiles
+from greenroom.gateway.timers import expire_runs
+from greenroom.hub import Hub
+from greenroom.runtimes.shipped import SHIPPED
+
+logger = logging.getLogger(__name__)
+_LOOK_S = 1.0
+
+
+@contextlib.asynccontextmanager
+async def calling(hub: Hub) -> AsyncIterator[None]:
+    """All that, for as long as the hub has doors."""
+    await load_profiles(hub, SHIPPED)
+    tasks = [asyncio.create_task(_look(hub), name="run timers")]
+    if hub.settings.local_node:
+        tasks.append(asyncio.create_task(keep_local_node(hub), name="local node"))
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _look(hub: Hub) -> None:
+    while True:
+        await asyncio.sleep(_LOOK_S)
+        try:
+            await expire_runs(hub)
+        except Exception:
+            logger.exception("runs could not be looked through")
