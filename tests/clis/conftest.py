@@ -41,7 +41,7 @@ class Stage:
         return cli.start(script)
 
     def left_s(self) -> float:
-        """How long this may still take. It fails when the time is over, and as soon as a CLI has not played to its end."""
+        """How long this may still take; fails when the time is over, or a CLI has ended before its script."""
         for name, cli in self._open.items():
             assert cli.get_code() in (None, 0), f"{name} failed"
             assert cli.answer() in (None, DONE), f"{name} gave up"
