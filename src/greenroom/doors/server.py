@@ -8,6 +8,7 @@ import logging
 import resource
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -39,6 +40,7 @@ def bind(settings: Settings) -> socket.socket:
             f"{settings.host} is not this machine alone: set tls_cert and tls_key, or (on a network that you trust"
             " as a whole) allow_plaintext = true."
         )
+    _need_tls_files(settings)
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -54,6 +56,16 @@ def bind(settings: Settings) -> socket.socket:
             listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
     listener.listen(2048)
     return listener
+
+
+def _need_tls_files(settings: Settings) -> None:
+    if settings.tls_cert:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key)
+        except OSError as error:
+            raise BadSettings(
+                f"tls_cert and tls_key cannot be used ({error}): name a certificate and its key."
+            ) from error
 
 
 def _raise_file_limit() -> int:

@@ -9,6 +9,8 @@ from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+_PAUSE_S = 0.15
+
 
 class Answer(NamedTuple):
     """An HTTP response; header names are in lower case, the last of equal ones counts."""
@@ -29,13 +31,13 @@ def dial(url: str, timeout_s: float = 15.0) -> socket.socket:
 
 
 def speak(url: str, said: bytes, timeout_s: float = 15.0) -> list[Answer]:
-    """Say these bytes, and listen until the hub hangs up or says nothing for a second; what it answered."""
+    """Say these bytes, and listen until the hub hangs up, or adds nothing to whole answers; what it answered."""
     with dial(url, timeout_s) as line:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its answer may still be read
             line.sendall(said)
         heard = b""
-        line.settimeout(timeout_s)
         while True:
+            line.settimeout(_PAUSE_S if heard and _is_whole(heard) else timeout_s)
             try:
                 part = line.recv(65536)
             except (ConnectionResetError, TimeoutError):
@@ -43,8 +45,15 @@ def speak(url: str, said: bytes, timeout_s: float = 15.0) -> list[Answer]:
             if not part:
                 break
             heard += part
-            line.settimeout(1.0)
     return parse(heard)
+
+
+def _is_whole(heard: bytes) -> bool:
+    try:
+        answers = parse(heard)
+    except (ValueError, IndexError):
+        return False
+    return len(answers[-1].body) >= int(answers[-1].headers.get("content-length", 0))
 
 
 def parse(heard: bytes) -> list[Answer]:
