@@ -22,7 +22,8 @@ def searchable(text: str) -> str:
 
 def match_all(words: str) -> str:
     """A full-text query for all the words, each as a phrase; whatever a person types is safe in it."""
-    phrases = [searchable(word.replace('"', " ")).strip() for word in words.split()]
+    plain = words.replace('"', " ").replace("\0", " ")
+    phrases = [searchable(word).strip() for word in plain.split()]
     return " ".join(f'"{phrase}"' for phrase in phrases if phrase)
 
 
