@@ -90,7 +90,7 @@ class Receipts(msgspec.Struct):
 
 
 class Search(msgspec.Struct, frozen=True):
-    q: str = ""
+    q: Annotated[str, Meta(max_length=1000)] = ""
     thread_id: str | None = None
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
 

@@ -1,0 +1,263 @@
+"""Runs and the calls that wait in them, over REST."""
+
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import body_of, json, key_of, query_of, while_there
+from greenroom.hub import Hub
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.profiles import need_profile
+from greenroom.nouns.runs.commands import CancelRun, DecidePermission, ExtendRun, ResumeRun, SteerRun
+from greenroom.nouns.runs.events import RunCreated
+from greenroom.nouns.runs.model import RUNS, AgentContext, Permission, Run
+from greenroom.nouns.runs.queries import (
+    find_calls,
+    find_items,
+    find_permissions,
+    find_runs,
+    find_tree,
+    need_run,
+    need_tree,
+)
+from greenroom.nouns.runs.start import invitation, start_run, wait_for_end
+from greenroom.nouns.threads.queries import need_thread
+
+
+class NewRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    profile: str
+    prompt: str
+    agent: str | None = None
+    keep: bool = False
+    keep_as: str | None = None
+    thread_id: str | None = None
+    parent_id: str | None = None
+    node: str | None = None
+    context: AgentContext | None = None
+    timeout_s: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+
+
+async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewRun)
+    if body.thread_id is not None:
+        need_thread(hub.rows, by, body.thread_id)
+    fields = {name: getattr(body, name) for name in NewRun.__struct_fields__}
+    return json(await start_run(hub.log, by, key=key_of(request), **fields), 201)
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    before: int | None = None
+    limit: int = 50
+
+
+async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
+    page = query_of(request, Page)
+    return json(find_runs(hub.rows, by, before=page.before, limit=max(1, min(page.limit, 200))))
+
+
+async def show_run(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(need_run(hub.rows, by, request.path_params["run_id"]))
+
+
+class RunTree(msgspec.Struct):
+    tree: Any
+    runs: list[Run]
+
+
+async def show_tree(hub: Hub, by: Principal, request: Request) -> Response:
+    run = need_run(hub.rows, by, request.path_params["run_id"])
+    return json(RunTree(need_tree(hub.rows, run.root_id), find_tree(hub.rows, run.root_id)))
+
+
+class Items(msgspec.Struct, frozen=True, kw_only=True):
+    after: int = 0
+    limit: int = 500
+
+
+async def list_items(hub: Hub, by: Principal, request: Request) -> Response:
+    run = need_run(hub.rows, by, request.path_params["run_id"])
+    wanted = query_of(request, Items)
+    return json(find_items(hub.rows, run.id, wanted.after, max(1, min(wanted.limit, 2000))))
+
+
+async def list_calls(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(find_calls(hub.rows, need_run(hub.rows, by, request.path_params["run_id"]).id))
+
+
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    timeout_s: float = 30
+
+
+async def wait_run(hub: Hub, by: Principal, request: Request) -> Response:
+    run = need_run(hub.rows, by, request.path_params["run_id"])
+    timeout_s = max(0.0, min(query_of(request, Patience).timeout_s, 3600))
+    ended = await while_there(request, wait_for_end(hub.log, run.id, timeout_s))
+    return json(ended or need_run(hub.rows, by, run.id))
+
+
+class Cancel(msgspec.Struct, frozen=True, kw_only=True):
+    cascade: bool = True
+    reason: str = ""
+
+
+async def cancel_run(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Cancel)
+    run_id = request.path_params["run_id"]
+    await hub.log.do(
+        CancelRun(by=by, run_id=run_id, cascade=body.cascade, reason=body.reason[:500], order_seed=new_id("ord"))
+    )
+    return json(need_run(hub.rows, by, run_id))
+
+
+class Steer(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+
+
+async def steer_run(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Steer)
+    run_id = request.path_params["run_id"]
+    await hub.log.do(SteerRun(by=by, run_id=run_id, order_id=new_id("ord"), text=body.text))
+    return json(need_run(hub.rows, by, run_id))
+
+
+class Extend(msgspec.Struct, frozen=True, kw_only=True):
+    timeout_s: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+
+
+async def extend_run(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Extend)
+    run_id = request.path_params["run_id"]
+    await hub.log.do(
+        ExtendRun(
+            by=by,
+            run_id=run_id,
+            order_id=new_id("ord"),
+            timeout_s=body.timeout_s,
+            max_tokens=body.max_tokens,
+            max_cost_usd=body.max_cost_usd,
+        )
+    )
+    return json(need_run(hub.rows, by, run_id))
+
+
+class Resume(msgspec.Struct, frozen=True, kw_only=True):
+    prompt: str = "Go on where you were interrupted."
+
+
+async def resume_run(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Resume)
+    done = await hub.log.do(
+        ResumeRun(
+            by=by,
+            run_id=request.path_params["run_id"],
+            new_run_id=new_id("run"),
+            order_id=new_id("ord"),
+            prompt=body.prompt,
+        )
+    )
+    return json(hub.rows.get(RUNS, done.first(RunCreated).run_id), 201)
+
+
+class Invite(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    agent_name: str
+    prompt: str | None = None
+
+
+class Invited(msgspec.Struct):
+    ok: bool
+    agent_name: str
+    reason: str
+    command_executed: str
+    run_id: str
+    agent_id: str
+
+
+async def invite(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Invite)
+    thread = need_thread(hub.rows, by, request.path_params["thread_id"])
+    prompt = body.prompt or invitation(hub.log, body.agent_name, thread)
+    run = await start_run(hub.log, by, body.agent_name, prompt, thread_id=thread.id, key=key_of(request))
+    command = " ".join(need_profile(hub.rows, body.agent_name).definition.command)
+    return json(Invited(True, body.agent_name, "The agent is being started.", command, run.id, run.agent_id), 201)
+
+
+async def list_permissions(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(find_permissions(hub.rows))
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    decision: str
+    text: str = ""
+    arguments: dict[str, Any] | None = None
+
+
+async def decide_permission(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Answer)
+    permission_id = request.path_params["permission_id"]
+    await hub.log.do(
+        DecidePermission(
+            by=by,
+            permission_id=permission_id,
+            order_id=new_id("ord"),
+            decision=body.decision,
+            text=body.text,
+            arguments=body.arguments,
+        )
+    )
+    return Response(status_code=204)
+
+
+_ONE = "/api/runs/{run_id}"
+ENDPOINTS = [
+    Endpoint("POST", "/api/runs", "chat", create_run, "Start a run", body=NewRun, answer=Run, status=201, keyed=True),
+    Endpoint("GET", "/api/runs", "read", list_runs, "Runs, newest first", answer=list[Run]),
+    Endpoint("GET", _ONE, "read", show_run, "One run", answer=Run),
+    Endpoint("GET", f"{_ONE}/tree", "read", show_tree, "The whole tree of a run", answer=RunTree),
+    Endpoint("GET", f"{_ONE}/items", "read", list_items, "What was heard from the agent, by number"),
+    Endpoint("GET", f"{_ONE}/calls", "read", list_calls, "The tool calls of a run"),
+    Endpoint("GET", f"{_ONE}/wait", "read", wait_run, "The run, once it has ended or the time is over", answer=Run),
+    Endpoint("POST", f"{_ONE}/cancel", "chat", cancel_run, "End a run and all below it", body=Cancel, answer=Run),
+    Endpoint("POST", f"{_ONE}/steer", "chat", steer_run, "Say something to the agent", body=Steer, answer=Run),
+    Endpoint("POST", f"{_ONE}/extend", "operate", extend_run, "Let a paused run go on", body=Extend, answer=Run),
+    Endpoint(
+        "POST",
+        f"{_ONE}/resume",
+        "operate",
+        resume_run,
+        "Go on with an interrupted run",
+        body=Resume,
+        answer=Run,
+        status=201,
+    ),
+    Endpoint(
+        "POST",
+        "/api/threads/{thread_id}/invite",
+        "operate",
+        invite,
+        "Invite an agent into a thread",
+        body=Invite,
+        answer=Invited,
+        status=201,
+        keyed=True,
+    ),
+    Endpoint(
+        "GET", "/api/permissions", "operate", list_permissions, "Calls that wait for leave", answer=list[Permission]
+    ),
+    Endpoint(
+        "POST",
+        "/api/permissions/{permission_id}",
+        "operate",
+        decide_permission,
+        "Allow or deny a waiting call",
+        body=Answer,
+        status=204,
+    ),
+]
