@@ -125,6 +125,8 @@ class SyncClient:
         self._headers = {"authorization": f"Bearer {token}"}
         self._numbers = 0
         self.held: dict[Place, Held] = {}
+        self.gone: list[Place] = []
+        """Views that have ended, because what they show is not there any more."""
         self.frames: list[dict[str, Any]] = []
         self.signals: list[tuple[str, Any]] = []
         self.pongs = 0
@@ -148,7 +150,7 @@ class SyncClient:
             self._url, additional_headers=self._headers, max_size=None, compression=None, proxy=None
         )
         self._reader = asyncio.create_task(self._read(self._socket))
-        for place, held in self.held.items():
+        for place, held in tuple(self.held.items()):
             await self._ask(place, held)
 
     async def drop(self) -> None:
@@ -192,9 +194,11 @@ class SyncClient:
         await self.until(lambda: self.pongs >= wanted)
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        """Wait for something that must come."""
+        """Wait for something that must come before the hub closes the socket."""
         async with asyncio.timeout(LIMIT_S), self._heard:
-            await self._heard.wait_for(reached)
+            await self._heard.wait_for(lambda: reached() or self.closed is not None)
+        if not reached():
+            raise ConnectionError(f"closed with {self.closed}")
 
     async def _read(self, socket: ClientConnection) -> None:
         try:
@@ -222,12 +226,12 @@ class SyncClient:
                 held.seq = None
                 held.answers.append("resync")
             case "error":
-                held_or_none = next((h for h in self.held.values() if h.number == frame["id"]), None)
-                if held_or_none is not None:
-                    held_or_none.error = frame["error"]
-                    held_or_none.answers.append("error")
-                    if frame["error"] == "thread_not_found":
-                        held_or_none.rows.clear()
+                for place, held in tuple(self.held.items()):
+                    if held.number == frame["id"]:
+                        held.error = frame["error"]
+                        held.answers.append("error")
+                        if frame["error"] != "id_in_use":
+                            self._end(place)
             case "signal":
                 self.signals.append((frame["kind"], frame["payload"]))
             case "pong":
@@ -242,13 +246,16 @@ class SyncClient:
             if row["row"] is not None:
                 held.rows[row["table"], row["key"]] = row["row"]
             elif place == ("thread", row["key"]) and row["table"] == "thread":
-                held.rows.clear()
-                held.error = "gone"
+                self._end(place)
             else:
                 held.rows.pop((row["table"], row["key"]), None)
         held.seq = frame["seq"]
         if "id" in frame:
             held.answers.append("changes")
+
+    def _end(self, place: Place) -> None:
+        self.gone.append(place)
+        self.held.pop(place).rows.clear()
 
     def _numbered(self, number: int) -> Held:
         return next(held for held in self.held.values() if held.number == number)

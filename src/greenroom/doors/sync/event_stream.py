@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -83,11 +84,11 @@ class Events:
         elif self._live and (told := tell_signal(self.hub.rows, kind, payload)) is not None:
             for listener in self._live:
                 if told.is_for(self.hub.rows, listener.by):
-                    listener.outbox.offer(told.data, len(told.data))
+                    listener.outbox.offer((told.data, len(told.data)))
 
     def _send(self, news: list[Told]) -> None:
         """Hand the same bytes to all who may see the same."""
-        made: dict[tuple[int, ...], bytes] = {}
+        made: dict[tuple[int, ...], list[tuple[bytes, int]]] = {}
         for listener in self._live:
             heard = tuple(
                 place
@@ -95,10 +96,11 @@ class Events:
                 if told.seq > listener.seq and told.is_for(self.hub.rows, listener.by)
             )
             if heard:
-                chunk = made.get(heard)
-                if chunk is None:
-                    chunk = made[heard] = b"".join([news[place].data for place in heard])
-                listener.outbox.put(chunk, len(chunk))
+                ready = made.get(heard)
+                if ready is None:
+                    chunks = _chunks(news[place].data for place in heard)
+                    ready = made[heard] = [(chunk, len(chunk)) for chunk in chunks]
+                listener.outbox.put(*ready)
 
 
 class EventStream(Response):
@@ -140,20 +142,25 @@ class EventStream(Response):
         seq, frames_seen = start
         after = max(0, seq - 1)
         while not listener.outbox.ended and (records := store.events(after, _BATCH)):
-            chunk = bytearray()
-            for record in records:
-                told = tell(rows, record)
-                if told is not None and told.is_for(rows, self._by):
-                    chunk += told.data if record.seq > seq else told.beyond(frames_seen)
-                if len(chunk) > _CHUNK:
-                    await _write(send, bytes(chunk))
-                    chunk.clear()
-            if chunk:
-                await _write(send, bytes(chunk))
-            else:
-                await asyncio.sleep(0)
+            news = [told for record in records if (told := tell(rows, record)) is not None]
+            heard = [told for told in news if told.is_for(rows, self._by)]
+            for chunk in _chunks(told.data if told.seq > seq else told.beyond(frames_seen) for told in heard):
+                await _write(send, chunk)
+            await asyncio.sleep(0)
             after = records[-1].seq
         self._events.go_live(listener, after)
+
+
+def _chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Pieces put together to what is worth a write of its own."""
+    chunk = b""
+    for piece in pieces:
+        chunk += piece
+        if len(chunk) > _CHUNK:
+            yield chunk
+            chunk = b""
+    if chunk:
+        yield chunk
 
 
 async def _watch(listener: Listener, receive: Receive) -> None:

@@ -15,6 +15,8 @@ from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.queries import find_agents
 
 OUTBOX_BYTES = 4 << 20
+FRAME_BYTES = 1 << 18
+"""A larger commit is told in several frames: each socket has a frame on its way, and frames in a queue are shared."""
 MOST_SUBSCRIPTIONS = 256
 
 
@@ -74,7 +76,7 @@ class Feed:
         if seq is None:
             return
         if view.online:
-            client.outbox.put(*self._online(client.by))
+            client.outbox.put(self._online(client.by))
         subscription = Subscription(client, wish.id, view, key, seq)
         client.subscriptions[wish.id] = subscription
         self._by_view[view.name].setdefault(key, {})[subscription] = None
@@ -90,14 +92,14 @@ class Feed:
         with self._hub.store.snapshot() as now:
             if wish.after is not None:
                 if wish.after > now.seq:
-                    client.outbox.put(*frames.resync(wish.id))
+                    client.outbox.put(frames.resync(wish.id))
                     return None
                 rows = read_since(view, key, client.by, limit, wish.after, now)
                 if rows is not None:
-                    client.outbox.put(*frames.changes(view.name, key, now.seq, rows, wish.id))
+                    client.outbox.put(frames.changes(view.name, key, now.seq, rows, wish.id))
                     return now.seq
             read = read_all(view, key, client.by, limit, now)
-        client.outbox.put(*frames.snapshot(wish.id, now.seq, read.rows, read.more))
+        client.outbox.put(frames.snapshot(wish.id, now.seq, read.rows, read.more))
         return now.seq
 
     def _online(self, by: Principal) -> Frame:
@@ -137,7 +139,7 @@ class Feed:
                 row = row_of_event(record.event)
                 removed[view.head.key_of(row)] = row
         touched: dict[str, list[Change]] = {}
-        for change in commit.changes:
+        for change in sorted(commit.changes, key=_seq_of):
             part = view.part_of.get(change.table.name)
             key = None if part is None else part.place(change)
             if key is not None and key in by_key:
@@ -158,7 +160,7 @@ class Feed:
         removed: dict[str, Row],
         subscriptions: list[Subscription],
     ) -> None:
-        made: dict[tuple[int, ...], Frame] = {}
+        made: dict[tuple[int, ...], list[Frame]] = {}
         every = tuple(range(len(changes)))
         for subscription in subscriptions:
             by = subscription.client.by
@@ -166,11 +168,10 @@ class Feed:
             if view.keyed and told != every:  # of what is under a key only the head can be hidden: it has become so
                 self._announce_end(view, key, seq, [subscription])
             elif told:
-                frame = made.get(told)
-                if frame is None:
-                    rows = [_row_of_change(view, changes[place]) for place in told]
-                    frame = made[told] = frames.changes(view.name, key, seq, rows)
-                subscription.client.outbox.put(*frame)
+                ready = made.get(told)
+                if ready is None:
+                    ready = made[told] = _frames_of(view, key, seq, [changes[place] for place in told])
+                subscription.client.outbox.put(*ready)
 
     def _told(self, view: View, by: Principal, changes: list[Change], removed: dict[str, Row]) -> tuple[int, ...]:
         """The places of those changes that somebody is told of who may not see every row."""
@@ -187,7 +188,7 @@ class Feed:
         """The head is gone, and with it all that is under the key: that is the last that is told of it."""
         frame = frames.changes(view.name, key, seq, [row_of(view.head.name, key, b"null", seq)])
         for subscription in subscriptions:
-            subscription.client.outbox.put(*frame)
+            subscription.client.outbox.put(frame)
             self._end(subscription)
 
     def _on_signal(self, kind: str, payload: Any) -> None:
@@ -197,7 +198,7 @@ class Feed:
             if by_key and place is not None:
                 for subscription in by_key.get(place(payload) or ALL, ()):
                     frame = frame or frames.signal(kind, payload)
-                    subscription.client.outbox.offer(*frame)
+                    subscription.client.outbox.offer(frame)
 
 
 def _need_free(client: Client, number: int, view: View, key: str) -> None:
@@ -207,6 +208,26 @@ def _need_free(client: Client, number: int, view: View, key: str) -> None:
         raise Refused("already_subscribed", "This socket has that view already: one subscription serves all.")
     if len(client.subscriptions) >= MOST_SUBSCRIPTIONS:
         raise Refused("too_many_subscriptions", f"A socket has at most {MOST_SUBSCRIPTIONS} subscriptions.", "limited")
+
+
+def _seq_of(change: Change) -> int:
+    return change.seq
+
+
+def _frames_of(view: View, key: str, seq: int, changes: list[Change]) -> list[Frame]:
+    """The changes of a commit, the oldest first. A client may be cut off after any frame and go on from its seq."""
+    made: list[Frame] = []
+    rows: list[bytes] = []
+    size = 0
+    for place, change in enumerate(changes, 1):
+        rows.append(_row_of_change(view, change))
+        size += len(rows[-1])
+        if place == len(changes):
+            made.append(frames.changes(view.name, key, seq, rows))
+        elif size > FRAME_BYTES and changes[place].seq > change.seq:
+            made.append(frames.changes(view.name, key, change.seq, rows))
+            rows, size = [], 0
+    return made
 
 
 def _row_of_change(view: View, change: Change) -> bytes:

@@ -23,22 +23,22 @@ class Outbox(Generic[F]):
         self.ended = False
         self.overflowed = False
 
-    def put(self, frame: F, size: int) -> None:
-        """Queue a frame. One frame may be larger than the limit, or a busy commit would cut every client."""
+    def put(self, *frames: tuple[F, int]) -> None:
+        """Queue frames with their sizes. Together they may pass the limit, or a busy commit would cut every client."""
         if self.ended:
             return
         if self.queued > self._limit:
             self.overflowed = True
             self.end()
             return
-        self._frames.append((frame, size))
-        self.queued += size
+        self._frames.extend(frames)
+        self.queued += sum([size for _, size in frames])
         self._wake.set()
 
-    def offer(self, frame: F, size: int) -> None:
+    def offer(self, frame: tuple[F, int]) -> None:
         """Queue a frame that may be lost, unless the client is behind already."""
         if self.queued < self._limit // 8:
-            self.put(frame, size)
+            self.put(frame)
 
     def end(self) -> None:
         """Forget what is queued; whoever takes or waits for room is let go."""

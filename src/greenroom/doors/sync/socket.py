@@ -65,11 +65,11 @@ class SyncSocket:
             if message["type"] == "websocket.disconnect":
                 client.outbox.end()
                 return
-            text = message.get("text")
             if not pace.take():
                 client.close(1008, "too many frames")
                 return
-            if len(text or message["bytes"]) > FRAME_CHARS:
+            text = message.get("text")
+            if text is not None and len(text) > FRAME_CHARS:
                 client.close(1009, "frame too large")
                 return
             self._hear(client, text)
@@ -82,7 +82,7 @@ class SyncSocket:
                 raise BadFrame(None, "Frames are JSON text.")
             wish = frames.parse(text)
         except BadFrame as bad:
-            client.outbox.put(*frames.error(bad.id, "bad_frame", str(bad)))
+            client.outbox.put(frames.error(bad.id, "bad_frame", str(bad)))
             return
         try:
             match wish:
@@ -91,12 +91,12 @@ class SyncSocket:
                 case Unsubscribe():
                     self._feed.unsubscribe(client, wish.id)
                 case Ping():
-                    client.outbox.put(*frames.PONG)
+                    client.outbox.put(frames.PONG)
                 case _:
                     assert_never(wish)
         except Refused as no:
             number = None if isinstance(wish, Ping) else wish.id
-            client.outbox.put(*frames.error(number, no.code, no.message))
+            client.outbox.put(frames.error(number, no.code, no.message))
 
 
 async def _write(client: Client, send: Send) -> None:
