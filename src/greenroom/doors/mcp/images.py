@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from greenroom.doors.mcp.tool import Image, Text
+from greenroom.nouns.access.model import Principal
 from greenroom.nouns.threads.model import UPLOADS
 
 if TYPE_CHECKING:
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 _MAX_IMAGES = 20
 _MAX_BYTES = 5 * 1024 * 1024
 """What the APIs of today's models take."""
-_UPLOAD = re.compile(r"(?:.*/)?(?:uploads/)?([A-Za-z0-9_-]+)(?:\.\w+)?")
+_UPLOAD = re.compile(r"(?:.*/)?([A-Za-z0-9_-]+)(?:\.\w+)?")
 _DATA_URL = re.compile(r"data:([\w/+.-]+)?(?:;[\w=.-]+)*;base64,", re.ASCII)
 
 
-async def images_of(hub: "Hub", metadata: dict[str, Any], room: int) -> list[Text | Image]:
+async def images_of(hub: "Hub", by: Principal, metadata: dict[str, Any], room: int) -> list[Text | Image]:
     """A block for each image that a message carries, or a line that says why it is not shown.
 
     `room` is how many characters of images the answer has left.
@@ -29,7 +30,7 @@ async def images_of(hub: "Hub", metadata: dict[str, Any], room: int) -> list[Tex
     for attachment in (given if isinstance(given, list) else [given])[:_MAX_IMAGES]:
         if not isinstance(attachment, dict):
             continue
-        block = await _block(hub, attachment)
+        block = await _block(hub, by, attachment)
         if isinstance(block, Image):
             room -= len(block.data)
             if room < 0:
@@ -38,10 +39,10 @@ async def images_of(hub: "Hub", metadata: dict[str, Any], room: int) -> list[Tex
     return blocks
 
 
-async def _block(hub: "Hub", attachment: dict[str, Any]) -> Text | Image:
+async def _block(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> Text | Image:
     name = _text(attachment, "name", "url", "src", "upload_id", "id") or "image"
     inline = _text(attachment, "data", "base64", "b64", "data_url")
-    encoded = _inline(inline) if inline else await _uploaded(hub, attachment)
+    encoded = _inline(inline) if inline else await _uploaded(hub, by, attachment)
     kind = kind_of(base64.b64decode(encoded[:32])) if encoded else None
     if encoded is None or kind is None:
         return Text(f"[attachment not shown: {name[:200]!r} is not a PNG, JPEG, GIF or WebP image of at most 5 MB]")
@@ -60,10 +61,10 @@ def _inline(text: str) -> str | None:
     return plain
 
 
-async def _uploaded(hub: "Hub", attachment: dict[str, Any]) -> str | None:
+async def _uploaded(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> str | None:
     match = _UPLOAD.fullmatch(_text(attachment, "upload_id", "id", "url", "src"))
     upload = hub.rows.get(UPLOADS, match[1]) if match else None
-    if upload is None or upload.size > _MAX_BYTES:
+    if upload is None or upload.size > _MAX_BYTES or not ("all" in by.rights or upload.by == by.id):
         return None
     data = await asyncio.to_thread(hub.blobs.read, upload.blob)
     return None if data is None else base64.b64encode(data).decode()

@@ -172,7 +172,12 @@ def _metadata_text(message: Message, attachments: bool) -> str | None:
 
 
 async def blocks_of(
-    hub: "Hub", messages: Iterable[Message], *, attachments: bool = True, first: dict[str, Any] | None = None
+    hub: "Hub",
+    by: Principal,
+    messages: Iterable[Message],
+    *,
+    attachments: bool = True,
+    first: dict[str, Any] | None = None,
 ) -> Blocks:
     """Messages as blocks: for each a line that says who and when, its body, its images. `first` is a block of JSON."""
     blocks: list[Text | Image] = [] if first is None else [Text(encode(first).decode())]
@@ -182,7 +187,7 @@ async def blocks_of(
         blocks.append(Text(f"[{message.seq}] {message.author_name} ({message.role}) {when}"))
         blocks.append(Text(message.content))
         if attachments and message.metadata:
-            images = await images_of(hub, message.metadata, room)
+            images = await images_of(hub, by, message.metadata, room)
             room -= sum(len(block.data) for block in images if isinstance(block, Image))
             blocks += images
     return Blocks(blocks)

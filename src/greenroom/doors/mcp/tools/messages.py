@@ -137,7 +137,7 @@ async def msg_list(call: Call[ListArgs]) -> Any:
     if args.include_system_prompt and args.after_seq == 0:
         found = [opening(hub, thread), *found]
     if args.return_format == "blocks":
-        return await blocks_of(hub, found, attachments=args.include_attachments)
+        return await blocks_of(hub, call.by, found, attachments=args.include_attachments)
     return [message_shape(message, attachments=args.include_attachments) for message in found]
 
 
@@ -200,7 +200,7 @@ async def show_waited(
     messages = await whole(call.hub, waited.messages, to_people=people)
     if return_format == "blocks":
         first = {"type": "sync_context", **context}
-        return await blocks_of(call.hub, messages, attachments=attachments, first=first)
+        return await blocks_of(call.hub, call.by, messages, attachments=attachments, first=first)
     return {"messages": [message_shape(message, attachments=attachments) for message in messages], **context}
 
 

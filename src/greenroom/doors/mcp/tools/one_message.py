@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.shapes import HIDDEN, is_person, message_shape, whole
+from greenroom.doors.mcp.shapes import is_person, message_shape, whole
 from greenroom.doors.mcp.tool import Call, Tool
 from greenroom.doors.mcp.tools.snippet import snippet
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
@@ -51,8 +51,9 @@ async def msg_search(call: Call[SearchArgs]) -> Any:
     found = search_messages(rows, call.by, args.query, args.thread_id, args.limit)
     results = []
     for message in found:
+        if is_for_people(message) and not is_person(call.by):
+            continue
         thread = rows.get(THREADS, message.thread_id)
-        hidden = is_for_people(message) and not is_person(call.by)
         results.append(
             {
                 "message_id": message.id,
@@ -61,7 +62,7 @@ async def msg_search(call: Call[SearchArgs]) -> Any:
                 "author": message.author_name,
                 "seq": message.seq,
                 "created_at": iso(message.created_at),
-                "snippet": HIDDEN if hidden else snippet(message.content, args.query),
+                "snippet": snippet(message.content, args.query),
             }
         )
     return {"results": results, "total": len(results), "query": args.query}
