@@ -25,29 +25,23 @@ from greenroom.log.clock import Clock, SystemClock
 from greenroom.log.directory import FILES, HUB_FILE, OPERATOR_TOKEN, StoreUnusable, own
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
-from greenroom.log.model import Noun
 from greenroom.log.reactors import run_reactor
 from greenroom.log.rebuild import ensure_rows
 from greenroom.log.signals import Signals
 from greenroom.log.store_sqlite import SqliteStore
 from greenroom.nouns.access.model import HUB, CreateCredential
-from greenroom.nouns.access.project import ACCESS
 from greenroom.nouns.access.queries import get_principal
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.presence import Presence
-from greenroom.nouns.agents.project import AGENTS_NOUN
-from greenroom.nouns.nodes.project import NODES_NOUN
-from greenroom.nouns.runs.project import RUNS_NOUN
+from greenroom.nouns.all import NOUNS as NOUNS
 from greenroom.nouns.threads.bus import Bus
 from greenroom.nouns.threads.coordinator import Coordinator
 from greenroom.nouns.threads.deliveries import Deliveries
-from greenroom.nouns.threads.project import THREADS_NOUN
 from greenroom.nouns.threads.react import drop_files
 from greenroom.nouns.threads.waiting import Waiters
 from greenroom.settings import BadSettings, Settings
 
 logger = logging.getLogger(__name__)
-NOUNS: tuple[Noun, ...] = (ACCESS, NODES_NOUN, AGENTS_NOUN, THREADS_NOUN, RUNS_NOUN)
 _SWEEP_S = 5.0
 
 

@@ -46,9 +46,9 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def run_verify(args: argparse.Namespace) -> int:
-    from greenroom.app import NOUNS
     from greenroom.log.chain import verify
     from greenroom.log.store_sqlite import connect
+    from greenroom.nouns.all import NOUNS
 
     anchor = _anchor(args.anchor)
     privileged = {kind.__name__ for noun in NOUNS for kind in noun.events if kind.privileged}

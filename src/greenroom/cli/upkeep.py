@@ -52,9 +52,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def run_check(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from greenroom.app import NOUNS
     from greenroom.log.check import check
     from greenroom.log.rebuild import forget_rows
+    from greenroom.nouns.all import NOUNS
 
     data = settings.data_dir(args.data)
     if args.rebuild:
@@ -79,8 +79,8 @@ def _progress(what: str, done: int, of: int) -> None:
 def run_backup(args: argparse.Namespace) -> int:
     import msgspec
 
-    from greenroom.app import NOUNS
     from greenroom.log.backup import backup
+    from greenroom.nouns.all import NOUNS
 
     target = Path(args.file).expanduser().absolute()
     made = backup(settings.data_dir(args.data), target, NOUNS)
@@ -96,9 +96,9 @@ def run_backup(args: argparse.Namespace) -> int:
 def run_restore(args: argparse.Namespace) -> int:
     import msgspec
 
-    from greenroom.app import NOUNS
     from greenroom.log.backup import restore
     from greenroom.log.check import check
+    from greenroom.nouns.all import NOUNS
 
     data = settings.data_dir(args.data)
     made = restore(Path(args.file).expanduser().absolute(), data, force=args.force)
