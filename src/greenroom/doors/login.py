@@ -1,5 +1,6 @@
 """How a browser gets in: a one-time code is exchanged for a cookie that scripts cannot read."""
 
+import asyncio
 import html
 from urllib.parse import parse_qs
 
@@ -74,7 +75,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
 
     async def leave(hub: Hub, by: Principal, request: Request) -> Response:
         if by.credential is not None:
-            await hub.log.do(RevokeCredential(by=by, credential_id=by.credential, reason="logged out"))
+            await end_credential(hub, by, by.credential, "logged out")
         response = RedirectResponse("/login", status_code=303)
         response.delete_cookie(cookie_name(hub), httponly=True, samesite="strict")
         return response
@@ -88,6 +89,17 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
         Endpoint("POST", "/logout", "read", leave, "End this browser's login", max_bytes=4096),
         Endpoint("POST", "/api/login-codes", "operate", new_code, "A one-time code for another browser"),
     ]
+
+
+async def end_credential(hub: Hub, by: Principal, credential_id: str, reason: str) -> None:
+    """End a credential. Who ends its own ends this very call, which may yet be answered."""
+    try:
+        await hub.log.do(RevokeCredential(by=by, credential_id=credential_id, reason=reason))
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if credential_id != by.credential or task is None:
+            raise
+        task.uncancel()
 
 
 def _page(code: str, problem: str = "", status: int = 200) -> HTMLResponse:

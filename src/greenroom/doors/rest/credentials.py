@@ -8,13 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.login import end_credential
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import body_of, json, key_of, need_same
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.ids import new_id
 from greenroom.nouns.access import model as access
-from greenroom.nouns.access.model import CreateCredential, CredentialCreated, Principal, RevokeCredential
+from greenroom.nouns.access.model import CreateCredential, CredentialCreated, Principal
 from greenroom.nouns.access.queries import find_credentials
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.queries import agent_not_found, get_agent
@@ -103,8 +104,7 @@ async def create_credential(hub: Hub, by: Principal, request: Request) -> Respon
 
 
 async def revoke_credential(hub: Hub, by: Principal, request: Request) -> Response:
-    credential_id = request.path_params["credential_id"]
-    await hub.log.do(RevokeCredential(by=by, credential_id=credential_id, reason="revoked by an operator"))
+    await end_credential(hub, by, request.path_params["credential_id"], "revoked by an operator")
     return json(shapes.Ok())
 
 
