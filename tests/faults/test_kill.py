@@ -1,14 +1,13 @@
 """kill -9 of the hub at every stage of a post: what was acknowledged is there once, whatever the moment."""
 
 import asyncio
-import contextlib
 import os
 import random
 from pathlib import Path
 
 import pytest
 
-from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.hub_process import HubEnded, HubProcess
 from greenroom.testing.people import Listener, Poster, enrol, open_thread, read_all
 from tests.faults.rig import assert_in_order
 
@@ -52,7 +51,7 @@ async def gather_round(hub: HubProcess, thread_id: str) -> tuple[list[Poster], l
     """Posters of eight agents, and listeners of four."""
     agents = [await enrol(hub.url, hub.token, f"agent {number}") for number in range(8)]
     posters = [Poster(hub.url, agents[n % 8][1], thread_id, f"poster {n}") for n in range(POSTERS)]
-    listeners: list[Listener] = []
+    listeners = [Listener(hub.url, token, thread_id) for _, token in agents[:4]]
     return posters, listeners
 
 
@@ -60,8 +59,10 @@ async def die_again_and_again(hub: HubProcess, stage: str, dice: random.Random) 
     """Start the hub so that it kills itself at some passage of the stage, and see each time that its data is whole."""
     hub.kill()
     for _ in range(KILLS):
-        with contextlib.suppress(RuntimeError):  # it may die before it is ready
+        try:
             await asyncio.to_thread(hub.restart, {"GREENROOM_FAILPOINT": f"{stage}:{dice.randint(1, 10)}"})
-        assert await asyncio.to_thread(hub.wait) == -9, hub.stderr
+            assert await asyncio.to_thread(hub.wait) == -9, hub.stderr
+        except HubEnded as early:  # it died before it was ready
+            assert early.code == -9, hub.stderr
         await asyncio.to_thread(assert_in_order, hub.data)
     await asyncio.to_thread(hub.restart, {})

@@ -16,6 +16,14 @@ _START_S = 30
 _STOP_S = 15
 
 
+class HubEnded(Exception):
+    """The hub ended, or was ended, before it was ready."""
+
+    def __init__(self, code: int, said: str) -> None:
+        super().__init__(f"the hub did not start (exit {code}): {said[-2000:]}")
+        self.code = code
+
+
 class HubProcess:
     """One hub. `url` and `token` (the operator's) are there once it has started.
 
@@ -62,8 +70,7 @@ class HubProcess:
         line = self._launch(port)
         match = _READY.search(line)
         if match is None:
-            self.kill()
-            raise RuntimeError(f"the hub did not start: {line!r} {self.stderr[-2000:]}")
+            raise HubEnded(self.kill(), f"{line}{self.stderr}")
         self.url, self.login_code = match.group(1), match.group(3)
         return self
 

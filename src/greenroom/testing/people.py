@@ -9,7 +9,7 @@ from greenroom.testing.raw_http import Answer, Line
 
 GONE = (OSError, EOFError, asyncio.IncompleteReadError)
 """What a client meets when the hub dies."""
-_RETRY_S = 0.05
+_RETRY_S = 0.1
 
 
 class Refusal(Exception):

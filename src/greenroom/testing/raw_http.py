@@ -142,7 +142,7 @@ class Line:
     def hang_up(self) -> None:
         """Close the connection; the next call dials again."""
         if self._writer is not None:
-            self._writer.close()
+            self._writer.transport.abort()
         self._reader = self._writer = None
 
     async def __aenter__(self) -> "Line":

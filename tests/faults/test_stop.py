@@ -1,0 +1,105 @@
+"""Stopping: the hub ends in time, lets go of who waits, and loses nothing that it acknowledged."""
+
+import asyncio
+import signal
+import time
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.people import GONE, Listener, Poster, accepted, enrol, open_thread, read_all
+from greenroom.testing.raw_http import Line, dial
+from tests.conftest import assert_in_order
+
+pytestmark = pytest.mark.anyio
+UPLOAD = (
+    "POST /api/threads/{thread}/messages HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
+    "Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+)
+
+
+async def test_sigterm_ends_a_busy_hub_in_time_and_releases_everybody(hub: HubProcess) -> None:
+    thread_id = await open_thread(hub.url, hub.token)
+    agents = [await enrol(hub.url, hub.token, f"agent {number}") for number in range(20)]
+    listeners = [Listener(hub.url, token, thread_id) for _, token in agents]
+    waiting = [asyncio.create_task(listener.wait(60_000)) for listener in listeners]
+    upload = dial(hub.url)
+    upload.sendall(UPLOAD.format(thread=thread_id, port=hub.port, token=hub.token).encode() + b'{"content": "half')
+    idle = [dial(hub.url) for _ in range(5)]
+    events = Line(hub.url, hub.token)
+    streaming = asyncio.create_task(events.call("GET", "/events", headers={"Accept": "text/event-stream"}))
+    async with connect(f"ws{hub.url[4:]}/sync", additional_headers={"Authorization": f"Bearer {hub.token}"}) as socket:
+        poster = Poster(hub.url, agents[0][1], thread_id, "poster")
+        await poster.post("before")
+        await asyncio.gather(*waiting)
+        waiting = [asyncio.create_task(listener.wait(60_000)) for listener in listeners]
+        await all_wait(hub, 20)
+        began = time.monotonic()
+        hub.send(signal.SIGTERM)
+        released = await asyncio.gather(*waiting)
+        assert time.monotonic() - began < 2, "waiters are let go at once"
+        assert released == [None] * 20
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                await socket.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1012
+    assert await asyncio.to_thread(hub.wait) == 0
+    assert time.monotonic() - began < 8
+    for line in (upload, *idle):
+        line.close()
+    await asyncio.wait([streaming])
+    streaming.exception()
+    assert_in_order(hub)
+    hub.restart()
+    stored = await read_all(hub.url, hub.token, thread_id)
+    assert {m["content"]: (m["id"], m["seq"]) for m in stored} == poster.acknowledged
+
+
+async def test_what_is_acknowledged_while_the_hub_stops_is_there_when_it_is_back(hub: HubProcess) -> None:
+    thread_id = await open_thread(hub.url, hub.token)
+    _, token = await enrol(hub.url, hub.token, "agent")
+    posters = [Poster(hub.url, token, thread_id, f"poster {number}") for number in range(16)]
+    posting = True
+    tasks = [asyncio.create_task(poster.run(lambda: posting)) for poster in posters]
+    for _ in range(5):
+        await asyncio.sleep(0.2)
+        assert await asyncio.to_thread(hub.stop) == 0
+        await asyncio.to_thread(hub.restart)
+    posting = False
+    await asyncio.gather(*tasks)
+    stored = await read_all(hub.url, hub.token, thread_id)
+    assert len(stored) == len({m["content"] for m in stored})
+    acknowledged = {content: place for poster in posters for content, place in poster.acknowledged.items()}
+    assert {m["content"]: (m["id"], m["seq"]) for m in stored} == acknowledged
+
+
+async def test_a_second_sigterm_ends_the_hub_at_once(hub: HubProcess) -> None:
+    thread_id = await open_thread(hub.url, hub.token)
+    upload = dial(hub.url)
+    upload.sendall(UPLOAD.format(thread=thread_id, port=hub.port, token=hub.token).encode() + b'{"content": "half')
+    async with Line(hub.url, hub.token) as line:
+        accepted(await line.call("GET", "/api/threads"))
+        hub.send(signal.SIGTERM)
+        with pytest.raises(GONE):
+            for _ in range(100):
+                await line.call("GET", "/api/threads")
+                await asyncio.sleep(0.02)
+    assert hub.is_running(), "it still waits for the upload"
+    began = time.monotonic()
+    hub.send(signal.SIGTERM)
+    assert await asyncio.to_thread(hub.wait) == 0
+    assert time.monotonic() - began < 1.5
+    upload.close()
+
+
+async def all_wait(hub: HubProcess, count: int) -> None:
+    """Return once so many wait."""
+    async with Line(hub.url, hub.token) as line:
+        for _ in range(500):
+            if accepted(await line.call("GET", "/api/metrics"))["waiters"] >= count:
+                return
+            await asyncio.sleep(0.02)
+    raise AssertionError("they do not wait")
