@@ -22,23 +22,30 @@ OPENERS: dict[str, Callable[[Path, Path, str, str, str], CliProcess]] = {"claude
 class Stage:
     """Opens CLIs, each with a home and a credential of its own, and can tell how far everybody got."""
 
-    def __init__(self, hub: HubProcess, model: FakeModel, api: httpx.Client, homes: Path) -> None:
+    def __init__(self, hub_url: str, model: FakeModel, api: httpx.Client, homes: Path) -> None:
         self.model = model
-        self._hub = hub
-        self._api = api
+        self.api = api
+        self._hub_url = hub_url
         self._homes = homes
         self._open: dict[str, CliProcess] = {}
         self._deadline = time.monotonic() + LIMIT_S
 
-    def start(self, name: str, script: str, *, enrols: bool) -> CliProcess:
-        """Give a CLI a script to play, and a credential: for one agent, or one that enrols agents."""
-        wanted: dict[str, object] = {"kind": "agent", "name": name}
+    def token(self, *, enrols: bool = False) -> str:
+        """A new credential: for one agent, or one that enrols agents."""
+        wanted: dict[str, object] = {"kind": "agent", "name": "a CLI"}
         if enrols:
             wanted["rights"] = ["read", "all", "chat", "register"]
-        token = self._api.post("/api/credentials", json=wanted).raise_for_status().json()["token"]
-        cli = OPENERS[name](INSTALLED, self._homes / name, self.model.url, self._hub.url, token)
+        return str(self.api.post("/api/credentials", json=wanted).raise_for_status().json()["token"])
+
+    def open(self, name: str, token: str) -> CliProcess:
+        """A CLI with a home of its own, not yet at work."""
+        cli = OPENERS[name](INSTALLED, self._homes / name, self.model.url, self._hub_url, token)
         self._open[name] = cli
-        return cli.start(script)
+        return cli
+
+    def start(self, name: str, script: str, token: str) -> CliProcess:
+        """Give a CLI a script to play."""
+        return self.open(name, token).start(script)
 
     def left_s(self) -> float:
         """How long this may still take; fails when the time is over, or a CLI has ended before its script."""
@@ -60,12 +67,13 @@ class Stage:
 
 
 @pytest.fixture
-def stage(hub: HubProcess, api: httpx.Client, tmp_path: Path) -> Iterator[Stage]:
+def stage(shared_hub: HubProcess, tmp_path: Path) -> Iterator[Stage]:
     """The stage, if the CLIs are installed."""
     if not (INSTALLED / "ready").exists():
         pytest.skip("the real CLIs are not installed: run `make clis` (Linux on x86-64)")
-    with FakeModel() as model:
-        stage = Stage(hub, model, api, tmp_path / "homes")
+    operator = {"Authorization": f"Bearer {shared_hub.token}"}
+    with FakeModel() as model, httpx.Client(base_url=shared_hub.url, headers=operator, timeout=30) as api:
+        stage = Stage(shared_hub.url, model, api, tmp_path)
         try:
             yield stage
         finally:

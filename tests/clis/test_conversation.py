@@ -61,11 +61,9 @@ class Person:
             ).raise_for_status()
 
 
-def test_claude_and_codex_exchange_twenty_messages_while_a_person_posts_in_between(
-    stage: Stage, api: httpx.Client
-) -> None:
-    person = Person(api, "rehearsal")
-    clis = [stage.start("claude", CLAUDE, enrols=True), stage.start("codex", CODEX, enrols=False)]
+def test_claude_and_codex_exchange_twenty_messages_while_a_person_posts_in_between(stage: Stage) -> None:
+    person = Person(stage.api, "rehearsal")
+    clis = [stage.start("claude", CLAUDE, stage.token(enrols=True)), stage.start("codex", CODEX, stage.token())]
     said = [person.say("Begin.")]
     for count in (8, 15):
         person.read_until(count, stage)

@@ -112,8 +112,8 @@ class CliProcess:
 
     def tail(self, count: int = 10) -> str:
         """The last lines that it printed, for a failure's report."""
-        lines = [*self._stdout.read_text().splitlines()[-count:], *self._stderr.read_text().splitlines()[-count:]]
-        return "\n".join(line[:600] for line in lines)
+        printed = [path.read_text().splitlines()[-count:] for path in (self._stdout, self._stderr) if path.exists()]
+        return "\n".join(line[:600] for lines in printed for line in lines)
 
 
 def claude(clis: Path, home: Path, model_url: str, hub_url: str, token: str) -> CliProcess:

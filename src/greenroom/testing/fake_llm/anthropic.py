@@ -8,6 +8,8 @@ from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT, Reply, Say,
 from greenroom.testing.fake_llm.dialect import Dialect
 from greenroom.testing.fake_llm.request import Json, Request, Transcript, text_of, texts_of
 
+_FOUND = "Tool loaded."
+"""What Claude Code itself says beside the result of ToolSearch."""
 _NO_CACHE = {"cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
 
 
@@ -22,7 +24,8 @@ def parse(body: Json) -> Request:
         for block in blocks:
             if block.get("type") == "tool_result":
                 said.add_result(list(texts_of(block.get("content"))))
-        said.add_user(text_of([block for block in blocks if block.get("type") == "text"]))
+        texts = [block for block in blocks if block.get("type") == "text" and block["text"] != _FOUND]
+        said.add_user(text_of(texts))
     tools = {tool["name"]: tool.get("input_schema", {}) for tool in body.get("tools", []) if "name" in tool}
     return said.request(tools, text_of(body.get("system", "")))
 
