@@ -84,14 +84,19 @@ async def open_hub(
                 for task in background:
                     task.cancel()
     except BaseExceptionGroup as several:
-        if len(several.exceptions) > 1:
-            raise
-        raise several.exceptions[0] from None
+        raise _alone(several) from None
     finally:
         await deliveries.flush()
         log.stop()
         await writer
         await store.close()
+
+
+def _alone(error: BaseException) -> BaseException:
+    """An error that task groups have wrapped, itself again unless there are several."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def _instance(data: Path) -> str:
