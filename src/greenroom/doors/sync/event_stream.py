@@ -24,7 +24,7 @@ MOST_STREAMS = 1000
 _QUIET_S = 15.0
 _BATCH = 200
 _CHUNK = 65_536
-_PLACE = re.compile(r"(\d{1,18})(?:\.(\d{1,3}))?")
+_PLACE = re.compile(r"([0-9]{1,18})(?:\.([0-9]{1,3}))?")
 _COMMENT = b":\n"
 """Without an empty line, so that nobody takes it for an event."""
 Place = tuple[int, int]
