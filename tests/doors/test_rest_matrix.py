@@ -1,0 +1,111 @@
+"""Every endpoint with every principal, compared cell by cell with the table of rights."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from greenroom.testing.hub_process import HubProcess
+from tests.doors.pictures import png
+from tests.doors.rest_rig import Agent, Rest, new_topic
+from tests.security.matrix_rest import COLUMNS, MATRIX
+
+
+@pytest.fixture
+def rest(shared_hub: HubProcess) -> Iterator[Rest]:
+    with Rest(shared_hub) as rest:
+        yield rest
+
+
+class Scene:
+    """A thread of one agent, and what else a path names; and those who come by."""
+
+    def __init__(self, rest: Rest, path: str) -> None:
+        self._rest = rest
+        self.agent = rest.agent()
+        self._thread = rest.thread(self.agent) if "thread_id" in path or "message_id" in path else ""
+        self.path = path.format(**{name: self._make(name) for name in re.findall(r"{(\w+)}", path)})
+
+    def _make(self, name: str) -> str:
+        operator = self._rest.operator
+        match name:
+            case "thread_id":
+                return self._thread
+            case "message_id":
+                return str(self.agent.post(self._thread, "word").json()["id"])
+            case "agent_id":
+                return self.agent.id
+            case "template_id":
+                template = new_topic().replace(" ", "-")
+                operator.post("/api/templates", json={"id": template, "name": "T", "system_prompt": "s"})
+                return template
+            case "upload_id":
+                image = {"file": ("a.png", png(), "image/png")}
+                return str(operator.post("/api/upload/image", files=image).json()["id"])
+            case "credential_id":
+                spare = {"kind": "viewer", "name": "spare"}
+                return str(operator.post("/api/credentials", json=spare).json()["id"])
+            case _:
+                return "x"
+
+    def comes(self, column: str) -> httpx.Client:
+        match column:
+            case "operator" | "viewer":
+                return self._rest.bearer(kind=column)
+            case "agent":
+                return self.agent.http
+            case "other":
+                return self._rest.agent().http
+            case _:
+                return self._rest.client()
+
+
+def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
+    """What a call needs beyond its path."""
+    bodies: dict[str, Any] = {
+        "/login": {"data": {"code": "wrong"}},
+        "/api/threads": {"json": {"topic": new_topic()}},
+        "/api/threads/{thread_id}/state": {"json": {"state": "review"}},
+        "/api/threads/{thread_id}/messages": {"json": {"content": "hello"}},
+        "/api/threads/{thread_id}/settings": {"json": {"timeout_seconds": 90}},
+        "/api/threads/{thread_id}/admin/decision": {"json": {"action": "keep"}},
+        "/api/messages/{message_id}": {"json": {"content": "changed"}},
+        "/api/messages/{message_id}/reactions": {"json": {"reaction": "x"}},
+        "/api/agents/{agent_id}": {"json": {"description": "d"}},
+        "/api/agents/{agent_id}/mail": {"json": {"content": "hello"}},
+        "/api/agents/register": {"json": {"ide": "New", "model": "M"}},
+        "/api/agents/heartbeat": {"json": {"agent_id": agent.id}},
+        "/api/agents/resume": {"json": {"agent_id": agent.id}},
+        "/api/agents/unregister": {"json": {"agent_id": agent.id}},
+        "/api/templates": {"json": {"id": new_topic().replace(" ", "-"), "name": "T", "system_prompt": "s"}},
+        "/api/upload/image": {"files": {"file": ("a.png", png(), "image/png")}},
+        "/api/credentials": {"json": {"kind": "viewer", "name": "v"}},
+    }
+    queries = {"/api/search": {"q": "word"}, "/api/threads/{thread_id}/wait": {"after_seq": "0", "timeout_ms": "0"}}
+    if method == "GET":
+        return {"params": queries.get(path, {})}
+    return bodies.get(path, {})
+
+
+@pytest.mark.parametrize(("method", "path"), list(MATRIX))
+def test_an_endpoint_answers_each_principal_as_the_table_says(rest: Rest, method: str, path: str) -> None:
+    found = []
+    for column in COLUMNS:
+        scene = Scene(rest, path)
+        call = how(method, path, scene.agent)
+        with scene.comes(column).stream(method, scene.path, **call) as answer:
+            found.append(answer.status_code)
+    assert dict(zip(COLUMNS, found, strict=True)) == dict(zip(COLUMNS, MATRIX[(method, path)], strict=True))
+
+
+def test_every_endpoint_has_a_row_and_every_row_an_endpoint(rest: Rest) -> None:
+    paths = rest.operator.get("/openapi.json").json()["paths"]
+    declared = {
+        (method.upper(), path)
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+        if "x-protocol" not in operation
+    }
+    assert declared == set(MATRIX)
