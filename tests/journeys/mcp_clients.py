@@ -147,13 +147,14 @@ class Stage:
             await agent.join(topic)
         return found
 
-    async def person_says(self, thread_id: str, content: str, **fields: Any) -> Any:
+    async def person_says(self, thread_id: str, content: str, key: str = "", **fields: Any) -> Any:
         """A person posts, over REST."""
+        headers = {"authorization": f"Bearer {self.hub.token}"} | ({"idempotency-key": key} if key else {})
         async with httpx2.AsyncClient(timeout=LIMIT_S) as http:
             answer = await http.post(
                 f"{self.hub.url}/api/threads/{thread_id}/messages",
                 json={"author": "human", "content": content, **fields},
-                headers={"authorization": f"Bearer {self.hub.token}"},
+                headers=headers,
             )
         assert answer.status_code == 201, answer.text
         return answer.json()
