@@ -50,7 +50,7 @@ def run_register(args: argparse.Namespace) -> int:
         show_json(answer)
         return 0
     say(f"{line(answer['display_name'])} is registered as {line(answer['agent_id'])}.")
-    if not client.is_agent and answer["token"]:
+    if answer["token"] not in (None, client.token):
         print(answer["token"])
     return 0
 

@@ -1,9 +1,7 @@
 """How commands talk to the hub: plain HTTP with what Python brings, found through the data directory or by --url."""
 
 import argparse
-import http.client
 import json
-import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -84,7 +82,7 @@ class Client:
     def __init__(self, url: str, token: str) -> None:
         self.url = url
         self.is_agent = token.startswith("gr_agent_")
-        self._token = token
+        self.token = token
         self._base = urlsplit(url)
         if self._base.scheme not in ("http", "https") or not self._base.hostname:
             raise Refused("bad_url", f"{url!r} is no address of a hub: write http://127.0.0.1:39765, for example.")
@@ -111,7 +109,7 @@ class Client:
         """The bytes of an answer; raises Refused or HubUnreachable."""
         target = self._base.path.rstrip("/") + "".join("/" + quote(part, safe="") for part in ("api", *path))
         asked = {name: value for name, value in (query or {}).items() if value is not None}
-        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json, text/markdown"}
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json, text/markdown"}
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -133,21 +131,18 @@ class Client:
     def _exchange(
         self, method: str, target: str, data: bytes | None, headers: dict[str, str], timeout_s: float
     ) -> tuple[int, bytes]:
-        connection = self._connect(timeout_s)
+        from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
+        kind = HTTPSConnection if self._base.scheme == "https" else HTTPConnection
+        connection = kind(self._base.hostname or "", self._base.port, timeout=timeout_s)
         try:
             connection.request(method, target, data, headers)
             response = connection.getresponse()
             return response.status, response.read()
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, HTTPException) as error:
             raise self._unreachable(error) from error
         finally:
             connection.close()
-
-    def _connect(self, timeout_s: float) -> http.client.HTTPConnection:
-        host, port = self._base.hostname or "", self._base.port
-        if self._base.scheme == "https":
-            return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=ssl.create_default_context())
-        return http.client.HTTPConnection(host, port, timeout=timeout_s)
 
     def _unreachable(self, error: Exception) -> HubUnreachable:
         if isinstance(error, TimeoutError):

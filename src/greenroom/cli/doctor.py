@@ -6,12 +6,9 @@ import os
 import platform
 import resource
 import shutil
-import socket
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -63,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
 
 def examine(data: Path) -> Iterator[Finding]:
     """Everything that is looked at, in order."""
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(len(AGENTS)) as threads:
         agents = [threads.submit(_agent, name) for name in AGENTS]
         yield _python()
@@ -128,6 +127,8 @@ def _hub(data: Path) -> Iterator[Finding]:
 
 
 def _port(loaded: settings.Settings) -> Finding:
+    import socket
+
     try:
         family, kind, _, _, address = socket.getaddrinfo(loaded.host, loaded.port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
@@ -158,6 +159,8 @@ def _descriptors() -> Finding:
 
 
 def _agent(name: str) -> Finding:
+    import subprocess
+
     path = shutil.which(name)
     if path is None:
         return Finding(name, "note", "not installed", "install it if you want to work with it.")

@@ -26,7 +26,7 @@ def _escape(char: str) -> str:
 
 def show_json(value: Any) -> None:
     """A value for programs: one line, ASCII only, so that it is safe on a terminal too."""
-    print(json.dumps(value, ensure_ascii=True))
+    print(json.dumps(value, ensure_ascii=True), flush=True)
 
 
 def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:

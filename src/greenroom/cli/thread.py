@@ -3,13 +3,16 @@
 import argparse
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
 from greenroom.cli.terminal import line, lines, say, show_json, show_message, show_table
 from greenroom.log.errors import Refused
 
+T = TypeVar("T")
 _WAIT_S = 300.0
 _SLACK_S = 15.0
 _AWAY_S = 60.0
@@ -122,13 +125,13 @@ def run_wait(args: argparse.Namespace) -> int:
         after = client.get("threads", thread_id)["current_seq"]
     deadline = time.monotonic() + max(0.0, args.timeout)
     while True:
-        messages = _wait(client, thread_id, after, deadline, args)
+        messages, closed = _patiently(partial(_wait, client, thread_id, after, deadline, args.for_agent), args.follow)
         for message in messages:
             show_json(message) if args.json else show_message(message)
             after = message["seq"]
         if messages and not args.follow:
             return 0
-        if not messages and client.get("threads", thread_id)["status"] in ("closed", "archived"):
+        if closed:
             say("greenroom: The thread is closed: nothing more will be said in it.")
             return 0 if args.follow else 1
         if time.monotonic() >= deadline:
@@ -138,27 +141,38 @@ def run_wait(args: argparse.Namespace) -> int:
             deadline = time.monotonic() + max(_RETRY_S, args.timeout)
 
 
-def _wait(client: Client, thread_id: str, after: int | None, deadline: float, args: argparse.Namespace) -> Any:
-    """The messages of one wait; with --follow a hub that is away for a while is waited for as well."""
-    away = time.monotonic() + _AWAY_S
+def _wait(
+    client: Client, thread_id: str, after: int | None, deadline: float, for_agent: str | None
+) -> tuple[list[dict[str, Any]], bool]:
+    """The messages of one wait, and whether there will be no more."""
+    left_s = max(0.0, deadline - time.monotonic())
+    began = time.monotonic()
+    answer = client.get(
+        "threads",
+        thread_id,
+        "wait",
+        after_seq=after,
+        timeout_ms=int(left_s * 1000),
+        for_agent=for_agent,
+        timeout_s=left_s + _SLACK_S,
+    )
+    if answer["messages"]:
+        return answer["messages"], False
+    if client.get("threads", thread_id)["status"] in ("closed", "archived"):
+        return [], True
+    if time.monotonic() - began < min(left_s, _RETRY_S):
+        time.sleep(_RETRY_S)  # sent away early because the hub is stopping
+    return [], False
+
+
+def _patiently(ask: Callable[[], T], follow: bool) -> T:
+    """Ask the hub; who follows waits for one that is away for a while."""
+    deadline = time.monotonic() + _AWAY_S
     while True:
-        left_s = max(0.0, deadline - time.monotonic())
         try:
-            began = time.monotonic()
-            answer = client.get(
-                "threads",
-                thread_id,
-                "wait",
-                after_seq=after,
-                timeout_ms=int(left_s * 1000),
-                for_agent=args.for_agent,
-                timeout_s=left_s + _SLACK_S,
-            )
-            if not answer["messages"] and time.monotonic() - began < min(left_s, _RETRY_S):
-                time.sleep(min(left_s, _RETRY_S))  # sent away early: the thread has ended, or the hub is stopping
-            return answer["messages"]
+            return ask()
         except HubUnreachable:
-            if not args.follow or time.monotonic() > away:
+            if not follow or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_S)
 

@@ -1,0 +1,72 @@
+"""The doctor sees what is there and says what to do about what is not."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from greenroom.testing.hub_process import HubProcess
+from tests.cli.shell import greenroom
+
+
+def examine(data: Path, **env: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    ran = greenroom(data, "doctor", "--json", **env)
+    return ran.code, {finding["name"]: finding for finding in json.loads(ran.out)}
+
+
+def test_a_running_hub_in_a_closed_directory_is_well(shared_hub: HubProcess) -> None:
+    code, found = examine(shared_hub.data)
+    assert code == 0
+    assert [found[name]["level"] for name in ("python", "sqlite", "data directory", "hub")] == ["ok"] * 4
+    assert shared_hub.url in found["hub"]["found"]
+    assert "port" not in found
+
+
+def test_a_fresh_machine_is_told_how_to_begin(tmp_path: Path) -> None:
+    _, found = examine(tmp_path / "data", GREENROOM_PORT="0")
+    assert found["hub"]["remedy"] == "start it with `greenroom serve`."
+    assert found["data directory"]["level"] == "note"
+    assert found["port"]["level"] == "ok"
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_open_directory_and_token_are_errors_with_a_remedy(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o755)
+    (data / "operator.token").write_text("x")
+    (data / "operator.token").chmod(0o644)
+    code, found = examine(data, GREENROOM_PORT="0")
+    assert code == 1
+    assert found["data directory"]["remedy"] == f"close it: chmod 700 {data}"
+    assert found["operator token"]["remedy"].startswith("close it: chmod 600")
+    (tmp_path / "link").symlink_to(data)
+    _, found = examine(tmp_path / "link", GREENROOM_PORT="0")
+    assert "is a link" in found["data directory"]["found"]
+
+
+def test_a_taken_port_and_wrong_settings_are_errors(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, found = examine(tmp_path / "data", GREENROOM_PORT=str(taken.getsockname()[1]))
+    assert (code, found["port"]["level"]) == (1, "error")
+    code, found = examine(tmp_path / "data", GREENROOM_PORT="many")
+    assert (code, "GREENROOM_PORT" in found["settings"]["found"]) == (1, True)
+
+
+def test_agents_are_found_with_their_versions_and_broken_ones_do_no_harm(tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, script in {
+        "claude": "echo '2.1.0 (Claude Code)'",
+        "codex": "echo broken >&2; exit 3",
+        "gemini": "printf '\\033[31mred\\n'",
+    }.items():
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / name).chmod(0o755)
+    _, found = examine(tmp_path / "data", PATH=f"{programs}:/usr/bin:/bin", GREENROOM_PORT="0")
+    assert found["claude"]["level"] == "ok"
+    assert "2.1.0" in found["claude"]["found"]
+    assert (found["codex"]["level"], "broken" in found["codex"]["found"]) == ("note", True)
+    assert found["opencode"]["found"] == "not installed"
+    shown = greenroom(tmp_path / "data", "doctor", PATH=f"{programs}:/usr/bin:/bin", GREENROOM_PORT="0")
+    assert "\x1b" not in shown.out
+    assert "\\x1b[31mred" in shown.out

@@ -1,0 +1,99 @@
+"""Every command explains itself, ends with the right code, and starts quickly."""
+
+import argparse
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from greenroom.cli.main import parser
+from tests.cli.shell import greenroom
+
+
+def commands(
+    of: argparse.ArgumentParser, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:
+    """Every command that can be run, with its parser."""
+    inner = [action for action in of._actions if isinstance(action, argparse._SubParsersAction)]
+    if not inner:
+        yield path, of
+    for action in inner:
+        for name, chosen in action.choices.items():
+            yield from commands(chosen, (*path, name))
+
+
+COMMANDS = dict(commands(parser()))
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example(path: tuple[str, ...]) -> None:
+    text = COMMANDS[path].format_help()
+    assert f"example: greenroom {' '.join(path)}" in text or path == ("mcp",)
+    assert "example:" in text
+    assert "--data" in text
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_that_answers_can_answer_in_json(path: tuple[str, ...]) -> None:
+    if path not in {("serve",), ("mcp",), ("node",)}:
+        assert "--json" in COMMANDS[path].format_help()
+
+
+@pytest.mark.parametrize("args", [[], ["nonsense"], ["thread"], ["thread", "show"], ["thread", "list", "--limit", "x"]])
+def test_wrong_use_exits_2_and_shows_the_usage(tmp_path: Path, args: list[str]) -> None:
+    ran = greenroom(tmp_path / "data", *args)
+    assert ran.code == 2
+    assert "usage: greenroom" in ran.err
+
+
+@pytest.mark.parametrize(
+    "args", [["thread", "list"], ["agent", "list"], ["token", "list"], ["audit", "list"], ["mcp"], ["token", "login"]]
+)
+def test_without_a_hub_commands_exit_3_and_say_how_to_start_one(tmp_path: Path, args: list[str]) -> None:
+    ran = greenroom(tmp_path / "data", *args)
+    assert (ran.code, ran.out) == (3, "")
+    assert "greenroom serve" in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_hub_that_was_killed_is_told_apart_from_none(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "hub.json").write_text('{"url": "http://127.0.0.1:9", "pid": 1}')
+    (data / "operator.token").write_text("gr_operator_x")
+    ran = greenroom(data, "thread", "list")
+    assert ran.code == 3
+    assert "http://127.0.0.1:9" in ran.err
+    (data / "hub.json").write_text("half")
+    ran = greenroom(data, "thread", "list")
+    assert (ran.code, "--url" in ran.err) == (3, True)
+
+
+@pytest.mark.parametrize("args", [["check"], ["backup", "x.tar"], ["audit", "verify"]])
+def test_without_a_database_the_operators_tools_say_so(tmp_path: Path, args: list[str]) -> None:
+    ran = greenroom(tmp_path / "data", *args)
+    assert (ran.code, ran.out) == (1, "")
+    assert "--data" in ran.err
+
+
+def test_help_comes_at_once() -> None:
+    """Processor time of the best of several runs, so that a busy machine does not count."""
+    assert min(_cpu_seconds("--help") for _ in range(5)) < 0.25
+
+
+def _cpu_seconds(*args: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "greenroom", *args], check=True, stdout=subprocess.DEVNULL, timeout=30)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def test_a_reader_who_has_seen_enough_causes_no_complaint(tmp_path: Path) -> None:
+    line = f"{sys.executable} -m greenroom doctor --data {tmp_path} | head -n 1"
+    shown = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=30)
+    assert shown.stderr == ""
+    assert shown.stdout.startswith("ok")
