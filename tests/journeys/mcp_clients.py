@@ -3,9 +3,9 @@
 import asyncio
 import itertools
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 import msgspec
@@ -18,6 +18,7 @@ OLD, NEW = "2025-11-25", "2026-07-28"
 LIMIT_S = 30.0
 SOON_MS = 20_000
 """A wait that shall be ended by what it waits for, and not by time."""
+T = TypeVar("T")
 _numbers = itertools.count(1)
 
 
@@ -124,9 +125,11 @@ class Stage:
 
     async def talker(self, token: str | None = None, path: str = "/mcp") -> Talker:
         """A further client with this token, or with the operator's."""
-        return await self._open.enter_async_context(
-            connected(self.hub.url, token or self.hub.token, self.version, path)
-        )
+        return await self.open(connected(self.hub.url, token or self.hub.token, self.version, path))
+
+    async def open(self, client: AbstractAsyncContextManager[T]) -> T:
+        """Keep a client open until the end."""
+        return await self._open.enter_async_context(client)
 
     async def operator(self) -> Talker:
         """The operator's client."""

@@ -99,11 +99,11 @@ async def test_two_agents_and_a_person_talk_and_each_reads_everything_once(
 
 @both_eras
 async def test_the_same_through_stdio(shared_hub: HubProcess, version: str, tmp_path: Path) -> None:
-    async with Stage(shared_hub, version) as stage, contextlib.AsyncExitStack() as opened:
+    async with Stage(shared_hub, version) as stage:
         talkers = []
         for name in ("ann", "bob"):
             agent = await stage.agent()
-            client = await opened.enter_async_context(over_stdio(shared_hub, tmp_path / name, agent.token, version))
+            client = await stage.open(over_stdio(shared_hub, tmp_path / name, agent.token, version))
             talkers.append(Agent(client, agent.id, agent.token, agent.name))
         ann, bob = talkers
         for who in (ann, bob):
