@@ -29,8 +29,9 @@ class Endpoint:
     run: Handler
     summary: str
     body: Any = None
-    """The msgspec type of the body, for the description of the API."""
+    """The msgspec type of the body, for the description of the API; or how OpenAPI describes it."""
     answer: Any = None
+    """The msgspec type of the answer; or the name of its media type."""
     max_bytes: int | None = None
     """A larger or smaller limit of the body than the setting max_body_bytes."""
     query: Any = None

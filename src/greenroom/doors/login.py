@@ -4,8 +4,9 @@ import asyncio
 import html
 from urllib.parse import parse_qs
 
+import msgspec
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from greenroom.doors.credentials import cookie_name
 from greenroom.doors.endpoint import PUBLIC, Endpoint
@@ -36,6 +37,11 @@ class LoginCodes:
     def take(self, code: str) -> bool:
         """Whether the code was good; it is not any more."""
         return self._codes.pop(code, 0) > self._clock.now()
+
+
+class LoginCode(msgspec.Struct):
+    code: str
+    expires_in_s: int
 
 
 def endpoints(codes: LoginCodes) -> list[Endpoint]:
@@ -81,13 +87,16 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
         return response
 
     async def new_code(hub: Hub, by: Principal, request: Request) -> Response:
-        return JSONResponse({"code": codes.issue(), "expires_in_s": _CODE_MS // 1000})
+        code = LoginCode(codes.issue(), _CODE_MS // 1000)
+        return Response(msgspec.json.encode(code), media_type="application/json")
 
     return [
-        Endpoint("GET", "/login", PUBLIC, show, "The login page"),
-        Endpoint("POST", "/login", PUBLIC, enter, "Exchange a one-time code for a cookie", max_bytes=4096),
-        Endpoint("POST", "/logout", "read", leave, "End this browser's login", max_bytes=4096),
-        Endpoint("POST", "/api/login-codes", "operate", new_code, "A one-time code for another browser"),
+        Endpoint("GET", "/login", PUBLIC, show, "The login page", answer="text/html"),
+        Endpoint("POST", "/login", PUBLIC, enter, "Exchange a one-time code for a cookie", max_bytes=4096, status=303),
+        Endpoint("POST", "/logout", "read", leave, "End this browser's login", max_bytes=4096, status=303),
+        Endpoint(
+            "POST", "/api/login-codes", "operate", new_code, "A one-time code for another browser", answer=LoginCode
+        ),
     ]
 
 

@@ -25,6 +25,15 @@ _SECURITY = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "agentToken": {"type": "apiKey", "in": "header", "name": "X-Agent-Token"},
 }
+_PROTOCOLS = {
+    "/mcp": (("GET", "POST", "DELETE"), "mcp", "MCP over streamable HTTP"),
+    "/mcp/sse": (("GET", "POST", "DELETE"), "mcp", "The same, under the name that people have in their settings"),
+    "/sse": (("GET",), "mcp", "MCP over SSE, for older clients: the stream"),
+    "/messages": (("POST",), "mcp", "MCP over SSE, for older clients: what they say"),
+    "/sync": (("GET",), "websocket", "Rows as they change, for the page"),
+    "/node": (("GET",), "websocket", "The link of a machine that holds agents"),
+}
+"""Doors whose language is not REST; what they say is described elsewhere."""
 
 
 class Error(msgspec.Struct):
@@ -43,6 +52,9 @@ def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     for endpoint in endpoints:
         operation = _operation(endpoint, schemas)
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
+    for path, (methods, protocol, summary) in _PROTOCOLS.items():
+        told = {"summary": summary, "x-protocol": protocol, "responses": {"default": {"description": summary}}}
+        paths[path] = {method.lower(): told for method in methods}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Greenroom", "version": __version__},

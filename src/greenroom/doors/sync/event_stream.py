@@ -205,7 +205,9 @@ def endpoint(hub: Hub) -> Endpoint:
         given = request.headers.get("last-event-id") or request.query_params.get("after")
         return EventStream(events, by, _place(given) if given else None)
 
-    return Endpoint("GET", "/events", "read", run, "The events of the bus as they happen (SSE)")
+    return Endpoint(
+        "GET", "/events", "read", run, "The events of the bus as they happen (SSE)", answer="text/event-stream"
+    )
 
 
 def _place(given: str) -> Place:
