@@ -22,7 +22,7 @@ from greenroom.nouns.agents.model import (
     UnregisterAgent,
     UpdateAgent,
 )
-from greenroom.nouns.agents.names import need_name
+from greenroom.nouns.agents.names import need_name, skeleton
 from greenroom.nouns.agents.queries import agent_not_found, need_own_agent
 
 _TEXT = 4_000
@@ -33,7 +33,7 @@ def register_agent(rows: Rows, command: RegisterAgent, context: Context) -> list
     by = principal(command)
     ide = need_name(command.ide, "ide")
     model = need_name(command.model, "model")
-    display_name = command.display_name and need_name(command.display_name, "display_name")
+    display_name = _need_display_name(rows, command.display_name, by.agent_id)
     _need_modest(command.description, command.capabilities, command.skills, command.emoji)
     if by.agent_id is not None:
         return _register_again(rows, by.agent_id, command, ide, model, display_name)
@@ -85,7 +85,7 @@ def _register_again(
         ]
     if found.state == "kicked":
         raise agent_not_found(agent_id)
-    name = found.name if (found.ide, found.model) == (ide, model) else free_name(rows, f"{ide} ({model})")
+    name = found.name if (found.ide, found.model) == (ide, model) else free_name(rows, f"{ide} ({model})", agent_id)
     updated = AgentUpdated(
         agent_id=agent_id,
         ide=ide,
@@ -109,7 +109,7 @@ def update_agent(rows: Rows, command: UpdateAgent, context: Context) -> list[Eve
             description=command.description,
             capabilities=command.capabilities,
             skills=command.skills,
-            display_name=command.display_name and need_name(command.display_name, "display_name"),
+            display_name=_need_display_name(rows, command.display_name, agent.id),
             emoji=command.emoji,
         )
     ]
@@ -149,10 +149,15 @@ def _own_or_operated(rows: Rows, command: Command, agent_id: str) -> Agent:
     return need_own_agent(rows, by, agent_id)
 
 
-def free_name(rows: Rows, wanted: str) -> str:
+def _need_display_name(rows: Rows, wanted: str | None, agent_id: str | None) -> str | None:
+    return free_name(rows, need_name(wanted, "display_name"), agent_id) if wanted else None
+
+
+def free_name(rows: Rows, wanted: str, agent_id: str | None = None) -> str:
+    """The name, with a number if it looks like that of another agent who is registered."""
     number = 1
     name = wanted
-    while any(agent.state == "registered" for agent in rows.find(AGENTS, {"name": name}, limit=5)):
+    while any(a.id != agent_id for a in rows.find(AGENTS, {"looks": skeleton(name), "state": "registered"}, limit=2)):
         number += 1
         name = f"{wanted} {number}"
     return name

@@ -31,6 +31,8 @@ class Agent(Row, frozen=True, kw_only=True):
     skills: list[Skill] = []
     display_name: str | None = None
     emoji: str | None = None
+    looks: str = ""
+    """What the name that is shown looks like: no two registered agents look the same."""
     state: str = "registered"
     """registered, unregistered or kicked."""
     profile: str | None = None
@@ -50,7 +52,7 @@ AGENTS = Table(
     "agent",
     Agent,
     ("id",),
-    (("name",), ("state",), ("enrolled_by",), ("kept_as",), ("node_id", "process"), ("_seq",)),
+    (("name",), ("looks", "state"), ("state",), ("enrolled_by",), ("kept_as",), ("node_id", "process"), ("_seq",)),
 )
 
 

@@ -4,18 +4,46 @@ import unicodedata
 
 from greenroom.log.errors import Refused
 
-_RESERVED = frozenset({"operator", "system", "hub", "greenroom", "human", "user", "admin", "administrator", "you"})
-_LOOKALIKES = str.maketrans(
-    "аесорхуікмтвнԁɡј0135$@|",
-    "aecopxyikmtbhdgjoiessal",
-)
+_READ_AS = {
+    "a": "аαɑ@",
+    "b": "вьβ",
+    "c": "сϲ",
+    "d": "ԁ",
+    "e": "еεє3",
+    "g": "ɡց",
+    "h": "нһ",
+    "i": "іιıɩl1|ӏǀ",
+    "j": "јϳ",
+    "k": "кκ",
+    "m": "м",
+    "n": "пηո",
+    "o": "оοօσ0",
+    "p": "рρ",
+    "q": "ԛգ",
+    "r": "г",
+    "s": "ѕ5$ꜱ",
+    "t": "тτ",
+    "u": "υսμ",
+    "v": "νѵ",
+    "w": "ԝωɯ",
+    "x": "хχ",
+    "y": "уүγ",
+}
+"""Letters of other scripts, and signs, by the Latin letter that they are taken for; i, l and 1 are one."""
+_LOOKALIKES = {ord(other): latin for latin, others in _READ_AS.items() for other in others}
 
 
 def skeleton(name: str) -> str:
     """What a name looks like to a person: case, spacing, accents and look-alike letters taken away."""
     plain = unicodedata.normalize("NFKD", name).casefold()
-    visible = "".join(c for c in plain if unicodedata.category(c)[0] not in "CMZP")
-    return visible.translate(_LOOKALIKES)
+    visible = "".join(c for c in plain if unicodedata.category(c)[0] not in "CMZP" or ord(c) in _LOOKALIKES)
+    return visible.translate(_LOOKALIKES).replace("rn", "m").replace("vv", "w")
+
+
+_RESERVED = frozenset(
+    skeleton(name)
+    for name in ("operator", "system", "hub", "greenroom", "human", "user", "admin", "administrator", "you")
+)
 
 
 def need_name(text: str, what: str, limit: int = 64) -> str:

@@ -16,6 +16,7 @@ from greenroom.nouns.agents.model import (
     AgentUnregistered,
     AgentUpdated,
 )
+from greenroom.nouns.agents.names import skeleton
 
 
 def agent_registered(tx: Tx, event: AgentRegistered, record: Recorded) -> None:
@@ -33,6 +34,7 @@ def agent_registered(tx: Tx, event: AgentRegistered, record: Recorded) -> None:
             skills=event.skills,
             display_name=event.display_name,
             emoji=event.emoji,
+            looks=skeleton(event.display_name or event.name),
         ),
     )
 
@@ -52,6 +54,7 @@ def agent_started(tx: Tx, event: AgentStarted, record: Recorded) -> None:
             profile=event.profile,
             kept_as=event.kept_as,
             process="starting",
+            looks=skeleton(event.name),
         ),
     )
 
@@ -69,6 +72,9 @@ def agent_updated(tx: Tx, event: AgentUpdated, record: Recorded) -> None:
     said = {name: value for name, value in msgspec.structs.asdict(event).items() if value is not None}
     said.pop("agent_id")
     _change(tx, event.agent_id, **said)
+    found = tx.get(AGENTS, event.agent_id)
+    if found is not None:
+        _change(tx, found.id, looks=skeleton(found.display_name or found.name))
 
 
 def agent_resumed(tx: Tx, event: AgentResumed, record: Recorded) -> None:
@@ -108,6 +114,7 @@ AGENTS_NOUN = Noun(
     project=PROJECT,
     sources=(
         "greenroom.nouns.agents.model",
+        "greenroom.nouns.agents.names",
         "greenroom.nouns.agents.profiles",
         "greenroom.nouns.agents.project",
     ),
