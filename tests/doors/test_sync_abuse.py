@@ -146,7 +146,7 @@ async def test_a_revoked_credential_closes_its_sockets_within_two_seconds(rig: R
 async def test_a_client_that_does_not_read_is_cut_and_can_resume(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "OUTBOX_BYTES", 200_000)
     thread = await rig.thread()
-    async with rig.client() as quick, StuckSocket(rig, thread) as stuck:
+    async with rig.client() as quick, StuckSocket(rig.url, rig.operator, thread) as stuck:
         held = await quick.subscribe("thread", thread)
         for _ in range(40):
             await asyncio.gather(*[rig.post(thread, "x" * 30_000) for _ in range(20)])
@@ -173,7 +173,7 @@ async def test_a_client_that_never_reads_again_is_given_up(rig: Rig, monkeypatch
     monkeypatch.setattr("greenroom.doors.sync.socket.SEND_S", 0.2)
     thread = await rig.thread()
     others = asyncio.all_tasks()
-    async with StuckSocket(rig, thread):
+    async with StuckSocket(rig.url, rig.operator, thread):
         its_tasks = asyncio.all_tasks() - others
         assert its_tasks
         await asyncio.gather(*[rig.post(thread, "x" * 30_000) for _ in range(800)])
@@ -184,20 +184,21 @@ async def test_a_client_that_never_reads_again_is_given_up(rig: Rig, monkeypatch
 class StuckSocket:
     """A client that subscribes to a thread and then leaves everything unread, with little room in between."""
 
-    def __init__(self, rig: Rig, thread: str) -> None:
-        self._rig = rig
+    def __init__(self, url: str, token: str, thread: str) -> None:
+        self._port = int(url.rpartition(":")[2])
+        self._token = token
         self._wish = json.dumps({"op": "subscribe", "id": 1, "view": "thread", "key": thread}).encode()
 
     async def __aenter__(self) -> "StuckSocket":
         raw = socket.socket()
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         raw.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(raw, ("127.0.0.1", self._rig.port))
+        await asyncio.get_running_loop().sock_connect(raw, ("127.0.0.1", self._port))
         self._reader, self._writer = await asyncio.open_connection(sock=raw, limit=4096)
         self._writer.write(
             b"GET /sync HTTP/1.1\r\nhost: 127.0.0.1:%d\r\nauthorization: Bearer %b\r\nupgrade: websocket\r\n"
             b"connection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-            % (self._rig.port, self._rig.operator.encode())
+            % (self._port, self._token.encode())
         )
         await asyncio.wait_for(self._reader.readuntil(b"\r\n\r\n"), LIMIT_S)
         self._writer.write(b"\x81" + bytes([0x80 | len(self._wish)]) + bytes(4) + self._wish)
