@@ -9,7 +9,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.errors import LOGGED, Refused, Unavailable
 
 logger = logging.getLogger(__name__)
 STATUS: dict[str, int] = {
@@ -52,7 +52,8 @@ def answer_to(error: Exception) -> Response:
             answer.headers.update(error.headers or {})
             return answer
         case _:
-            logger.error("a call failed", exc_info=error)
+            if LOGGED not in getattr(error, "__notes__", ()):
+                logger.error("a call failed", exc_info=error)
             return refusal(500, "internal", "Something went wrong inside the hub. Its log says what; try again.")
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any, Literal
 
+LOGGED = "This error is in the hub's log already."
+"""The note on a bug that nobody needs to log again."""
 Kind = Literal["invalid", "forbidden", "not_found", "conflict", "limited", "too_large"]
 
 

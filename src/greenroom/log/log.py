@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from greenroom.log.clock import Clock, SystemClock
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.errors import LOGGED, Refused, Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.model import Command, Commit, Context, Decide, Done, Event, Noun, Project, Rows
 from greenroom.log.store import Store, WriteTx
@@ -92,6 +92,7 @@ class Log:
                 return
             if not isinstance(error, Unavailable):
                 logger.exception("command %s failed", type(commands[0]).__name__)
+                error.add_note(LOGGED)
             for _, done in batch:
                 if not done.done():
                     done.set_exception(error)
@@ -121,6 +122,7 @@ class Log:
             except Exception as error:  # Refused, or a bug in a rule: it has written nothing, so it fails alone
                 if not isinstance(error, Refused):
                     logger.exception("rule for %s failed", type(command).__name__)
+                    error.add_note(LOGGED)
                 outcomes.append(error)
                 continue
             outcomes.append(events if isinstance(events, Done) else self._record(tx, command, events))
