@@ -33,7 +33,7 @@ class Told(NamedTuple):
     def is_for(self, rows: Rows, by: Principal) -> bool:
         if isinstance(self.about, Thread):
             return may_see(rows, by, self.about)
-        return agents.may_see(by, self.about)
+        return agents.may_see(rows, by, self.about)
 
 
 def tell(rows: Rows, record: Recorded) -> Told | None:

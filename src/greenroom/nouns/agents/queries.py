@@ -12,12 +12,15 @@ def get_agent(rows: Rows, agent_id: str) -> Agent | None:
 
 def find_agents(rows: Rows, by: Principal) -> list[Agent]:
     """The agents that a principal may see, oldest first."""
-    return [agent for agent in rows.find(AGENTS, {"state": "registered"}, order="_key") if may_see(by, agent)]
+    return [agent for agent in rows.find(AGENTS, {"state": "registered"}, order="_key") if may_see(rows, by, agent)]
 
 
-def may_see(by: Principal, agent: Agent) -> bool:
-    """Whether a principal may know of an agent: all do but local programs without a credential."""
-    return by.kind != "anonymous" or agent.enrolled_by == by.credential
+def may_see(rows: Rows, by: Principal, agent: Agent) -> bool:
+    """Whether a principal may know of an agent: who may not see all knows those whom the same credential enrolled."""
+    if "all" in by.rights or agent.id == by.agent_id:
+        return True
+    own = rows.get(AGENTS, by.agent_id) if by.agent_id else None
+    return agent.enrolled_by == (own.enrolled_by if own else by.credential)
 
 
 def acts_for(by: Principal, agent: Agent) -> bool:
