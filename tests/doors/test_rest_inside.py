@@ -126,5 +126,10 @@ def test_a_page_of_long_messages_ends_before_it_fills_the_memory(tmp_path: Path)
             seen += [message["content"].partition(" ")[0] for message in page]
             after = page[-1]["seq"]
         assert seen == [str(number) for number in range(20)]
+        before, seen = after + 1, []
+        while page := (await client.get(path, params={"before_seq": before})).json():
+            seen = [message["content"].partition(" ")[0] for message in page] + seen
+            before = page[0]["seq"]
+        assert seen == [str(number) for number in range(20)]
 
     inside(tmp_path / "data", scene)

@@ -27,7 +27,7 @@ def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
     return [
         *page.ENDPOINTS,
         *threads.ENDPOINTS,
-        *messages.ENDPOINTS,
+        *messages.endpoints(hub),
         *waiting.ENDPOINTS,
         *administration.ENDPOINTS,
         *export.ENDPOINTS,

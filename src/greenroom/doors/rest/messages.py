@@ -80,7 +80,8 @@ class Page(msgspec.Struct, frozen=True):
     priority: str | None = None
 
 
-async def post_message(hub: Hub, by: Principal, request: Request) -> Response:
+async def post(hub: Hub, by: Principal, request: Request, faces: shapes.Faces) -> Response:
+    """Post a message. `faces` knows who has posted before."""
     body = await body_of(request, NewMessage)
     metadata = body.metadata
     if body.images:
@@ -101,10 +102,10 @@ async def post_message(hub: Hub, by: Principal, request: Request) -> Response:
             reply_token=body.reply_token,
             key=key_of(request),
         )
-    return json(posted_message(hub, posted, body.content), 201)
+    return json(posted_message(faces, posted, body.content), 201)
 
 
-def posted_message(hub: Hub, posted: Posted, content: str) -> PostedMessage:
+def posted_message(faces: shapes.Faces, posted: Posted, content: str) -> PostedMessage:
     event = posted.event
     return PostedMessage(
         id=event.message_id,
@@ -112,7 +113,7 @@ def posted_message(hub: Hub, posted: Posted, content: str) -> PostedMessage:
         author=event.author_name,
         author_id=shapes.author_id_of(event.author_id, event.agent),
         author_name=event.author_name,
-        author_emoji=shapes.emoji_of(shapes.Faces(hub.rows), event.author_id, event.agent),
+        author_emoji=shapes.emoji_of(faces, event.author_id, event.agent),
         role=event.role,
         content=content,
         created_at=iso(posted.at),
@@ -139,7 +140,10 @@ async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
         found = _select(hub.rows, thread.id, page, is_wanted)
     else:  # what is looked for may be rare
         found = await hub.store.read(lambda view: _select(view, thread.id, page, is_wanted))
-    shown = await show_all(hub, found)
+    if page.before_seq is None:
+        shown = await show_all(hub, found, PAGE_CHARS)
+    else:  # who reads backwards goes on from the oldest, so that is where a long page is cut
+        shown = (await show_all(hub, found[::-1], PAGE_CHARS))[::-1]
     if agent_id is not None:
         hub.presence.hear(agent_id, "msg_list")
         _note_read(hub, agent_id, thread.id, page, shown)
@@ -190,60 +194,71 @@ async def send_mail(hub: Hub, by: Principal, request: Request) -> Response:
             priority=body.priority,
             key=key_of(request),
         )
-    return json(posted_message(hub, posted, body.content), 201)
+    return json(posted_message(shapes.Faces(hub.rows), posted, body.content), 201)
 
 
-async def show_all(hub: Hub, found: list[threads.Message]) -> list[shapes.Message]:
-    """Messages as they are shown, with the whole content of those that are kept as files."""
+async def show_all(hub: Hub, found: list[threads.Message], room: int | None = None) -> list[shapes.Message]:
+    """Messages as they are shown, with the whole content of those that are kept as files.
+
+    With `room` the list ends when it holds so many characters; the first is always shown.
+    """
     faces = shapes.Faces(hub.rows)
     if all(m.body is None for m in found):
         return [shapes.message(faces, m) for m in found]
-    contents = await asyncio.to_thread(_contents, hub, found)
+    contents = await asyncio.to_thread(_contents, hub, found, room)
     return [shapes.message(faces, m, content) for m, content in zip(found, contents, strict=False)]
 
 
-def _contents(hub: Hub, found: list[threads.Message]) -> list[str]:
+def _contents(hub: Hub, found: list[threads.Message], room: int | None) -> list[str]:
     out: list[str] = []
     size = 0
     for message in found:
         content = hub.bus.content_of(message)
         size += len(content)
-        if out and size > PAGE_CHARS:
+        if out and room is not None and size > room:
             break
         out.append(content)
     return out
 
 
-ENDPOINTS = [
-    Endpoint(
-        "POST",
-        "/api/threads/{thread_id}/messages",
-        "chat",
-        post_message,
-        "Post a message",
-        body=NewMessage,
-        answer=PostedMessage,
-        status=201,
-        keyed=True,
-    ),
-    Endpoint(
-        "GET",
-        "/api/threads/{thread_id}/messages",
-        "read",
-        list_messages,
-        "Messages of a thread, page by page until one is empty",
-        query=Page,
-        answer=list[shapes.Message],
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent_id}/mail",
-        "chat",
-        send_mail,
-        "Put a message into an agent's mailbox",
-        body=Mail,
-        answer=PostedMessage,
-        status=201,
-        keyed=True,
-    ),
-]
+def endpoints(hub: Hub) -> list[Endpoint]:
+    """Posting and reading, and the mail."""
+    faces = shapes.Faces(hub.rows)
+    hub.log.subscribe(faces.on_commit)
+
+    async def post_message(hub: Hub, by: Principal, request: Request) -> Response:
+        return await post(hub, by, request, faces)
+
+    return [
+        Endpoint(
+            "POST",
+            "/api/threads/{thread_id}/messages",
+            "chat",
+            post_message,
+            "Post a message",
+            body=NewMessage,
+            answer=PostedMessage,
+            status=201,
+            keyed=True,
+        ),
+        Endpoint(
+            "GET",
+            "/api/threads/{thread_id}/messages",
+            "read",
+            list_messages,
+            "Messages of a thread, page by page until one is empty",
+            query=Page,
+            answer=list[shapes.Message],
+        ),
+        Endpoint(
+            "POST",
+            "/api/agents/{agent_id}/mail",
+            "chat",
+            send_mail,
+            "Put a message into an agent's mailbox",
+            body=Mail,
+            answer=PostedMessage,
+            status=201,
+            keyed=True,
+        ),
+    ]

@@ -6,7 +6,7 @@ import msgspec
 
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
-from greenroom.log.model import Rows
+from greenroom.log.model import Commit, Rows
 from greenroom.nouns.agents import model as agents
 from greenroom.nouns.agents.queries import get_agent
 from greenroom.nouns.threads import model as threads
@@ -14,6 +14,7 @@ from greenroom.nouns.threads.bus import SyncContext
 from greenroom.nouns.threads.queries import get_brief
 
 PERSON, ROBOT, GEAR = "👤", "🤖", "⚙️"
+_FACES = 10_000
 _encode = msgspec.json.Encoder().encode
 
 
@@ -111,14 +112,22 @@ class Thread(msgspec.Struct):
 
 
 class Faces:
-    """The names and emoji of agents, each looked up once for an answer."""
+    """The names and emoji of agents, each looked up once: for one answer, or for ever if it hears of changes."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._known: dict[str, agents.Agent | None] = {}
 
+    def on_commit(self, commit: Commit) -> None:
+        """Forget what has changed."""
+        for change in commit.changes:
+            if change.table is agents.AGENTS:
+                self._known.pop(change.key, None)
+
     def agent(self, agent_id: str) -> agents.Agent | None:
         if agent_id not in self._known:
+            if len(self._known) >= _FACES:
+                self._known.clear()
             self._known[agent_id] = get_agent(self._rows, agent_id)
         return self._known[agent_id]
 

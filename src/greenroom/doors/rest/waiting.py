@@ -40,7 +40,7 @@ class Wait(msgspec.Struct, frozen=True):
     timeout_ms: Annotated[int, Meta(ge=0, le=MAX_WAIT_MS)] = 30_000
     for_agent: str | None = None
     agent_id: str | None = None
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    limit: Annotated[int, Meta(ge=1, le=100)] = 100
 
 
 class Waited(msgspec.Struct):

@@ -81,8 +81,11 @@ async def _gone(request: Request) -> None:
 
 def key_of(request: Request) -> str | None:
     """The caller's own id for what it asks, so that a repeat is recognised."""
-    key = request.headers.get("idempotency-key")
-    if key is not None and not _KEY.fullmatch(key):
+    keys = [value for name, value in request.scope["headers"] if name == b"idempotency-key"]
+    if not keys:
+        return None
+    key: str = keys[0].decode("latin-1")
+    if len(keys) > 1 or not _KEY.fullmatch(key):
         raise bad_request("An Idempotency-Key has 1 to 200 visible ASCII characters.")
     return key
 
