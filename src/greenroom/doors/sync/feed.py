@@ -9,7 +9,7 @@ from greenroom.doors.sync.reading import read_all, read_since
 from greenroom.doors.sync.views import ALL, VIEWS, View, shown_change
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
-from greenroom.log.model import Change, Commit, Row
+from greenroom.log.model import Change, Commit, Row, Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.queries import find_agents
@@ -70,8 +70,6 @@ class Feed:
             raise Refused("bad_key", f"The view '{view.name}' takes {'a' if view.keyed else 'no'} key.")
         key = wish.key or ALL
         _need_free(client, wish.id, view, key)
-        if view.keyed:
-            self._need_head(client.by, view, key)
         seq = self._answer(client, wish, view, key)
         if seq is None:
             return
@@ -81,15 +79,12 @@ class Feed:
         client.subscriptions[wish.id] = subscription
         self._by_view[view.name].setdefault(key, {})[subscription] = None
 
-    def _need_head(self, by: Principal, view: View, key: str) -> None:
-        row = self._hub.rows.get(view.head, key)
-        if row is None or (view.sees is not None and not view.sees(self._hub.rows, by, row)):
-            raise Refused(f"{view.name}_not_found", f"There is no {view.name} '{key[:80]}'.", "not_found")
-
     def _answer(self, client: Client, wish: Subscribe, view: View, key: str) -> int | None:
         """Queue what the client lacks; returns the seq that it then has, or None when it must begin anew."""
         limit = wish.limit or view.limit
         with self._hub.store.snapshot() as now:
+            if view.keyed:
+                _need_head(now, client.by, view, key)
             if wish.after is not None:
                 if wish.after > now.seq:
                     client.outbox.put(frames.resync(wish.id))
@@ -127,11 +122,15 @@ class Feed:
         del subscription.client.subscriptions[subscription.number]
 
     def _on_commit(self, commit: Commit) -> None:
-        for name, by_key in self._by_view.items():
-            if by_key:
-                self._announce(VIEWS[name], by_key, commit)
+        if any(self._by_view.values()):
+            changes = sorted(commit.changes, key=_seq_of)
+            for name, by_key in self._by_view.items():
+                if by_key:
+                    self._announce(VIEWS[name], by_key, commit, changes)
 
-    def _announce(self, view: View, by_key: dict[str, dict[Subscription, None]], commit: Commit) -> None:
+    def _announce(
+        self, view: View, by_key: dict[str, dict[Subscription, None]], commit: Commit, all_changes: list[Change]
+    ) -> None:
         removed: dict[str, Row] = {}
         for record in commit.records:
             row_of_event = view.removed_by.get(type(record.event))
@@ -139,7 +138,7 @@ class Feed:
                 row = row_of_event(record.event)
                 removed[view.head.key_of(row)] = row
         touched: dict[str, list[Change]] = {}
-        for change in sorted(commit.changes, key=_seq_of):
+        for change in all_changes:
             part = view.part_of.get(change.table.name)
             key = None if part is None else part.place(change)
             if key is not None and key in by_key:
@@ -199,6 +198,12 @@ class Feed:
                 for subscription in by_key.get(place(payload) or ALL, ()):
                     frame = frame or frames.signal(kind, payload)
                     subscription.client.outbox.offer(frame)
+
+
+def _need_head(now: Rows, by: Principal, view: View, key: str) -> None:
+    row = now.get(view.head, key)
+    if row is None or (view.sees is not None and not view.sees(now, by, row)):
+        raise Refused(f"{view.name}_not_found", f"There is no {view.name} '{key[:80]}'.", "not_found")
 
 
 def _need_free(client: Client, number: int, view: View, key: str) -> None:
