@@ -1,0 +1,22 @@
+"""A scripted agent that speaks ACP as a process of its own: its prompt is its script, one directive a line.
+
+    SAY text                 say it
+    THINK text               think it aloud
+    SLEEP seconds            wait; a cancel ends it
+    SHELL command            ask for permission, then run it in a shell
+    WRITE path text          ask for permission, then write the file
+    TOOL name {json}         call a tool of the hub
+    ASK question             ask a person, and wait for the answer
+    POST thread text         post in a thread, given by its id or its topic
+    SPAWN profile prompt     start another agent
+    OUTPUT {json}            give structured output at the end of the turn
+    USAGE in out             say that the turn used so many tokens more
+    RECALL                   say the first prompt of the session and how many there were
+    FAIL text                end the turn with an error
+    CRASH                    end the process at once
+    HANG                     never answer, not even a cancel
+
+Any other line is said as it is. In texts `\\n` is a new line, and `{{name}}` stands for a value of that name in the
+newest result that has one: of a tool, `answer` of ASK, `output` of SHELL. The session is remembered in a file, so that
+another process can take it up. It starts quickly because it imports little, and nothing else of Greenroom.
+"""

@@ -1,0 +1,130 @@
+"""The agent's side of ACP: sessions, and prompts that are carried out one after the other."""
+
+import os
+import queue
+import threading
+from typing import Any
+
+from greenroom import __version__
+from greenroom.rehearsal.actor import Actor, Cancelled
+from greenroom.rehearsal.memory import Memory
+from greenroom.rehearsal.wire import Failed, Json, Wire
+
+_CAPABILITIES = {
+    "loadSession": True,
+    "mcpCapabilities": {"http": True, "sse": False},
+    "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False},
+    "sessionCapabilities": {"resume": {}},
+}
+
+
+class Session:
+    """One conversation, and the thread that plays its prompts."""
+
+    def __init__(self, wire: Wire, id: str, params: Json, can_ask: bool) -> None:
+        self.id = id
+        self._wire = wire
+        self.memory = Memory(id)
+        self._actor = Actor(wire, id, params, self.memory, can_ask)
+        self._prompts: queue.SimpleQueue[tuple[Any, str]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._waiting = 0
+        threading.Thread(target=self._play, daemon=True).start()
+
+    def prompt(self, request: Any, text: str) -> None:
+        with self._lock:
+            self._waiting += 1
+            if self._waiting == 1:
+                self._actor.cancelled.clear()
+        self._prompts.put((request, text))
+
+    def cancel(self) -> None:
+        """Stop the prompt that is played, and those that wait."""
+        with self._lock:
+            if self._waiting:
+                self._actor.cancelled.set()
+
+    def _play(self) -> None:
+        while True:
+            request, text = self._prompts.get()
+            answer = self._played(text)
+            with self._lock:
+                self._waiting -= 1
+                if not self._waiting:
+                    self._actor.cancelled.clear()
+            self._wire.send({"id": request, **answer})
+
+    def _played(self, text: str) -> Json:
+        try:
+            return {"result": {"stopReason": "end_turn", **self._actor.play(text)}}
+        except Cancelled:
+            return {"result": {"stopReason": "cancelled"}}
+        except Failed as error:
+            return {"error": {"code": error.code, "message": str(error)}}
+
+
+class Agent:
+    """Reads what the client sends, and answers."""
+
+    def __init__(self) -> None:
+        self._wire = Wire()
+        self._sessions: dict[str, Session] = {}
+        self._can_ask = False
+
+    def serve(self) -> None:
+        """Serve until the client closes its end."""
+        while (message := self._wire.read()) is not None:
+            request, params = message.get("id"), message.get("params") or {}
+            try:
+                result = self._handle(message["method"], params, request)
+            except Failed as error:
+                self._wire.send({"id": request, "error": {"code": error.code, "message": str(error)}})
+                continue
+            if result is not None and request is not None:
+                self._wire.send({"id": request, "result": result})
+
+    def _handle(self, method: str, params: Json, request: Any) -> Json | None:
+        """The answer, or None when it comes later or never."""
+        match method:
+            case "initialize":
+                client = params.get("clientCapabilities") or {}
+                self._can_ask = bool((client.get("elicitation") or {}).get("form") is not None)
+                info = {"name": "rehearsal", "title": "Rehearsal", "version": __version__}
+                return {"protocolVersion": 1, "agentCapabilities": _CAPABILITIES, "agentInfo": info, "authMethods": []}
+            case "session/new":
+                session = self._open(os.urandom(16).hex(), params)
+                session.memory.make()
+                return {"sessionId": session.id}
+            case "session/load" | "session/resume":
+                return self._take_up(params, replays=method == "session/load")
+            case "session/prompt":
+                texts = [block.get("text", "") for block in params.get("prompt", []) if block.get("type") == "text"]
+                self._need(params).prompt(request, "\n".join(texts))
+                return None
+            case "session/cancel":
+                self._need(params).cancel()
+                return None
+            case _:
+                raise Failed(f"Method not found: {method}", -32601)
+
+    def _open(self, id: str, params: Json) -> Session:
+        session = self._sessions[id] = Session(self._wire, id, params, self._can_ask)
+        return session
+
+    def _take_up(self, params: Json, *, replays: bool) -> Json:
+        id = str(params.get("sessionId"))
+        if not id.isalnum() or not Memory(id).exists():
+            raise Failed(f"There is no session {id[:64]}", -32602)
+        session = self._open(id, params)
+        session.memory.load()
+        for prompt, said in session.memory.turns if replays else []:
+            for kind, text in (("user_message_chunk", prompt), ("agent_message_chunk", said)):
+                update = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
+                self._wire.notify("session/update", {"sessionId": id, "update": update})
+        return {}
+
+    def _need(self, params: Json) -> Session:
+        session = self._sessions.get(str(params.get("sessionId")))
+        if session is None:
+            raise Failed("There is no such session", -32602)
+        return session

@@ -1,0 +1,16 @@
+"""The drivers, by the name that a profile gives."""
+
+from greenroom.runtimes.contract import Driver
+from greenroom.runtimes.drivers.acp.driver import AcpDriver
+from greenroom.runtimes.drivers.acp.known import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE
+from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
+
+DRIVERS: dict[str, Driver] = {
+    "rehearsal": AcpDriver(REHEARSAL),
+    "opencode": AcpDriver(OPENCODE),
+    "copilot": AcpDriver(COPILOT),
+    "gemini": AcpDriver(GEMINI),
+    "claude-agent-acp": AcpDriver(CLAUDE),
+    "codex-acp": AcpDriver(CODEX),
+    "acp": AcpDriver(),
+}

@@ -1,0 +1,157 @@
+"""Opens sessions of ACP agents: starts the process, shakes hands, makes or takes up a session, sets it up."""
+
+import asyncio
+import contextlib
+import glob
+import re
+import shutil
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from acp.schema import (
+    ClientCapabilities,
+    ElicitationCapabilities,
+    ElicitationFormCapabilities,
+    Implementation,
+    InitializeRequest,
+)
+
+from greenroom import __version__
+from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
+from greenroom.runtimes.drivers.acp.launch import Launch, plan_launch, write_private
+from greenroom.runtimes.drivers.acp.manifest import Manifest
+from greenroom.runtimes.drivers.acp.session import AcpSession
+from greenroom.runtimes.transports.acp import AcpFailed
+
+Json = dict[str, Any]
+_PROTOCOL = 1
+_VERSION_S = 20.0
+_POLL_S = 0.5
+_HELLO = InitializeRequest(
+    protocol_version=_PROTOCOL,
+    client_capabilities=ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities())),
+    client_info=Implementation(name="greenroom", title="Greenroom", version=__version__),
+).model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+class AcpDriver:
+    """Drives every agent of one manifest. Without one, the profile's options are the manifest."""
+
+    def __init__(self, manifest: Manifest | None = None) -> None:
+        self._manifest = manifest
+        self.name = manifest.name if manifest else "acp"
+
+    async def find(self, env: dict[str, str]) -> Found | None:
+        if self._manifest is None:
+            return Found(version("agent-client-protocol"), "")
+        path = shutil.which(self._manifest.command[0], path=env.get("PATH"))
+        told = await _ask_version([path, *self._manifest.version], env) if path else None
+        return Found(told, path) if path and told else None
+
+    async def open(self, opening: Opening, spawner: Spawner) -> AcpSession:
+        manifest = self._manifest or _own_manifest(opening.options)
+        token = opening.token_file.read_text().strip() if opening.token_file else None
+        launch = plan_launch(manifest, opening, token)
+        for path, text in launch.files.items():
+            write_private(path, text)
+        if opening.resume and manifest.resume_waits:
+            await _wait_for_files(manifest.resume_waits, opening.resume, opening.env.get("HOME", ""))
+        process = await spawner.spawn(launch.command, opening.directory, launch.env)
+        session = AcpSession(manifest, process)
+        try:
+            await _set_up(session, manifest, opening, launch)
+        except ConnectionError:
+            await session.close()
+            words = process.last_words().strip()
+            raise ValueError(f"{self.name} ended before it was ready" + (f": {words}" if words else "")) from None
+        except AcpFailed as error:
+            await session.close()
+            raise ValueError(f"{self.name} says: {error}") from None
+        except BaseException:
+            await session.close()
+            raise
+        return session
+
+
+async def _set_up(session: AcpSession, manifest: Manifest, opening: Opening, launch: Launch) -> None:
+    hello = await session.link.request("initialize", _HELLO)
+    if hello.get("protocolVersion") != _PROTOCOL:
+        raise ValueError(f"{manifest.name} speaks version {hello.get('protocolVersion')} of ACP, not {_PROTOCOL}")
+    can = hello.get("agentCapabilities") or {}
+    params: Json = {"cwd": str(opening.directory), "mcpServers": launch.servers}
+    if launch.servers and not (can.get("mcpCapabilities") or {}).get("http"):
+        params["mcpServers"] = []
+    if launch.meta:
+        params["_meta"] = launch.meta
+    if opening.resume:
+        made = await session.link.request(_way_back(manifest, can), {"sessionId": opening.resume, **params})
+    else:
+        made = await session.link.request("session/new", params)
+    id = str(opening.resume or made.get("sessionId") or "")
+    await _choose_model(session, id, made, launch.model)
+    if launch.mode:
+        await session.link.request("session/set_mode", {"sessionId": id, "modeId": launch.mode})
+    details = {"agent": hello.get("agentInfo") or {}, "hub": bool(params["mcpServers"] or manifest.hub)}
+    preface = None if opening.resume else launch.preface
+    session.begin(Opened(id, details), preface=preface, is_resumed=bool(opening.resume))
+
+
+async def _choose_model(session: AcpSession, id: str, made: Json, model: str | None) -> None:
+    """Set the model by the session's own option for it."""
+    if model is None:
+        return
+    options = [one for one in made.get("configOptions") or [] if isinstance(one, dict)]
+    option = next((one for one in options if one.get("category") == "model"), None)
+    if option is None:
+        raise ValueError("this agent does not let its model be chosen: leave `model` out of the profile")
+    params = {"sessionId": id, "configId": option.get("id"), "value": model}
+    await session.link.request("session/set_config_option", params)
+
+
+def _way_back(manifest: Manifest, can: Json) -> str:
+    """The method that takes an earlier session up."""
+    if manifest.resume == "told" and "resume" in (can.get("sessionCapabilities") or {}):
+        return "session/resume"
+    if manifest.resume != "none" and can.get("loadSession"):
+        return "session/load"
+    raise ValueError(f"{manifest.name} cannot take an earlier session up")
+
+
+async def _wait_for_files(pattern: str, session: str, home: str) -> None:
+    """Wait while a file is there that loading would destroy: it is named after the minute in which it was made."""
+    while True:
+        minute = time.strftime("%Y-%m-%dT%H-%M", time.gmtime())
+        if not any(Path(home).glob(pattern.format(minute=minute, id8=glob.escape(session[:8])))):
+            return
+        await asyncio.sleep(_POLL_S)
+
+
+async def _ask_version(command: list[str], env: dict[str, str]) -> str | None:
+    """What a program says of its version; None if it cannot even say that."""
+    pipe = asyncio.subprocess.PIPE
+    null = asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(*command, env=env, stdin=null, stdout=pipe, stderr=null)
+    except OSError:
+        return None
+    try:
+        async with asyncio.timeout(_VERSION_S):
+            told, _ = await process.communicate()
+    except TimeoutError:
+        return None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+    found = re.search(rb"\d+\.\d+[\w.+-]*", told)
+    return found[0].decode().rstrip(".") if process.returncode == 0 and found else None
+
+
+def _own_manifest(options: Json) -> Manifest:
+    """The manifest that a profile brings along, in options.manifest."""
+    try:
+        return msgspec.convert(options.get("manifest") or {}, Manifest)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"options.manifest: {error}") from None

@@ -1,0 +1,159 @@
+"""From a manifest and an opening to what is started: command, environment, private files, the session's parameters."""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from greenroom.runtimes.contract import Opening
+from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
+
+Json = dict[str, Any]
+HUB = "greenroom"
+_PLACE = re.compile(r"\{(value|file|scratch)\}")
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is needed to start an agent and to open its session. Secrets are never in `command`."""
+
+    command: list[str]
+    env: dict[str, str]
+    files: dict[Path, str]
+    servers: list[Json]
+    meta: Json
+    model: str | None = None
+    """The model and the mode that are still to be set in the session."""
+    mode: str | None = None
+    preface: str | None = None
+    """What goes before the first prompt of a new session."""
+
+
+class _Plan:
+    """Puts together what several `Given`s give."""
+
+    def __init__(self, opening: Opening, unset: list[str]) -> None:
+        self._opening = opening
+        self.args: list[str] = []
+        self.env: dict[str, str] = {}
+        self.files: dict[Path, str] = {}
+        self.meta: Json = {}
+        self.json_env: dict[str, Json] = {}
+        self.json_files: dict[str, Json] = {}
+        self._own = {name: value for name, value in opening.env.items() if name not in unset}
+
+    def add(self, name: str, given: Given, value: str = "") -> None:
+        scratch = self._opening.scratch
+        path = scratch / f"{name}.md"
+        values = {"value": value, "file": str(path), "scratch": str(scratch)}
+        filled: Given = msgspec.convert(_filled(msgspec.to_builtins(given), values), Given)
+        if filled != given and "{file}" in msgspec.json.encode(given).decode():
+            self.files[path] = value
+        self.args += filled.args
+        self.env |= filled.env
+        self.meta = merged(self.meta, filled.meta)
+        for variable, found in filled.json_env.items():
+            self.json_env[variable] = merged(self.json_env.get(variable, {}), found)
+        for file, found in filled.json_files.items():
+            self.json_files[file] = merged(self.json_files.get(file, {}), found)
+
+    def let_profile_speak(self) -> None:
+        """What the profile says goes before what the manifest always says."""
+        self.env |= {name: value for name, value in self._own.items() if name not in self.json_env}
+        for variable in self.json_env.keys() & self._own.keys():
+            self.json_env[variable] = merged(self.json_env[variable], _object(variable, self._own[variable]))
+
+    def environment(self) -> dict[str, str]:
+        return {**self.env, **{name: json.dumps(found) for name, found in self.json_env.items()}}
+
+    def private_files(self) -> dict[Path, str]:
+        made = {self._opening.scratch / file: json.dumps(found) for file, found in self.json_files.items()}
+        return {**self.files, **made}
+
+
+def plan_launch(manifest: Manifest, opening: Opening, token: str | None) -> Launch:
+    """What to start. Raises ValueError when a variable that must hold JSON does not."""
+    plan = _Plan(opening, manifest.unset)
+    plan.add("always", manifest.always)
+    plan.let_profile_speak()
+    mode = opening.options.get("mode") or manifest.default_mode
+    for name, given, value in (
+        ("model", manifest.model, opening.model),
+        ("mode", manifest.mode, mode),
+        ("instructions", manifest.instructions, opening.instructions),
+        ("hub", manifest.hub, opening.hub_url),
+    ):
+        if given is not None and value:
+            plan.add(name, given, value)
+    if token is not None and manifest.credential == "variable":
+        plan.env[TOKEN] = token
+    return Launch(
+        command=[*_command(manifest, opening), *plan.args],
+        env=plan.environment(),
+        files=plan.private_files(),
+        servers=_servers(manifest, opening, token),
+        meta=plan.meta,
+        model=opening.model if manifest.model is None else None,
+        mode=mode if manifest.mode is None else None,
+        preface=opening.instructions if manifest.instructions is None else None,
+    )
+
+
+def write_private(path: Path, text: str) -> None:
+    """A file that only its owner can read; a link in its place is refused."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+
+
+def merged(below: Json, above: Json) -> Json:
+    """Two JSON objects as one; where they disagree the second is right."""
+    out = dict(below)
+    for key, value in above.items():
+        both = isinstance(value, dict) and isinstance(out.get(key), dict)
+        out[key] = merged(out[key], value) if both else value
+    return out
+
+
+def _command(manifest: Manifest, opening: Opening) -> list[str]:
+    command = opening.command or manifest.command
+    if not command:
+        raise ValueError("the profile names no command, and this driver has none of its own")
+    if opening.command or shutil.which(command[0], path=opening.env.get("PATH")):
+        return command
+    raise ValueError(f"{command[0]} is not installed on this machine")
+
+
+def _servers(manifest: Manifest, opening: Opening, token: str | None) -> list[Json]:
+    if opening.hub_url is None or manifest.hub is not None:
+        return []
+    headers = []
+    if token is not None:
+        value = f"${{{TOKEN}}}" if manifest.credential == "variable" else token
+        headers.append({"name": "Authorization", "value": f"Bearer {value}"})
+    return [{"type": "http", "name": HUB, "url": opening.hub_url, "headers": headers}]
+
+
+def _filled(template: Any, values: dict[str, str]) -> Any:
+    match template:
+        case dict():
+            return {key: _filled(value, values) for key, value in template.items()}
+        case list():
+            return [_filled(value, values) for value in template]
+        case str():
+            return _PLACE.sub(lambda place: values[place[1]], template)
+        case _:
+            return template
+
+
+def _object(variable: str, text: str) -> Json:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f"{variable} must hold a JSON object")
+    return found

@@ -1,0 +1,66 @@
+"""What has to be known of an ACP agent to drive it: how it is started and given things, and which traps it has."""
+
+from typing import Any, Literal
+
+import msgspec
+
+TOKEN = "GREENROOM_TOKEN"  # noqa: S105
+"""The variable in which an agent finds its credential when its manifest says so."""
+
+
+class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Ways to hand a value over. Every text in it is a template.
+
+    {value} is the value itself (a model's name, the instructions, the hub's URL, a mode), {file} a private file that
+    holds it, {scratch} the private folder.
+    """
+
+    args: list[str] = []
+    """Added to the command."""
+    env: dict[str, str] = {}
+    json_env: dict[str, dict[str, Any]] = {}
+    """Variables that hold JSON: objects from several sources, also the profile's own, are merged."""
+    json_files: dict[str, dict[str, Any]] = {}
+    """JSON files in the private folder, merged likewise."""
+    meta: dict[str, Any] = {}
+    """Merged into `_meta` of session/new, session/load and session/resume."""
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One ACP agent. The defaults are what the protocol says; all else is a trap that somebody fell into."""
+
+    name: str = "acp"
+    command: list[str] = []
+    """How it is started where a profile names no command; the first is looked for on PATH."""
+    version: tuple[str, ...] = ("--version",)
+    unset: list[str] = []
+    """Variables that it must not see."""
+    always: Given = Given()
+    model: Given | None = None
+    """None: by the session's option of category `model`."""
+    mode: Given | None = None
+    """None: by session/set_mode."""
+    default_mode: str | None = None
+    """The mode in which it asks before it acts, where that is not its own default."""
+    instructions: Given | None = None
+    """None: before the first prompt of a new session."""
+    hub: Given | None = None
+    """None: by `mcpServers` of the session, with the credential in a header."""
+    credential: Literal["header", "variable"] = "header"
+    """variable: it would pass a header on in arguments, which everybody can read, but knows ${NAME} in its place."""
+
+    resume: Literal["told", "load", "none"] = "told"
+    """told: session/resume if it says that it can, else session/load. load: though it can resume. none: it cannot."""
+    resume_waits: str | None = None
+    """A pattern of files in HOME, with {minute} and {id8}: a session that is loaded while there is one is destroyed."""
+    refusal_ends_turn: bool = False
+    """Whether a refused permission ends the turn, so that the agent has to be told to go on."""
+    second_prompt: Literal["queued", "cancels_first"] = "cancels_first"
+    usage: Literal["turn", "session", "last_call"] = "turn"
+    """What `usage` of a prompt's answer counts; last_call tells less than the turn has used."""
+    tool_name: Literal["name", "call_id", "first_title"] = "name"
+    """Where the name of a tool is: in `name`, in the call's id before `__`, or in the first title."""
+    early_calls: bool = False
+    """Whether calls are announced before their arguments are known."""
+    unnamed_said: Literal["said", "notice"] = "said"
+    """notice: words without a message id are the runtime's own, such as a warning, and not the agent's."""

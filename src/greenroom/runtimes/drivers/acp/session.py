@@ -1,0 +1,226 @@
+"""A session with an ACP agent: turns that may take several prompts, permissions, and the end of its process."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
+
+import msgspec
+
+from greenroom.log.ids import new_id
+from greenroom.runtimes.contract import (
+    Decision,
+    Died,
+    Heard,
+    Opened,
+    PermissionGone,
+    Process,
+    TurnEnded,
+    Usage,
+)
+from greenroom.runtimes.drivers.acp import form
+from greenroom.runtimes.drivers.acp.ending import Meter, ended
+from greenroom.runtimes.drivers.acp.manifest import Manifest
+from greenroom.runtimes.drivers.acp.translate import Translator, choose, options_of
+from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
+from greenroom.runtimes.transports.ears import Ears
+
+Json = dict[str, Any]
+_LINGER_S = 2.0
+_WITHDRAWN = {"outcome": {"outcome": "cancelled"}}
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """Something that the agent waits for."""
+
+    request: Any
+    params: Json
+    is_form: bool
+    title: str = ""
+
+
+class Turn(msgspec.Struct):
+    """From a prompt until the agent has nothing more to answer."""
+
+    open_prompts: int = 0
+    refused: list[tuple[str, str]] = []
+    """What was refused in it: title, and words for the model, which ACP has no place for."""
+    is_cancelled: bool = False
+
+
+class AcpSession:
+    """One conversation with one process."""
+
+    def __init__(self, manifest: Manifest, process: Process) -> None:
+        self._manifest = manifest
+        self._process = process
+        self._ears = Ears()
+        self._translator = Translator(manifest)
+        self._meter = Meter(manifest)
+        self.link = AcpLink(process, self._told, self._ears.room)
+        self._session = ""
+        self._preface: str | None = None
+        self._cost_before: float | None = 0.0
+        self._is_open = False
+        self._turn: Turn | None = None
+        self._asked: dict[str, Asked] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watching = asyncio.create_task(self._watch(), name=f"acp agent {process.pid}")
+
+    def begin(self, opened: Opened, *, preface: str | None, is_resumed: bool) -> None:
+        """The agent is ready; what it told so far, such as a replay of its history, is not for the reader."""
+        self._session = opened.session
+        self._preface = preface
+        if is_resumed:
+            self._cost_before = self._translator.cost_usd
+        self._is_open = True
+        self._ears.put(opened)
+
+    def heard(self) -> AsyncIterator[Heard]:
+        return self._ears.listen()
+
+    async def prompt(self, text: str) -> None:
+        self._turn = Turn()
+        self._meter.begin()
+        if self._preface:
+            text, self._preface = f"{self._preface}\n\n{text}", None
+        self._send(self._turn, text)
+
+    async def steer(self, text: str) -> bool:
+        turn = self._turn
+        if turn is None or turn.is_cancelled or self._manifest.second_prompt != "queued":
+            return False
+        self._send(turn, text)
+        return True
+
+    async def decide(
+        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+    ) -> None:
+        asked = self._asked.get(permission)
+        if asked is None:
+            return
+        if decision == "cancel":
+            await self.cancel()
+            return
+        del self._asked[permission]
+        if asked.is_form:
+            content = form.fill_in(asked.params, text) if decision == "allow" else None
+            result: Json = {"action": "accept", "content": content} if content is not None else {"action": "decline"}
+        else:
+            option = choose(options_of(asked.params), decision, text)
+            result = {"outcome": {"outcome": "selected", "optionId": option}} if option else _WITHDRAWN
+            if decision == "deny" and self._turn is not None:
+                self._turn.refused = [*self._turn.refused, (asked.title, text)]
+        with contextlib.suppress(ConnectionError):  # Died tells it
+            await self.link.answer(asked.request, result)
+
+    async def cancel(self) -> None:
+        if self._turn is None:
+            return
+        self._turn.is_cancelled = True
+        waiting, self._asked = self._asked, {}
+        self._ears.put(*(PermissionGone(permission) for permission in waiting))
+        with contextlib.suppress(ConnectionError):  # Died tells it
+            await self.link.notify("session/cancel", {"sessionId": self._session})
+            for asked in waiting.values():
+                await self.link.answer(asked.request, {"action": "cancel"} if asked.is_form else _WITHDRAWN)
+
+    async def close(self) -> None:
+        await self._process.end()
+        await self._watching
+
+    def _send(self, turn: Turn, text: str) -> None:
+        turn.open_prompts += 1
+        self._do(self._carry_out(turn, text))
+
+    async def _carry_out(self, turn: Turn, text: str) -> None:
+        """One prompt and its answer; the last one of a turn ends it, unless there is more to say to the model."""
+        self._translator.begin()
+        params = {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]}
+        try:
+            answer = await self.link.request("session/prompt", params)
+            self._meter.count(answer)
+            end = self._judge(turn, ended(answer))
+        except AcpFailed as error:
+            end = self._judge(turn, TurnEnded(reason="failed", error=str(error)))
+        except ConnectionError:
+            return  # Died tells it
+        turn.open_prompts -= 1
+        if turn.open_prompts:
+            return
+        more = self._more(turn, end)
+        if more:
+            self._send(turn, more)
+        else:
+            self._end_turn(end)
+
+    def _judge(self, turn: Turn, end: TurnEnded) -> TurnEnded:
+        if turn.is_cancelled:
+            return TurnEnded(reason="cancelled")
+        if end.reason == "done" and self._translator.is_broken:
+            return TurnEnded(reason="failed", error=self._translator.notice or "the agent's runtime failed")
+        return end
+
+    def _more(self, turn: Turn, end: TurnEnded) -> str:
+        """What the model has yet to hear of refused calls: that it should go on, or the words of whoever refused."""
+        refused, turn.refused = turn.refused, []
+        stopped = self._manifest.refusal_ends_turn
+        if turn.is_cancelled or end.reason not in ("done", "cancelled"):
+            return ""
+        lines = [f"You may not do this: {title}\n{words}".rstrip() for title, words in refused if words or stopped]
+        return "\n\n".join([*lines, "Go on without it."]) if lines else ""
+
+    def _end_turn(self, end: TurnEnded) -> None:
+        self._turn = None
+        waiting, self._asked = self._asked, {}
+        self._ears.put(*(PermissionGone(permission) for permission in waiting))
+        used = self._meter.turn
+        cost, before = self._translator.cost_usd, self._cost_before
+        self._cost_before = cost if cost is not None else before
+        if used is not None:
+            cost_usd = None if cost is None or before is None else round(max(0.0, cost - before), 9)
+            self._ears.put(Usage(used.input, used.output, cost_usd, used.model))
+        self._ears.put(end)
+
+    def _told(self, method: str, params: Json, request: Any) -> None:
+        match method:
+            case "session/update":
+                update = params.get("update")
+                heard = self._translator.update(update) if isinstance(update, dict) else []
+                if self._is_open:
+                    self._ears.put(*heard)
+            case "session/request_permission" | "elicitation/create" if self._turn is None:
+                is_form = method == "elicitation/create"
+                self._do(self.link.answer(request, {"action": "cancel"} if is_form else _WITHDRAWN))
+            case "session/request_permission":
+                permission = new_id("prm")
+                call = params.get("toolCall")
+                title = str(call.get("title") or "") if isinstance(call, dict) else ""
+                self._asked[permission] = Asked(request, params, False, title)
+                self._ears.put(*self._translator.permission(permission, params))
+            case "elicitation/create" if params.get("mode", "form") == "form":
+                permission = new_id("prm")
+                self._asked[permission] = Asked(request, params, True)
+                self._ears.put(form.question(permission, params))
+            case _ if request is not None:
+                self._do(self.link.refuse(request, METHOD_NOT_FOUND, "Method not found"))
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _watch(self) -> None:
+        """Wait for the end, which either sign alone is not: a child may hold the pipe, or the agent closed its own."""
+        gone = asyncio.create_task(self._process.wait())
+        silent = asyncio.create_task(self.link.ended.wait())
+        await asyncio.wait({gone, silent}, return_when=asyncio.FIRST_COMPLETED)
+        self._ears.widen()
+        await asyncio.wait({gone, silent}, timeout=_LINGER_S)
+        await self._process.end()
+        code = await gone
+        silent.cancel()
+        await self.link.hang_up()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._ears.put(Died(code, self._process.last_words()))
+        self._ears.end()

@@ -1,0 +1,212 @@
+"""From the words of ACP to what is heard. No I/O: the same messages always give the same."""
+
+import json
+import re
+from typing import Any
+
+from greenroom.runtimes.contract import (
+    CallFinished,
+    CallStarted,
+    Heard,
+    PermissionAsked,
+    QuestionAsked,
+    Said,
+    Thought,
+)
+from greenroom.runtimes.drivers.acp.manifest import Manifest
+
+Json = dict[str, Any]
+_ENDED = {"completed": True, "failed": False}
+_HUB_TITLE = re.compile(r"(?:mcp[_.]+)?greenroom[-_.]+(\w+)")
+_ACTS = ("execute", "edit", "delete", "move", "fetch", "read", "search")
+_CHOICE = "allow_once"
+
+
+class Call:
+    """A tool call, as far as the agent has told of it."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.name = ""
+        self.kind = ""
+        self.title = ""
+        self.input: Any = None
+        self.content: list[Any] = []
+        self.server_tool = ""
+        self.is_started = False
+        self.is_finished = False
+
+    @property
+    def tool(self) -> str:
+        """What policies call it: the hub's tools have one name with every agent, others that of their runtime."""
+        hub = _HUB_TITLE.fullmatch(self.server_tool or self.name)
+        if hub is None and not self.name and not self._is_command:
+            hub = _HUB_TITLE.fullmatch(self.title)
+        return f"mcp__greenroom__{hub[1]}" if hub else self.name or self.kind or self.title
+
+    @property
+    def _is_command(self) -> bool:
+        """Whether the title can be the model's own words, which must not pass for a tool of the hub."""
+        return self.kind == "execute" or (isinstance(self.input, dict) and "command" in self.input)
+
+    @property
+    def arguments(self) -> Any:
+        """What will run; some agents tell it only in the words for people."""
+        if self.input is not None:
+            return self.input
+        return {"title": self.title, "content": self.content} if self.content else {"title": self.title}
+
+
+class Translator:
+    """Keeps what is needed to understand the next message of one session."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._calls: dict[str, Call] = {}
+        self.notice = ""
+        """The runtime's own last words, such as why a turn failed."""
+        self.is_broken = False
+        """Whether the runtime has said, outside of any answer, that the turn went wrong."""
+        self.cost_usd: float | None = None
+        """What the session has cost so far."""
+
+    def begin(self) -> None:
+        """A prompt is sent: what belonged to the last one is forgotten."""
+        self.notice = ""
+        self.is_broken = False
+        self._calls = {id: call for id, call in self._calls.items() if not call.is_finished}
+
+    def update(self, update: Json) -> list[Heard]:
+        """What a session/update tells."""
+        match update.get("sessionUpdate"):
+            case "agent_message_chunk":
+                return self._said(update)
+            case "agent_thought_chunk":
+                text = text_of(update.get("content"))
+                return [Thought(text)] if text else []
+            case "tool_call" | "tool_call_update":
+                return self._called(update)
+            case "usage_update":
+                cost = update.get("cost")
+                amount = cost.get("amount") if isinstance(cost, dict) and cost.get("currency") == "USD" else None
+                if isinstance(amount, int | float):
+                    self.cost_usd = float(amount)
+            case "session_info_update":
+                status = _deep(update, "_meta", "codex", "threadStatus", "type")
+                self.is_broken = self.is_broken or status == "systemError"
+        return []
+
+    def permission(self, id: str, params: Json) -> list[Heard]:
+        """What a session/request_permission asks: mostly whether a call may run, sometimes a question with answers."""
+        told = params.get("toolCall")
+        call = self._learn(told if isinstance(told, dict) else {})
+        answers = [str(option.get("name")) for option in options_of(params) if option.get("kind") == _CHOICE]
+        if len(answers) > 1 and call.kind not in _ACTS and not call.server_tool:
+            return [QuestionAsked(permission=id, question=call.title, options=answers)]
+        asked = PermissionAsked(
+            permission=id, call=call.id, tool=call.tool, title=call.title, input=call.arguments, edits=False
+        )
+        return [*self._start(call), asked]
+
+    def _said(self, update: Json) -> list[Heard]:
+        text = text_of(update.get("content"))
+        message = str(update.get("messageId") or "")
+        if not message and self._manifest.unnamed_said == "notice":
+            self.notice = text.strip()
+            return [Thought(text)] if text else []
+        return [Said(text, message)] if text else []
+
+    def _called(self, update: Json) -> list[Heard]:
+        call = self._learn(update)
+        status = update.get("status")
+        if call.is_finished or (self._manifest.early_calls and status == "pending"):
+            return []
+        heard: list[Heard] = self._start(call)
+        if status in _ENDED:
+            call.is_finished = True
+            heard.append(CallFinished(call=call.id, ok=_ENDED[status], output=output_of(update)))
+        return heard
+
+    def _start(self, call: Call) -> list[Heard]:
+        if call.is_started:
+            return []
+        call.is_started = True
+        return [CallStarted(call=call.id, tool=call.tool, title=call.title, input=call.input)]
+
+    def _learn(self, told: Json) -> Call:
+        """Add what a message tells of a call to what is known of it."""
+        id = str(told.get("toolCallId") or "")
+        call = self._calls.get(id)
+        if call is None:
+            call = self._calls[id] = Call(id)
+            if self._manifest.tool_name == "first_title":
+                call.name = str(told.get("title") or "")
+            elif self._manifest.tool_name == "call_id":
+                call.name = id.rpartition("__")[0]
+        if self._manifest.tool_name == "name":
+            call.name = str(told.get("name") or _deep(told, "_meta", "claudeCode", "toolName") or call.name)
+        call.kind = str(told.get("kind") or call.kind)
+        call.title = str(told.get("title") or call.title)
+        call.content = told.get("content") or call.content
+        raw = told.get("rawInput")
+        if raw or call.input is None:
+            call.input = raw
+        if _deep(told, "_meta", "is_mcp_tool_call") and isinstance(raw, dict):
+            call.server_tool = f"{raw.get('server')}.{raw.get('tool')}"
+            call.input = raw.get("arguments")
+        return call
+
+
+def options_of(params: Json) -> list[Json]:
+    """The answers that a permission request offers."""
+    return [option for option in params.get("options") or [] if isinstance(option, dict)]
+
+
+def choose(options: list[Json], decision: str, text: str = "") -> str | None:
+    """The option that says this, by its kind; None when nothing but withdrawing says it.
+
+    A yes is never a yes for ever, which would take later calls away from whoever decides.
+    """
+    if decision == "allow":
+        named = [option for option in options if option.get("kind") == _CHOICE and option.get("name") == text]
+        wanted = named or [option for option in options if option.get("kind") == _CHOICE]
+    else:
+        wanted = [
+            option for kind in ("reject_once", "reject_always") for option in options if option.get("kind") == kind
+        ]
+    return str(wanted[0].get("optionId")) if wanted else None
+
+
+def text_of(content: Any) -> str:
+    """The text of a content block, or of several."""
+    match content:
+        case {"type": "text", "text": str(text)}:
+            return text
+        case {"type": "content", "content": inner}:
+            return text_of(inner)
+        case {"type": "diff", "path": str(path)}:
+            return f"{path} changed"
+        case list():
+            return "\n".join(filter(None, map(text_of, content)))
+        case _:
+            return ""
+
+
+def output_of(update: Json) -> str:
+    """What a call has given back."""
+    text = text_of(update.get("content"))
+    raw = update.get("rawOutput")
+    if text or raw is None:
+        return text
+    if isinstance(raw, str):
+        return raw
+    inner = text_of(_deep(raw, "result", "content"))
+    return inner or json.dumps(raw, ensure_ascii=False)
+
+
+def _deep(value: Any, *path: str) -> Any:
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value

@@ -1,0 +1,1 @@
+"""The scripted agent that ships with Greenroom, driven like any other over ACP."""

@@ -1,0 +1,1 @@
+"""Ways to speak to an agent's process that several drivers share."""

@@ -1,0 +1,176 @@
+"""A conversation with a runtime on trial: scripts for its model, and words to wait for."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+
+from greenroom.runtimes.contract import (
+    Died,
+    Driver,
+    Heard,
+    Opened,
+    Opening,
+    PermissionAsked,
+    Said,
+    Session,
+    TurnEnded,
+)
+from greenroom.runtimes.witness import Witness
+
+MakeOpening = Callable[[str | None], Opening]
+"""An opening for a new session, or to go on with the one of this id."""
+Answer = Callable[[PermissionAsked], Awaitable[None]]
+
+
+class Script(msgspec.Struct, frozen=True, kw_only=True):
+    """How the model is made to do things: prompts, in which TEXT and COMMAND are filled in."""
+
+    say: str = "SAY TEXT"
+    command: str
+    """Run COMMAND, for which the runtime must ask, then say TEXT."""
+    hub_tool: str
+    """Call a tool of the hub, then say TEXT."""
+    slow: str
+    """Say something, and not come to an end for some ten seconds."""
+    recall: str = "RECALL"
+    """Say the first prompt of the session."""
+    tokens: tuple[int, int] | None = None
+    """What the model counts for one answer."""
+
+
+class Wrong(Exception):
+    """Something is not as it must be."""
+
+
+class Lacking(Exception):
+    """The runtime does not have this."""
+
+
+class Trial:
+    """One session at a time, and what is heard of it."""
+
+    def __init__(self, driver: Driver, make_opening: MakeOpening, witness: Witness, script: Script) -> None:
+        self.driver = driver
+        self.make_opening = make_opening
+        self.witness = witness
+        self.script = script
+        self.first_id = ""
+        """The id of the first session, which a later one goes on with."""
+        self.lately: list[str] = []
+        """What was heard, in short, since somebody emptied it."""
+        self.directory = Path()
+        self._session: Session | None = None
+        self._heard: asyncio.Queue[Heard | None] = asyncio.Queue()
+        self._reading: asyncio.Task[None] | None = None
+
+    @property
+    def session(self) -> Session:
+        if self._session is None:
+            raise Wrong("there is no session")
+        return self._session
+
+    @property
+    def is_open(self) -> bool:
+        return self._session is not None
+
+    async def open(self, resume: str | None = None) -> Opened:
+        opening = self.make_opening(resume)
+        self.directory = opening.directory
+        self._heard = asyncio.Queue()
+        self._session = await self.driver.open(opening, self.witness)
+        self._reading = asyncio.create_task(self._read(self._session, self._heard))
+        first = await self.hear()
+        if not isinstance(first, Opened):
+            raise Wrong("the first that is heard is not Opened")
+        return first
+
+    async def _read(self, session: Session, heard: "asyncio.Queue[Heard | None]") -> None:
+        async for one in session.heard():
+            heard.put_nowait(one)
+        heard.put_nowait(None)
+
+    async def hear(self) -> Heard:
+        heard = await self._heard.get()
+        if heard is None:
+            raise Wrong("the session is over")
+        self.lately.append(in_short(heard))
+        return heard
+
+    async def turn(self, prompt: str, answer: Answer | None = None) -> list[Heard]:
+        """One turn with all that is heard in it. A permission is allowed, unless somebody else answers."""
+        await self.session.prompt(prompt)
+        return await self.to_the_end(answer)
+
+    async def to_the_end(self, answer: Answer | None = None) -> list[Heard]:
+        """The rest of a turn."""
+        found: list[Heard] = []
+        while True:
+            heard = await self.hear()
+            found.append(heard)
+            if isinstance(heard, PermissionAsked):
+                await (answer(heard) if answer else self.session.decide(heard.permission, "allow"))
+            elif isinstance(heard, TurnEnded):
+                return found
+            elif isinstance(heard, Died):
+                raise Wrong("its process ended")
+
+    async def until_said(self) -> None:
+        """Wait for the first words of a turn."""
+        while not isinstance(heard := await self.hear(), Said):
+            if isinstance(heard, TurnEnded | Died):
+                raise Wrong("nothing was said")
+
+    async def until_died(self) -> Died:
+        """Wait for the end of a session; nothing may be heard after it."""
+        while not isinstance(heard := await self.hear(), Died):
+            pass
+        if await self._heard.get() is not None:
+            raise Wrong("something was heard after Died")
+        return heard
+
+    async def close(self) -> None:
+        """End the session and its process; closing twice is allowed."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+            await session.close()
+        if self._reading is not None:
+            await self._reading
+            self._reading = None
+
+    def say(self, text: str) -> str:
+        """A prompt that makes the model say this."""
+        return self.script.say.replace("TEXT", text)
+
+    def touch(self, file: str, text: str) -> tuple[str, Path]:
+        """A prompt that makes the model create a file, for which it must ask, and then say this."""
+        prompt = self.script.command.replace("COMMAND", f"touch {file}").replace("TEXT", text)
+        return prompt, self.directory / file
+
+
+def in_short(heard: Heard) -> str:
+    """What was heard, for a report."""
+    match heard:
+        case Said():
+            return f"Said {heard.text[:40]!r}"
+        case TurnEnded():
+            return f"TurnEnded {heard.reason} {heard.error[:200]}".strip()
+        case Died():
+            return f"Died {heard.code} {heard.last_words[-200:]}".strip()
+        case _:
+            return type(heard).__name__
+
+
+def need_end(heard: list[Heard], reason: str) -> None:
+    """The turn must have ended so."""
+    end = heard[-1]
+    if not isinstance(end, TurnEnded) or end.reason != reason:
+        raise Wrong(f"the turn should have ended as {reason}")
+
+
+def need_said(heard: list[Heard], text: str) -> None:
+    """This must have been said."""
+    if text not in "".join(one.text for one in heard if isinstance(one, Said)):
+        raise Wrong(f"{text!r} was not said")

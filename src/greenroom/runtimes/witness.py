@@ -1,0 +1,87 @@
+"""A spawner that remembers every process, so that a check can tell what is left and what arguments show."""
+
+import contextlib
+from pathlib import Path
+
+from greenroom.runtimes.contract import Process, Spawner, Terminal
+
+_ZOMBIE = ("Z", "X")
+
+
+class Witness:
+    """Starts processes through another spawner and keeps an eye on them and all below them."""
+
+    def __init__(self, spawner: Spawner) -> None:
+        self._spawner = spawner
+        self._started: list[int] = []
+        self._seen: dict[int, str] = {}
+
+    async def spawn(self, command: list[str], directory: Path, env: dict[str, str]) -> Process:
+        process = await self._spawner.spawn(command, directory, env)
+        self._started.append(process.pid)
+        return process
+
+    async def spawn_terminal(
+        self, command: list[str], directory: Path, env: dict[str, str], rows: int, columns: int
+    ) -> Terminal:
+        terminal = await self._spawner.spawn_terminal(command, directory, env, rows, columns)
+        self._started.append(terminal.pid)
+        return terminal
+
+    @property
+    def last_pid(self) -> int:
+        """The process that was started last."""
+        return self._started[-1]
+
+    @property
+    def count(self) -> int:
+        """How many processes were seen, with those below them."""
+        return len(self._seen)
+
+    def look(self) -> None:
+        """Remember which processes are there just now."""
+        found = _processes()
+        wanted = {pid for pid, process in found.items() if pid in self._started or process.session in self._started}
+        grew = True
+        while grew:
+            more = {pid for pid, process in found.items() if process.parent in wanted and pid not in wanted}
+            wanted |= more
+            grew = bool(more)
+        self._seen |= {pid: found[pid].began for pid in wanted}
+
+    def find_left(self) -> list[str]:
+        """Those that were seen, or belong to a session that was started, and are still there."""
+        found = _processes()
+        return [
+            f"{pid} ({_arguments(pid)[:80]})"
+            for pid, process in found.items()
+            if process.session in self._started or self._seen.get(pid) == process.began
+        ]
+
+    def find_in_arguments(self, text: str) -> list[int]:
+        """The processes whose arguments have this text in them."""
+        self.look()
+        return [pid for pid in self._seen if text in _arguments(pid)]
+
+
+class _Found:
+    def __init__(self, stat: list[str]) -> None:
+        self.parent, self.session, self.began = int(stat[1]), int(stat[3]), stat[19]
+
+
+def _processes() -> dict[int, _Found]:
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):  # it has just ended
+                stat = (entry / "stat").read_text().rpartition(")")[2].split()
+                if stat[0] not in _ZOMBIE:
+                    found[int(entry.name)] = _Found(stat)
+    return found
+
+
+def _arguments(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
