@@ -43,10 +43,10 @@ async def test_an_agent_registers_and_gets_a_name_and_a_token(shared_hub: HubPro
             description="d",
             capabilities=["code"],
             skills=skills,
-            display_name="Al",
+            display_name=f"{ide} Al",
             emoji="🐘",
         )
-        assert (first["name"], first["display_name"], first["alias_source"]) == (f"{ide} (GPT-4)", "Al", "user")
+        assert (first["name"], first["display_name"], first["alias_source"]) == (f"{ide} (GPT-4)", f"{ide} Al", "user")
         assert (first["capabilities"], first["skills"][0]["id"], first["emoji"]) == (["code"], "s1", "🐘")
         assert first["last_activity"] == "registered"
         assert first["token"].startswith("gr_agent_")

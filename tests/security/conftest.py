@@ -68,7 +68,7 @@ async def _furnish(house: House) -> None:
         house.tokens["revoked"] = await give(hub, "operator")
         revoked = _principal(hub, house.tokens["revoked"]).credential or ""
         await hub.log.do(RevokeCredential(by=HUB, credential_id=revoked))
-        house.tokens["expired"] = await give(hub, "operator", expires_at=int(time.time() * 1000) + 1)
+        house.tokens["expired"] = await give(hub, "operator", expires_at=int(time.time() * 1000) + 200)
         for name in ("open", "closed_room"):
             house.threads[name] = new_id("thr")
             command = CreateThread(by=HUB, thread_id=house.threads[name], topic=name, nonce=new_secret(12))

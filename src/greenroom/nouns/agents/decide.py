@@ -154,13 +154,18 @@ def _need_display_name(rows: Rows, wanted: str | None, agent_id: str | None) -> 
 
 
 def free_name(rows: Rows, wanted: str, agent_id: str | None = None) -> str:
-    """The name, with a number if it looks like that of another agent who is registered."""
+    """The name, with a number if another agent who is registered has it or looks like it."""
     number = 1
     name = wanted
-    while any(a.id != agent_id for a in rows.find(AGENTS, {"looks": skeleton(name), "state": "registered"}, limit=2)):
+    while _is_taken(rows, name, agent_id):
         number += 1
         name = f"{wanted} {number}"
     return name
+
+
+def _is_taken(rows: Rows, name: str, agent_id: str | None) -> bool:
+    alike = ({"name": name, "state": "registered"}, {"looks": skeleton(name), "state": "registered"})
+    return any(agent.id != agent_id for where in alike for agent in rows.find(AGENTS, where, limit=2))
 
 
 def _need_modest(description: str, capabilities: list[str], skills: list[Skill], emoji: str | None) -> None:

@@ -52,7 +52,15 @@ AGENTS = Table(
     "agent",
     Agent,
     ("id",),
-    (("name",), ("looks", "state"), ("state",), ("enrolled_by",), ("kept_as",), ("node_id", "process"), ("_seq",)),
+    (
+        ("name", "state"),
+        ("looks", "state"),
+        ("state",),
+        ("enrolled_by",),
+        ("kept_as",),
+        ("node_id", "process"),
+        ("_seq",),
+    ),
 )
 
 
