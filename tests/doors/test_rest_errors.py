@@ -2,12 +2,14 @@
 
 import logging
 
+import httpx
 import msgspec
 import pytest
 from starlette.exceptions import HTTPException
 
 from greenroom.doors.errors import STATUS, HttpRefused, answer_to
 from greenroom.log.errors import LOGGED, Refused, Unavailable
+from greenroom.testing.hub_process import HubProcess
 
 
 @pytest.mark.parametrize(("kind", "status"), STATUS.items())
@@ -47,3 +49,13 @@ def test_a_bug_gets_a_sentence_and_is_logged_once(caplog: pytest.LogCaptureFixtu
     bug.add_note(LOGGED)
     answer_to(bug)
     assert len(caplog.records) == 1
+
+
+def test_the_guard_refuses_in_the_same_form(shared_hub: HubProcess) -> None:
+    missing = httpx.get(f"{shared_hub.url}/api/threads")
+    assert (missing.status_code, missing.json()["code"]) == (401, "credential_missing")
+    wrong = httpx.get(f"{shared_hub.url}/api/threads", headers={"X-Agent-Token": "bad"})
+    assert (wrong.status_code, wrong.json()["code"]) == (401, "credential_wrong")
+    large = httpx.post(f"{shared_hub.url}/login", content=b"x" * 5000)
+    assert (large.status_code, large.json()["code"]) == (413, "too_large")
+    assert all(isinstance(answer.json()["detail"], str) for answer in (missing, wrong, large))

@@ -245,7 +245,7 @@ async def refuse(scope: Scope, send: Send | WatchedSend, no: Refusal) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": _close_code(no), "reason": no.error})
         return
-    body = msgspec.json.encode({"detail": {"error": no.error, "message": no.message}})
+    body = msgspec.json.encode({"detail": no.message, "code": no.error})
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if no.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

@@ -275,7 +275,7 @@ def _answer(request_id: Any, status: int, body: bytes) -> bytes:
     match answer:
         case {"jsonrpc": _}:
             return encode(answer | {"id": request_id})
-        case {"detail": {"message": str(text)}}:
+        case {"detail": str(text)}:
             return _failure(request_id, text)
         case _:
             return _failure(request_id, f"The hub answered with status {status}.")
