@@ -14,8 +14,8 @@ from greenroom.doors import login, node
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import answer_to
 from greenroom.doors.login import LoginCodes
-from greenroom.doors.mcp.door import McpDoor
-from greenroom.doors.mcp.offer import OFFER
+from greenroom.doors.mcp import PATHS
+from greenroom.doors.mcp.late import LateMcpDoor
 from greenroom.doors.rest import door as rest
 from greenroom.doors.routes import Routes
 from greenroom.doors.server import url_of
@@ -33,9 +33,9 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
     sockets = [*sync.routes(hub), WebSocketRoute(node.PATH, node.node_door(links))]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
-    mcp = McpDoor(OFFER, hub, hub.settings)
+    mcp = LateMcpDoor(hub)
     async with mcp.run():
-        yield at_paths(mcp.PATHS, mcp, Routes(hub, endpoints, beyond)), endpoints
+        yield at_paths(PATHS, mcp, Routes(hub, endpoints, beyond)), endpoints
 
 
 def at_paths(paths: Collection[str], door: ASGIApp, beyond: ASGIApp) -> ASGIApp:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import Receive, Scope, Send
 
+from greenroom.doors.mcp import PATHS
 from greenroom.doors.mcp.exchange import SESSION_ID
 from greenroom.doors.mcp.http import StreamableHttp
 from greenroom.doors.mcp.legacy_sse import LegacySse
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class McpDoor:
     """Serves PATHS. The guard in front sets scope["greenroom.principal"]; `run` is entered while it serves."""
 
-    PATHS = ("/mcp", "/mcp/sse", "/sse", "/messages")
+    PATHS = PATHS
 
     def __init__(self, offer: Offer, hub: "Hub", settings: Settings, progress_s: float = PROGRESS_S) -> None:
         self._hub = hub
