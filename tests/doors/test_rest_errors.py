@@ -16,8 +16,10 @@ from greenroom.testing.hub_process import HubProcess
 def test_each_kind_of_refusal_has_its_status(kind: str, status: int) -> None:
     answer = answer_to(Refused("some_code", "Do this instead.", kind, limit=3))  # type: ignore[arg-type]
     assert answer.status_code == status
-    assert msgspec.json.decode(answer.body) == {"detail": "Do this instead.", "code": "some_code", "limit": 3}
-    assert "retry-after" not in answer.headers
+    said = msgspec.json.decode(answer.body)
+    assert said.pop("retry_after", None) == (1 if status == 429 else None)
+    assert said == {"detail": "Do this instead.", "code": "some_code", "limit": 3}
+    assert ("retry-after" in answer.headers) == (status == 429)
 
 
 @pytest.mark.parametrize(("code", "status"), [("storage_full", 507), ("storage_busy", 503), ("stopping", 503)])

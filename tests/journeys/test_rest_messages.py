@@ -247,6 +247,7 @@ def test_receipts_tell_how_far_a_message_has_come(rest: Rest) -> None:
 
 def test_mail_is_read_by_its_agent_and_by_nobody_else(rest: Rest) -> None:
     sender, receiver, other = rest.agent(), rest.agent(), rest.agent()
+    assert read(receiver.http, f"mbx_{receiver.id}") == []
     sent = sender.http.post(f"/api/agents/{receiver.id}/mail", json={"content": "for you"})
     assert sent.status_code == 201
     mailbox = f"mbx_{receiver.id}"

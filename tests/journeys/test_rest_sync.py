@@ -157,6 +157,16 @@ def test_a_wait_for_an_agent_hears_only_what_is_handed_to_it(rest: Rest) -> None
     assert [m["id"] for m in said["messages"]] == [handed["id"]]
 
 
+def test_an_agent_waits_for_its_first_mail(rest: Rest, pool: ThreadPoolExecutor) -> None:
+    agent, other = rest.agent(), rest.agent()
+    mailbox = f"mbx_{agent.id}"
+    assert other.http.get(f"/api/threads/{mailbox}/wait").status_code == 404
+    waited: Future[dict[str, Any]] = pool.submit(wait, agent.http, mailbox)
+    until(lambda: agent.http.get(f"/api/threads/{mailbox}/wait-state").json().get("count"))
+    other.http.post(f"/api/agents/{agent.id}/mail", json={"content": "for you"})
+    assert [m["content"] for m in waited.result(10)["messages"]] == ["for you"]
+
+
 def test_a_caller_that_goes_away_waits_no_more(rest: Rest) -> None:
     agent = rest.agent()
     thread = rest.thread(agent)

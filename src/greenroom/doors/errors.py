@@ -39,7 +39,8 @@ def answer_to(error: Exception) -> Response:
     """The answer to a call that failed. A bug gets a sentence; what it was is in the log, once."""
     match error:
         case Refused():
-            return refusal(STATUS[error.kind], error.code, error.message, error.details)
+            when = {"retry_after": 1} if error.kind == "limited" else {}
+            return refusal(STATUS[error.kind], error.code, error.message, when | error.details)
         case HttpRefused():
             return refusal(error.status, error.code, error.detail, error.fields)
         case Unavailable():

@@ -18,7 +18,7 @@ from greenroom.log.clock import iso
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.threads import model as threads
-from greenroom.nouns.threads.bus import Posted
+from greenroom.nouns.threads.bus import Posted, mailbox_of
 from greenroom.nouns.threads.queries import find_messages, get_brief, get_member, is_for_people, need_thread
 
 PAGE_CHARS = 16_000_000
@@ -130,8 +130,8 @@ async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
     page = query_of(request, Page)
     if page.priority is not None and page.priority not in threads.PRIORITIES:
         raise bad_request(f"priority must be one of {', '.join(threads.PRIORITIES)}.")
-    thread = need_thread(hub.rows, by, request.path_params["thread_id"])
     agent_id = by.agent_id
+    thread = await need_place(hub, by, request.path_params["thread_id"])
 
     def is_wanted(message: threads.Message) -> bool:
         return (agent_id is None or not is_for_people(message)) and page.priority in (None, message.priority)
@@ -152,6 +152,13 @@ async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
         if prompt:
             shown.insert(0, shapes.opening(thread, prompt))
     return json(shown)
+
+
+async def need_place(hub: Hub, by: Principal, thread_id: str) -> threads.Thread:
+    """The thread to read in. An agent's own mailbox is there before the first mail."""
+    if by.agent_id is not None and thread_id == mailbox_of(by.agent_id) and "chat" in by.rights:
+        await hub.bus.open_mailbox(by, by.agent_id)
+    return need_thread(hub.rows, by, thread_id)
 
 
 def _select(

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.messages import Seq, show_all
+from greenroom.doors.rest.messages import Seq, need_place, show_all
 from greenroom.doors.rest.wire import body_of, json, query_of, while_there
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
@@ -81,11 +81,12 @@ async def join(hub: Hub, by: Principal, request: Request) -> Response:
 
 async def wait(hub: Hub, by: Principal, request: Request) -> Response:
     query = query_of(request, Wait)
+    thread = await need_place(hub, by, request.path_params["thread_id"])
     waited = await while_there(
         request,
         hub.bus.wait(
             by,
-            request.path_params["thread_id"],
+            thread.id,
             query.after_seq,
             query.timeout_ms,
             agent_id=query.agent_id,
