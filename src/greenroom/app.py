@@ -39,7 +39,7 @@ from greenroom.nouns.threads.coordinator import Coordinator
 from greenroom.nouns.threads.deliveries import Deliveries
 from greenroom.nouns.threads.react import drop_files
 from greenroom.nouns.threads.waiting import Waiters
-from greenroom.settings import BadSettings, Settings
+from greenroom.settings import Settings
 
 logger = logging.getLogger(__name__)
 _SWEEP_S = 5.0
@@ -133,8 +133,6 @@ class Sweep:
 async def _ensure_operator(hub: Hub) -> None:
     """There is always an operator's token in the data directory, readable by its owner only."""
     path = hub.data / OPERATOR_TOKEN
-    if path.is_symlink():
-        raise BadSettings(f"{path} is a link: remove it, and start again.")
     if path.exists():
         path.chmod(0o600)
         text = path.read_text(errors="replace").strip()

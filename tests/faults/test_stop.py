@@ -9,7 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.people import GONE, Listener, Poster, accepted, enrol, open_thread, read_all
+from greenroom.testing.people import GONE, Listener, Poster, accepted, enrol, open_thread, read_all, until_waiters
 from greenroom.testing.raw_http import Line, dial
 from tests.conftest import assert_in_order
 
@@ -35,7 +35,7 @@ async def test_sigterm_ends_a_busy_hub_in_time_and_releases_everybody(hub: HubPr
         await poster.post("before")
         await asyncio.gather(*waiting)
         waiting = [asyncio.create_task(listener.wait(60_000)) for listener in listeners]
-        await all_wait(hub, 20)
+        await until_waiters(hub.url, hub.token, lambda count: count >= 20)
         began = time.monotonic()
         hub.send(signal.SIGTERM)
         released = await asyncio.gather(*waiting)
@@ -93,13 +93,3 @@ async def test_a_second_sigterm_ends_the_hub_at_once(hub: HubProcess) -> None:
     assert await asyncio.to_thread(hub.wait) == 0
     assert time.monotonic() - began < 1.5
     upload.close()
-
-
-async def all_wait(hub: HubProcess, count: int) -> None:
-    """Return once so many wait."""
-    async with Line(hub.url, hub.token) as line:
-        for _ in range(500):
-            if accepted(await line.call("GET", "/api/metrics"))["waiters"] >= count:
-                return
-            await asyncio.sleep(0.02)
-    raise AssertionError("they do not wait")

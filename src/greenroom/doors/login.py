@@ -8,7 +8,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from greenroom.doors.credentials import cookie_name
+from greenroom.doors.credentials import Bucket, cookie_name
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.hub import Hub
 from greenroom.log.clock import Clock
@@ -16,6 +16,7 @@ from greenroom.log.ids import new_secret
 from greenroom.nouns.access.model import HUB, CreateCredential, Principal, RevokeCredential
 from greenroom.nouns.access.tokens import new_token
 
+_GUESSES = 20
 _CODE_MS = 10 * 60_000
 _SESSION_MS = 30 * 86_400_000
 
@@ -46,6 +47,7 @@ class LoginCode(msgspec.Struct):
 
 def endpoints(codes: LoginCodes) -> list[Endpoint]:
     """The login page, its form, logging out, and codes for another browser."""
+    guesses = Bucket(_GUESSES, 1)
 
     async def show(hub: Hub, by: Principal, request: Request) -> Response:
         return _page(request.query_params.get("code", ""))
@@ -54,7 +56,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
         if not codes.take("".join(form.get("code", [])).strip()):
             problem = "This code is used up or too old. Get a new one with: greenroom token login"
-            return _page("", problem, status=401)
+            return _page("", problem, 401) if guesses.take() else _page("", "Too many wrong codes: wait a little.", 429)
         token = new_token("operator")
         expires_at = hub.log.clock.now() + _SESSION_MS
         await hub.log.do(

@@ -9,6 +9,7 @@ FILE = "greenroom.db"
 HUB_FILE = "hub.json"
 """Where the hub that owns the directory is to be found: its url and its process."""
 OPERATOR_TOKEN = "operator.token"  # noqa: S105 a file's name
+LOCK = "lock"
 MARK = "head"
 FILES = "files"
 """The folder of payload files."""
@@ -21,11 +22,15 @@ class StoreUnusable(Exception):
 
 def own(data: Path) -> int:
     """Make this process the only owner of a data directory, closed to other users; returns what to close at the end."""
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if data.is_symlink() or data.stat().st_uid != os.getuid():
-        raise StoreUnusable(f"{data} does not belong to you: choose another --data directory.")
-    data.chmod(0o700)
-    lock = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if data.is_symlink() or data.stat().st_uid != os.getuid():
+            raise StoreUnusable(f"{data} does not belong to you: choose another --data directory.")
+        data.chmod(0o700)
+        _need_no_links(data)
+        lock = os.open(data / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreUnusable(f"{data} cannot be used ({error.strerror}): choose another --data directory.") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -34,6 +39,13 @@ def own(data: Path) -> int:
             f"A hub is using {data} already{_whereabouts(data)}: use that one, or stop it, or choose another --data."
         ) from None
     return lock
+
+
+def _need_no_links(data: Path) -> None:
+    """Whoever could write here before it was closed may have led a name of ours to a file of somebody's."""
+    for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", LOCK, MARK, HUB_FILE, OPERATOR_TOKEN, FILES):
+        if (data / name).is_symlink():
+            raise StoreUnusable(f"{data / name} is a link: remove it, and start again.")
 
 
 def need_database(data: Path) -> Path:

@@ -126,3 +126,15 @@ class Listener:
                 with contextlib.suppress(*GONE):
                     await self.wait(1000)
         self._line.hang_up()
+
+
+async def until_waiters(url: str, token: str, is_so: Callable[[int], bool], within_s: float = 10.0) -> None:
+    """Return once the number of waits that are open is so."""
+    count = -1
+    async with Line(url, token) as line:
+        for _ in range(int(within_s / 0.05)):
+            count = accepted(await line.call("GET", "/api/metrics"))["waiters"]
+            if is_so(count):
+                return
+            await asyncio.sleep(0.05)
+    raise AssertionError(f"there are {count} waits")

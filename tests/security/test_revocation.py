@@ -1,0 +1,150 @@
+"""A credential that ends, ends everywhere: AU-12."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.people import accepted, enrol, open_thread, until_waiters
+from greenroom.testing.raw_http import Line
+from tests.security.rig import ACCEPT, VERSION, initialize_params
+
+pytestmark = pytest.mark.anyio
+
+
+class Everywhere:
+    """One token on every kind of long call there is; `ended` has a time for each that has ended."""
+
+    def __init__(self, hub: HubProcess, token: str, thread_id: str) -> None:
+        self._hub = hub
+        self._token = token
+        self._thread_id = thread_id
+        self.ended: dict[str, float] = {}
+        self.last: dict[str, Any] = {}
+
+    async def open(self) -> list[asyncio.Task[None]]:
+        session = await self._session()
+        wait = {"name": "msg_wait", "arguments": {"thread_id": self._thread_id, "timeout_ms": 60_000}}
+        call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": wait}
+        mcp = {"Accept": ACCEPT, "MCP-Protocol-Version": VERSION, "Mcp-Session-Id": session}
+        stream = {**mcp, "Accept": "text/event-stream"}
+        calls: dict[str, tuple[str, str, Any, dict[str, str]]] = {
+            "rest wait": ("GET", f"/api/threads/{self._thread_id}/wait?timeout_ms=60000&after_seq=99999", None, {}),
+            "events": ("GET", "/events", None, {"Accept": "text/event-stream"}),
+            "mcp wait": ("POST", "/mcp", call, mcp),
+            "mcp stream": ("GET", "/mcp", None, stream),
+            "legacy sse": ("GET", "/sse", None, {"Accept": "text/event-stream"}),
+        }
+        tasks = [asyncio.create_task(self._call(name, *request)) for name, request in calls.items()]
+        ready = asyncio.Event()
+        tasks.append(asyncio.create_task(self._socket(ready)))
+        await asyncio.wait_for(ready.wait(), 10)
+        return tasks
+
+    async def _session(self) -> str:
+        async with Line(self._hub.url, self._token) as line:
+            opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params()}
+            return (await line.call("POST", "/mcp", opening, {"Accept": ACCEPT})).headers["mcp-session-id"]
+
+    async def _call(self, name: str, method: str, path: str, body: Any, headers: dict[str, str]) -> None:
+        line = Line(self._hub.url, self._token)
+        try:
+            self.last[name] = (await line.call(method, path, body, headers)).status
+        except (OSError, EOFError) as error:
+            self.last[name] = type(error).__name__
+        finally:
+            self.ended[name] = time.monotonic()
+            line.hang_up()
+
+    async def _socket(self, ready: asyncio.Event) -> None:
+        headers = {"Authorization": f"Bearer {self._token}"}
+        async with connect(f"ws{self._hub.url[4:]}/sync", additional_headers=headers) as socket:
+            await socket.send(json.dumps({"op": "subscribe", "id": 1, "view": "thread", "key": self._thread_id}))
+            await socket.recv()
+            ready.set()
+            try:
+                while True:
+                    await socket.recv()
+            except ConnectionClosed as closed:
+                self.last["socket"] = closed.rcvd and closed.rcvd.code
+                self.ended["socket"] = time.monotonic()
+
+
+async def by_revoking(hub: HubProcess, agent_id: str) -> None:
+    async with Line(hub.url, hub.token) as line:
+        credentials = accepted(await line.call("GET", "/api/credentials"))
+        [found] = [c["id"] for c in credentials if c["agent_id"] == agent_id]
+        accepted(await line.call("DELETE", f"/api/credentials/{found}"))
+
+
+async def by_kicking(hub: HubProcess, agent_id: str) -> None:
+    async with Line(hub.url, hub.token) as line:
+        accepted(await line.call("POST", f"/api/agents/{agent_id}/kick"))
+
+
+@pytest.mark.parametrize("end", [by_revoking, by_kicking])
+async def test_ending_a_credential_ends_all_its_calls_within_two_seconds(
+    hub: HubProcess, end: Callable[[HubProcess, str], Awaitable[None]]
+) -> None:
+    """AU-12"""
+    thread_id = await open_thread(hub.url, hub.token)
+    agent_id, token = await enrol(hub.url, hub.token, "soon gone")
+    _, other_token = await enrol(hub.url, hub.token, "stays")
+    gone, stays = Everywhere(hub, token, thread_id), Everywhere(hub, other_token, thread_id)
+    tasks, others = await gone.open(), await stays.open()
+    await until_waiters(hub.url, hub.token, lambda count: count >= 4)
+    began = time.monotonic()
+    await end(hub, agent_id)
+    await asyncio.wait(tasks, timeout=5)
+    assert len(gone.ended) == 6, gone.ended
+    assert max(gone.ended.values()) - began < 2
+    assert gone.last["socket"] == 4401
+    assert gone.last["rest wait"] == 401
+    assert gone.last["mcp wait"] == 401
+    assert not stays.ended
+    async with Line(hub.url, token) as line:
+        assert (await line.call("GET", "/api/threads")).status == 401
+    for task in others:
+        task.cancel()
+    await asyncio.wait(others)
+
+
+async def test_a_credential_that_expires_ends_its_calls_too(hub: HubProcess) -> None:
+    """AU-12"""
+    thread_id = await open_thread(hub.url, hub.token)
+    async with Line(hub.url, hub.token) as line:
+        wish = {"kind": "viewer", "name": "guest", "expires_in_s": 2}
+        made = accepted(await line.call("POST", "/api/credentials", wish))
+    guest = Everywhere(hub, made["token"], thread_id)
+    tasks = await guest.open()
+    began = time.monotonic()
+    await asyncio.wait(tasks, timeout=6)
+    assert len(guest.ended) == 6, guest.ended
+    assert max(guest.ended.values()) - began < 4
+    assert guest.last["socket"] == 4401
+
+
+async def test_logging_out_ends_the_browsers_sockets(hub: HubProcess) -> None:
+    """AU-12"""
+    origin = {"Origin": hub.url}
+    async with Line(hub.url, "", {"Authorization": ""}) as line:
+        form = f"code={hub.login_code}"
+        reader, writer = await line.dial()
+        head = f"POST /login HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\nContent-Length: {len(form)}\r\n"
+        writer.write(f"{head}Content-Type: application/x-www-form-urlencoded\r\n\r\n{form}".encode())
+        entered = (await reader.readuntil(b"\r\n\r\n")).decode()
+    cookie = next(li for li in entered.splitlines() if li.lower().startswith("set-cookie")).split(": ")[1].split(";")[0]
+    headers = {"Cookie": cookie, **origin}
+    async with connect(f"ws{hub.url[4:]}/sync", additional_headers={"Cookie": cookie}, origin=hub.url) as socket:  # type: ignore[arg-type]
+        async with Line(hub.url, "", {"Authorization": ""}) as line:
+            assert (await line.call("POST", "/logout", headers=headers)).status == 303
+        with pytest.raises(ConnectionClosed) as closed:
+            await asyncio.wait_for(socket.recv(), 2)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4401
