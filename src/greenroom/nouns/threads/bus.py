@@ -20,6 +20,7 @@ from greenroom.nouns.threads.events import MessagePosted, PostRefused, TokenIssu
 from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Member, Message, Thread
 from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, is_file_named, is_for_people, need_thread
 from greenroom.nouns.threads.sync import held_token
+from greenroom.nouns.threads.turns import Turns
 from greenroom.nouns.threads.waiting import Waiter, Waiters
 
 MAX_WAIT_MS = 24 * 3600 * 1000
@@ -74,6 +75,7 @@ class Bus:
         self._log = log
         self._blobs = blobs
         self._inline = inline_chars
+        self._turns = Turns()
         self.presence = presence
         self.waiters = waiters
         self.deliveries = deliveries
@@ -103,10 +105,12 @@ class Bus:
         record = done.records[-1]
         event = record.event
         if isinstance(event, PostRefused):
+            self._turns.come_back(thread_id, event.member_id)
             raise SyncRefused(event, find_messages(self.rows, thread_id, after_seq=event.expected_last_seq or 0))
         if done.repeated and (event.thread_id, event.content, event.body) != (thread_id, content, body):
             raise Refused("key_reused", "This key was used for another message: choose a new one.", "conflict")
         if event.agent:
+            self._turns.come_back(thread_id, event.author_id)
             self.presence.hear(event.author_id, "msg_post")
         sync = SyncContext(record.seq, event.next_token) if event.next_token else None
         return Posted(event, record.seq, record.at, sync)
@@ -159,6 +163,8 @@ class Bus:
         seen = self._cursor(member) if after_seq is None else after_seq
         if member and after_seq is not None:
             self.deliveries.note(thread_id, member.member_id, seen=min(after_seq, thread.current_seq))
+        if agent:
+            self._turns.come_back(thread_id, agent.id)
         wait_ms = max(0, min(timeout_ms, MAX_WAIT_MS))
 
         def read(after: int) -> Page:
@@ -166,8 +172,11 @@ class Bus:
 
         with self.waiters.waiting(thread_id, agent.id if agent else None, wait_ms, by.credential) as waiter:
             page = read(seen)
-            if not page.messages and not _must_refresh(agent, member, seen, thread) and thread.status in OPEN_STATES:
+            refresh = _must_refresh(agent, member, seen, thread)
+            if not page.messages and not refresh and thread.status in OPEN_STATES:
                 page = await self._fresh(waiter, read, max(seen, page.upto), wait_ms / 1000)
+            if agent and (page.messages or refresh) and await self._turns.take(thread_id, agent.id):
+                page = read(seen)
         return await self._waited(by, thread_id, agent, page)
 
     def _waiting_agent(self, by: Principal, agent_id: str | None) -> Agent | None:

@@ -1,0 +1,56 @@
+"""Turns in a crowded thread."""
+
+import asyncio
+
+import pytest
+
+from greenroom.nouns.threads.turns import Turns
+
+pytestmark = pytest.mark.anyio
+LIMIT_S = 10
+
+
+async def test_a_few_go_at_once_and_the_next_when_one_comes_back() -> None:
+    turns = Turns()
+    assert await turns.take("t", "ann") is False
+    assert await turns.take("t", "bob") is False
+    assert await turns.take("elsewhere", "cy") is False
+    went: asyncio.Queue[str] = asyncio.Queue()
+
+    async def go(name: str) -> None:
+        assert await turns.take("t", name) is True
+        went.put_nowait(name)
+
+    async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as tasks:
+        for name in ("cy", "dan"):
+            tasks.create_task(go(name))
+        await asyncio.sleep(0)
+        turns.come_back("t", "somebody else")
+        await asyncio.sleep(0)
+        assert went.empty()
+        turns.come_back("t", "ann")
+        assert await went.get() == "cy"
+        turns.come_back("t", "cy")
+        assert await went.get() == "dan"
+
+
+async def test_all_are_let_go_when_nobody_comes_back() -> None:
+    turns = Turns()
+    names = [f"agent {number}" for number in range(50)]
+    async with asyncio.timeout(LIMIT_S):
+        waited = await asyncio.gather(*(turns.take("t", name) for name in names))
+    assert waited.count(False) == 2
+
+
+async def test_who_gives_up_waiting_holds_nobody_up() -> None:
+    turns = Turns()
+    for name in ("ann", "bob"):
+        await turns.take("t", name)
+    gone = asyncio.create_task(turns.take("t", "cy"))
+    last = asyncio.create_task(turns.take("t", "dan"))
+    await asyncio.sleep(0)
+    gone.cancel()
+    await asyncio.wait([gone])
+    turns.come_back("t", "ann")
+    async with asyncio.timeout(LIMIT_S):
+        assert await last is True
