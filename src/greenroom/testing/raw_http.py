@@ -30,14 +30,17 @@ def dial(url: str, timeout_s: float = 15.0) -> socket.socket:
     return socket.create_connection((where.hostname, where.port), timeout_s)
 
 
-def speak(url: str, said: bytes, timeout_s: float = 15.0) -> list[Answer]:
-    """Say these bytes, and listen until the hub hangs up, or adds nothing to whole answers; what it answered."""
+def speak(url: str, said: bytes, timeout_s: float = 15.0, *, once: bool = False) -> list[Answer]:
+    """Say these bytes, and listen until the hub hangs up, or adds nothing to whole answers; what it answered.
+
+    With `once` the first whole answer is enough.
+    """
     with dial(url, timeout_s) as line:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its answer may still be read
             line.sendall(said)
         heard = b""
-        while True:
-            line.settimeout(_PAUSE_S if heard and _is_whole(heard) else timeout_s)
+        while not (once and _is_whole(heard)):
+            line.settimeout(_PAUSE_S if _is_whole(heard) else timeout_s)
             try:
                 part = line.recv(65536)
             except (ConnectionResetError, TimeoutError):
@@ -53,7 +56,7 @@ def _is_whole(heard: bytes) -> bool:
         answers = parse(heard)
     except (ValueError, IndexError):
         return False
-    return len(answers[-1].body) >= int(answers[-1].headers.get("content-length", 0))
+    return bool(answers) and len(answers[-1].body) >= int(answers[-1].headers.get("content-length", 0))
 
 
 def parse(heard: bytes) -> list[Answer]:

@@ -1,0 +1,353 @@
+"""What a page of another site can do: BO-01 to BO-07, BO-11."""
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from greenroom.doors.origins import Origins
+from greenroom.settings import Settings
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.raw_http import Answer, speak
+from tests.security.conftest import House
+
+PORT = 39765
+FOREIGN = [
+    "https://evil.test",
+    "null",
+    "http://localhost",
+    "http://localhost:3000",
+    "http://localhost.evil.com",
+    "http://127.0.0.1.nip.io",
+    "http://localhost:{port}.evil.com",
+    "http://localhost:{port}@evil.test",
+    "https://trusted.example.evil.com",
+    "http://127.0.0.1:{port}/",
+    "HTTP://127.0.0.1:{port}",
+    "http://LOCALHOST:{port}",
+    "https://127.0.0.1:{port}",
+    "http://127.0.0.1:{port} ",
+    "http://127.0.0.1:0{port}",
+    "http://127.1:{port}",
+    "http://0.0.0.0:{port}",
+    "http://2130706433:{port}",
+    "http://[::ffff:127.0.0.1]:{port}",
+    "http://[0:0:0:0:0:0:0:1]:{port}",
+    "http://user@127.0.0.1:{port}",
+    "file://",
+    "chrome-extension://abcdefgh",
+    "moz-extension://127.0.0.1:{port}",
+    "http://127.0.0.1:{port}, http://evil.test",
+    "",
+]
+ON_THE_WIRE = [origin for origin in FOREIGN if origin == origin.strip()]
+"""HTTP takes spaces around a value away."""
+OURS = ["http://127.0.0.1:{port}", "http://localhost:{port}", "http://[::1]:{port}"]
+
+
+@pytest.mark.parametrize("origin", FOREIGN)
+def test_only_the_exact_origin_is_ours(origin: str) -> None:
+    """BO-02"""
+    origins = Origins(Settings(), PORT)
+    assert not origins.knows_origin([origin.format(port=PORT).encode()])
+
+
+def test_our_own_origins_are_ours_and_two_of_them_are_not() -> None:
+    """BO-02"""
+    origins = Origins(Settings(allowed_hosts=["hub.example"]), PORT)
+    for origin in [*OURS, "https://hub.example", f"http://hub.example:{PORT}"]:
+        assert origins.knows_origin([origin.format(port=PORT).encode()])
+    assert not origins.knows_origin([b"http://127.0.0.1:39765", b"http://127.0.0.1:39765"])
+    assert not origins.knows_origin([])
+    assert not origins.knows_origin([b"https://hub.example.evil.test"])
+    assert not origins.knows_origin([b"https://evil.hub.example"])
+
+
+@pytest.fixture(scope="module")
+def cookie(house: House) -> str:
+    """The cookie of a browser that has logged in."""
+    code = house.call("operator", "POST", "/api/login-codes").json()["code"]
+    entered = house.call(None, "POST", "/login", data={"code": code})
+    return entered.headers["set-cookie"].partition(";")[0]
+
+
+def send(house: House, method: str, path: str, headers: dict[str, str], body: str = "") -> Answer:
+    """One raw request; a header named twice is written as a list would be."""
+    fields = {"Host": f"127.0.0.1:{house.hub.port}", **headers}
+    head = "".join(f"{name.rstrip('*')}: {value}\r\n" for name, value in fields.items())
+    said = f"{method} {path} HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}"
+    [answer] = speak(house.hub.url, said.encode("latin-1"), once=True)
+    return answer
+
+
+SOCKET = {
+    "Upgrade": "websocket",
+    "Connection": "Upgrade",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "Sec-WebSocket-Version": "13",
+}
+
+
+@pytest.mark.parametrize("path", ["/sync"])
+def test_a_websocket_of_a_foreign_page_is_refused_before_the_upgrade(house: House, cookie: str, path: str) -> None:
+    """BO-01"""
+    for origin in ON_THE_WIRE:
+        headers = {**SOCKET, "Cookie": cookie, "Origin": origin.format(port=house.hub.port)}
+        assert send(house, "GET", path, headers).status == 403, origin
+    assert send(house, "GET", path, {**SOCKET, "Cookie": cookie}).status == 403, "a cookie without an origin"
+    twice = {"Origin": house.hub.url, "Origin*": house.hub.url}
+    assert send(house, "GET", path, {**SOCKET, "Cookie": cookie, **twice}).status in (400, 403)
+    assert send(house, "GET", path, {**SOCKET, "Cookie": cookie, "Origin": house.hub.url}).status == 101
+    bearer = {"Authorization": f"Bearer {house.tokens['operator']}"}
+    assert send(house, "GET", path, {**SOCKET, **bearer}).status == 101
+    assert send(house, "GET", path, {**SOCKET, **bearer, "Origin": "https://evil.test"}).status == 403
+
+
+@pytest.mark.parametrize("path", ["/api/threads", "/mcp", "/events", "/sse", "/login", "/health", "/"])
+def test_a_call_of_a_foreign_page_is_refused_on_every_door(house: House, cookie: str, path: str) -> None:
+    """BO-02"""
+    for origin in ON_THE_WIRE:
+        for proof in ({}, {"Cookie": cookie}, {"Authorization": f"Bearer {house.tokens['operator']}"}):
+            answer = send(house, "GET", path, {**proof, "Origin": origin.format(port=house.hub.port)})
+            assert answer.status == 403, (origin, proof)
+            assert answer.json["code"] == "foreign_origin"
+
+
+@pytest.mark.parametrize("path", ["/api/threads", "/mcp", "/events", "/sync", "/login", "/health", "/"])
+def test_a_name_that_is_not_ours_is_not_answered(house: House, path: str) -> None:
+    """BO-03"""
+    port = house.hub.port
+    names = [
+        f"rebind.test:{port}",
+        "rebind.test",
+        f"127.0.0.1.nip.io:{port}",
+        f"localhost.evil.test:{port}",
+        f"127.0.0.1:{port}.evil.test",
+        f"127.0.0.1:{port + 1}",
+        "127.0.0.1",
+        "",
+        f"user@127.0.0.1:{port}",
+        f"localhost.:{port}",
+        f"0.0.0.0:{port}",
+        f"[::ffff:127.0.0.1]:{port}",
+        f"printer.local:{port}",
+    ]
+    bearer = {"Authorization": f"Bearer {house.tokens['operator']}"}
+    for name in names:
+        assert send(house, "GET", path, {"Host": name, **bearer}).status in (400, 421), name
+        assert send(house, "GET", path, {"Host": name, **bearer, **SOCKET}).status in (400, 403), name
+
+
+def state_of(house: House) -> str:
+    """All that can be seen of the hub's data, but for its clock."""
+    with house.client("operator") as client:
+        seen = [client.get(path).json() for path in ("/api/threads", "/api/agents", "/api/credentials", "/api/audit")]
+        seen.append(client.get("/api/metrics").json()["seq"])
+    return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
+
+
+SIMPLE: list[tuple[str, dict[str, str], str]] = [
+    ("POST", {"Content-Type": "text/plain"}, '{"topic": "forged"}'),
+    ("POST", {"Content-Type": "application/x-www-form-urlencoded"}, "topic=forged"),
+    ("POST", {"Content-Type": "multipart/form-data; boundary=x"}, "--x--"),
+    ("POST", {}, '{"topic": "forged"}'),
+    ("GET", {"X-HTTP-Method-Override": "POST"}, ""),
+    ("POST", {"X-HTTP-Method-Override": "DELETE", "Content-Type": "text/plain"}, "{}"),
+]
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/threads", "/api/login-codes", "/logout", "/mcp", "/messages", "/api/credentials"]
+)
+def test_a_forged_call_with_the_cookie_changes_nothing(house: House, cookie: str, path: str) -> None:
+    """BO-04"""
+    before = state_of(house)
+    sites: list[dict[str, str]] = [
+        {"Origin": "https://evil.test", "Sec-Fetch-Site": "cross-site"},
+        {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "cross-site", "Referer": "https://evil.test/"},
+        {"Sec-Fetch-Site": "same-site"},
+        {},
+    ]
+    for method, headers, body in SIMPLE:
+        for site in sites:
+            answer = send(house, method, path, {"Cookie": cookie, **headers, **site}, body)
+            if method != "GET":
+                assert answer.status == 403, (method, headers, site, answer)
+    assert state_of(house) == before
+
+
+def test_our_own_page_may_use_the_cookie(house: House, cookie: str) -> None:
+    """BO-04"""
+    ours = {"Cookie": cookie, "Origin": house.hub.url, "Sec-Fetch-Site": "same-origin"}
+    assert send(house, "GET", "/api/threads", ours).status == 200
+    typed = {"Cookie": cookie, "Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+    assert send(house, "GET", "/", typed).status == 200
+    body = {**ours, "Content-Type": "application/json"}
+    assert send(house, "POST", "/api/threads", body, '{"topic": "by our page"}').status == 201
+    linked = {"Cookie": cookie, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert send(house, "GET", "/api/threads", linked).status == 403
+
+
+def test_looking_twice_changes_nothing(house: House) -> None:
+    """BO-04"""
+    described = house.call("operator", "GET", "/openapi.json").json()["paths"]
+    handles = {
+        "thread_id": house.threads["open"],
+        "message_id": house.messages["open"],
+        "agent_id": house.agents["ada"],
+    }
+    before = state_of(house)
+    looked = 0
+    with house.client("operator") as client:
+        for path, methods in described.items():
+            if "get" in methods and path not in ("/events", "/sse", "/mcp", "/mcp/sse"):
+                for name, value in handles.items():
+                    path = path.replace(f"{{{name}}}", value)
+                for method in ("GET", "GET", "HEAD"):
+                    client.request(method, path, params={"timeout_ms": 0, "q": "x"})
+                looked += 1
+    assert looked > 20
+    assert state_of(house) == before
+
+
+@pytest.mark.parametrize("origin", ["https://evil.test", "null", "http://sub.localhost", "http://localhost:1"])
+def test_no_other_origin_is_let_in_by_cors(house: House, cookie: str, origin: str) -> None:
+    """BO-05"""
+    preflight = {
+        "Origin": origin,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization",
+        "Access-Control-Request-Private-Network": "true",
+    }
+    for path in ("/api/threads", "/mcp", "/login", "/events", "/health", "/nowhere"):
+        for method, headers in (("OPTIONS", preflight), ("GET", {"Origin": origin}), ("GET", {})):
+            answer = send(house, method, path, {"Cookie": cookie, "Accept": "application/json", **headers})
+            assert not [name for name in answer.headers if name.startswith("access-control-")], (path, method)
+            assert answer.status >= 400 or not headers or path in ("/health", "/login")
+
+
+def test_every_answer_bears_the_headers_that_keep_other_pages_out(house: House) -> None:
+    """BO-06, BO-07"""
+    bearer = {"Authorization": f"Bearer {house.tokens['operator']}"}
+    big = {**bearer, "Content-Type": "application/json"}
+    answers = {
+        "json": send(house, "GET", "/api/threads", bearer),
+        "login": send(house, "GET", "/login", {}),
+        "front": send(house, "GET", "/", {}),
+        "health": send(house, "GET", "/health", {}),
+        "no credential": send(house, "GET", "/api/threads", {}),
+        "wrong host": send(house, "GET", "/api/threads", {"Host": "evil.test"}),
+        "foreign origin": send(house, "GET", "/api/threads", {"Origin": "https://evil.test"}),
+        "not found": send(house, "GET", "/nowhere", bearer),
+        "not allowed": send(house, "PATCH", "/api/threads", bearer),
+        "bad request": send(house, "POST", "/api/threads", big, "{"),
+        "forbidden": send(house, "GET", "/api/credentials", {"Authorization": f"Bearer {house.tokens['viewer']}"}),
+        "too large": send(house, "POST", "/login", {}, "x" * 5000),
+        "mcp": send(house, "GET", "/mcp", bearer),
+        "head": send(house, "HEAD", "/api/agents", {**bearer, "Connection": "close"}),
+    }
+    for name, answer in answers.items():
+        headers = answer.headers
+        assert headers["x-content-type-options"] == "nosniff", name
+        assert headers["cross-origin-resource-policy"] == "same-origin", name
+        assert headers["cross-origin-opener-policy"] == "same-origin", name
+        assert headers["x-frame-options"] == "DENY", name
+        assert headers["referrer-policy"] == "no-referrer", name
+        policy = headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in policy, name
+        assert "default-src 'none'" in policy, name
+        assert "unsafe" not in policy, name
+        assert "server" not in headers, name
+        if answer.body:
+            assert headers["content-type"].startswith(("application/json", "text/html")), name
+
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+HOSTILE: list[tuple[str, bytes, str]] = [
+    ("page.html", b"<script>alert(1)</script>", "text/html"),
+    ("image.svg", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "image/svg+xml"),
+    ("doc.pdf", b"%PDF-1.4", "application/pdf"),
+    ("doc.xml", b"<?xml version='1.0'?><x/>", "text/xml"),
+    ("page.png", b"<html><script>alert(1)</script></html>", "image/png"),
+    ("half.png", PNG[:12], "image/png"),
+    ("polyglot.gif", b"GIF89a/*<script>*/=1;alert(1)//", "image/gif"),
+    ("../../etc/passwd.png", b"root:x:0:0", "image/png"),
+    ("empty.png", b"", "image/png"),
+    ("photo.png.html", PNG, "text/html"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "mime"), HOSTILE)
+def test_what_is_no_image_is_not_taken_in(house: House, name: str, content: bytes, mime: str) -> None:
+    """BO-11"""
+    answer = house.call("ada", "POST", "/api/upload/image", files={"file": (name, content, mime)})
+    assert answer.status_code in (400, 413, 415), answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_an_upload_is_served_without_power(house: House) -> None:
+    """BO-11"""
+    polyglot = PNG + b"<html><script>alert(document.domain)</script>"
+    names = ["dot.png", "a\r\nSet-Cookie: x=1.png", 'q".png', "..%2f..%2fx.png", "\u202egnp.png"]
+    for name in names:
+        for content in (PNG, polyglot):
+            made = house.call("ada", "POST", "/api/upload/image", files={"file": (name, content, "image/png")})
+            if made.status_code >= 400:
+                continue
+            url = made.json()["url"]
+            shown = house.call("bob", "GET", url)
+            assert shown.status_code == 200
+            assert shown.headers["content-type"] == "image/png"
+            assert shown.headers["x-content-type-options"] == "nosniff"
+            assert "sandbox" in shown.headers["content-security-policy"]
+            assert "default-src 'none'" in shown.headers["content-security-policy"]
+            assert "content-disposition" in shown.headers
+            assert "set-cookie" not in shown.headers
+            assert house.call(None, "GET", url).status_code in (401, 429)
+    plain = house.call("ada", "POST", "/api/upload/image", files={"file": ("dot.png", PNG, "image/png")})
+    assert plain.status_code == 200, plain.text
+
+
+def test_a_configured_name_is_answered_and_no_other(own_data: Path) -> None:
+    """BO-03"""
+    with HubProcess(own_data, {"GREENROOM_ALLOWED_HOSTS": "hub.example,[fd00::1]:8443"}) as hub:
+
+        def status(host: str, **headers: str) -> int:
+            with httpx.Client(base_url=hub.url) as client:
+                return client.get("/login", headers={"Host": host, **headers}).status_code
+
+        assert status("hub.example") == 200
+        assert status(f"HUB.example:{hub.port}") == 200
+        assert status("[fd00::1]:8443") == 200
+        assert status("hub.example", Origin="https://hub.example") == 200
+        for host in ("hub.example.evil.test", "evil.hub.example", "[fd00::1]", "hub.example:1"):
+            assert status(host) == 421
+
+
+def test_a_page_cannot_be_anonymous(own_data: Path) -> None:
+    """BO-04"""
+    with HubProcess(own_data, args=("--allow-anonymous-local",)) as hub:
+
+        def threads(method: str = "GET", **headers: Any) -> int:
+            with httpx.Client(base_url=hub.url) as client:
+                return client.request(method, "/api/threads", headers=headers).status_code
+
+        assert threads() == 200
+        for headers in (
+            {"Origin": hub.url},
+            {"Origin": "null"},
+            {"Cookie": "a=b"},
+            {"Referer": "https://evil.test/"},
+            {"Sec-Fetch-Site": "cross-site"},
+            {"Sec-Fetch-Mode": "no-cors"},
+        ):
+            assert threads(**headers) in (401, 403), headers
+        assert threads("POST", **{"Content-Type": "text/plain"}) == 401
+        assert threads("DELETE") in (401, 405)
