@@ -117,6 +117,23 @@ async def test_who_may_not_read_is_not_let_in(rig: Rig, kind: str) -> None:
         await rig.client(await rig.token(kind)).connect()
 
 
+async def test_one_caller_has_so_many_sockets_and_gets_them_back(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("greenroom.doors.sync.socket.MOST_SOCKETS", 3)
+    clients = [rig.client() for _ in range(3)]
+    await asyncio.gather(*[client.connect() for client in clients])
+    with pytest.raises(websockets.InvalidStatus):
+        await rig.client().connect()
+    async with rig.client(await rig.token("viewer")):
+        pass
+    for client in clients:
+        await client.send("x" * 70_000)
+        await closing(client)
+        await client.drop()
+    await asyncio.gather(*[client.connect() for client in clients])
+    for client in clients:
+        await client.drop()
+
+
 async def test_a_cookie_opens_the_socket_for_our_page_alone(rig: Rig) -> None:
     cookie = f"{cookie_name(rig.hub)}={await rig.token('operator', browser=True)}"
     address = rig.url.replace("http", "ws", 1) + "/sync"

@@ -18,7 +18,7 @@ from greenroom.nouns.access.model import NOBODY
 
 PATH = "/sync"
 MOST_SOCKETS = 1000
-"""For one credential."""
+"""For one principal."""
 FRAME_CHARS = 65_536
 _FRAMES = 600
 _FRAMES_PER_S = 50.0
@@ -38,10 +38,10 @@ class SyncSocket:
         if "read" not in by.rights or count >= MOST_SOCKETS:
             await send({"type": "websocket.close", "code": 1008})
             return
-        await send({"type": "websocket.accept"})
         self._sockets[by.id] = count + 1
         client = Client(by)
         try:
+            await send({"type": "websocket.accept"})
             await self._serve(client, receive, send)
         finally:
             self._feed.leave(client)
