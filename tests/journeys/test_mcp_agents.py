@@ -83,6 +83,12 @@ async def test_registering_again_with_ones_own_token_is_the_same_agent(shared_hu
         assert (again["agent_id"], again["token"]) == (ann.id, ann.token)
         shown = next(a for a in await ann.call("agent_list") if a["agent_id"] == ann.id)
         assert (shown["ide"], shown["description"]) == ("Other", "anew")
+        topic = fresh("again")
+        await ann.call("bus_connect", thread_name=topic, ide="Other", model="M")
+        joined = await ann.call("bus_connect", thread_name=topic, emoji="🦉")
+        assert joined["agent"]["agent_id"] == ann.id
+        shown = next(a for a in await ann.call("agent_list") if a["agent_id"] == ann.id)
+        assert (shown["ide"], shown["description"], shown["emoji"]) == ("Other", "anew", "🦉"), "what was said stays"
 
 
 async def test_a_credential_made_for_an_agent_becomes_it_at_its_first_connect(shared_hub: HubProcess) -> None:
@@ -182,11 +188,23 @@ async def test_one_token_may_enrol_several_agents_and_speak_for_each(shared_hub:
         thread_id = one["thread"]["thread_id"]
         alone = await client.call("msg_wait", thread_id=thread_id, after_seq=0, timeout_ms=0, return_format="json")
         assert alone["reply_token"] == one["reply_token"], "one agent is meant without being named"
+        said = await client.call(
+            "msg_post",
+            thread_id=thread_id,
+            content="as the only one",
+            expected_last_seq=0,
+            reply_token=one["reply_token"],
+        )
+        assert (await client.call("msg_react", message_id=said["msg_id"], reaction="ok"))["agent_id"] == (
+            one["agent"]["agent_id"]
+        )
+        one |= {"current_seq": said["current_seq"], "reply_token": said["reply_token"]}
         two = await client.call("bus_connect", thread_name=topic, ide=fresh("Two"), model="M")
         assert (one["agent"]["is_administrator"], two["agent"]["is_administrator"]) == (True, False)
         ids = [said["agent"]["agent_id"] for said in (one, two)]
         unnamed = await client.call("msg_wait", thread_id=thread_id, after_seq=0, timeout_ms=0)
         assert unnamed["code"] == "agent_required"
+        assert (await client.call("msg_post", thread_id=thread_id, content="who?"))["code"] == "agent_required"
         posted = await client.call(
             "msg_post",
             thread_id=thread_id,
@@ -197,7 +215,7 @@ async def test_one_token_may_enrol_several_agents_and_speak_for_each(shared_hub:
         )
         assert posted["seq"]
         waited = await client.call("msg_wait", thread_id=thread_id, after_seq=0, agent_id=ids[1], return_format="json")
-        assert contents(waited["messages"]) == ["from one"]
+        assert contents(waited["messages"]) == ["as the only one", "from one"]
         by_token = await client.call(
             "msg_wait",
             thread_id=thread_id,

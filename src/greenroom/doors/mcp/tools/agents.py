@@ -13,7 +13,7 @@ from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.model import Agent, RegisterAgent, ResumeAgent, Skill, UnregisterAgent, UpdateAgent
-from greenroom.nouns.agents.queries import find_agents, need_own_agent
+from greenroom.nouns.agents.queries import find_agents, get_agent, need_own_agent
 from greenroom.nouns.threads.queries import need_thread
 
 Ide = Annotated[str, Meta(description="The program you run in, such as Claude Code, Codex or Cursor.")]
@@ -57,6 +57,15 @@ async def register(call: Call[Any], ide: str, model: str) -> Registered:
     args, hub, by = call.args, call.hub, call.by
     token = new_token("agent")
     agent_id = by.agent_id or new_id("agt")
+    known = get_agent(hub.rows, agent_id)
+    said = {
+        "description": args.description,
+        "capabilities": args.capabilities,
+        "skills": skills_of(args.skills),
+        "display_name": args.display_name,
+        "emoji": args.emoji,
+    }
+    kept = {name: getattr(known, name) for name in said} if known else {}
     await hub.log.do(
         RegisterAgent(
             by=by,
@@ -65,11 +74,7 @@ async def register(call: Call[Any], ide: str, model: str) -> Registered:
             digest=token.digest,
             ide=ide,
             model=model,
-            description=args.description or "",
-            capabilities=args.capabilities or [],
-            skills=skills_of(args.skills) or [],
-            display_name=args.display_name,
-            emoji=args.emoji,
+            **(kept | {name: value for name, value in said.items() if value is not None}),
         )
     )
     hub.presence.hear(agent_id, "registered")

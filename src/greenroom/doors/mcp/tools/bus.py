@@ -93,13 +93,21 @@ async def bus_connect(call: Call[ConnectArgs]) -> Any:
 
 async def _identity(call: Call[ConnectArgs]) -> tuple[Principal, Registered]:
     """Who connects: an agent that is known already is taken up again, anybody else is registered."""
-    args = call.args
-    named = bool(args.agent_id or args.token)
-    known = call.by.agent_id is not None and get_agent(call.hub.rows, call.by.agent_id) is not None
-    if named or (known and args.ide is None and args.model is None):
+    args, by = call.args, call.by
+    known = get_agent(call.hub.rows, by.agent_id) if by.agent_id else None
+    if args.agent_id or args.token or (known and not _describes(args, known)):
         by, agent = need_speaker(call, "bus_connect", args.agent_id, args.token)
         return by, Registered(await resume(call, by, agent), args.token or (call.token if by.agent_id else ""))
-    return call.by, await register(call, args.ide or "Unknown IDE", args.model or "Unknown Model")
+    ide, model = (known.ide, known.model) if known else ("Unknown IDE", "Unknown Model")
+    return by, await register(call, args.ide or ide, args.model or model)
+
+
+def _describes(args: ConnectArgs, known: Agent) -> bool:
+    """Whether the agent says something of itself that was not known."""
+    if args.ide not in (None, known.ide) or args.model not in (None, known.model):
+        return True
+    said = (args.description, args.capabilities, args.skills, args.display_name, args.emoji)
+    return any(value is not None for value in said)
 
 
 async def _join(call: Call[ConnectArgs], by: Principal, agent: Agent) -> Done:

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from greenroom.doors.mcp.tool import Call, Tool
 from greenroom.doors.mcp.tools.messages import Attachments, Format, Key, Patience, Seq, patience_ms, show_waited
-from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker, still_holds
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, need_speaker, still_holds
 
 
 class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,7 +23,8 @@ class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 async def mail_send(call: Call[SendArgs]) -> Any:
     args = call.args
-    posted = await call.hub.bus.mail(call.by, args.agent_id, args.content, args.author, key=args.key)
+    author = author_of(call, args.author)
+    posted = await call.hub.bus.mail(call.by, args.agent_id, args.content, author, key=args.key)
     return {"msg_id": posted.event.message_id, "seq": posted.seq, "thread_id": posted.event.thread_id}
 
 

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from greenroom.doors.mcp.shapes import blocks_of, is_person, message_shape, opening, sync_fields, wait_fields, whole
 from greenroom.doors.mcp.tool import Call, Tool
-from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker, still_holds
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, get_speaker, still_holds
 from greenroom.doors.mcp.tools.threads import ThreadId
 from greenroom.nouns.threads.bus import MAX_WAIT_MS, SyncRefused, Waited
 from greenroom.nouns.threads.model import Message
@@ -69,7 +69,7 @@ async def msg_post(call: Call[PostArgs]) -> Any:
         event, seq, _, sync = await hub.bus.post(
             call.by,
             args.thread_id,
-            args.author,
+            author_of(call, args.author),
             args.content,
             strict=True,
             role=args.role,

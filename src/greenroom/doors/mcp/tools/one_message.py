@@ -8,7 +8,7 @@ from msgspec import Meta
 from greenroom.doors.mcp.shapes import is_person, message_shape, whole
 from greenroom.doors.mcp.tool import Call, Tool
 from greenroom.doors.mcp.tools.snippet import snippet
-from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, get_speaker
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.nouns.agents.queries import get_agent
@@ -127,12 +127,13 @@ class ReactArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 async def msg_react(call: Call[ReactArgs]) -> Any:
     args, hub = call.args, call.hub
-    await hub.log.do(
-        React(by=call.by, message_id=args.message_id, agent_id=args.agent_id or None, reaction=args.reaction)
-    )
+    author = author_of(call, args.agent_id)
+    await hub.log.do(React(by=call.by, message_id=args.message_id, agent_id=author, reaction=args.reaction))
     message = need_message(hub.rows, call.by, args.message_id)
-    agent_id = call.by.agent_id or args.agent_id or "human"
+    agent_id = call.by.agent_id or author or "human"
     agent = get_agent(hub.rows, agent_id)
+    if agent is not None:
+        hub.presence.hear(agent_id, "msg_react")
     at = next((r.at for r in message.reactions if (r.agent_id, r.reaction) == (agent_id, args.reaction)), None)
     return {
         "reaction_id": f"{message.id}:{agent_id}:{args.reaction}",
@@ -146,8 +147,9 @@ async def msg_react(call: Call[ReactArgs]) -> Any:
 
 async def msg_unreact(call: Call[ReactArgs]) -> Any:
     args = call.args
+    author = author_of(call, args.agent_id)
     done = await call.hub.log.do(
-        Unreact(by=call.by, message_id=args.message_id, agent_id=args.agent_id or None, reaction=args.reaction)
+        Unreact(by=call.by, message_id=args.message_id, agent_id=author, reaction=args.reaction)
     )
     return {"removed": bool(done.records), "message_id": args.message_id, "reaction": args.reaction}
 

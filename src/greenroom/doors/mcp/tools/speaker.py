@@ -31,7 +31,7 @@ class Speaker(NamedTuple):
 def get_speaker(call: Call[Any], activity: str, agent_id: str | None = None, token: str | None = None) -> Speaker:
     """Who speaks; an agent that speaks is there. Raises Refused when what was named is not the caller's."""
     by = _proven(call, agent_id, token) if token else call.by
-    wanted = agent_id or by.agent_id or _only_agent(call, by)
+    wanted = agent_id or by.agent_id or _only_agent(call)
     if wanted is None:
         return Speaker(by, None)
     agent = need_own_agent(call.hub.rows, by, wanted)
@@ -74,8 +74,14 @@ def _proven(call: Call[Any], agent_id: str | None, token: str) -> Principal:
     return found
 
 
-def _only_agent(call: Call[Any], by: Principal) -> str | None:
+def author_of(call: Call[Any], named: str | None) -> str | None:
+    """Under whose name something is posted: whoever was named, the rules judge it; else who can only be meant."""
+    return named or call.by.agent_id or _only_agent(call)
+
+
+def _only_agent(call: Call[Any]) -> str | None:
     """The agent of a credential that has enrolled exactly one; a person's credential never speaks by itself."""
+    by = call.by
     if by.operates or "register" not in by.rights or by.credential is None:
         return None
     mine = call.hub.rows.find(AGENTS, {"enrolled_by": by.credential, "state": "registered"}, limit=2)
