@@ -16,13 +16,15 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from greenroom.doors.connection import Connection, Newcomers
+from greenroom.doors.websocket import WebSocket
 from greenroom.hub import Hub
 from greenroom.settings import BadSettings, Settings
 
 _GRACE_S = 3
 _FILES = 65_536
-_KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
-"""A peer that vanished without a word is noticed within 25 s, where the system lets us choose."""
+_KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 25_000}
+"""A peer that vanished without a word, or takes nothing of what it was sent, is noticed within 25 s, where the system
+lets us choose."""
 
 
 def bind(settings: Settings) -> socket.socket:
@@ -89,7 +91,7 @@ def config_of(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         app,
         loop="none",
         http=functools.partial(Connection, Newcomers(_raise_file_limit() // 4)),  # type: ignore[arg-type]
-        ws="websockets-sansio",
+        ws=WebSocket,
         lifespan="off",
         log_config=None,
         log_level=logging.ERROR,  # what strangers send must not fill the log
