@@ -25,7 +25,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     behind_proxy: bool = False
     """A reverse proxy stands in front: its X-Forwarded headers are ignored instead of refused."""
     tls_cert: str | None = None
+    """The file with the certificate, for TLS; goes with tls_key."""
     tls_key: str | None = None
+    """The file with the certificate's private key."""
     allow_plaintext: bool = False
     """Listen beyond loopback without TLS: only on a network that you trust as a whole."""
     allow_anonymous_local: bool = False
@@ -55,7 +57,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     command_memory_days: int = 7
     """How long the key of a command is remembered, so that a repeat returns the first answer."""
     max_mcp_sessions: int = 10_000
+    """How many MCP sessions may be open at once; one credential may have half of them."""
     mcp_idle_s: int = 600
+    """An MCP session that is not used for so long is ended; its client begins a new one by itself."""
     local_node: bool = True
     """Keep a node on this machine, so that agents can be started here."""
     failpoint: str | None = None

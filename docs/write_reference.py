@@ -1,0 +1,137 @@
+"""Writes the tables of the reference into docs/users from the source; a test sees that they are up to date.
+
+Run it as `.venv/bin/python docs/write_reference.py`. Whatever stands between `<!-- table: NAME -->` and `<!-- end -->`
+in a document is replaced.
+"""
+
+import argparse
+import ast
+import asyncio
+import itertools
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from greenroom import settings
+from greenroom.app import open_hub
+from greenroom.cli.main import parser
+from greenroom.doors import router
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.login import LoginCodes
+from greenroom.log.clock import SystemClock
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "greenroom"
+USERS = ROOT / "docs" / "users"
+_MARKED = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
+_ERRORS = {"Refused": 0, "Unavailable": 0, "HttpRefused": 1, "Refusal": 1, "Wrong": 1}
+"""The errors that bear a code, and which of their arguments it is; the sentence follows it."""
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines)
+
+
+def settings_table() -> str:
+    """Every setting with its default and the sentence that stands below it in settings.py."""
+    tree = ast.parse((SOURCE / "settings.py").read_text())
+    (body,) = [node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings"]
+    said = {}
+    for field, below in itertools.pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
+            said[ast.unparse(field.target)] = ast.literal_eval(below.value)
+    default = settings.Settings()
+    rows = [
+        [f"`{name}`", f"`GREENROOM_{name.upper()}`", _shown(getattr(default, name)), said[name]]
+        for name in settings.Settings.__struct_fields__
+    ]
+    return table(("setting", "in the environment", "default", "what it does"), rows)
+
+
+def _shown(value: Any) -> str:
+    return "—" if value in (None, []) else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def commands_table() -> str:
+    return table(("command", "what it does"), [[f"`greenroom {c}`", says] for c, says in commands(parser())])
+
+
+def commands(of: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every command with its one line of help."""
+    for action in of._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            help_of = {choice.dest: str(choice.help) for choice in action._choices_actions}
+            for name, inner in action.choices.items():
+                deeper = list(commands(inner, f"{path}{name} "))
+                yield from deeper or [(f"{path}{name}", help_of[name])]
+
+
+def routes_table() -> str:
+    rows = [[f"`{e.method} {e.path}`", e.needs, e.summary] for e in asyncio.run(endpoints())]
+    return table(("route", "needs the right", "what it does"), rows)
+
+
+async def endpoints() -> list[Endpoint]:
+    """What every HTTP door declares."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with (
+            open_hub(Path(folder), settings.Settings(local_node=False)) as hub,
+            router.build(hub, LoginCodes(SystemClock())) as (_, declared),
+        ):
+            return list(declared)
+
+
+def errors_table() -> str:
+    rows = [[f"`{code}`", says] for code, says in sorted(errors().items())]
+    return table(("code", "what it says"), rows)
+
+
+def errors() -> dict[str, str]:
+    """Every code of a refusal that the source names, with its sentence."""
+    found: dict[str, str] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ERRORS:
+                given = node.args[_ERRORS[node.func.id] :]
+                if given and isinstance(given[0], ast.Constant) and isinstance(given[0].value, str):
+                    found.setdefault(given[0].value, _sentence(given[1]) if len(given) > 1 else "")
+    return found
+
+
+def _sentence(node: ast.expr) -> str:
+    """A constant as it is; of an f-string, its values as an ellipsis."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        parts = [str(p.value) if isinstance(p, ast.Constant) else "…" for p in node.values]
+        return "".join(parts)
+    return ""
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "settings": settings_table,
+    "commands": commands_table,
+    "routes": routes_table,
+    "errors": errors_table,
+}
+
+
+def renewed(text: str) -> str:
+    """A document with its tables made anew."""
+    return _MARKED.sub(lambda m: f"<!-- table: {m[1]} -->\n\n{TABLES[m[1]]()}\n\n<!-- end -->", text)
+
+
+def main() -> None:
+    for path in sorted(USERS.glob("*.md")):
+        text = path.read_text()
+        new = renewed(text)
+        if new != text:
+            path.write_text(new)
+            print(f"renewed {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The first minute of the README works when it is followed to the letter, in both languages."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from greenroom.testing.hub_process import HubProcess
+from tests.conftest import checked
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def hub_at_home(home: Path) -> Iterator[HubProcess]:
+    """What `make run` starts, on a free port."""
+    yield from checked(HubProcess(home / ".greenroom"))
+
+
+def steps(readme: str) -> str:
+    """The commands for the second terminal."""
+    (block,) = re.findall(r"```bash\n(export PATH.*?)```", (ROOT / readme).read_text(), re.DOTALL)
+    return str(block)
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])
+def test_two_agents_talk_in_the_first_minute(hub_at_home: HubProcess, home: Path, readme: str) -> None:
+    ran = subprocess.run(
+        ["bash", "-eu", "-c", steps(readme)],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert ran.returncode == 0, ran
+    *_, shown = ran.stdout.partition("[")
+    heads = [line for line in shown.splitlines() if re.match(r"\[?\d+\] ", line)]
+    assert [head.split()[1] for head in heads] == ["Ann", "Ann", "Bob"]
+    assert "Bob" in ran.stdout
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])
+def test_what_the_readme_says_to_type_first_are_targets_of_make(readme: str) -> None:
+    text = (ROOT / readme).read_text()
+    first = re.search(r"```bash\n(.*?)```", text, re.DOTALL)
+    assert first is not None
+    assert [line.split()[:2] for line in first[1].splitlines()] == [["make", "run"], ["make", "test"]]
+    makefile = (ROOT / "Makefile").read_text()
+    assert "\nrun: " in makefile
+    assert "\ntest: " in makefile
+
+
+def test_both_readmes_have_the_same_shape() -> None:
+    english, chinese = ((ROOT / name).read_text() for name in ("README.md", "README.zh-CN.md"))
+    for pattern in (r"^#+ ", r"^\| \*\*", r"^```", r"^- "):
+        assert len(re.findall(pattern, english, re.M)) == len(re.findall(pattern, chinese, re.M)), pattern
+    for pattern in (r"`(tests/[^`]+)`", r"\]\(([^)]+)\)"):
+        assert set(re.findall(pattern, english)) ^ set(re.findall(pattern, chinese)) <= {
+            "README.md",
+            "README.zh-CN.md",
+        }

@@ -1,0 +1,100 @@
+"""What there is to use is in the documents, and the tables there are those of the source."""
+
+import argparse
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from greenroom.cli.main import parser
+from greenroom.doors.mcp.tools import TOOLS
+from greenroom.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+USERS = {path.name: path.read_text() for path in (ROOT / "docs" / "users").glob("*.md")}
+ALL = "\n".join(USERS.values())
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    return load(ROOT / "docs" / "write_reference.py")
+
+
+@pytest.mark.parametrize("name", sorted(USERS))
+def test_the_tables_are_those_of_the_source(reference: ModuleType, name: str) -> None:
+    assert reference.renewed(USERS[name]) == USERS[name], "run .venv/bin/python docs/write_reference.py"
+
+
+@pytest.mark.parametrize("name", Settings.__struct_fields__)
+def test_every_setting_is_documented(name: str) -> None:
+    assert f"`{name}`" in USERS["settings.md"]
+
+
+@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
+def test_every_tool_is_documented(tool: str) -> None:
+    assert f"`{tool}`" in ALL
+
+
+def commands(of: argparse.ArgumentParser, path: str = "greenroom") -> Iterator[str]:
+    inner = [action for action in of._actions if isinstance(action, argparse._SubParsersAction)]
+    if not inner:
+        yield path
+    for action in inner:
+        for name, chosen in action.choices.items():
+            yield from commands(chosen, f"{path} {name}")
+
+
+@pytest.mark.parametrize("command", [*commands(parser())])
+def test_every_command_is_documented(command: str) -> None:
+    assert f"`{command}`" in USERS["cli.md"]
+
+
+def test_every_route_and_every_error_code_is_documented(reference: ModuleType) -> None:
+    import asyncio
+
+    for endpoint in asyncio.run(reference.endpoints()):
+        assert f"`{endpoint.method} {endpoint.path}`" in USERS["rest.md"]
+    for code in reference.errors():
+        assert f"`{code}`" in USERS["rest.md"]
+
+
+def documents() -> list[Path]:
+    return [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_documents_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
+        if "://" not in target:
+            assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_commands_that_documents_name_are_there(path: Path) -> None:
+    text = path.read_text()
+    for name in re.findall(r"`((?:src|tests|docs)/[\w/.-]+\.(?:py|md))`", text):
+        assert (ROOT / name).exists(), name
+    verbs = {command.split()[1] for command in commands(parser())}
+    written = re.sub(r"<!-- table.*?<!-- end -->", "", text, flags=re.DOTALL)
+    for verb in re.findall(r"`greenroom ([a-z]+)", written):
+        assert verb in verbs, verb
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "adr").glob("[0-9]*.md")), ids=lambda path: path.name)
+def test_a_decision_is_short_and_says_what_was_rejected(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) < 40
+    for heading in ("## Context", "## Decision", "## Consequences", "## Rejected"):
+        assert heading in text
