@@ -343,6 +343,22 @@ async def test_a_repeat_with_the_same_key_posts_nothing_twice(shared_hub: HubPro
         assert contents(listed)[1:] == ["only once"]
 
 
+async def test_a_key_whose_post_was_refused_is_still_free(shared_hub: HubProcess) -> None:
+    async with Stage(shared_hub) as stage:
+        ann, bob = await stage.agents(fresh("free key"))
+        await ann.post("first")
+        assert (await bob.post("second", key="k"))["error"] == "SeqMismatchError"
+        assert (await bob.post("second", key="k"))["error"] == "ReplyTokenReplayError"
+        await bob.wait()
+        context = bob.context
+        posted = await bob.post("second, knowing the first", key="k")
+        assert posted["seq"]
+        bob.context = context
+        assert await bob.post("second, knowing the first", key="k") == posted
+        mailed = await bob.call("mail_send", agent_id=ann.id, content="x", key="k")
+        assert mailed["error"] == "key_reused"
+
+
 async def _until_waiting(stage: Stage, thread_id: str, count: int = 1) -> None:
     """Until so many agents wait in the thread."""
     operator = await stage.operator()

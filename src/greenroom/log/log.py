@@ -152,7 +152,7 @@ class Log:
             project: Any = self.project[type(event)]
             project(tx, event, record)
             records.append(record)
-        if command.key is not None and records:
+        if command.key is not None and records and not records[-1].event.refusal:
             tx.remember(_memory(command), type(command).__name__, records[0].seq, records[-1].seq, now)
         return Done(tuple(records))
 

@@ -32,6 +32,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: ClassVar[int] = 1
     privileged: ClassVar[bool] = False
     """A privileged event is a link of the hash chain that `greenroom check` verifies."""
+    refusal: ClassVar[bool] = False
+    """A refusal that had to be recorded. Nothing was done, so it leaves the command's key free for another try."""
 
 
 class Recorded(msgspec.Struct, frozen=True):
