@@ -13,6 +13,7 @@ HEAD_BYTES = 65_536
 HEAD_S = 10.0
 PACE_S = 10.0
 PACE_BYTES = 10_240
+UNWANTED_BYTES = 1_048_576
 
 
 class Newcomers:
@@ -42,6 +43,8 @@ class Connection(HttpToolsProtocol):
         self._awaits = "head"
         self._bytes = 0
         """How much has come of what is awaited; of a body, since it was last measured."""
+        self._unwanted = 0
+        """How much has come of a body after the answer."""
         self._timed: str | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -80,6 +83,9 @@ class Connection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._bytes += len(body)
+        self._unwanted += len(body) if self.cycle.response_complete else 0
+        if self._unwanted > UNWANTED_BYTES:
+            self.transport.close()
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -88,7 +94,7 @@ class Connection(HttpToolsProtocol):
 
     def _await(self, what: str) -> None:
         self._awaits = what
-        self._bytes = 0
+        self._bytes = self._unwanted = 0
 
     def _time(self) -> None:
         """Begin to time what is awaited now; a request that comes in one piece is never timed."""

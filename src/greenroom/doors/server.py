@@ -87,6 +87,7 @@ def url_of(settings: Settings, port: int) -> str:
 
 def config_of(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """How uvicorn is set up."""
+    logging.getLogger("uvicorn.error").addFilter(_is_ours)
     return uvicorn.Config(
         app,
         loop="none",
@@ -107,6 +108,11 @@ def config_of(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         ssl_certfile=settings.tls_cert,
         ssl_keyfile=settings.tls_key,
     )
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """uvicorn takes wrong bytes of a client for an error with a trace; the socket is closed, and that is all."""
+    return "UTF-8 sequence received from client" not in str(record.msg)
 
 
 class HubServer(uvicorn.Server):
