@@ -92,6 +92,35 @@ def test_check_names_what_is_wrong_and_exits_1(hub: HubProcess) -> None:
         assert connection.execute("SELECT data FROM row_thread").get == kept
 
 
+def test_data_of_a_newer_hub_is_refused_by_every_tool_and_left_as_it_is(hub: HubProcess, tmp_path: Path) -> None:
+    hub.stop()
+    database = hub.data / "greenroom.db"
+    with contextlib.closing(apsw.Connection(str(database))) as connection:
+        connection.execute("PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)")
+    before = database.read_bytes()
+    code, said = hub.refuse()
+    assert (code, "newer greenroom" in said, len(said.splitlines())) == (1, True, 1)
+    assert "newer_schema" in greenroom(hub.data, "check").out
+    assert greenroom(hub.data, "backup", str(tmp_path / "saved.tar")).code == 1
+    assert database.read_bytes() == before
+    with contextlib.closing(apsw.Connection(str(database))) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    hub.start()
+
+
+def test_a_damaged_database_is_told_in_one_line_by_every_tool(hub: HubProcess, tmp_path: Path) -> None:
+    done(hub.data, "backup", str(tmp_path / "good.tar"))
+    hub.stop()
+    database = hub.data / "greenroom.db"
+    database.write_bytes(database.read_bytes()[:8192])
+    for command in (["audit", "verify"], ["backup", str(tmp_path / "bad.tar")], ["check", "--rebuild"]):
+        ran = greenroom(hub.data, *command)
+        assert (ran.code, len(ran.err.splitlines())) == (1, 1), ran
+    assert "database_damaged" in greenroom(hub.data, "check").out
+    done(hub.data, "restore", str(tmp_path / "good.tar"), "--force")
+    hub.start()
+
+
 def test_rebuild_and_restore_are_refused_while_the_hub_runs(hub: HubProcess, tmp_path: Path) -> None:
     done(hub.data, "backup", str(tmp_path / "saved.tar"))
     for command in (["check", "--rebuild"], ["restore", str(tmp_path / "saved.tar"), "--force"]):

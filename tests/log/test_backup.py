@@ -171,6 +171,14 @@ def test_a_damaged_database_is_not_backed_up(notebook: Path, tmp_path: Path) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data"]
 
 
+def test_data_of_a_newer_program_is_not_backed_up_by_an_older_one(notebook: Path, tmp_path: Path) -> None:
+    with contextlib.closing(apsw.Connection(str(notebook / "greenroom.db"))) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    with pytest.raises(Refused) as refused:
+        backup(notebook, tmp_path / "saved.tar", NOUNS)
+    assert refused.value.code == "newer_schema"
+
+
 def test_a_backup_does_not_replace_a_file_and_needs_a_folder_and_a_hub(notebook: Path, tmp_path: Path) -> None:
     (tmp_path / "there").write_text("precious")
     with pytest.raises(Refused) as refused:

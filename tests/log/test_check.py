@@ -136,6 +136,12 @@ async def test_a_newer_schema_and_a_foreign_database_are_named_and_left_alone(no
     assert len((notebook / "greenroom.db").read_bytes()) == len(before)
 
 
+async def test_a_damaged_database_is_not_touched_by_a_wish_to_rebuild(notebook: Path) -> None:
+    cut(notebook / "greenroom.db", 8192)
+    with pytest.raises(StoreUnusable, match="greenroom restore"):
+        forget_rows(notebook)
+
+
 async def test_rows_of_another_version_are_a_note_and_not_an_error(notebook: Path) -> None:
     forget_rows(notebook)
     checked = check(notebook, NOUNS)

@@ -47,12 +47,13 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_verify(args: argparse.Namespace) -> int:
     from greenroom.log.chain import verify
-    from greenroom.log.store_sqlite import connect
+    from greenroom.log.sqlite_file import connect, usable
     from greenroom.nouns.all import NOUNS
 
     anchor = _anchor(args.anchor)
     privileged = {kind.__name__ for noun in NOUNS for kind in noun.events if kind.privileged}
-    with contextlib.closing(connect(need_database(settings.data_dir(args.data)))) as connection:
+    path = need_database(settings.data_dir(args.data))
+    with usable(path), contextlib.closing(connect(path)) as connection:
         chain, fault = verify(connection, privileged)
         if fault is None and anchor is not None:
             kept = connection.execute("SELECT hash FROM chain WHERE seq = ?", (anchor[0],)).get

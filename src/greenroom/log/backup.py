@@ -21,7 +21,8 @@ from greenroom.log.clock import SystemClock, iso
 from greenroom.log.directory import FILE, FILES, need_database, own, sync_folder
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Noun
-from greenroom.log.store_sqlite import APPLICATION_ID, SCHEMA, connect, head_of
+from greenroom.log.sqlite_file import connect
+from greenroom.log.store_sqlite import APPLICATION_ID, SCHEMA, head_of
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -104,6 +105,8 @@ def _describe(data: Path, copy: Path, nouns: Sequence[Noun]) -> Manifest:
     with contextlib.closing(_need_sound(copy)) as connection:
         seq, schema = head_of(connection), connection.pragma("user_version")
         names = named_files(connection, tables)
+    if schema > SCHEMA:
+        raise Refused("newer_schema", "The data is of a newer greenroom: back it up with that version.", "conflict")
     faulty = {name for name in names if fault_of_file(data / FILES, name)}
     if faulty:
         with contextlib.closing(connect(data / FILE)) as connection:

@@ -18,12 +18,12 @@ from greenroom.log.codec import Codec
 from greenroom.log.directory import FILES, acknowledged, need_database
 from greenroom.log.model import Noun, Table
 from greenroom.log.rebuild import MARK, fingerprint, projector
+from greenroom.log.sqlite_file import connect
 from greenroom.log.sqlite_rows import SqliteRowWriter
 from greenroom.log.store_sqlite import (
     APPLICATION_ID,
     MECHANISM,
     SCHEMA,
-    connect,
     head_of,
 )
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from greenroom.log import sqlite_rows
 from greenroom.log.directory import need_database, own
 from greenroom.log.model import Noun, Recorded, Tx
-from greenroom.log.store_sqlite import SqliteStore, SqliteTx, connect
+from greenroom.log.sqlite_file import connect, usable
+from greenroom.log.store_sqlite import SqliteStore, SqliteTx
 
 MARK = "rows"
 _MECHANISM = ("greenroom.log.sqlite_rows", "greenroom.log.rebuild")
@@ -44,7 +45,7 @@ def forget_rows(data: Path) -> None:
     path = need_database(data)
     lock = own(data)
     try:
-        with contextlib.closing(connect(path, write=True)) as connection:
+        with usable(path), contextlib.closing(connect(path, write=True)) as connection:
             connection.execute("DELETE FROM meta WHERE name = ?", (MARK,))
     finally:
         os.close(lock)

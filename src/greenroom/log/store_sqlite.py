@@ -8,20 +8,21 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
-import msgspec
 
 from greenroom.log import sqlite_rows
 from greenroom.log.chain import GENESIS, link
-from greenroom.log.codec import Codec, UnknownEvent
+from greenroom.log.codec import Codec
 from greenroom.log.directory import FILE, Mark, own
 from greenroom.log.directory import StoreUnusable as StoreUnusable
 from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.model import Change, Event, Noun, Recorded, Table
+from greenroom.log.sqlite_file import connect, usable
 from greenroom.log.sqlite_rows import SqliteRows, SqliteRowWriter
 
 T = TypeVar("T")
@@ -41,21 +42,6 @@ CREATE TABLE IF NOT EXISTS gone
 CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
-
-
-def connect(path: Path, *, write: bool = False) -> apsw.Connection:
-    """A connection with the settings that durability and safety ask for."""
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if write else apsw.SQLITE_OPEN_READONLY
-    connection = apsw.Connection(str(path), flags=flags)
-    connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536")
-    if write:
-        connection.execute(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;"
-            " PRAGMA wal_autocheckpoint = 2000"
-        )
-    else:
-        connection.set_busy_timeout(2000)
-    return connection
 
 
 class SqliteTx(SqliteRowWriter):
@@ -156,22 +142,9 @@ class SqliteStore:
         self._tx = SqliteTx(self.writer, self.codec)
         self.rows = SqliteRows(self._reader)
 
-    @contextlib.contextmanager
-    def usable(self) -> Iterator[None]:
+    def usable(self) -> AbstractContextManager[None]:
         """Whatever the database cannot do in here makes it unusable, and the message says what to do."""
-        try:
-            yield
-        except UnknownEvent as error:
-            raise StoreUnusable(f"{self.path}: {error}.") from error
-        except (apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, OSError) as error:
-            raise StoreUnusable(
-                f"{self.path} cannot be used ({error}): free some space or mend its permissions, and start again."
-            ) from error
-        except (apsw.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StoreUnusable(
-                f"{self.path} is damaged ({error}): see what is wrong with `greenroom check`, and restore a backup"
-                " with `greenroom restore`."
-            ) from error
+        return usable(self.path)
 
     def _verify(self) -> None:
         if self.writer.execute("SELECT count(*) FROM sqlite_schema").get == 0:  # new, or died before it held anything
