@@ -91,7 +91,7 @@ def config_of(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="none",
-        http=functools.partial(Connection, Newcomers(_raise_file_limit() // 4)),  # type: ignore[arg-type]
+        http=functools.partial(Connection, Newcomers(_raise_file_limit() // 2)),  # type: ignore[arg-type]
         ws=WebSocket,
         lifespan="off",
         log_config=None,

@@ -69,6 +69,9 @@ class Poster:
         while go_on():
             number += 1
             await self.post(f"{self._name} says {number}")
+        self.hang_up()
+
+    def hang_up(self) -> None:
         self._line.hang_up()
 
     async def post(self, content: str) -> None:

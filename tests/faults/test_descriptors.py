@@ -1,0 +1,74 @@
+"""No file descriptors left: the hub neither dies nor spins, and goes on once there are some again."""
+
+import asyncio
+import contextlib
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.people import GONE, Poster, enrol, open_thread, read_all
+from greenroom.testing.raw_http import Line
+from tests.conftest import checked
+
+pytestmark = pytest.mark.anyio
+LIMIT = 256
+
+
+async def test_a_hub_without_descriptors_recovers_by_itself(tmp_path: Path) -> None:
+    for hub in checked(HubProcess(tmp_path / "data", prefix=("prlimit", f"--nofile={LIMIT}:{LIMIT}"))):
+        thread_id = await open_thread(hub.url, hub.token)
+        _, token = await enrol(hub.url, hub.token, "agent")
+        poster = Poster(hub.url, token, thread_id, "poster")
+        await poster.post("before")
+        lines = [Line(hub.url, token) for _ in range(LIMIT + 50)]
+        process = psutil.Process(hub.pid)
+        calls = []
+        for start in range(0, len(lines), 50):
+            calls += [asyncio.create_task(wait(line, thread_id)) for line in lines[start : start + 50]]
+            await asyncio.sleep(0.2)
+        assert process.num_fds() >= LIMIT - 5
+        await asyncio.sleep(0.5)
+        cpu, began = sum(process.cpu_times()[:2]), time.monotonic()
+        await asyncio.sleep(1)
+        busy = (sum(process.cpu_times()[:2]) - cpu) / (time.monotonic() - began)
+        print(f"{busy:.0%} of a processor while out of descriptors")
+        assert busy < 0.5
+        await poster.post("an open connection still works")
+        for call in calls:
+            call.cancel()
+        await asyncio.wait(calls)
+        for line in lines:
+            line.hang_up()
+        async with asyncio.timeout(10):
+            other = Poster(hub.url, token, thread_id, "other")
+            await other.post("and so does a new one")
+        stored = {m["content"] for m in await read_all(hub.url, hub.token, thread_id)}
+        assert stored == {"before", "an open connection still works", "and so does a new one"}
+        poster.hang_up()
+        other.hang_up()
+
+
+async def wait(line: Line, thread_id: str) -> None:
+    """Hold a connection open; the hub may be unable to take it."""
+    with contextlib.suppress(*GONE):
+        await line.call("GET", f"/api/threads/{thread_id}/wait?timeout_ms=60000")
+
+
+async def test_what_cannot_be_kept_for_want_of_descriptors_is_refused_and_not_shortened(tmp_path: Path) -> None:
+    for hub in checked(HubProcess(tmp_path / "data")):
+        thread_id = await open_thread(hub.url, hub.token)
+        path = f"/api/threads/{thread_id}/messages"
+        async with Line(hub.url, hub.token) as line:
+            assert (await line.call("POST", path, {"content": "long" * 20_000})).status == 201
+            process = psutil.Process(hub.pid)
+            limits = process.rlimit(psutil.RLIMIT_NOFILE)
+            process.rlimit(psutil.RLIMIT_NOFILE, (process.num_fds(), limits[1]))
+            answer = await line.call("GET", path)
+            assert answer.status == 503 or answer.json[0]["content"] == "long" * 20_000
+            refused = await line.call("POST", path, {"content": "more" * 20_000})
+            assert refused.status in (201, 503, 507)
+            process.rlimit(psutil.RLIMIT_NOFILE, limits)
+            assert (await line.call("GET", path)).json[0]["content"] == "long" * 20_000
