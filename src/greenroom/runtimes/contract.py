@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -171,6 +171,15 @@ class Session(Protocol):
 
     async def close(self) -> None:
         """End the process and everything it started; Died follows. May be called twice."""
+        ...
+
+
+@runtime_checkable
+class Attachable(Protocol):
+    """A session in which a person can sit through the runtime's own terminal program, beside whoever drives it."""
+
+    def attach_command(self) -> list[str] | None:
+        """The program as an argument vector, for the opening's directory and environment; None if there is none."""
         ...
 
 
