@@ -13,11 +13,12 @@ import msgspec
 import pytest
 
 from greenroom.log import backup as module
-from greenroom.log.backup import Manifest, backup, restore
+from greenroom.log.backup import Manifest, backup
 from greenroom.log.blobs import Blobs
 from greenroom.log.check import check
 from greenroom.log.directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.restore import restore
 from tests.log.notebook import NOTEBOOK, NOTES, WRITER, EraseNote, TearPage, note, open_notebook
 
 pytestmark = pytest.mark.anyio
@@ -216,10 +217,12 @@ async def test_restore_by_force_moves_the_old_data_aside_and_keeps_the_settings(
 
 def _restore_by_force_twice(saved: Path, data: Path) -> None:
     (data / "greenroom.toml").write_text("port = 1")
+    (data / "ann.token").write_text("gr_agent_secret")
     old = check(data, NOUNS)
     restore(saved, data, force=True)
     assert check(data, NOUNS).seq == 52
     assert (data / "greenroom.toml").read_text() == "port = 1"
+    assert (data / "ann.token").exists()
     assert not (data / "operator.token").exists()
     (aside,) = data.glob("replaced-*")
     assert (check(aside, NOUNS).seq, check(aside, NOUNS).findings) == (old.seq, [])

@@ -7,9 +7,8 @@ from typing import Any
 from greenroom import settings
 from greenroom.cli.client import Client, add_options, find_hub, get_own_url
 from greenroom.cli.token import ENROLLING, write_private
+from greenroom.log.directory import MCP_TOKEN
 from greenroom.log.errors import Refused
-
-TOKEN_FILE = "mcp.token"  # noqa: S105 a file's name
 
 
 def add_to(verbs: Any) -> None:
@@ -17,7 +16,7 @@ def add_to(verbs: Any) -> None:
         "mcp",
         help="serve MCP on stdin and stdout for an agent",
         description="An MCP server on stdin and stdout that passes every call on to the hub. Agents start it. Without a"
-        f" token it uses one for agents, which it makes once and keeps in {TOKEN_FILE} in the data directory; never the"
+        f" token it uses one for agents, which it makes once and keeps in {MCP_TOKEN} in the data directory; never the"
         " operator's.",
         epilog="example: claude mcp add greenroom -- greenroom mcp --token-file ~/.greenroom/claude.token",
     )
@@ -47,7 +46,7 @@ def _own_token(args: argparse.Namespace) -> str | None:
     url, operator = find_hub(args)
     if url != get_own_url(data):
         return None
-    file = data / TOKEN_FILE
+    file = data / MCP_TOKEN
     if not file.exists():
         body = {"kind": "agent", "name": "greenroom mcp", "rights": ENROLLING}
         _keep(file, Client(url, operator).post("credentials", body=body)["token"])

@@ -96,8 +96,8 @@ def run_backup(args: argparse.Namespace) -> int:
 def run_restore(args: argparse.Namespace) -> int:
     import msgspec
 
-    from greenroom.log.backup import restore
     from greenroom.log.check import check
+    from greenroom.log.restore import restore
     from greenroom.nouns.all import NOUNS
 
     data = settings.data_dir(args.data)

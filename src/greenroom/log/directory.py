@@ -9,6 +9,7 @@ FILE = "greenroom.db"
 HUB_FILE = "hub.json"
 """Where the hub that owns the directory is to be found: its url and its process."""
 OPERATOR_TOKEN = "operator.token"  # noqa: S105 a file's name
+MCP_TOKEN = "mcp.token"  # noqa: S105 a file's name
 LOCK = "lock"
 MARK = "head"
 FILES = "files"

@@ -1,0 +1,150 @@
+"""A backup put back into a data directory, whole or not at all."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tarfile
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from greenroom.log.backup import (
+    FORMAT,
+    MANIFEST,
+    Manifest,
+    member_of,
+    need_sound,
+    new_private_file,
+    sync_file,
+    writing_to,
+)
+from greenroom.log.blobs import place_of
+from greenroom.log.clock import SystemClock, iso
+from greenroom.log.directory import FILE, FILES, HUB_FILE, MARK, MCP_TOKEN, OPERATOR_TOKEN, own, sync_folder
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.store_sqlite import SCHEMA, head_of
+
+_MANIFEST_BYTES = 128 << 20
+_BLOCK = 1 << 20
+_STAGED = ".restoring"
+_REPLACED = "replaced-"
+_REMAINS = frozenset({"lock", "greenroom.toml", _STAGED})
+"""What may lie in a directory that counts as empty."""
+_REPLACED_FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm", FILES, MARK, HUB_FILE, OPERATOR_TOKEN, MCP_TOKEN)
+"""What is moved aside; whatever else somebody keeps in the directory stays, such as tokens of agents."""
+
+
+def restore(file: Path, data: Path, *, force: bool = False) -> Manifest:
+    """Put a backup into an empty data directory. With `force` what is there is first moved into a folder beside it."""
+    _need_place(data, force)
+    lock = own(data)
+    staged = data / _STAGED
+    try:
+        _need_place(data, force)  # again, now that nobody else can come
+        shutil.rmtree(staged, ignore_errors=True)
+        staged.mkdir(mode=0o700)
+        with _opened(file) as source, writing_to(data):
+            manifest = _unpack(source, staged)
+            _need_manifest_kept(staged, manifest)
+            _move_aside(data)
+            for name in (FILES, FILE):  # the database last: without it there is nothing
+                (staged / name).rename(data / name)
+            sync_folder(data)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+        os.close(lock)
+    return manifest
+
+
+def _need_place(data: Path, force: bool) -> None:
+    there = {path.name for path in data.iterdir()} - _REMAINS if data.is_dir() else set()
+    if all(name.startswith(_REPLACED) for name in there):
+        return
+    if FILE not in there:
+        raise Refused("not_empty", f"{data} holds other things: choose an empty or a new directory.", "conflict")
+    if not force:
+        raise Refused(
+            "not_empty",
+            f"{data} holds a hub's data already: choose another directory, or use --force to move the old data aside.",
+            "conflict",
+        )
+
+
+def _unpack(file: IO[bytes], staged: Path) -> Manifest:
+    """Take exactly what the manifest names out of the file, each with its digest; names in the file lead nowhere."""
+    (staged / FILES).mkdir(mode=0o700)
+    try:
+        with tarfile.open(fileobj=file, mode="r:") as tar:
+            manifest = _read_manifest(tar)
+            if sum(manifest.files.values()) + manifest.size > shutil.disk_usage(staged).free:
+                raise Unavailable("storage_full", "The disk has no room for what the backup holds: free some.", 5)
+            wanted = {FILE: (staged / FILE, manifest.size, manifest.digest)}
+            for name, size in manifest.files.items():
+                wanted[member_of(name)] = (place_of(staged / FILES, name), size, name)
+            for member in iter(tar.next, None):
+                if member.name not in wanted or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+                    raise _damaged(f"it holds {member.name[:80]!r}, which does not belong there or comes twice")
+                _take(tar, member, *wanted.pop(member.name))
+    except (tarfile.TarError, msgspec.MsgspecError, ValueError, EOFError) as error:
+        raise _damaged(f"it cannot be read ({error})") from error
+    if wanted:
+        raise _damaged(f"it is not whole: {len(wanted)} of its parts are missing")
+    return manifest
+
+
+def _read_manifest(tar: tarfile.TarFile) -> Manifest:
+    member = tar.next()
+    source = tar.extractfile(member) if member and member.isreg() and member.name == MANIFEST else None
+    if member is None or source is None or member.size > _MANIFEST_BYTES:
+        raise _damaged("it does not begin with the manifest of a Greenroom backup")
+    manifest = msgspec.json.decode(source.read(), type=Manifest)
+    if manifest.format > FORMAT or manifest.schema > SCHEMA:
+        raise Refused(
+            "newer_backup",
+            f"The backup was made by a newer greenroom ({manifest.greenroom}): restore it with that version.",
+            "conflict",
+        )
+    return manifest
+
+
+def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, place: Path, size: int, digest: str) -> None:
+    source = tar.extractfile(member)
+    if source is None or member.size != size:
+        raise _damaged(f"{member.name} has not the size that the manifest says")
+    place.parent.mkdir(mode=0o700, exist_ok=True)
+    found = hashlib.sha256()
+    with source, new_private_file(place) as out:
+        while block := source.read(_BLOCK):
+            found.update(block)
+            out.write(block)
+        sync_file(out)
+    if found.hexdigest() != digest:
+        raise _damaged(f"{member.name} has not the digest that the manifest says")
+
+
+def _need_manifest_kept(staged: Path, manifest: Manifest) -> None:
+    with contextlib.closing(need_sound(staged / FILE)) as connection:
+        if (head_of(connection), connection.pragma("user_version")) != (manifest.seq, manifest.schema):
+            raise _damaged("its database is not the one that the manifest describes")
+
+
+def _move_aside(data: Path) -> None:
+    moved = [data / name for name in _REPLACED_FILES if (data / name).exists()]
+    if moved:
+        aside = data / f"{_REPLACED}{iso(SystemClock().now()).replace(':', '')}"
+        aside.mkdir(mode=0o700)
+        for path in moved:
+            path.rename(aside / path.name)
+
+
+def _damaged(what: str) -> Refused:
+    return Refused("backup_damaged", f"This cannot be used as a backup: {what}. Nothing was changed.")
+
+
+def _opened(file: Path) -> IO[bytes]:
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise Refused("backup_not_found", f"{file} cannot be read ({error.strerror}).", "not_found") from error
