@@ -1,6 +1,6 @@
 """The door that nodes dial: a WebSocket for who has a node's credential."""
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.gateway.links import Links
@@ -8,14 +8,15 @@ from greenroom.gateway.links import Links
 PATH = "/node"
 
 
-def node_door(links: Links) -> ASGIApp:
+class NodeDoor:
     """The application behind the path; anybody else finds nothing there."""
 
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, links: Links) -> None:
+        self._links = links
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         by = scope[PRINCIPAL]
         if "node" not in by.rights:
             await send({"type": "websocket.close", "code": 4403, "reason": "for nodes only"})
             return
-        await links.connect(scope, receive, send, by)
-
-    return app
+        await self._links.connect(scope, receive, send, by)

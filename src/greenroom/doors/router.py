@@ -31,7 +31,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints += sync.endpoints(hub)
     endpoints += rest.endpoints(hub, endpoints)
     links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
-    sockets = [*sync.routes(hub), WebSocketRoute(node.PATH, node.node_door(links))]
+    sockets = [*sync.routes(hub), WebSocketRoute(node.PATH, node.NodeDoor(links))]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
     mcp = LateMcpDoor(hub)
     async with mcp.run():

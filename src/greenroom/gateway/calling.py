@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 
-from greenroom.gateway.local_node import keep_local_node
+from greenroom.gateway.local_node import ensure_local_node, keep_local_node
 from greenroom.gateway.profile_files import load_profiles
 from greenroom.gateway.timers import expire_runs
 from greenroom.hub import Hub
@@ -21,6 +21,7 @@ async def calling(hub: Hub) -> AsyncIterator[None]:
     await load_profiles(hub, SHIPPED)
     tasks = [asyncio.create_task(_look(hub), name="run timers")]
     if hub.settings.local_node:
+        await ensure_local_node(hub)
         tasks.append(asyncio.create_task(keep_local_node(hub), name="local node"))
     try:
         yield

@@ -26,7 +26,6 @@ _BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 15.0, 60.0)
 async def keep_local_node(hub: Hub) -> None:
     """See to it that the local node runs; to be run as a task. A node that keeps dying is started ever more slowly."""
     folder = hub.data / FOLDER
-    await _ensure_credential(hub, folder)
     failures = 0
     while True:
         if not is_running(folder):
@@ -67,7 +66,9 @@ def is_running(folder: Path) -> bool:
         os.close(handle)
 
 
-async def _ensure_credential(hub: Hub, folder: Path) -> None:
+async def ensure_local_node(hub: Hub) -> None:
+    """There is a node for this machine, and its credential is in the data directory."""
+    folder = hub.data / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / TOKEN
     text = path.read_text().strip() if path.exists() else ""

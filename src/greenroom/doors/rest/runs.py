@@ -91,12 +91,12 @@ async def list_calls(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
-    timeout_s: float = 30
+    for_s: float = 30
 
 
 async def wait_run(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
-    timeout_s = max(0.0, min(query_of(request, Patience).timeout_s, 3600))
+    timeout_s = max(0.0, min(query_of(request, Patience).for_s, 3600))
     ended = await while_there(request, wait_for_end(hub.log, run.id, timeout_s))
     return json(ended or need_run(hub.rows, by, run.id))
 

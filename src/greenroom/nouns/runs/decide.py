@@ -1,5 +1,7 @@
 """The rules of runs: who may start what, within which limits, and how a tree ends."""
 
+import msgspec
+
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
@@ -177,7 +179,8 @@ def place_run(rows: Rows, command: PlaceRun, context: Context) -> list[Event]:
     node_id = run.node_id or choose_node(rows, definition, None)
     if node_id is None:
         return []
-    return [RunPlaced(run_id=run.id, node_id=node_id), *start_order(rows, run, command.order_id, definition, agent)]
+    placed = msgspec.structs.replace(run, node_id=node_id)
+    return [RunPlaced(run_id=run.id, node_id=node_id), *start_order(rows, placed, command.order_id, definition, agent)]
 
 
 def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:

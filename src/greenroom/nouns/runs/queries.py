@@ -104,6 +104,8 @@ def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str |
             )
         return node.id if node.state == "connected" and in_use(rows, node) < node.capacity else None
     fitting = [n for n in nodes if definition.driver in n.drivers and set(definition.labels) <= set(n.labels)]
+    if not fitting and any(n.state == "new" for n in nodes):
+        return None  # it has not said yet what it can run
     if not fitting:
         labels = f" with the labels {', '.join(definition.labels)}" if definition.labels else ""
         raise Refused(

@@ -8,6 +8,7 @@ from greenroom.doors.mcp.tools.bus import BUS_TOOLS
 from greenroom.doors.mcp.tools.mail import MAIL_TOOLS
 from greenroom.doors.mcp.tools.messages import MESSAGE_TOOLS
 from greenroom.doors.mcp.tools.one_message import ONE_MESSAGE_TOOLS
+from greenroom.doors.mcp.tools.runs import RUN_TOOLS
 from greenroom.doors.mcp.tools.served import served
 from greenroom.doors.mcp.tools.templates import TEMPLATE_TOOLS
 from greenroom.doors.mcp.tools.thread_admin import THREAD_ADMIN_TOOLS
@@ -24,5 +25,6 @@ TOOLS: tuple[Tool[Any], ...] = tuple(
         *MAIL_TOOLS,
         *AGENT_TOOLS,
         *TEMPLATE_TOOLS,
+        *RUN_TOOLS,
     )
 )

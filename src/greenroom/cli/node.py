@@ -1,0 +1,69 @@
+"""`greenroom node`: hold agent processes for a hub, on this machine or another."""
+
+import argparse
+import asyncio
+import fcntl
+import logging
+import os
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+from greenroom import settings
+from greenroom.log.errors import Refused
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser(
+        "node",
+        help="hold agent processes for a hub",
+        description="Hold agent processes for a hub. It dials the hub, and holds its agents on while that is away.",
+        epilog="example: greenroom node --join https://hub.example:39765 --token-file node.token --label gpu",
+    )
+    parser.add_argument("--data", help="data directory (default: $GREENROOM_DATA, else ~/.greenroom)")
+    parser.add_argument("--join", metavar="URL", help="the hub to hold agents for")
+    parser.add_argument("--token-file", help="the node's credential: see `greenroom token create --kind node`")
+    parser.add_argument("--label", action="append", default=[], help="a label that profiles can ask for (repeatable)")
+    parser.add_argument("--capacity", type=int, default=16, help="how many runs at once (default: 16)")
+    parser.add_argument("--local", action="store_true", help=argparse.SUPPRESS)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    os.umask(0o077)
+    folder = settings.data_dir(args.data) / "node"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise Refused("node_running", f"A node is running in {folder} already.") from None
+    asyncio.run(_hold(args, folder))
+    return 0
+
+
+async def _hold(args: argparse.Namespace, folder: Path) -> None:
+    from greenroom.node.program import NodeProgram, local_address, read_token
+    from greenroom.runtimes.drivers import DRIVERS
+
+    if args.local:
+        address = local_address(folder.parent / "hub.json", folder / "token")
+    elif args.join and args.token_file:
+        token_file = Path(args.token_file)
+
+        def address() -> tuple[str, str]:
+            return args.join.rstrip("/"), read_token(token_file)
+
+    else:
+        raise Refused("bad_use", "Say which hub: --join URL --token-file FILE.")
+    labels = [*args.label, socket.gethostname()]
+    program = NodeProgram(folder, address, DRIVERS, labels, args.capacity, args.local)
+    task = asyncio.create_task(program.run())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    try:
+        await task
+    except asyncio.CancelledError:
+        logging.getLogger(__name__).info("stopped")

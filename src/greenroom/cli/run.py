@@ -1,0 +1,150 @@
+"""`greenroom run` and `greenroom invite`: put an agent to work, and follow what it does."""
+
+import argparse
+import subprocess
+import sys
+import time
+from typing import Any
+
+from greenroom import settings
+from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_url, open_client
+from greenroom.cli.terminal import line, lines, say, show_json
+from greenroom.log.errors import Refused
+
+_START_S = 15.0
+_POLL_S = 20
+ENDED = ("completed", "failed", "cancelled", "interrupted")
+
+
+def add_to(verbs: Any) -> None:
+    run = verbs.add_parser(
+        "run",
+        help="put an agent to work and wait for its answer",
+        description="Start an agent from a profile with a prompt, and wait for its end. A hub is started if none runs.",
+        epilog="example: greenroom run rehearsal 'SAY hello'",
+    )
+    add_options(run)
+    run.add_argument("profile", metavar="PROFILE")
+    run.add_argument("prompt", metavar="PROMPT", help="what to do; - reads it from standard input")
+    how = run.add_mutually_exclusive_group()
+    how.add_argument("--follow", action="store_true", help="show what the agent says and does as it happens")
+    how.add_argument("--detach", action="store_true", help="return at once with the run's id")
+    run.add_argument("--thread", help="the thread that the run belongs to")
+    run.add_argument("--agent", help="go on with a kept agent: its id, or the name it is kept as")
+    run.add_argument("--keep-as", metavar="NAME", help="keep the agent under this name for further runs")
+    run.add_argument("--node", help="the node to run on")
+    run.add_argument("--timeout", type=int, metavar="SECONDS", help="pause and ask after so long")
+    run.set_defaults(run=run_run)
+    invite = verbs.add_parser(
+        "invite",
+        help="invite an agent into a thread",
+        epilog="example: greenroom invite claude --thread thr_01m7...",
+    )
+    add_options(invite)
+    invite.add_argument("profile", metavar="PROFILE")
+    invite.add_argument("--thread", required=True)
+    invite.add_argument("--prompt", help="what to tell it instead of the usual invitation")
+    invite.set_defaults(run=run_invite)
+
+
+def run_run(args: argparse.Namespace) -> int:
+    client = _client_or_new_hub(args)
+    prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
+    body = {
+        "profile": args.profile,
+        "prompt": prompt.replace("\\n", "\n"),
+        "agent": args.agent,
+        "keep_as": args.keep_as,
+        "thread_id": args.thread,
+        "node": args.node,
+        "timeout_s": args.timeout,
+    }
+    run = client.post("runs", body={name: value for name, value in body.items() if value is not None})
+    if args.detach:
+        show_json(_brief(run)) if args.json else print(run["id"])
+        return 0
+    return end_of(client, run["id"], args.follow and not args.json, args.json)
+
+
+def end_of(client: Client, run_id: str, follow: bool, as_json: bool) -> int:
+    """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was done."""
+    shown = 0
+    while True:
+        run = client.get("runs", run_id, "wait", for_s=1 if follow else _POLL_S)
+        if follow:
+            for item in client.get("runs", run_id, "items", after=shown):
+                shown = item["number"]
+                _show_item(item)
+        if run["status"] in ENDED:
+            break
+        if run["status"] == "waiting" and not as_json:
+            say(f"waiting — {line(run.get('waiting_for') or '')} (see `greenroom ask list`)")
+    if as_json:
+        show_json(_brief(run))
+    elif run["status"] == "completed":
+        if not follow:
+            print(lines(run.get("output") or ""))
+    else:
+        say(f"greenroom: the run {run_id} {run['status']}: {line(run.get('error') or '')}")
+    return 0 if run["status"] == "completed" else 1
+
+
+def _show_item(item: dict[str, Any]) -> None:
+    data = item["data"]
+    match item["kind"]:
+        case "said":
+            print(lines(data.get("text") or ""))
+        case "thought":
+            print(f"  … {line(data.get('text') or '')}")
+        case "call_started":
+            print(f"  → {line(data.get('title') or data.get('tool') or '')}")
+        case "permission_asked":
+            print(f"  ? {line(data.get('title') or data.get('tool') or '')}")
+        case "call_finished":
+            print(f"  {'✓' if data.get('ok') else '✗'} {line(str(data.get('output') or ''))[:200]}")
+        case _:
+            return
+
+
+def _brief(run: dict[str, Any]) -> dict[str, Any]:
+    usage = {
+        "input_tokens": run.get("input_tokens", 0),
+        "output_tokens": run.get("output_tokens", 0),
+        "cost_usd": run.get("cost_usd"),
+    }
+    names = ("status", "output", "result", "error", "agent_id", "profile", "root_id", "parent_id")
+    return {"run_id": run["id"], **{name: run.get(name) for name in names}, "usage": usage}
+
+
+def _client_or_new_hub(args: argparse.Namespace) -> Client:
+    try:
+        client = open_client(args)
+        if args.url or client.is_there():
+            return client
+    except HubUnreachable:
+        if args.url:
+            raise
+    data = settings.data_dir(args.data)
+    command = [sys.executable, "-m", "greenroom", "serve", "--data", str(data)]
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (data / "serve.log").open("ab") as log:
+        started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    deadline = time.monotonic() + _START_S
+    while time.monotonic() < deadline and started.poll() is None:
+        if get_own_url(data) is not None:
+            client = open_client(args)
+            if client.is_there():
+                say(f"greenroom: started a hub at {client.url} (stop it with: kill {started.pid})")
+                return client
+        time.sleep(0.1)
+    raise Refused("no_hub", f"A hub could not be started: see {data / 'serve.log'}.")
+
+
+def run_invite(args: argparse.Namespace) -> int:
+    body = {"agent_name": args.profile, **({"prompt": args.prompt} if args.prompt else {})}
+    invited = open_client(args).post("threads", args.thread, "invite", body=body)
+    if args.json:
+        show_json(invited)
+    else:
+        print(f"{line(invited['agent_name'])} is being started as {invited['agent_id']} ({invited['run_id']})")
+    return 0

@@ -1,0 +1,149 @@
+"""`greenroom runs`, `ask`, `profile` and `node list`: look at what agents do, answer them, and end them."""
+
+import argparse
+from typing import Any
+
+from greenroom.cli.client import add_options, open_client
+from greenroom.cli.run import end_of
+from greenroom.cli.terminal import line, lines, say, show_json, show_table
+
+
+def add_to(verbs: Any) -> None:
+    _add_runs(verbs)
+    _add_ask(verbs)
+
+
+def _add_runs(verbs: Any) -> None:
+    parser = verbs.add_parser("runs", help="list, show, follow and cancel runs")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for name, help_text, run, example in (
+        ("list", "runs, newest first", run_list, "greenroom runs list --json"),
+        ("show", "one run with its output", run_show, "greenroom runs show run_01m7..."),
+        ("tree", "the tree that a run belongs to", run_tree, "greenroom runs tree run_01m7..."),
+        ("follow", "wait for a run's end and show it meanwhile", run_follow, "greenroom runs follow run_01m7..."),
+        ("cancel", "end a run and all below it", run_cancel, "greenroom runs cancel run_01m7..."),
+        ("steer", "say something to an agent at work", run_steer, "greenroom runs steer run_01m7... 'use tabs'"),
+        ("resume", "go on with an interrupted run", run_resume, "greenroom runs resume run_01m7..."),
+        ("extend", "let a paused run go on", run_extend, "greenroom runs extend run_01m7... --timeout 600"),
+    ):
+        one = inner.add_parser(name, help=help_text, epilog=f"example: {example}")
+        add_options(one)
+        if name != "list":
+            one.add_argument("id", metavar="ID")
+        if name == "cancel":
+            one.add_argument("--only", action="store_true", help="leave what it has started alone")
+        if name == "steer":
+            one.add_argument("text", metavar="TEXT")
+        if name == "extend":
+            one.add_argument("--timeout", type=int, metavar="SECONDS")
+            one.add_argument("--tokens", type=int, metavar="N")
+            one.add_argument("--cost", type=float, metavar="USD")
+        one.set_defaults(run=run)
+
+
+def _add_ask(verbs: Any) -> None:
+    parser = verbs.add_parser("ask", help="what agents wait for: allow or deny it")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = inner.add_parser("list", help="what waits", epilog="example: greenroom ask list")
+    add_options(listing)
+    listing.set_defaults(run=run_ask_list)
+    for name, decision in (("approve", "allow"), ("deny", "deny"), ("answer", "allow")):
+        one = inner.add_parser(name, help=f"{name} what waits", epilog=f"example: greenroom ask {name} ID")
+        add_options(one)
+        one.add_argument("ids", metavar="ID", nargs="+")
+        one.add_argument("--text", default="", help="words for the agent")
+        one.set_defaults(run=run_decide, decision=decision)
+
+
+def run_list(args: argparse.Namespace) -> int:
+    found = open_client(args).get("runs")
+    if args.json:
+        show_json(found)
+    else:
+        rows = [[r["id"], r["status"], r["profile"], r["depth"], r["prompt"][:50]] for r in found]
+        show_table(rows, ["RUN", "STATUS", "PROFILE", "DEPTH", "PROMPT"])
+    return 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    run = client.get("runs", args.id)
+    if args.json:
+        show_json({**run, "calls": client.get("runs", args.id, "calls")})
+        return 0
+    for name in ("id", "status", "profile", "agent_id", "node_id", "waiting_for", "error"):
+        if run.get(name):
+            print(f"{name:12} {line(str(run[name]))}")
+    print(f"{'usage':12} {run.get('input_tokens', 0)} in, {run.get('output_tokens', 0)} out")
+    if run.get("output"):
+        print(lines(run["output"]))
+    return 0
+
+
+def run_tree(args: argparse.Namespace) -> int:
+    found = open_client(args).get("runs", args.id, "tree")
+    if args.json:
+        show_json(found)
+        return 0
+    below: dict[str | None, list[dict[str, Any]]] = {}
+    for run in found["runs"]:
+        below.setdefault(run.get("parent_id"), []).append(run)
+
+    def show(run: dict[str, Any], depth: int) -> None:
+        print(f"{'  ' * depth}{run['id']}  {run['status']:11} {run['profile']}  {line(run['prompt'])[:50]}")
+        for child in below.get(run["id"], []):
+            show(child, depth + 1)
+
+    for root in below.get(None, []):
+        show(root, 0)
+    return 0
+
+
+def run_follow(args: argparse.Namespace) -> int:
+    return end_of(open_client(args), args.id, not args.json, args.json)
+
+
+def run_cancel(args: argparse.Namespace) -> int:
+    run = open_client(args).post("runs", args.id, "cancel", body={"cascade": not args.only})
+    show_json(run) if args.json else print(f"{run['id']} is {run['status']}")
+    return 0
+
+
+def run_steer(args: argparse.Namespace) -> int:
+    run = open_client(args).post("runs", args.id, "steer", body={"text": args.text})
+    show_json(run) if args.json else print("said")
+    return 0
+
+
+def run_resume(args: argparse.Namespace) -> int:
+    run = open_client(args).post("runs", args.id, "resume")
+    show_json(run) if args.json else print(run["id"])
+    return 0
+
+
+def run_extend(args: argparse.Namespace) -> int:
+    body = {"timeout_s": args.timeout, "max_tokens": args.tokens, "max_cost_usd": args.cost}
+    run = open_client(args).post("runs", args.id, "extend", body={k: v for k, v in body.items() if v is not None})
+    show_json(run) if args.json else print(f"{run['id']} is {run['status']}")
+    return 0
+
+
+def run_ask_list(args: argparse.Namespace) -> int:
+    found = open_client(args).get("permissions")
+    if args.json:
+        show_json(found)
+    else:
+        rows = [[p["id"], p["kind"], p["tool"], (p.get("title") or str(p.get("input")))[:60]] for p in found]
+        show_table(rows, ["ID", "KIND", "TOOL", "WHAT"])
+    return 0
+
+
+def run_decide(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    for permission_id in args.ids:
+        client.ask("POST", ("permissions", permission_id), body={"decision": args.decision, "text": args.text})
+        if not args.json:
+            say(f"{permission_id}: {args.decision}")
+    if args.json:
+        show_json({"decided": args.ids, "decision": args.decision})
+    return 0

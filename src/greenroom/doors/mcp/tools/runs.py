@@ -1,0 +1,133 @@
+"""Tools by which agents call agents: invite, spawn, look, cancel."""
+
+import asyncio
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from greenroom.doors.mcp.tool import Call, Tool
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id
+from greenroom.nouns.agents.profiles import need_profile
+from greenroom.nouns.runs.commands import CancelRun
+from greenroom.nouns.runs.model import ENDED, AgentContext, Run
+from greenroom.nouns.runs.queries import need_run
+from greenroom.nouns.runs.start import invitation, start_run, wait_for_end
+from greenroom.nouns.threads.queries import need_thread
+
+_PATIENCE_S = 45.0
+_AT_ONCE = 16
+
+
+class InviteArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    agent_name: Annotated[str, Meta(description="The profile to start, from agent_list.")]
+    thread_id: Annotated[str, Meta(description="The thread to invite it into.")]
+
+
+async def agent_invite(call: Call[InviteArgs]) -> Any:
+    args, hub = call.args, call.hub
+    try:
+        thread = need_thread(hub.rows, call.by, args.thread_id)
+        prompt = invitation(hub.log, args.agent_name, thread)
+        run = await start_run(hub.log, call.by, args.agent_name, prompt, thread_id=thread.id)
+    except Refused as no:
+        return {"ok": False, "agent_name": args.agent_name, "reason": no.message, "command_executed": ""}
+    command = need_profile(hub.rows, args.agent_name).definition.command
+    return {
+        "ok": True,
+        "agent_name": args.agent_name,
+        "reason": "The agent is being started; it joins the thread by itself.",
+        "command_executed": " ".join(command),
+        "run_id": run.id,
+        "agent_id": run.agent_id,
+    }
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    profile: Annotated[str, Meta(description="Which kind of agent, from agent_list.")]
+    prompt: Annotated[str, Meta(description="What it is to do.")]
+
+
+class SpawnArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    profile: Annotated[str | None, Meta(description="Which kind of agent, from agent_list.")] = None
+    prompt: Annotated[str | None, Meta(description="What the agent is to do.")] = None
+    tasks: Annotated[list[Task], Meta(max_length=_AT_ONCE, description="Several at once, instead of one.")] = []
+    context: Annotated[AgentContext | None, Meta(description="What is handed down to the agents.")] = None
+    wait: Annotated[bool, Meta(description="Wait for the results; false returns at once.")] = True
+
+
+async def spawn_agent(call: Call[SpawnArgs]) -> Any:
+    args, hub = call.args, call.hub
+    tasks = list(args.tasks)
+    if args.profile is not None and args.prompt is not None:
+        tasks.insert(0, Task(profile=args.profile, prompt=args.prompt))
+    if not tasks:
+        raise Refused("nothing_to_do", "Say which profile does what: profile and prompt, or tasks.")
+    runs = [await start_run(hub.log, call.by, t.profile, t.prompt, context=args.context) for t in tasks]
+    if args.wait:
+        ended = await asyncio.gather(*(wait_for_end(hub.log, run.id, _PATIENCE_S) for run in runs))
+        runs = [one or need_run(hub.rows, call.by, run.id) for one, run in zip(ended, runs, strict=True)]
+    answers = [told(run) for run in runs]
+    return answers[0] if len(answers) == 1 and not args.tasks else {"runs": answers}
+
+
+class RunArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    run_id: Annotated[str, Meta(description="The ticket that spawn_agent gave.")]
+    wait: Annotated[bool, Meta(description="Wait a while for its end.")] = True
+
+
+async def run_status(call: Call[RunArgs]) -> Any:
+    run = need_run(call.hub.rows, call.by, call.args.run_id)
+    if call.args.wait and run.status not in ENDED:
+        run = await wait_for_end(call.hub.log, run.id, _PATIENCE_S) or need_run(call.hub.rows, call.by, run.id)
+    return told(run)
+
+
+class CancelArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    run_id: Annotated[str, Meta(description="The run to end.")]
+    cascade: Annotated[bool, Meta(description="Also all that it has started.")] = True
+
+
+async def run_cancel(call: Call[CancelArgs]) -> Any:
+    args = call.args
+    await call.hub.log.do(CancelRun(by=call.by, run_id=args.run_id, cascade=args.cascade, order_seed=new_id("ord")))
+    return told(need_run(call.hub.rows, call.by, args.run_id))
+
+
+def told(run: Run) -> dict[str, Any]:
+    """What an agent is told of a run; one that is not over yet comes with what to do next."""
+    out: dict[str, Any] = {
+        "run_id": run.id,
+        "profile": run.profile,
+        "status": run.status,
+        "output": run.output,
+        "result": run.result,
+        "error": run.error,
+        "usage": {"input_tokens": run.input_tokens, "output_tokens": run.output_tokens, "cost_usd": run.cost_usd},
+    }
+    if run.status not in ENDED:
+        out["next"] = "It is still at work: call run_status with this run_id."
+    return out
+
+
+RUN_TOOLS = [
+    Tool(
+        "agent_invite",
+        "Start an agent and invite it into a thread. It joins by itself; wait for its words with msg_wait.",
+        InviteArgs,
+        "operate",
+        agent_invite,
+    ),
+    Tool(
+        "spawn_agent",
+        "Start one agent, or several at once, below your own run, and wait for what they answer. What takes longer"
+        " than 45 seconds comes back as a ticket for run_status.",
+        SpawnArgs,
+        "chat",
+        spawn_agent,
+        waits=True,
+    ),
+    Tool("run_status", "How a run that you started stands, or its result.", RunArgs, "read", run_status, waits=True),
+    Tool("run_cancel", "End a run that you started, and all below it.", CancelArgs, "chat", run_cancel),
+]
