@@ -81,7 +81,7 @@ def _need_room_in_tree(rows: Rows, parent: Run, profile: Profile) -> None:
     above = need_profile(rows, parent.profile).definition
     if not above.may_spawn:
         raise Refused("cannot_spawn", f"The profile '{parent.profile}' may not start agents.", "forbidden")
-    if profile.name in parent.path:
+    if profile.name != parent.profile and profile.name in parent.path:
         chain = " → ".join([*parent.path, profile.name])
         raise Refused("cycle", f"Agents would start each other in a circle: {chain}.", "conflict")
     if parent.depth + 1 > min(tree.limits.max_depth, above.max_depth + parent.depth):
