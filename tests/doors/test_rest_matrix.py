@@ -19,6 +19,9 @@ def rest(shared_hub: HubProcess) -> Iterator[Rest]:
         yield rest
 
 
+PROFILE = {"driver": "command", "command": ["true"]}
+
+
 class Scene:
     """A thread of one agent, and what else a path names; and those who come by."""
 
@@ -47,6 +50,10 @@ class Scene:
             case "credential_id":
                 spare = {"kind": "viewer", "name": "spare"}
                 return str(operator.post("/api/credentials", json=spare).json()["id"])
+            case "name":
+                name = new_topic().replace(" ", "-").lower()
+                operator.put(f"/api/profiles/{name}", json=PROFILE)
+                return name
             case _:
                 return "x"
 
@@ -66,6 +73,12 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
     """What a call needs beyond its path."""
     bodies: dict[str, Any] = {
         "/login": {"data": {"code": "wrong"}},
+        "/api/runs": {"json": {"profile": "none", "prompt": "x"}},
+        "/api/runs/{run_id}/steer": {"json": {"text": "x"}},
+        "/api/threads/{thread_id}/invite": {"json": {"agent_name": "none"}},
+        "/api/permissions/{permission_id}": {"json": {"decision": "allow"}},
+        "/api/profiles/{name}": {"json": PROFILE},
+        "/api/nodes": {"json": {"name": new_topic()[:60]}},
         "/api/threads": {"json": {"topic": new_topic()}},
         "/api/threads/{thread_id}/state": {"json": {"state": "review"}},
         "/api/threads/{thread_id}/messages": {"json": {"content": "hello"}},

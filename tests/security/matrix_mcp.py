@@ -42,4 +42,8 @@ MATRIX: dict[str, str] = {
     "template_list": "+++++--",
     "template_get": "+++++--",
     "template_create": "+-+++--",
+    "agent_invite": "+------",
+    "spawn_agent": "+-+++--",
+    "run_status": "+++++--",
+    "run_cancel": "+-+++--",
 }

@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise Refused("node_running", f"A node is running in {folder} already.") from None
+    os.ftruncate(lock, 0)
+    os.write(lock, str(os.getpid()).encode())
     asyncio.run(_hold(args, folder))
     return 0
 

@@ -133,7 +133,10 @@ def run_ask_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        rows = [[p["id"], p.get("kind", "permission"), p["tool"], (p.get("title") or str(p.get("input")))[:60]] for p in found]
+        rows = [
+            [p["id"], p.get("kind", "permission"), p["tool"], (p.get("title") or str(p.get("input")))[:60]]
+            for p in found
+        ]
         show_table(rows, ["ID", "KIND", "TOOL", "WHAT"])
     return 0
 

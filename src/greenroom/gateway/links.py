@@ -75,9 +75,9 @@ class Links:
                 raise ConnectionError(f"expected hello of version {frames.LINK_VERSION}: upgrade this node")
             link = await self._greet(hello, by, send)
             await self._serve(link, hello, receive)
-        except (ConnectionError, TimeoutError, Refused, Unavailable, msgspec.DecodeError) as error:
+        except (OSError, Refused, Unavailable, msgspec.DecodeError) as error:
             logger.warning("node %s: %s", by.agent_id, error)
-            with contextlib.suppress(RuntimeError):  # it may have gone already
+            with contextlib.suppress(RuntimeError, OSError):  # it may have gone already
                 await send({"type": "websocket.close", "code": 4400, "reason": str(error)[:120]})
 
     async def _greet(self, hello: frames.Hello, by: Principal, send: Send) -> Link:
@@ -120,12 +120,13 @@ class Links:
                     await self._hear(link, receive)
                 finally:
                     writing.cancel()
-        except* ConnectionError as lost:
-            logger.info("node %s is gone: %s", link.node_id, lost.exceptions[0])
+        except* (OSError, Refused, Unavailable):
+            logger.info("node %s is gone", link.node_id)
         finally:
             if self._links.get(link.node_id) is link:
                 del self._links[link.node_id]
-            await self._hub.log.do(LoseNode(by=HUB, node_id=link.node_id, epoch=link.epoch))
+            with contextlib.suppress(Unavailable):  # the hub is stopping: at its start every node is unreachable
+                await self._hub.log.do(LoseNode(by=HUB, node_id=link.node_id, epoch=link.epoch))
 
     async def _hear(self, link: Link, receive: Receive) -> None:
         """Take what the node says; a lease without a word ends the connection."""

@@ -14,7 +14,7 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import need_profile
 from greenroom.nouns.runs.commands import CancelRun, DecidePermission, ExtendRun, ResumeRun, SteerRun
 from greenroom.nouns.runs.events import RunCreated
-from greenroom.nouns.runs.model import RUNS, AgentContext, Permission, Run
+from greenroom.nouns.runs.model import RUNS, AgentContext, Call, Item, Permission, Run
 from greenroom.nouns.runs.queries import (
     find_calls,
     find_items,
@@ -218,12 +218,28 @@ async def decide_permission(hub: Hub, by: Principal, request: Request) -> Respon
 _ONE = "/api/runs/{run_id}"
 ENDPOINTS = [
     Endpoint("POST", "/api/runs", "chat", create_run, "Start a run", body=NewRun, answer=Run, status=201, keyed=True),
-    Endpoint("GET", "/api/runs", "read", list_runs, "Runs, newest first", answer=list[Run]),
+    Endpoint("GET", "/api/runs", "read", list_runs, "Runs, newest first", query=Page, answer=list[Run]),
     Endpoint("GET", _ONE, "read", show_run, "One run", answer=Run),
     Endpoint("GET", f"{_ONE}/tree", "read", show_tree, "The whole tree of a run", answer=RunTree),
-    Endpoint("GET", f"{_ONE}/items", "read", list_items, "What was heard from the agent, by number"),
-    Endpoint("GET", f"{_ONE}/calls", "read", list_calls, "The tool calls of a run"),
-    Endpoint("GET", f"{_ONE}/wait", "read", wait_run, "The run, once it has ended or the time is over", answer=Run),
+    Endpoint(
+        "GET",
+        f"{_ONE}/items",
+        "read",
+        list_items,
+        "What was heard from the agent, by number",
+        query=Items,
+        answer=list[Item],
+    ),
+    Endpoint("GET", f"{_ONE}/calls", "read", list_calls, "The tool calls of a run", answer=list[Call]),
+    Endpoint(
+        "GET",
+        f"{_ONE}/wait",
+        "read",
+        wait_run,
+        "The run, once it has ended or the time is over",
+        query=Patience,
+        answer=Run,
+    ),
     Endpoint("POST", f"{_ONE}/cancel", "chat", cancel_run, "End a run and all below it", body=Cancel, answer=Run),
     Endpoint("POST", f"{_ONE}/steer", "chat", steer_run, "Say something to the agent", body=Steer, answer=Run),
     Endpoint("POST", f"{_ONE}/extend", "operate", extend_run, "Let a paused run go on", body=Extend, answer=Run),

@@ -10,7 +10,7 @@ from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.decide import free_name
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged, AgentStarted
 from greenroom.nouns.agents.profiles import Profile, need_profile
-from greenroom.nouns.nodes.model import ORDERS, OrderGiven
+from greenroom.nouns.nodes.model import OrderGiven
 from greenroom.nouns.runs import decide_items
 from greenroom.nouns.runs.commands import (
     CancelRun,
@@ -171,10 +171,8 @@ def place_run(rows: Rows, command: PlaceRun, context: Context) -> list[Event]:
     if run is None or run.status != "pending":
         return []
     agent = rows.get(AGENTS, run.agent_id)
-    if agent is not None and agent.run_id not in (None, run.id):
-        return []  # it waits for its agent, not for a node
-    if run.node_id is not None and rows.find(ORDERS, {"run_id": run.id}, limit=1):
-        return []
+    if agent is not None and agent.run_id is not None:
+        return []  # it waits for its agent, or has been ordered already
     definition = need_profile(rows, run.profile).definition
     node_id = run.node_id or choose_node(rows, definition, None)
     if node_id is None:

@@ -111,7 +111,7 @@ def told(run: Run) -> dict[str, Any]:
     return out
 
 
-RUN_TOOLS = [
+RUN_TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "agent_invite",
         "Start an agent and invite it into a thread. It joins by itself; wait for its words with msg_wait.",
@@ -130,4 +130,4 @@ RUN_TOOLS = [
     ),
     Tool("run_status", "How a run that you started stands, or its result.", RunArgs, "read", run_status, waits=True),
     Tool("run_cancel", "End a run that you started, and all below it.", CancelArgs, "chat", run_cancel),
-]
+)

@@ -1,0 +1,42 @@
+"""Programs that are killed while agents work."""
+
+import os
+import signal
+
+import psutil
+
+from tests.runs.stage import Stage
+
+
+def node_pid(stage: Stage) -> int:
+    return int((stage.hub.data / "node" / "lock").read_text())
+
+
+def test_a_hub_that_is_killed_interrupts_no_agent_and_has_all_they_said(stage: Stage) -> None:
+    runs = [stage.start("SAY a\nSLEEP 2\nSAY b\nSLEEP 1\nSAY c") for _ in range(5)]
+    stage.until(lambda: all(stage.run(run)["status"] == "running" for run in runs), "all to be at work")
+    stage.hub.kill()
+    stage.hub.restart()
+    for run in runs:
+        ended = stage.end(run)
+        assert ended["status"] == "completed", ended
+        items = stage.items(run)
+        assert [item["number"] for item in items] == list(range(1, len(items) + 1))
+        said = "".join(item["data"]["text"] for item in items if item["kind"] == "said")
+        assert said.split() == ["a", "b", "c"]
+
+
+def test_a_node_that_is_killed_interrupts_its_runs_and_a_resume_goes_on(stage: Stage) -> None:
+    stage.done("SAY before", keep_as="bob")
+    run_id = stage.start("SAY begun\nSLEEP 600", agent="bob")
+    stage.until(lambda: stage.run(run_id)["status"] == "running", "the agent to be at work")
+    before = node_pid(stage)
+    children = psutil.Process(before).children(recursive=True)
+    os.kill(before, signal.SIGKILL)
+    assert stage.end(run_id)["status"] == "interrupted"
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert not alive
+    resumed = stage.api.post(f"/api/runs/{run_id}/resume", json={"prompt": "RECALL"}).json()
+    ended = stage.end(resumed["id"])
+    assert (ended["status"], ended["agent_id"]) == ("completed", stage.run(run_id)["agent_id"])
+    assert "SAY before" in ended["output"]

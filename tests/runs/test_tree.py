@@ -1,0 +1,54 @@
+"""Agents that start agents: the tree, its limits, and its end."""
+
+import psutil
+
+from tests.runs.stage import Stage
+
+
+def test_a_child_answers_its_parent_and_stands_below_it(stage: Stage) -> None:
+    run = stage.done("SPAWN rehearsal SAY from below")
+    tree = stage.api.get(f"/api/runs/{run['id']}/tree").json()
+    child = next(one for one in tree["runs"] if one.get("parent_id") == run["id"])
+    assert (child["status"], child["output"], child["depth"]) == ("completed", "from below", 1)
+
+
+def test_agents_do_not_start_each_other_in_a_circle(stage: Stage) -> None:
+    stage.profile("other")
+    run = stage.done("SPAWN other SPAWN rehearsal SAY round")
+    tree = stage.api.get(f"/api/runs/{run['id']}/tree").json()
+    assert {one["profile"] for one in tree["runs"]} == {"rehearsal", "other"}
+    assert len(tree["runs"]) == 2
+
+
+def test_a_tree_does_not_grow_beyond_its_depth(stage: Stage) -> None:
+    stage.profile("shallow", max_depth=1)
+    run = stage.done("SPAWN shallow SPAWN shallow SAY deep", profile="shallow")
+    assert max(one["depth"] for one in stage.api.get(f"/api/runs/{run['id']}/tree").json()["runs"]) == 1
+
+
+def test_a_tree_that_has_used_its_tokens_starts_nothing_more(stage: Stage) -> None:
+    run = stage.done("SPAWN rehearsal USAGE 500 600\nSPAWN rehearsal SAY late", max_tokens=1000)
+    tree = stage.api.get(f"/api/runs/{run['id']}/tree").json()
+    assert (len(tree["runs"]), tree["tree"]["tokens"]) == (2, 1100)
+
+
+def test_cancelling_a_root_ends_all_below_it_and_nothing_starts_after(stage: Stage) -> None:
+    run_id = stage.start("SPAWN rehearsal SPAWN rehearsal SHELL sleep 600")
+    stage.until(lambda: len(stage.api.get(f"/api/runs/{run_id}/tree").json()["runs"]) == 3, "the tree to be three deep")
+    assert stage.api.post(f"/api/runs/{run_id}/cancel", json={}).status_code == 200
+    tree = stage.api.get(f"/api/runs/{run_id}/tree").json()
+    assert {one["status"] for one in tree["runs"]} == {"cancelled"}
+    assert tree["tree"]["tombstone"]
+    late = stage.api.post("/api/runs", json={"profile": "rehearsal", "prompt": "SAY x", "parent_id": run_id})
+    assert (late.status_code, late.json()["code"]) == (409, "tree_cancelled")
+    mark = str(stage.hub.data)
+    stage.until(
+        lambda: (
+            not [
+                p
+                for p in psutil.process_iter(["cmdline", "environ"])
+                if "greenroom.rehearsal" in " ".join(p.info["cmdline"] or []) and mark in str(p.info["environ"])
+            ]
+        ),
+        "the agents' processes to be gone",
+    )
