@@ -6,7 +6,7 @@ from greenroom.log.model import Event, Rows
 from greenroom.nouns.agents.model import Agent, AgentProcessChanged
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.nouns.nodes.model import OrderGiven
-from greenroom.nouns.runs.events import RunCreated
+from greenroom.nouns.runs.events import RunCreated, RunPlaced
 from greenroom.nouns.runs.model import AgentContext, Run
 from greenroom.nouns.threads.model import THREADS
 
@@ -29,7 +29,9 @@ def start_order(
         "session": agent.session if agent else None,
     }
     order = OrderGiven(order_id=order_id, node_id=node_id, op="start", run_id=run_id, agent_id=run.agent_id, body=body)
-    return [order, AgentProcessChanged(agent_id=run.agent_id, process="starting", node_id=node_id, run_id=run_id)]
+    starting = AgentProcessChanged(agent_id=run.agent_id, process="starting", node_id=node_id, run_id=run_id)
+    placed: list[Event] = [] if run.node_id else [RunPlaced(run_id=run_id, node_id=node_id)]
+    return [*placed, order, starting]
 
 
 def with_context(prompt: str, context: AgentContext | None) -> str:
