@@ -62,10 +62,10 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_token(hub: HubProcess, name: str) -> str:
-    """A credential with which an agent may register, read and talk."""
-    wanted = {"kind": "agent", "name": name, "rights": ["read", "all", "chat", "register"]}
+    """The credential of an agent of its own."""
+    wanted = {"ide": name, "model": "fake"}
     headers = {"Authorization": f"Bearer {hub.token}"}
-    answer = httpx.post(f"{hub.url}/api/credentials", json=wanted, headers=headers)
+    answer = httpx.post(f"{hub.url}/api/agents/register", json=wanted, headers=headers)
     return str(answer.raise_for_status().json()["token"])
 
 
@@ -78,6 +78,7 @@ def rehearsal(home: Path, hub: HubProcess) -> Desk:
 def copilot(home: Path, hub: HubProcess, model_url: str) -> Desk:
     env = {
         "COPILOT_OFFLINE": "true",
+        "XDG_CACHE_HOME": str(CLIS / "cache"),  # it unpacks 235 MB there, once
         "COPILOT_PROVIDER_BASE_URL": f"{model_url}/v1",
         "COPILOT_PROVIDER_API_KEY": "fake",
     }

@@ -10,12 +10,17 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
 
 Json = dict[str, Any]
-_VERSION = "2025-11-25"
-_RETRIES = 5
+_VERSION = "2026-07-28"
+_META = {
+    "io.modelcontextprotocol/protocolVersion": _VERSION,
+    "io.modelcontextprotocol/clientInfo": {"name": "rehearsal", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+_TRIES = 5
 
 
 class Hub:
-    """A client of one MCP server. It connects when it is first used."""
+    """A client of one MCP server; every call stands for itself."""
 
     def __init__(self, url: str, headers: dict[str, str]) -> None:
         self._url = urlsplit(url)
@@ -23,36 +28,37 @@ class Hub:
             **headers,
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": _VERSION,
         }
         self._next = 0
-        self._is_connected = False
         self._tools: set[str] | None = None
 
     def tools(self) -> set[str]:
         """The names of the tools on offer."""
         if self._tools is None:
-            self._connect()
             found = self._request("tools/list", {})
             self._tools = {str(tool["name"]) for tool in found.get("tools", [])}
         return self._tools
 
     def call(self, name: str, arguments: Json) -> Any:
         """Call a tool. What it gives back as JSON, else as text; raises Failed when it is refused."""
-        self._connect()
         result = self._request("tools/call", {"name": name, "arguments": arguments})
         texts = [block["text"] for block in result.get("content", []) if block.get("type") == "text"]
         text = "\n".join(texts)
         if result.get("isError"):
             raise Failed(text)
         try:
-            return json.loads(text)
+            found = json.loads(text)
         except ValueError:
             return text
+        if isinstance(found, dict) and found.get("error") and name != "msg_post":
+            raise Failed(str(found.get("message") or found["error"]))
+        return found
 
     def post(self, thread: str, text: str) -> Any:
         """Post in a thread: with a fresh context, and anew if others were quicker."""
         said: Any = None
-        for _ in range(_RETRIES):
+        for _ in range(_TRIES):
             context = self._context(thread)
             said = self.call(
                 "msg_post",
@@ -66,7 +72,9 @@ class Hub:
             )
             if "error" not in said:
                 return said
-        raise Failed(f"the post was refused: {said['error']}")
+            if "action" not in said:
+                break
+        raise Failed(str(said.get("message") or said["error"]))
 
     def spawn(self, profile: str, prompt: str) -> Any:
         """Start another agent and wait for its end, which may take longer than one call."""
@@ -82,51 +90,43 @@ class Hub:
         joined = self.call("bus_connect", {"thread_name": thread, "ide": "Rehearsal", "model": "script"})
         return {"thread_id": joined["thread"]["thread_id"], **joined}
 
-    def _connect(self) -> None:
-        if self._is_connected:
-            return
-        hello = {"protocolVersion": _VERSION, "capabilities": {}, "clientInfo": {"name": "rehearsal", "version": "1"}}
-        self._request("initialize", hello)
-        self._headers["MCP-Protocol-Version"] = _VERSION
-        self._send({"method": "notifications/initialized"})
-        self._is_connected = True
-
     def _request(self, method: str, params: Json) -> Json:
         self._next += 1
-        answer = self._send({"id": self._next, "method": method, "params": params})
+        headers = {**self._headers, "Mcp-Method": method}
+        if "name" in params:
+            headers["Mcp-Name"] = params["name"]
+        body = {"jsonrpc": "2.0", "id": self._next, "method": method, "params": {**params, "_meta": _META}}
+        answer = self._send(json.dumps(body), headers)
         if "error" in answer:
             raise Failed(str(answer["error"].get("message")))
         result: Json = answer.get("result") or {}
         return result
 
-    def _send(self, message: Json) -> Json:
+    def _send(self, body: str, headers: dict[str, str]) -> Json:
         # Half of the time that the program would take to start; many scripts never call a tool.
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
         kind = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
         connection = kind(self._url.netloc)
         try:
-            body = json.dumps({"jsonrpc": "2.0", **message})
-            connection.request("POST", self._url.path or "/", body, self._headers)
+            connection.request("POST", self._url.path or "/", body, headers)
             response = connection.getresponse()
-            if response.status >= 400:
-                raise Failed(f"the hub answered {response.status}: {response.read(500).decode(errors='replace')}")
-            session = response.headers.get("Mcp-Session-Id")
-            if session:
-                self._headers["Mcp-Session-Id"] = session
-            return _answer(response, message.get("id"))
+            return _answer(response, self._next)
         except (OSError, HTTPException) as error:
             raise Failed(f"the hub cannot be reached: {error}") from None
         finally:
             connection.close()
 
 
-def _answer(response: "HTTPResponse", id: Any) -> Json:
+def _answer(response: "HTTPResponse", id: int) -> Json:
     """The answer to a request: the body, or the event of it that bears the id."""
     if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
         body = response.read()
-        whole: Json = json.loads(body) if body.strip() else {}
-        return whole
+        try:
+            whole: Json = json.loads(body)
+        except ValueError:
+            raise Failed(f"the hub answered {response.status}: {body[:200].decode(errors='replace')}") from None
+        return whole if "jsonrpc" in whole else {"error": {"message": f"the hub answered {response.status}: {whole}"}}
     for line in response:
         if line.startswith(b"data:") and line[5:].strip():
             message: Json = json.loads(line[5:])

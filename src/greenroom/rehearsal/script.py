@@ -8,6 +8,7 @@ DIRECTIVES = (
     *("CRASH", "HANG"),
 )
 _LINE = re.compile(rf"\s*({'|'.join(DIRECTIVES)})\b[ \t]*(.*)")
+_ESCAPE = re.compile(r"\\([n\\])")
 _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -49,5 +50,5 @@ def find(value: Any, name: str) -> Any:
 
 
 def unfold(text: str) -> str:
-    """A text in which `\\n` is a new line."""
-    return text.replace("\\n", "\n")
+    """A text in which `\\n` is a new line, and a doubled backslash one that is left for a script inside it."""
+    return _ESCAPE.sub(lambda found: "\n" if found[1] == "n" else "\\", text)

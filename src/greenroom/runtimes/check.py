@@ -20,7 +20,7 @@ from greenroom.runtimes.contract import (
     Spawner,
     Usage,
 )
-from greenroom.runtimes.trial import Lacking, MakeOpening, Script, Trial, Wrong, need_end, need_said
+from greenroom.runtimes.trial import FIRST, Lacking, MakeOpening, Script, Trial, Wrong, need_end, need_said
 from greenroom.runtimes.witness import Witness
 
 REHEARSED = Script(
@@ -38,7 +38,6 @@ FAKED = Script(
     tokens=(1000, 50),
 )
 """For a runtime with the fake model behind it."""
-_FIRST = "good evening"
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -55,8 +54,14 @@ async def check_driver(
 ) -> list[Finding]:
     """Put a driver through every point. The hub that the openings name must be there."""
     trial = Trial(driver, make_opening, Witness(spawner), script)
+    findings: list[Finding] = []
     try:
-        return [await _judge(trial, point, carry_out, patience_s) for point, carry_out in POINTS.items()]
+        for point, carry_out in POINTS.items():
+            if trial.last_id is None and carry_out not in (_finds, _opens):
+                findings.append(Finding(point, "failed", "there is no session"))
+            else:
+                findings.append(await _judge(trial, point, carry_out, patience_s))
+        return findings
     finally:
         await trial.close()
 
@@ -69,11 +74,14 @@ async def _judge(trial: Trial, point: str, carry_out: Callable[[Trial], Awaitabl
     except Lacking as error:
         return Finding(point, "lacking", str(error))
     except Wrong as error:
-        return Finding(point, "failed", f"{error}; heard: {', '.join(trial.lately) or 'nothing'}")
+        detail = str(error)
     except TimeoutError:
-        return Finding(point, "failed", f"not in {patience_s:g} s; heard: {', '.join(trial.lately) or 'nothing'}")
+        detail = f"not in {patience_s:g} s"
     except (OSError, ValueError) as error:
-        return Finding(point, "failed", f"{type(error).__name__}: {error}")
+        detail = f"{type(error).__name__}: {error}"
+    # Nobody knows what the agent is at now, so that the next point begins with another.
+    await trial.close()
+    return Finding(point, "failed", f"{detail}; heard: {', '.join(trial.lately) or 'nothing'}")
 
 
 async def _finds(trial: Trial) -> str:
@@ -85,20 +93,20 @@ async def _finds(trial: Trial) -> str:
 
 async def _opens(trial: Trial) -> str:
     opened = await trial.open()
-    trial.first_id = opened.session
     if not opened.session:
         raise Wrong("the session has no id")
     return f"session {opened.session}"
 
 
 async def _answers(trial: Trial) -> str:
-    heard = await trial.turn(trial.say(_FIRST))
+    heard = await trial.turn(trial.say(FIRST))
     need_end(heard, "done")
-    need_said(heard, _FIRST)
+    need_said(heard, FIRST)
     return ""
 
 
 async def _allowed(trial: Trial) -> str:
+    await trial.ready()
     prompt, file = trial.touch("allowed", "did it")
     asked = []
 
@@ -125,6 +133,7 @@ async def _allowed(trial: Trial) -> str:
 
 
 async def _refused(trial: Trial) -> str:
+    await trial.ready()
     prompt, file = trial.touch("refused", "went on")
 
     async def refuse(permission: PermissionAsked) -> None:
@@ -141,6 +150,7 @@ async def _refused(trial: Trial) -> str:
 
 
 async def _calls_hub(trial: Trial) -> str:
+    await trial.ready()
     heard = await trial.turn(trial.script.hub_tool.replace("TEXT", "called"))
     need_end(heard, "done")
     calls = {one.call: one.tool for one in heard if isinstance(one, CallStarted) and "greenroom" in one.tool}
@@ -153,6 +163,7 @@ async def _calls_hub(trial: Trial) -> str:
 
 
 async def _keeps_secret(trial: Trial) -> str:
+    await trial.ready()
     token_file = trial.make_opening(None).token_file
     token = token_file.read_text().strip() if token_file else ""
     if not token:
@@ -166,6 +177,7 @@ async def _keeps_secret(trial: Trial) -> str:
 
 
 async def _cancelled(trial: Trial) -> str:
+    await trial.ready()
     await trial.session.prompt(trial.script.slow)
     await trial.until_said()
     begin = time.monotonic()
@@ -179,6 +191,7 @@ async def _cancelled(trial: Trial) -> str:
 
 
 async def _cancelled_asking(trial: Trial) -> str:
+    await trial.ready()
     prompt, file = trial.touch("withdrawn", "not said")
 
     async def cancel(permission: PermissionAsked) -> None:
@@ -195,6 +208,7 @@ async def _cancelled_asking(trial: Trial) -> str:
 
 
 async def _steered(trial: Trial) -> str:
+    await trial.ready()
     prompt, _ = trial.touch("steered", "first")
     taken = False
 
@@ -212,6 +226,7 @@ async def _steered(trial: Trial) -> str:
 
 
 async def _usage(trial: Trial) -> str:
+    await trial.ready()
     heard = await trial.turn(trial.say("counted"))
     told = [one for one in heard if isinstance(one, Usage)]
     if not told:
@@ -226,13 +241,15 @@ async def _usage(trial: Trial) -> str:
 
 
 async def _remembers(trial: Trial) -> str:
+    await trial.ready()
     heard = await trial.turn(trial.script.recall)
     need_end(heard, "done")
-    need_said(heard, _FIRST)
+    need_said(heard, FIRST)
     return ""
 
 
 async def _closed(trial: Trial) -> str:
+    await trial.ready()
     trial.witness.look()
     await trial.session.close()
     await trial.until_died()
@@ -244,18 +261,17 @@ async def _closed(trial: Trial) -> str:
 
 async def _resumed(trial: Trial) -> str:
     try:
-        opened = await trial.open(resume=trial.first_id)
+        opened = await trial.open(resume=trial.last_id)
     except ValueError as error:
         raise Lacking(str(error)) from None
     heard = await trial.turn(trial.script.recall)
     need_end(heard, "done")
-    need_said(heard, _FIRST)
+    need_said(heard, FIRST)
     return f"session {opened.session}"
 
 
 async def _killed(trial: Trial) -> str:
-    if not trial.is_open:
-        await trial.open()
+    await trial.ready()
     await trial.session.prompt(trial.script.slow)
     await trial.until_said()
     trial.witness.look()

@@ -22,6 +22,8 @@ from greenroom.runtimes.witness import Witness
 MakeOpening = Callable[[str | None], Opening]
 """An opening for a new session, or to go on with the one of this id."""
 Answer = Callable[[PermissionAsked], Awaitable[None]]
+FIRST = "good evening"
+"""What the model is made to say first in every session, so that it can be asked for it later."""
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,8 +58,8 @@ class Trial:
         self.make_opening = make_opening
         self.witness = witness
         self.script = script
-        self.first_id = ""
-        """The id of the first session, which a later one goes on with."""
+        self.last_id: str | None = None
+        """The id of the session that was opened last, which a later one can go on with."""
         self.lately: list[str] = []
         """What was heard, in short, since somebody emptied it."""
         self.directory = Path()
@@ -71,10 +73,6 @@ class Trial:
             raise Wrong("there is no session")
         return self._session
 
-    @property
-    def is_open(self) -> bool:
-        return self._session is not None
-
     async def open(self, resume: str | None = None) -> Opened:
         opening = self.make_opening(resume)
         self.directory = opening.directory
@@ -84,7 +82,14 @@ class Trial:
         first = await self.hear()
         if not isinstance(first, Opened):
             raise Wrong("the first that is heard is not Opened")
+        self.last_id = first.session
         return first
+
+    async def ready(self) -> None:
+        """Open another session, and begin it as every one begins, if the last is gone."""
+        if self._session is None:
+            await self.open()
+            await self.turn(self.say(FIRST))
 
     async def _read(self, session: Session, heard: "asyncio.Queue[Heard | None]") -> None:
         async for one in session.heard():

@@ -51,12 +51,12 @@ class Witness:
 
     def find_left(self) -> list[str]:
         """Those that were seen, or belong to a session that was started, and are still there."""
-        found = _processes()
-        return [
-            f"{pid} ({_arguments(pid)[:80]})"
-            for pid, process in found.items()
+        left = [
+            (pid, _arguments(pid))
+            for pid, process in _processes().items()
             if process.session in self._started or self._seen.get(pid) == process.began
         ]
+        return [f"{pid} ({arguments[:80]})" for pid, arguments in left if arguments]  # without any it is just ending
 
     def find_in_arguments(self, text: str) -> list[int]:
         """The processes whose arguments have this text in them."""

@@ -94,7 +94,10 @@ async def _set_up(session: AcpSession, manifest: Manifest, opening: Opening, lau
     await _choose_model(session, id, made, launch.model)
     if launch.mode:
         await session.link.request("session/set_mode", {"sessionId": id, "modeId": launch.mode})
-    details = {"agent": hello.get("agentInfo") or {}, "hub": bool(params["mcpServers"] or manifest.hub)}
+    details = {
+        "agent": hello.get("agentInfo") or {},
+        "hub": bool(params["mcpServers"]) or not manifest.is_hub_in_session,
+    }
     preface = None if opening.resume else launch.preface
     session.begin(Opened(id, details), preface=preface, is_resumed=bool(opening.resume))
 

@@ -1,6 +1,14 @@
 """The ACP agents that Greenroom knows, each as it was seen to behave."""
 
-from greenroom.runtimes.drivers.acp.manifest import Given, Manifest
+from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
+
+_TRUST_HUB = """\
+[[rule]]
+mcpName = "greenroom"
+toolName = "*"
+decision = "allow"
+priority = 500
+"""
 
 OPENCODE = Manifest(
     name="opencode",
@@ -33,6 +41,11 @@ COPILOT = Manifest(
     command=["copilot", "--acp"],
     always=Given(env={"COPILOT_AUTO_UPDATE": "false"}),
     model=Given(args=["--model", "{value}"]),
+    instructions=Given(
+        env={"COPILOT_CUSTOM_INSTRUCTIONS_DIRS": "{scratch}/copilot"},
+        files={"copilot/.github/instructions/greenroom.instructions.md": '---\napplyTo: "**"\n---\n{value}\n'},
+    ),
+    hub=Given(args=["--allow-tool=greenroom"]),
     refusal_ends_turn=True,
     usage="session",
 )
@@ -43,6 +56,7 @@ GEMINI = Manifest(
     # Otherwise it starts itself a second time; and without trust in the folder it has no tools.
     always=Given(env={"GEMINI_CLI_NO_RELAUNCH": "true", "GEMINI_CLI_TRUST_WORKSPACE": "true"}),
     model=Given(args=["--model", "{value}"]),
+    hub=Given(args=["--policy", "{scratch}/policy.toml"], files={"policy.toml": _TRUST_HUB}),
     resume="load",
     resume_waits=".gemini/tmp/*/chats/session-{minute}-{id8}*",
     tool_name="call_id",
@@ -53,9 +67,11 @@ CLAUDE = Manifest(
     command=["claude-agent-acp"],
     # Some versions take any value of IS_SANDBOX for a yes that Claude Code itself refuses.
     unset=["IS_SANDBOX"],
-    always=Given(env={"ENABLE_TOOL_SEARCH": "false"}),
+    # All of the hub's tools at once, and no calls of the model to guess what the user could say next.
+    always=Given(env={"ENABLE_TOOL_SEARCH": "false", "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false"}),
     model=Given(env={"ANTHROPIC_MODEL": "{value}"}),
     instructions=Given(meta={"systemPrompt": {"append": "{value}"}}),
+    hub=Given(meta={"claudeCode": {"options": {"allowedTools": ["mcp__greenroom"]}}}),
     credential="variable",
     second_prompt="queued",
     early_calls=True,
@@ -70,6 +86,26 @@ CODEX = Manifest(
     mode=Given(env={"INITIAL_AGENT_MODE": "{value}"}),
     default_mode="read-only",
     instructions=Given(json_env={"CODEX_CONFIG": {"developer_instructions": "{value}"}}),
+    hub=Given(
+        json_env={
+            "CODEX_CONFIG": {
+                "mcp_servers": {
+                    "greenroom": {
+                        "url": "{value}",
+                        "bearer_token_env_var": TOKEN,
+                        "default_tools_approval_mode": "approve",
+                        # It does not take progress for life.
+                        "tool_timeout_sec": 600,
+                        # Otherwise it begins after a second, with whatever tools it has seen by then.
+                        "required": True,
+                        "startup_timeout_sec": 60,
+                    }
+                }
+            }
+        }
+    ),
+    is_hub_in_session=False,
+    credential="variable",
     refusal_ends_turn=True,
     second_prompt="queued",
     unnamed_said="notice",

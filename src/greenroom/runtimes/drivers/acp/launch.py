@@ -42,7 +42,6 @@ class _Plan:
         self.files: dict[Path, str] = {}
         self.meta: Json = {}
         self.json_env: dict[str, Json] = {}
-        self.json_files: dict[str, Json] = {}
         self._own = {name: value for name, value in opening.env.items() if name not in unset}
 
     def add(self, name: str, given: Given, value: str = "") -> None:
@@ -57,8 +56,8 @@ class _Plan:
         self.meta = merged(self.meta, filled.meta)
         for variable, found in filled.json_env.items():
             self.json_env[variable] = merged(self.json_env.get(variable, {}), found)
-        for file, found in filled.json_files.items():
-            self.json_files[file] = merged(self.json_files.get(file, {}), found)
+        for file, text in filled.files.items():
+            self.files[scratch / file] = text
 
     def let_profile_speak(self) -> None:
         """What the profile says goes before what the manifest always says."""
@@ -68,10 +67,6 @@ class _Plan:
 
     def environment(self) -> dict[str, str]:
         return {**self.env, **{name: json.dumps(found) for name, found in self.json_env.items()}}
-
-    def private_files(self) -> dict[Path, str]:
-        made = {self._opening.scratch / file: json.dumps(found) for file, found in self.json_files.items()}
-        return {**self.files, **made}
 
 
 def plan_launch(manifest: Manifest, opening: Opening, token: str | None) -> Launch:
@@ -93,7 +88,7 @@ def plan_launch(manifest: Manifest, opening: Opening, token: str | None) -> Laun
     return Launch(
         command=[*_command(manifest, opening), *plan.args],
         env=plan.environment(),
-        files=plan.private_files(),
+        files=plan.files,
         servers=_servers(manifest, opening, token),
         meta=plan.meta,
         model=opening.model if manifest.model is None else None,
@@ -104,6 +99,7 @@ def plan_launch(manifest: Manifest, opening: Opening, token: str | None) -> Laun
 
 def write_private(path: Path, text: str) -> None:
     """A file that only its owner can read; a link in its place is refused."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "w") as file:
         file.write(text)
@@ -128,7 +124,7 @@ def _command(manifest: Manifest, opening: Opening) -> list[str]:
 
 
 def _servers(manifest: Manifest, opening: Opening, token: str | None) -> list[Json]:
-    if opening.hub_url is None or manifest.hub is not None:
+    if opening.hub_url is None or not manifest.is_hub_in_session:
         return []
     headers = []
     if token is not None:

@@ -20,8 +20,8 @@ class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     env: dict[str, str] = {}
     json_env: dict[str, dict[str, Any]] = {}
     """Variables that hold JSON: objects from several sources, also the profile's own, are merged."""
-    json_files: dict[str, dict[str, Any]] = {}
-    """JSON files in the private folder, merged likewise."""
+    files: dict[str, str] = {}
+    """Files in the private folder, by their names."""
     meta: dict[str, Any] = {}
     """Merged into `_meta` of session/new, session/load and session/resume."""
 
@@ -44,8 +44,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The mode in which it asks before it acts, where that is not its own default."""
     instructions: Given | None = None
     """None: before the first prompt of a new session."""
-    hub: Given | None = None
-    """None: by `mcpServers` of the session, with the credential in a header."""
+    hub: Given = Given()
+    """What lets it use the hub's tools unasked, and the hub itself where `is_hub_in_session` is false."""
+    is_hub_in_session: bool = True
+    """Whether it is told of the hub by `mcpServers` of the session, with the credential in a header."""
     credential: Literal["header", "variable"] = "header"
     """variable: it would pass a header on in arguments, which everybody can read, but knows ${NAME} in its place."""
 

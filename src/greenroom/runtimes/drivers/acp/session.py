@@ -173,7 +173,7 @@ class AcpSession:
     def _end_turn(self, end: TurnEnded) -> None:
         self._turn = None
         waiting, self._asked = self._asked, {}
-        self._ears.put(*(PermissionGone(permission) for permission in waiting))
+        self._ears.put(*(PermissionGone(permission) for permission in waiting), *self._translator.left_over())
         used = self._meter.turn
         cost, before = self._translator.cost_usd, self._cost_before
         self._cost_before = cost if cost is not None else before

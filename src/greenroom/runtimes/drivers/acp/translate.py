@@ -108,6 +108,13 @@ class Translator:
         )
         return [*self._start(call), asked]
 
+    def left_over(self) -> list[Heard]:
+        """The turn is over: calls of which no end was told, such as refused ones, have ended with it."""
+        left = [call for call in self._calls.values() if call.is_started and not call.is_finished]
+        for call in left:
+            call.is_finished = True
+        return [CallFinished(call=call.id, ok=False) for call in left]
+
     def _said(self, update: Json) -> list[Heard]:
         text = text_of(update.get("content"))
         message = str(update.get("messageId") or "")
@@ -200,7 +207,7 @@ def output_of(update: Json) -> str:
         return text
     if isinstance(raw, str):
         return raw
-    inner = text_of(_deep(raw, "result", "content"))
+    inner = text_of(raw) or text_of(_deep(raw, "result", "content"))
     return inner or json.dumps(raw, ensure_ascii=False)
 
 

@@ -1,0 +1,75 @@
+"""Real ACP agents on the scripted model keep the contract."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from greenroom.node.processes import Spawner
+from greenroom.runtimes.check import check_driver
+from greenroom.runtimes.contract import Said
+from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.trial import Trial
+from greenroom.runtimes.witness import Witness
+from greenroom.testing.fake_llm import FakeModel
+from greenroom.testing.hub_process import HubProcess
+from tests.runtimes.acp_recorder import script_for
+from tests.runtimes.acp_rig import AGENTS, CLIS, MORE, Desk
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
+EVERYDAY = ("copilot",)
+LACKING = {
+    "copilot": {"hears what is said while it works"},
+    "gemini": {"hears what is said while it works"},
+}
+WRITES = 'USE_TOOL bus_connect {"thread_name": "stage"}\nSAY TEXT'
+"""A tool of the hub that changes something, for which runtimes ask unless they are told not to."""
+
+
+def agents() -> list[object]:
+    return [pytest.param(name, marks=[] if name in EVERYDAY else pytest.mark.clis, id=name) for name in AGENTS]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeModel]:
+    with FakeModel() as model:
+        yield model
+
+
+def make_desk(name: str, home: Path, hub: HubProcess, model: FakeModel) -> Desk:
+    ready = (CLIS if name in EVERYDAY else MORE) / "ready"
+    if not ready.exists():
+        if os.environ.get("CI"):
+            pytest.fail(f"{name} is not installed")
+        pytest.skip(f"{name} is not installed: run `make {'clis' if name in EVERYDAY else 'test-clis'}`")
+    return AGENTS[name](home, hub, model.url)
+
+
+@pytest.mark.parametrize("name", agents())
+async def test_a_real_agent_keeps_the_contract(
+    name: str, tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+) -> None:
+    desk = make_desk(name, tmp_path / "home", shared_hub, model)
+    script = msgspec.structs.replace(script_for(name), hub_tool=WRITES)
+    findings = await check_driver(DRIVERS[name], desk.opening, spawner, script, patience_s=90)
+    assert not [finding for finding in findings if finding.verdict == "failed"]
+    assert {finding.point for finding in findings if finding.verdict == "lacking"} == LACKING.get(name, set())
+
+
+@pytest.mark.parametrize("name", agents())
+async def test_a_real_agent_gets_its_instructions(
+    name: str, tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+) -> None:
+    desk = make_desk(name, tmp_path / "home", shared_hub, model)
+    desk = msgspec.structs.replace(desk, instructions="Wear a green hat at work.")
+    trial = Trial(DRIVERS[name], desk.opening, Witness(spawner), script_for(name))
+    await trial.open()
+    try:
+        heard = await trial.turn("SYSTEM Wear a [a-z]+ hat")
+        heard += await trial.turn("RECALL")
+    finally:
+        await trial.close()
+    said = "".join(one.text for one in heard if isinstance(one, Said))
+    assert "Wear a green hat" in said

@@ -1,0 +1,216 @@
+"""What real agents said, translated: each fixture is the same scenario with another agent."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from greenroom.runtimes.contract import (
+    CallFinished,
+    CallStarted,
+    Heard,
+    PermissionAsked,
+    QuestionAsked,
+    Said,
+    TurnEnded,
+)
+from greenroom.runtimes.drivers.acp import form, known
+from greenroom.runtimes.drivers.acp.ending import Meter, Tokens, ended
+from greenroom.runtimes.drivers.acp.manifest import Manifest
+from greenroom.runtimes.drivers.acp.translate import Translator, choose
+from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
+from tests.runtimes.acp_recorder import FIXTURES
+
+Json = dict[str, Any]
+MANIFESTS = (known.OPENCODE, known.COPILOT, known.GEMINI, known.CLAUDE, known.CODEX, REHEARSAL)
+
+
+class Turn:
+    """One prompt of a fixture: what is heard of it, how it ended, and what it used."""
+
+    def __init__(self, heard: list[Heard], end: TurnEnded, used: Tokens | None) -> None:
+        self.heard = heard
+        self.end = end
+        self.used = used
+
+    @property
+    def said(self) -> str:
+        return "".join(one.text for one in self.heard if isinstance(one, Said))
+
+    def only(self, kind: type[Heard]) -> Any:
+        (found,) = [one for one in self.heard if isinstance(one, kind)]
+        return found
+
+
+def turns(manifest: Manifest) -> Iterator[Turn]:
+    """Feed a fixture through the translation."""
+    translator, meter = Translator(manifest), Meter(manifest)
+    heard: list[Heard] = []
+    prompts: set[int] = set()
+    for line in (FIXTURES / f"{manifest.name}.jsonl").read_text().splitlines():
+        ((who, message),) = json.loads(line).items()
+        if who == "client":
+            if message.get("method") == "session/prompt":
+                prompts.add(message["id"])
+                translator.begin()
+                meter.begin()
+                heard = []
+        elif message.get("method") == "session/update":
+            heard += translator.update(message["params"]["update"])
+        elif message.get("method") == "session/request_permission":
+            heard += translator.permission("prm_1", message["params"])
+        elif "method" not in message and message["id"] in prompts:
+            meter.count(message["result"])
+            yield Turn([*heard, *translator.left_over()], ended(message["result"]), meter.turn)
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.name)
+def test_a_recorded_session_is_understood(manifest: Manifest) -> None:
+    answer, hub, allowed, refused, *rest = turns(manifest)
+
+    assert answer.said == "hello there"
+    assert answer.end == TurnEnded(reason="done")
+    assert answer.used is not None
+    assert (answer.used.input, answer.used.output) in ((1000, 50), (2000, 100))
+
+    assert hub.only(CallStarted).tool == "mcp__greenroom__bus_get_config"
+    assert hub.only(CallFinished).ok
+    assert '"bus_name"' in hub.only(CallFinished).output
+    assert hub.said == "called"
+
+    asked = allowed.only(PermissionAsked)
+    assert "touch allowed" in str(asked.input)
+    kinds = [type(one) for one in allowed.heard if getattr(one, "call", None) == asked.call]
+    assert kinds == [CallStarted, PermissionAsked, CallFinished]
+    assert allowed.only(CallFinished).ok
+    assert allowed.said == "did it"
+
+    assert "touch refused" in str(refused.only(PermissionAsked).input)
+    assert not refused.only(CallFinished).ok
+
+    assert rest[-1].end == TurnEnded(reason="cancelled")
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.name)
+def test_the_account_of_each_turn_is_its_own(manifest: Manifest) -> None:
+    used = [turn.used for turn in turns(manifest) if turn.end.reason == "done" and turn.used is not None]
+    assert all(one.input <= 3000 and one.output <= 150 for one in used), used
+
+
+def call(**told: Any) -> Json:
+    return {"sessionUpdate": "tool_call", "toolCallId": "c1", "status": "in_progress", **told}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"kind": "execute", "title": "greenroom-bus_get_config", "rawInput": {"command": "rm -r ."}},
+        {"kind": "execute", "title": "greenroom_bus_get_config"},
+        {"kind": "other", "title": "mcp__greenroom__x", "rawInput": {"command": "rm -r ."}},
+        {"kind": "other", "title": "greenroom-x; rm -r ."},
+    ],
+)
+def test_words_of_the_model_do_not_pass_for_a_tool_of_the_hub(told: Json) -> None:
+    (heard,) = Translator(known.COPILOT).update(call(**told))
+    assert isinstance(heard, CallStarted)
+    assert not heard.tool.startswith("mcp__greenroom")
+
+
+def options(*kinds: str) -> list[Json]:
+    return [{"optionId": f"id_{kind}", "name": kind, "kind": kind} for kind in kinds]
+
+
+def test_a_yes_is_never_a_yes_for_ever() -> None:
+    assert choose(options("allow_always", "allow_once", "reject_once"), "allow") == "id_allow_once"
+    assert choose(options("allow_always", "reject_once"), "allow") is None
+
+
+def test_a_no_takes_the_least_that_says_no() -> None:
+    assert choose(options("allow_once", "reject_always", "reject_once"), "deny") == "id_reject_once"
+    assert choose(options("allow_once", "reject_always"), "deny") == "id_reject_always"
+    assert choose(options("allow_once"), "deny") is None
+
+
+def test_several_ways_to_say_yes_are_a_question() -> None:
+    offered = [
+        {"optionId": "a", "name": "Red", "kind": "allow_once"},
+        {"optionId": "b", "name": "Green", "kind": "allow_once"},
+        {"optionId": "c", "name": "None", "kind": "reject_once"},
+    ]
+    params = {"toolCall": {"toolCallId": "q", "title": "Which colour?"}, "options": offered}
+    assert Translator(Manifest()).permission("prm_1", params) == [
+        QuestionAsked(permission="prm_1", question="Which colour?", options=["Red", "Green"])
+    ]
+    assert choose(offered, "allow", "Green") == "b"
+
+
+def test_several_ways_to_allow_a_command_are_still_a_permission() -> None:
+    told = {"toolCallId": "c", "title": "ls", "kind": "execute", "rawInput": {"command": "ls"}}
+    heard = Translator(Manifest()).permission("prm_1", {"toolCall": told, "options": options(*["allow_once"] * 2)})
+    assert [type(one) for one in heard] == [CallStarted, PermissionAsked]
+
+
+CHOICE = {"type": "string", "oneOf": [{"const": "A", "title": "A"}, {"const": "B", "title": "B"}]}
+FREE = {"type": "string", "title": "Other"}
+
+
+def a_form(**fields: Json) -> Json:
+    return {"message": "Which one?", "requestedSchema": {"type": "object", "properties": fields}}
+
+
+def test_a_form_with_one_choice_is_a_question_with_options() -> None:
+    asked = form.question("prm_1", a_form(pick=CHOICE, custom=FREE))
+    assert asked == QuestionAsked(permission="prm_1", question="Which one?", options=["A", "B"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "content"),
+    [
+        ({"pick": CHOICE, "custom": FREE}, "B", {"pick": "B"}),
+        ({"pick": CHOICE, "custom": FREE}, "neither", {"custom": "neither"}),
+        ({"answer": FREE}, "as you like", {"answer": "as you like"}),
+        ({"count": {"type": "integer"}}, "3", {"count": 3}),
+        ({"count": {"type": "integer"}}, "three", {"count": "three"}),
+        ({"sure": {"type": "boolean"}}, "Yes", {"sure": True}),
+        ({"many": {"type": "array", "items": {"enum": ["x", "y"]}}}, "y", {"many": ["y"]}),
+        ({"a": FREE, "b": FREE}, '{"a": "1", "b": "2"}', {"a": "1", "b": "2"}),
+        ({}, "whatever", {}),
+    ],
+)
+def test_an_answer_in_words_fills_a_form_in(fields: dict[str, Json], text: str, content: Json) -> None:
+    assert form.fill_in(a_form(**fields), text) == content
+
+
+def test_a_form_with_several_questions_lists_them() -> None:
+    asked = form.question(
+        "prm_1", a_form(first={**CHOICE, "description": "This?"}, second={**CHOICE, "title": "That?"})
+    )
+    assert asked.question == "Which one?\nfirst: This? (A | B)\nsecond: That? (A | B)"
+    assert not asked.options
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {},
+        {"sessionUpdate": "agent_message_chunk"},
+        {"sessionUpdate": "agent_message_chunk", "content": {"type": "image", "data": "x"}},
+        {"sessionUpdate": "tool_call"},
+        {"sessionUpdate": "tool_call_update", "toolCallId": None, "status": "strange", "content": 7},
+        {"sessionUpdate": "usage_update", "cost": {"amount": "much", "currency": "USD"}},
+        {"sessionUpdate": "session_info_update", "_meta": {"codex": 1}},
+        {"sessionUpdate": "something new"},
+    ],
+)
+def test_a_strange_update_is_no_error(update: Json) -> None:
+    Translator(known.CODEX).update(update)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{}, {"stopReason": "new"}, {"stopReason": "end_turn", "usage": 3, "_meta": {"quota": {"model_usage": [1]}}}],
+)
+def test_a_strange_answer_is_no_error(answer: Json) -> None:
+    Meter(known.COPILOT).count(answer)
+    assert ended(answer).reason in ("failed", "done")

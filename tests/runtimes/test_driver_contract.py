@@ -1,0 +1,101 @@
+"""Drivers keep the contract, and the check that says so notices when one does not."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from greenroom.node.processes import Spawner
+from greenroom.runtimes.check import POINTS, REHEARSED, Finding, check_driver
+from greenroom.runtimes.contract import Driver, Opening
+from greenroom.runtimes.contract import Spawner as AnySpawner
+from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.drivers.acp.driver import AcpDriver
+from greenroom.runtimes.drivers.acp.manifest import Given, Manifest
+from greenroom.runtimes.drivers.acp.session import AcpSession
+from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
+from greenroom.runtimes.trial import Script
+from greenroom.testing.hub_process import HubProcess
+from tests.runtimes.acp_rig import Desk, rehearsal
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def desk(tmp_path: Path, shared_hub: HubProcess) -> Desk:
+    return rehearsal(tmp_path / "home", shared_hub)
+
+
+QUICK = msgspec.structs.replace(REHEARSED, slow="SAY beginning\nSLEEP 2")
+
+
+async def judge(driver: Driver, desk: Desk, spawner: Spawner, script: Script = QUICK) -> dict[str, Finding]:
+    findings = await check_driver(driver, desk.opening, spawner, script, patience_s=8)
+    assert [finding.point for finding in findings] == list(POINTS)
+    return {finding.point: finding for finding in findings}
+
+
+async def test_the_scripted_agent_keeps_every_point(desk: Desk, spawner: Spawner) -> None:
+    found = await judge(DRIVERS["rehearsal"], desk, spawner)
+    assert not [finding for finding in found.values() if finding.verdict != "ok"]
+
+
+def lying(**traps: object) -> AcpDriver:
+    """The scripted agent with a manifest that is not true of it."""
+    return AcpDriver(msgspec.structs.replace(REHEARSAL, **traps))
+
+
+class Showing(AcpDriver):
+    """A driver that puts the credential where everybody can read it."""
+
+    async def open(self, opening: Opening, spawner: AnySpawner) -> AcpSession:
+        assert opening.token_file is not None
+        command = [*REHEARSAL.command, opening.token_file.read_text()]
+        return await super().open(msgspec.structs.replace(opening, command=command), spawner)
+
+
+class Leaving(AcpDriver):
+    """A driver that forgets to give the agent the hub."""
+
+    async def open(self, opening: Opening, spawner: AnySpawner) -> AcpSession:
+        return await super().open(msgspec.structs.replace(opening, hub_url=None), spawner)
+
+
+@pytest.mark.parametrize(
+    ("make", "point", "verdict"),
+    [
+        (lambda: lying(resume="none"), "takes the session up in a new process", "lacking"),
+        (lambda: lying(second_prompt="cancels_first"), "hears what is said while it works", "lacking"),
+        (lambda: lying(unnamed_said="notice"), "answers a prompt", "failed"),
+        (lambda: lying(command=["no-such-program"]), "opens a session", "failed"),
+        (lambda: Showing(REHEARSAL), "keeps its credential to itself", "failed"),
+        (lambda: Leaving(REHEARSAL), "calls the hub's tools unasked", "failed"),
+    ],
+    ids=["cannot resume", "cannot steer", "mute", "not installed", "shows its credential", "has no hub"],
+)
+async def test_what_is_missing_or_wrong_is_found(
+    make: Callable[[], AcpDriver], point: str, verdict: str, desk: Desk, spawner: Spawner
+) -> None:
+    found = await judge(make(), desk, spawner)
+    assert found[point].verdict == verdict, found[point]
+
+
+async def test_a_wrong_account_is_found(desk: Desk, spawner: Spawner) -> None:
+    script = msgspec.structs.replace(QUICK, tokens=(10, 5))
+    found = (await judge(DRIVERS["rehearsal"], desk, spawner, script))["tells what the turn has used"]
+    assert found.verdict == "failed"
+    assert "it tells 1000 where the model has counted 10" in found.detail
+
+
+def test_every_driver_bears_its_own_name() -> None:
+    assert {name: driver.name for name, driver in DRIVERS.items()} == {name: name for name in DRIVERS}
+
+
+async def test_a_runtime_that_is_not_installed_is_not_found(tmp_path: Path) -> None:
+    program = tmp_path / "broken"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    env = {"PATH": str(tmp_path)}
+    assert await AcpDriver(Manifest(command=["nowhere"])).find(env) is None
+    assert await AcpDriver(Manifest(command=["broken"], always=Given())).find(env) is None
