@@ -42,8 +42,11 @@ fix: setup ## format and repair what can be repaired by itself
 bench: setup ## measure against the peer and the raw building blocks
 	$(BIN)/python -m bench
 
+docs: setup ## renew the tables of the reference in docs/users
+	$(BIN)/python docs/write_reference.py
+
 lock: setup ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --extra dev --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
 
-.PHONY: help setup run clis test check fix bench lock
+.PHONY: help setup run clis test check fix bench docs lock
