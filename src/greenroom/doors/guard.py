@@ -246,11 +246,13 @@ async def refuse(scope: Scope, send: Send | WatchedSend, no: Refusal) -> None:
         await send({"type": "websocket.close", "code": _close_code(no), "reason": no.error})
         return
     body = msgspec.json.encode({"detail": no.message, "code": no.error})
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),  # whatever else was sent on it is not looked at
+    ]
     if no.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    if no.status in (401, 413, 429, 431, 503):
-        headers.append((b"connection", b"close"))
     if no.retry_after_s is not None:
         headers.append((b"retry-after", str(no.retry_after_s).encode()))
     await send({"type": "http.response.start", "status": no.status, "headers": with_headers(headers)})
