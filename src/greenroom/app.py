@@ -167,14 +167,22 @@ async def doors(hub: Hub, port: int, codes: LoginCodes) -> AsyncIterator[ASGIApp
         yield Guard(app, hub, Origins(hub.settings, port), endpoints)
 
 
-async def serve(data: Path, settings: Settings, ready: Callable[[str, str], None]) -> None:
-    """Run the hub with all its doors until a signal; `ready` is told the address and a one-time login code."""
+async def serve(
+    data: Path,
+    settings: Settings,
+    ready: Callable[[str, str], None],
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Run the hub with all its doors until a signal; `ready` is told the address and a one-time login code.
+
+    `progress` is told how far a rebuild of the rows has come, when an upgrade makes one necessary.
+    """
     os.close(own(data))  # before the port is tried: if it is taken by the hub of this directory, that is what to say
     listener = bind(settings)
     try:
         port = listener.getsockname()[1]
         settings = msgspec.structs.replace(settings, port=port)  # the port that was found, when any would do
-        async with open_hub(data, settings) as hub:
+        async with open_hub(data, settings, progress=progress) as hub:
             url = url_of(settings, port)
             codes = LoginCodes(hub.log.clock)
             try:

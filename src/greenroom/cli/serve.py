@@ -6,6 +6,10 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import add_data_option
+from greenroom.cli.terminal import say
+
+_LONG = 20_000
+"""Events beyond which a person is told how far a rebuild has come."""
 
 
 def add_to(verbs: Any) -> None:
@@ -48,6 +52,10 @@ def run(args: argparse.Namespace) -> int:
 
             webbrowser.open(link)
 
+    def progress(done: int, all_events: int) -> None:
+        if all_events > _LONG:
+            say(f"greenroom: bringing the data up to this version: {done * 100 // all_events} %")
+
     os.umask(0o077)
-    uvloop.run(app.serve(data, loaded, ready))
+    uvloop.run(app.serve(data, loaded, ready, progress))
     return 0

@@ -75,6 +75,9 @@ async def bus_connect(call: Call[ConnectArgs]) -> Any:
     return {
         "agent": _agent_part(thread, registered),
         "thread": _thread_part(call, thread, created),
+        **sync_fields(hub, SyncContext(upto, issued.token)),
+        "has_more": hint is not None,
+        "next": hint or "Read the messages, then msg_post with this context, or msg_wait.",
         "messages": [
             {
                 "seq": message.seq,
@@ -85,9 +88,6 @@ async def bus_connect(call: Call[ConnectArgs]) -> Any:
             }
             for message in shown
         ],
-        "has_more": hint is not None,
-        "next": hint or "Read the messages, then msg_post with this context, or msg_wait.",
-        **sync_fields(hub, SyncContext(upto, issued.token)),
     }
 
 

@@ -201,7 +201,8 @@ async def show_waited(
     if return_format == "blocks":
         first = {"type": "sync_context", **context}
         return await blocks_of(call.hub, call.by, messages, attachments=attachments, first=first)
-    return {"messages": [message_shape(message, attachments=attachments) for message in messages], **context}
+    shown = [message_shape(message, attachments=attachments) for message in messages]
+    return {**context, "messages": shown}  # the context first: clients cut long results at the end
 
 
 MESSAGE_TOOLS: tuple[Tool[Any], ...] = (
