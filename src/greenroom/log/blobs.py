@@ -65,7 +65,8 @@ class Blobs:
     def read(self, name: str) -> bytes | None:
         """The bytes, or None when there are none under this name."""
         try:
-            return self.path(name).read_bytes()
+            with os.fdopen(os.open(self.path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+                return file.read()
         except (FileNotFoundError, ValueError):
             return None
         except OSError as error:
