@@ -1,4 +1,4 @@
-"""What a long history costs: reads of the tail of, and posts into, a short and a long thread, turn by turn."""
+"""What a long history costs: reads and posts on a hub that holds little and on one that holds much, turn by turn."""
 
 import asyncio
 from time import perf_counter
@@ -25,9 +25,12 @@ TAIL = 50
 
 
 class HistoryJob(msgspec.Struct, tag="history"):
-    target: Target
-    short: int
-    long: int
+    """Two hubs rather than two threads of one: what grows with all that a hub holds must show too."""
+
+    short: Target
+    long: Target
+    short_length: int
+    long_length: int
     samples: int
 
 
@@ -40,34 +43,67 @@ class HistoryResult(msgspec.Struct):
     loss: Loss
 
 
-async def run_history(job: HistoryJob) -> HistoryResult:
-    agents = await register_agents(job.target, WRITERS)
-    short, long = [await create_thread(job.target, agents[0]) for _ in range(2)]
-    short_acked = await fill(job.target, agents, short, job.short)
-    start = perf_counter()
-    long_acked = await fill(job.target, agents, long, job.long)
-    fill_s = perf_counter() - start
+class Subject(msgspec.Struct):
+    """A hub, its thread, and one client that reads and posts in it."""
 
-    rest = Rest(job.target, headers_of(job.target, agents[0]))
-    tails = [(short, find_tail(short_acked)), (long, find_tail(long_acked))]
-    reads: tuple[list[float], list[float]] = ([], [])
+    reader: Agent
+    thread: Thread
+    acked: dict[str, int]
+    tail_seq: int
+    rest: Rest
+    poster: RestPoster
+    fill_s: float
+    reads: list[float] = []
+    posts: list[float] = []
+
+    async def read_tail(self) -> None:
+        path = f"/api/threads/{self.thread.id}/messages?after_seq={self.tail_seq}&limit={TAIL}"
+        start = perf_counter()
+        found = await self.rest.need("GET", path)
+        self.reads.append(perf_counter() - start)
+        if len(found) != TAIL:
+            raise WireError(f"the tail has {len(found)} messages instead of {TAIL}")
+
+    async def post(self, content: str) -> None:
+        start = perf_counter()
+        await self.poster.post(content)
+        self.posts.append(perf_counter() - start)
+
+
+async def run_history(job: HistoryJob) -> HistoryResult:
+    short = await make_subject(job.short, job.short_length)
+    long = await make_subject(job.long, job.long_length)
     for _ in range(job.samples):
-        for (thread, seq), seconds in zip(tails, reads, strict=True):
-            seconds.append(await time_read(rest, thread, seq))
-    posters = [RestPoster(job.target, agents[0], thread) for thread in (short, long)]
-    posts: tuple[list[float], list[float]] = ([], [])
+        await short.read_tail()
+        await long.read_tail()
     for n in range(job.samples):
-        for poster, seconds in zip(posters, posts, strict=True):
-            begin = perf_counter()
-            await poster.post(f"one more {n}")
-            seconds.append(perf_counter() - begin)
+        await short.post(f"one more {n}")
+        await long.post(f"one more {n}")
     return HistoryResult(
-        fill_per_s=job.long / fill_s,
-        read_short=summarise(reads[0]),
-        read_long=summarise(reads[1]),
-        post_short=summarise(posts[0]),
-        post_long=summarise(posts[1]),
-        loss=await count_losses(job.target, agents[0], [long.id], long_acked),
+        fill_per_s=job.long_length / long.fill_s,
+        read_short=summarise(short.reads),
+        read_long=summarise(long.reads),
+        post_short=summarise(short.posts),
+        post_long=summarise(long.posts),
+        loss=await count_losses(job.long, long.reader, [long.thread.id], long.acked),
+    )
+
+
+async def make_subject(target: Target, length: int) -> Subject:
+    agents = await register_agents(target, WRITERS)
+    reader = agents[0]
+    thread = await create_thread(target, reader)
+    start = perf_counter()
+    acked = await fill(target, agents, thread, length)
+    fill_s = perf_counter() - start
+    return Subject(
+        reader=reader,
+        thread=thread,
+        acked=acked,
+        tail_seq=sorted(acked.values())[-TAIL - 1],
+        rest=Rest(target, headers_of(target, reader)),
+        poster=RestPoster(target, reader, thread),
+        fill_s=fill_s,
     )
 
 
@@ -86,17 +122,3 @@ async def fill(target: Target, agents: list[Agent], thread: Thread, wanted: int)
     for poster in posters:
         poster.close()
     return acked
-
-
-def find_tail(acked: dict[str, int]) -> int:
-    """The seq after which the last messages of the thread come."""
-    return sorted(acked.values())[-TAIL - 1]
-
-
-async def time_read(rest: Rest, thread: Thread, seq: int) -> float:
-    start = perf_counter()
-    found = await rest.need("GET", f"/api/threads/{thread.id}/messages?after_seq={seq}&limit={TAIL}")
-    seconds = perf_counter() - start
-    if len(found) != TAIL:
-        raise WireError(f"the tail has {len(found)} messages instead of {TAIL}")
-    return seconds

@@ -22,52 +22,45 @@ class WaitersJob(msgspec.Struct, tag="waiters"):
     target: Target
     waiters: int
     idle_s: float
+    wakes: int
 
 
 class WaitersResult(msgspec.Struct):
     kb_each: float
     idle_cpu_percent: float
-    first_woken_s: float
-    last_woken_s: float
+    last_woken_s: list[float]  # one for each post that woke them all
     errors: int
 
 
 async def run_waiters(job: WaitersJob) -> WaitersResult:
     allow_files(job.waiters + 200)
     server = psutil.Process(job.target.pid)
-    agents = await register_agents(job.target, job.waiters + 2)
-    writer, first, *others = agents
+    writer, first, *others = await register_agents(job.target, job.waiters + 2)
     thread = await create_thread(job.target, writer)
     poster = await open_mcp_poster(job.target, writer, thread)
     seq = await wake_once(job.target, first, thread.id, await poster.post("warm-up"))
 
     before = server.memory_info().rss
-    sessions = await open_sessions(job.target, others)
-    woken: list[float] = []
-    waits = [
-        asyncio.create_task(note_wake(session, agent, thread.id, seq, woken))
-        for agent, session in zip(others, sessions, strict=True)
-    ]
-    await settle(server)
-    idle_cpu_percent = await measure_cpu(server, job.idle_s)
-    grown = server.memory_info().rss - before
-
-    await poster.prepare()
-    start = perf_counter()
-    await poster.post("wake up")
-    results = await asyncio.wait_for(asyncio.gather(*waits, return_exceptions=True), SETTLE_LIMIT_S)
-    return WaitersResult(
-        kb_each=grown / 1024 / job.waiters,
-        idle_cpu_percent=idle_cpu_percent,
-        first_woken_s=min(woken, default=start) - start,
-        last_woken_s=max(woken, default=start) - start,
-        errors=sum(1 for result in results if result is not None),
-    )
+    members = list(zip(others, await open_sessions(job.target, others), strict=True))
+    result = WaitersResult(0, 0, [], 0)
+    for n in range(job.wakes):
+        waits = [asyncio.create_task(wake_time(session, agent, thread.id, seq)) for agent, session in members]
+        await settle(server)
+        if n == 0:
+            result.idle_cpu_percent = await measure_cpu(server, job.idle_s)
+            result.kb_each = (server.memory_info().rss - before) / 1024 / job.waiters
+        await poster.prepare()
+        start = perf_counter()
+        seq = await poster.post(f"wake up {n}")
+        woken = await asyncio.wait_for(asyncio.gather(*waits, return_exceptions=True), SETTLE_LIMIT_S)
+        result.errors += sum(isinstance(end, BaseException) for end in woken)
+        result.last_woken_s.append(max(end - start for end in woken if not isinstance(end, BaseException)))
+    return result
 
 
-async def note_wake(session: McpSession, agent: Agent, thread_id: str, seq: int, woken: list[float]) -> None:
+async def wake_time(session: McpSession, agent: Agent, thread_id: str, seq: int) -> float:
     await wait_for_messages(session, agent, thread_id, seq, WAIT_MS)
-    woken.append(perf_counter())
+    return perf_counter()
 
 
 async def wake_once(target: Target, agent: Agent, thread_id: str, seq: int) -> int:

@@ -27,13 +27,25 @@ class Scale(msgspec.Struct):
     wakes: int = 250
     waiters: int = 1000
     idle_s: float = 5
+    mass_wakes: int = 3
     long_thread: int = 100_000
     reads: int = 300
     starts: int = 3
     cycle_s: float = 10
 
 
-QUICK = Scale(post_s=1, rounds=1, wakes=200, waiters=500, idle_s=2, long_thread=20_000, reads=100, starts=1, cycle_s=4)
+QUICK = Scale(
+    post_s=1,
+    rounds=1,
+    wakes=200,
+    waiters=500,
+    idle_s=2,
+    mass_wakes=1,
+    long_thread=20_000,
+    reads=100,
+    starts=1,
+    cycle_s=4,
+)
 
 
 class Bench(msgspec.Struct):

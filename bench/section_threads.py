@@ -15,9 +15,9 @@ def measure_history(bench: Bench) -> list[Row]:
     size = f"{scale.long_thread:,}"
     empty_s, full_s = [], []
     with scratch("greenroom") as data:
-        with run_greenroom(data) as hub:
-            job = HistoryJob(hub.target, SHORT, scale.long_thread, scale.reads)
-            seen = bench.measure(f"threads of {SHORT} and {size} messages", job, HistoryResult)
+        with run_greenroom(data) as hub, scratch("greenroom") as other, run_greenroom(other) as small:
+            job = HistoryJob(small.target, hub.target, SHORT, scale.long_thread, scale.reads)
+            seen = bench.measure(f"hubs with {SHORT} and {size} messages", job, HistoryResult)
         for _ in range(scale.starts):
             bench.say("start-up")
             with run_greenroom(data) as hub:

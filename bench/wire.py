@@ -2,8 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
+from time import monotonic
 from typing import NamedTuple, cast
 from urllib.parse import urlsplit
+
+IDLE_S = 2.0  # uvicorn hangs up on a connection that was idle for five seconds
 
 
 class Reply(NamedTuple):
@@ -98,19 +101,26 @@ def join_chunks(buffer: bytearray, at: int) -> bytes | None:
 
 
 class Client:
-    """A connection that is opened again when the server has closed it."""
+    """A connection that is opened again when the server has closed it, or may be about to."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 80
         self._connection: Connection | None = None
+        self._used_at = 0.0
 
     async def ask(self, head: bytes, body: bytes = b"") -> Reply:
         """Send a request whose head was made by `request_head`."""
-        if self._connection is None or not self._connection.is_open:
+        connection = self._connection
+        if connection is None or not connection.is_open or monotonic() > self._used_at + IDLE_S:
+            self.close()
             loop = asyncio.get_running_loop()
-            _, self._connection = await loop.create_connection(Connection, self.host, self.port)
-        return await self._connection.ask(b"%scontent-length: %d\r\n\r\n%s" % (head, len(body), body))
+            _, connection = await loop.create_connection(Connection, self.host, self.port)
+            self._connection = connection
+        try:
+            return await connection.ask(b"%scontent-length: %d\r\n\r\n%s" % (head, len(body), body))
+        finally:
+            self._used_at = monotonic()
 
     def request_head(self, method: str, path: str, headers: Mapping[str, str]) -> bytes:
         """The part of a request that stays the same; made once for a client that repeats itself."""
