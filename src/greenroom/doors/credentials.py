@@ -142,7 +142,7 @@ class Credentials:
         """Local programs, where the operator allows it; never a browser."""
         if not self._hub.settings.allow_anonymous_local or scope["type"] != "http":
             return None
-        browser = {b"origin", b"cookie", b"sec-fetch-site", b"sec-fetch-mode", b"referer"}
+        browser = {b"origin", b"cookie", b"sec-fetch-site", b"referer"}  # not sec-fetch-mode: Node.js sends that too
         peer = (scope.get("client") or ("",))[0]
         if peer not in ("127.0.0.1", "::1") or not browser.isdisjoint(headers.names):
             return None
