@@ -71,6 +71,8 @@ class AcpLink:
 
     async def receive(self) -> Json | None:
         """Part of what the SDK needs from a transport: the next answer; the rest is handed on from here."""
+        # Whoever waits for the last answer comes first, before anything that the agent has said after it.
+        await asyncio.sleep(0)
         while True:
             await self._room()
             line = await self._process.read_line()

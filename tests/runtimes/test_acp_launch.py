@@ -1,0 +1,124 @@
+"""What an ACP agent is started with: everything it needs, and no secret where others can read it."""
+
+import json
+import re
+import stat
+import sys
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from greenroom.node.processes import Spawner
+from greenroom.nouns.agents.profiles import Definition
+from greenroom.runtimes.contract import Opened, Opening
+from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.drivers.acp import known
+from greenroom.runtimes.drivers.acp.launch import plan_launch, write_private
+from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-driver.md"
+SECRET = "gr_agent_secret"
+
+
+def opening(folder: Path, **changed: object) -> Opening:
+    made = Opening(
+        command=["agent"],
+        directory=folder / "desk",
+        scratch=folder / "scratch",
+        env={"PATH": "/usr/bin", "HOME": str(folder)},
+        hub_url="http://127.0.0.1:1/mcp",
+        model="large",
+        instructions="Be {value}-ish, and {file} it.",
+    )
+    return msgspec.structs.replace(made, **changed)
+
+
+@pytest.mark.parametrize(
+    "manifest", [known.OPENCODE, known.COPILOT, known.GEMINI, known.CLAUDE, known.CODEX], ids=lambda found: found.name
+)
+def test_no_secret_is_in_the_arguments(manifest: Manifest, tmp_path: Path) -> None:
+    launch = plan_launch(manifest, opening(tmp_path), SECRET)
+    assert SECRET not in str(launch.command)
+    given = str(launch.servers) + launch.env.get(TOKEN, "")
+    assert SECRET in given
+    if manifest.credential == "variable":
+        assert SECRET not in str(launch.servers)
+        assert launch.env[TOKEN] == SECRET
+
+
+def test_a_value_is_put_in_as_it_is_and_not_looked_at_again(tmp_path: Path) -> None:
+    given = Given(args=["--rules={value}"], env={"RULES": "{file}"}, meta={"deep": [{"rules": "{value}"}]})
+    launch = plan_launch(Manifest(instructions=given), opening(tmp_path), None)
+    text = "Be {value}-ish, and {file} it."
+    assert launch.command == ["agent", f"--rules={text}"]
+    assert launch.meta == {"deep": [{"rules": text}]}
+    assert launch.files == {Path(launch.env["RULES"]): text}
+    assert launch.preface is None
+
+
+def test_what_has_no_place_goes_before_the_first_prompt_or_into_the_session(tmp_path: Path) -> None:
+    launch = plan_launch(Manifest(), opening(tmp_path, options={"mode": "plan"}), None)
+    assert launch.preface == "Be {value}-ish, and {file} it."
+    assert (launch.model, launch.mode) == ("large", "plan")
+
+
+def test_a_profile_goes_before_what_is_always_given_and_keeps_its_own_json(tmp_path: Path) -> None:
+    manifest = Manifest(
+        always=Given(env={"QUIET": "1", "LOUD": "1"}, json_env={"CONFIG": {"ask": {"bash": "ask", "edit": "ask"}}}),
+        model=Given(json_env={"CONFIG": {"model": "{value}"}}),
+        unset=["TRAP"],
+    )
+    own = {"LOUD": "0", "TRAP": "yes", "CONFIG": json.dumps({"ask": {"edit": "allow"}, "model": "mine", "more": 1})}
+    launch = plan_launch(manifest, opening(tmp_path, env=own), None)
+    config = json.loads(launch.env.pop("CONFIG"))
+    assert config == {"ask": {"bash": "ask", "edit": "allow"}, "model": "large", "more": 1}
+    assert launch.env == {"QUIET": "1", "LOUD": "0"}
+
+
+def test_a_variable_that_should_hold_json_and_does_not_is_refused(tmp_path: Path) -> None:
+    manifest = Manifest(always=Given(json_env={"CONFIG": {"a": 1}}))
+    with pytest.raises(ValueError, match="CONFIG must hold a JSON object"):
+        plan_launch(manifest, opening(tmp_path, env={"CONFIG": "model = 3"}), None)
+
+
+def test_private_files_are_private_and_follow_no_link(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "file"
+    write_private(path, "one")
+    write_private(path, "two")
+    assert path.read_text() == "two"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="link"):
+        write_private(link, "three")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.anyio
+async def test_the_profile_of_the_how_to_works(tmp_path: Path, spawner: Spawner) -> None:
+    found = re.search(r"```toml\n(.*?)```", HOW_TO.read_text(), re.DOTALL)
+    assert found is not None
+    profile = msgspec.convert(tomllib.loads(found[1]), Definition)
+    for folder in ("desk", "scratch"):
+        (tmp_path / folder).mkdir()
+    shown = opening(tmp_path, command=profile.command, model=profile.model, options=profile.options)
+    launch = plan_launch(msgspec.convert(profile.options["manifest"], Manifest), shown, None)
+    assert launch.command == ["my-agent", "--acp", "--model", "small"]
+    assert launch.files == {Path(launch.env["MY_AGENT_RULES"]): shown.instructions}
+
+    agent = [sys.executable, str(Path(__file__).parent / "odd_agent.py")]
+    session = await DRIVERS[profile.driver].open(msgspec.structs.replace(shown, command=agent), spawner)
+    assert isinstance(await anext(session.heard()), Opened)
+    await session.close()
+
+
+def test_the_how_to_names_files_and_fields_that_there_are() -> None:
+    text = HOW_TO.read_text()
+    root = HOW_TO.parents[2]
+    for path in re.findall(r"`((?:src|tests)/[\w./-]+)`", text):
+        assert (root / path).exists(), path
+    table = text[text.index("| field | says |") : text.index("## An ACP agent that ships")]
+    fields = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)}
+    assert fields <= set(Manifest.__struct_fields__)

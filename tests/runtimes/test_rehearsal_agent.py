@@ -1,0 +1,265 @@
+"""The scripted agent does what its script says, remembers it, and costs next to nothing."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import msgspec
+import psutil
+import pytest
+
+from greenroom.node.processes import Spawner
+from greenroom.runtimes.contract import (
+    CallFinished,
+    CallStarted,
+    Died,
+    Heard,
+    PermissionAsked,
+    QuestionAsked,
+    Said,
+    Session,
+    Thought,
+    TurnEnded,
+    Usage,
+)
+from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.drivers.acp.driver import AcpDriver
+from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
+from greenroom.testing.hub_process import HubProcess
+from tests.runtimes.acp_rig import Desk, make_token, rehearsal
+
+pytestmark = pytest.mark.anyio
+LIMIT_S = 20
+
+
+@pytest.fixture
+def desk(tmp_path: Path, shared_hub: HubProcess) -> Desk:
+    return rehearsal(tmp_path / "home", shared_hub)
+
+
+class Conversation:
+    """One session with the scripted agent; permissions are allowed, questions answered with `answer`."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.answer = "green"
+        self._listening = session.heard()
+
+    async def hear(self) -> Heard:
+        async with asyncio.timeout(LIMIT_S):
+            return await anext(self._listening)
+
+    async def play(self, script: str) -> list[Heard]:
+        """What is heard of one turn."""
+        await self.session.prompt(script)
+        return await self.rest()
+
+    async def rest(self) -> list[Heard]:
+        found = [await self.hear()]
+        while not isinstance(found[-1], TurnEnded | Died):
+            if isinstance(found[-1], PermissionAsked):
+                await self.session.decide(found[-1].permission, "allow")
+            elif isinstance(found[-1], QuestionAsked):
+                await self.session.decide(found[-1].permission, "allow", text=self.answer)
+            found.append(await self.hear())
+        return found
+
+
+async def begin(desk: Desk, spawner: Spawner, resume: str | None = None) -> tuple[Conversation, str]:
+    conversation = Conversation(await DRIVERS["rehearsal"].open(desk.opening(resume), spawner))
+    opened = await conversation.hear()
+    return conversation, getattr(opened, "session", "")
+
+
+async def run(desk: Desk, spawner: Spawner, script: str) -> list[Heard]:
+    """One turn in a session of its own."""
+    conversation, _ = await begin(desk, spawner)
+    try:
+        return await conversation.play(script)
+    finally:
+        await conversation.session.close()
+
+
+def said(heard: list[Heard]) -> str:
+    return "".join(one.text for one in heard if isinstance(one, Said))
+
+
+async def test_words_thoughts_output_and_usage_are_told(desk: Desk, spawner: Spawner) -> None:
+    desk = msgspec.structs.replace(desk, model="hamlet")
+    script = 'THINK well\nSAY one\\ntwo\nHello, who is there?\nOUTPUT {"a": [1]}\nUSAGE 10 2\nUSAGE 5 1'
+    assert await run(desk, spawner, script) == [
+        Thought("well"),
+        Said("one\ntwo"),
+        Said("\nHello, who is there?"),
+        Usage(15, 3, None, "hamlet"),
+        TurnEnded(reason="done", output={"a": [1]}),
+    ]
+
+
+async def test_a_command_runs_where_the_agent_works(desk: Desk, spawner: Spawner) -> None:
+    heard = await run(desk, spawner, "SHELL pwd\nSAY in {{output}}\nSHELL echo no >&2; exit 3")
+    assert said(heard) == f"in {desk.directory}"
+    finished = [one for one in heard if isinstance(one, CallFinished)]
+    assert [one.ok for one in finished] == [True, False]
+    assert finished[1].output == "no\n\nexit code 3"
+
+
+async def test_a_file_is_written_when_it_is_allowed(desk: Desk, spawner: Spawner) -> None:
+    heard = await run(desk, spawner, "WRITE notes/a.txt one\\ntwo")
+    asked = next(one for one in heard if isinstance(one, PermissionAsked))
+    assert asked.input == {"path": str(desk.directory / "notes/a.txt"), "content": "one\ntwo"}
+    assert (desk.directory / "notes/a.txt").read_text() == "one\ntwo"
+
+
+async def test_a_question_waits_for_its_answer(desk: Desk, spawner: Spawner) -> None:
+    heard = await run(desk, spawner, "ASK Which colour?\nSAY so {{answer}}")
+    assert [one.question for one in heard if isinstance(one, QuestionAsked)] == ["Which colour?"]
+    assert said(heard) == "so green"
+
+
+async def test_it_posts_in_threads_by_id_and_by_topic(desk: Desk, spawner: Spawner, shared_hub: HubProcess) -> None:
+    script = 'TOOL thread_create {"topic": "curtain"}\nPOST {{thread_id}} by id\nPOST curtain by\\ntopic'
+    heard = await run(desk, spawner, script)
+    started = [one for one in heard if isinstance(one, CallStarted)]
+    assert [one.tool for one in started] == [f"mcp__greenroom__{tool}" for tool in ("thread_create", *["msg_post"] * 2)]
+    assert all(one.ok for one in heard if isinstance(one, CallFinished))
+    assert read(shared_hub, "curtain") == ["by id", "by\ntopic"]
+
+
+async def test_agents_that_post_at_once_all_have_their_say(desk: Desk, shared_hub: HubProcess) -> None:
+    desks = [
+        msgspec.structs.replace(desk, home=desk.home / str(number), token=make_token(shared_hub, f"r{number}"))
+        for number in range(3)
+    ]
+    scripts = [f"POST crowd {number} first\nPOST crowd {number} second" for number in range(3)]
+    turns = await asyncio.gather(*(run(one, Spawner(), script) for one, script in zip(desks, scripts, strict=True)))
+    assert [heard[-1] for heard in turns] == [TurnEnded(reason="done")] * 3
+    assert all(one.ok for heard in turns for one in heard if isinstance(one, CallFinished))
+    assert sorted(read(shared_hub, "crowd")) == [f"{n} {which}" for n in range(3) for which in ("first", "second")]
+
+
+def read(hub: HubProcess, topic: str) -> list[str]:
+    """What people read in a thread."""
+    with httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}) as api:
+        threads = api.get("/api/threads").raise_for_status().json()
+        found = threads["threads"] if isinstance(threads, dict) else threads
+        thread = next(one for one in found if one["topic"] == topic)
+        messages = api.get(f"/api/threads/{thread.get('thread_id') or thread['id']}/messages").raise_for_status().json()
+    return [message["content"] for message in messages if message["seq"] > 0]
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("TOOL no_such_tool {}", "no_such_tool failed: Unknown tool: no_such_tool"),
+        ('TOOL thread_get {"thread_id": "thr_nowhere"}', "thread_get failed: There is no thread"),
+    ],
+)
+async def test_a_tool_that_refuses_is_told_and_the_script_goes_on(
+    script: str, words: str, desk: Desk, spawner: Spawner
+) -> None:
+    heard = await run(desk, spawner, f"{script}\nSAY next")
+    assert not next(one for one in heard if isinstance(one, CallFinished)).ok
+    assert said(heard).startswith(words)
+    assert said(heard).endswith("next")
+
+
+async def test_without_a_hub_a_tool_fails_and_nobody_hangs(desk: Desk, spawner: Spawner) -> None:
+    away = msgspec.structs.replace(desk, hub_url="http://127.0.0.1:9")
+    heard = await run(away, spawner, "TOOL bus_get_config {}")
+    assert "the hub cannot be reached" in said(heard)
+    assert heard[-1] == TurnEnded(reason="done")
+
+
+@pytest.mark.parametrize(
+    ("script", "error"),
+    [
+        ("SAY a\nFAIL out of ideas\nSAY b", "out of ideas"),
+        ("OUTPUT {oops", "this is not JSON: {oops"),
+        ("SLEEP long", "this is not a number: long"),
+    ],
+)
+async def test_a_failure_ends_the_turn_with_words(script: str, error: str, desk: Desk, spawner: Spawner) -> None:
+    heard = await run(desk, spawner, script)
+    assert isinstance(heard[-1], TurnEnded)
+    assert heard[-1].reason == "failed"
+    assert heard[-1].error.startswith(error)
+
+
+async def test_a_crash_is_heard_with_last_words(desk: Desk, spawner: Spawner) -> None:
+    heard = await run(desk, spawner, "SAY goodbye\nCRASH")
+    assert heard == [Said("goodbye"), Died(70, "rehearsal: crashed as the script says \n")]
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["SAY a\nSLEEP 60", "SAY a\nSHELL sleep 60", 'SAY a\nTOOL msg_wait {"thread_id": "x", "timeout_ms": 60000}'],
+)
+async def test_a_cancel_ends_what_takes_long(script: str, desk: Desk, spawner: Spawner) -> None:
+    conversation, _ = await begin(desk, spawner)
+    thread = await conversation.play('TOOL thread_create {"topic": "silence"}')
+    thread_id = msgspec.json.decode(next(one.output for one in thread if isinstance(one, CallFinished)))["thread_id"]
+    await conversation.session.prompt(script.replace('"x"', f'"{thread_id}"'))
+    while not isinstance(await conversation.hear(), Said):
+        pass
+    await conversation.session.cancel()
+    assert (await conversation.rest())[-1] == TurnEnded(reason="cancelled")
+    assert said(await conversation.play("SAY again")) == "again"
+    await conversation.session.close()
+
+
+async def test_a_hung_agent_does_not_answer_a_cancel_and_is_ended_by_closing(desk: Desk, spawner: Spawner) -> None:
+    conversation, _ = await begin(desk, spawner)
+    await conversation.session.prompt("SAY a\nHANG")
+    await conversation.hear()
+    await conversation.session.cancel()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await conversation.rest()
+    await conversation.session.close()
+
+
+@pytest.mark.parametrize("way", ["told", "load"])
+async def test_another_process_takes_the_session_up(way: str, desk: Desk, spawner: Spawner) -> None:
+    conversation, session = await begin(desk, spawner)
+    await conversation.play("SAY the first words")
+    await conversation.session.close()
+    driver = AcpDriver(msgspec.structs.replace(REHEARSAL, resume=way))
+    again = Conversation(await driver.open(desk.opening(session), spawner))
+    await again.hear()
+    assert said(await again.play("RECALL")) == "prompts: 2, first: SAY the first words"
+    await again.session.close()
+
+
+async def test_a_session_that_never_was_is_refused(desk: Desk, spawner: Spawner) -> None:
+    for session in ("0123", "../../etc/passwd"):
+        with pytest.raises(ValueError, match="rehearsal says: There is no session"):
+            await begin(desk, spawner, session)
+
+
+def test_it_starts_in_a_blink_and_takes_little_memory(tmp_path: Path) -> None:
+    hello = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}\n'
+    took_s = []
+    for _ in range(5):
+        begin_s = time.monotonic()
+        with subprocess.Popen(REHEARSAL.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(hello)
+            process.stdin.flush()
+            assert b'"protocolVersion": 1' in process.stdout.readline()
+            took_s.append(time.monotonic() - begin_s)
+            memory = psutil.Process(process.pid).memory_info().rss
+            process.stdin.close()
+    assert min(took_s) < 0.3
+    assert memory < 40 * 1024 * 1024
+
+
+def test_it_imports_nothing_heavy_and_nothing_else_of_greenroom() -> None:
+    code = "import sys, greenroom.rehearsal.agent; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"asyncio", "http.client", "ssl", "pydantic", "msgspec", "email"} & set(loaded)
+    assert {name.split(".")[1] for name in loaded if name.startswith("greenroom.")} == {"rehearsal"}
