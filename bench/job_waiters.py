@@ -30,19 +30,22 @@ class WaitersResult(msgspec.Struct):
     idle_cpu_percent: float
     last_woken_s: list[float]  # one for each post that woke them all
     errors: int
+    register_s: float  # all of them, as agents of the same kind
 
 
 async def run_waiters(job: WaitersJob) -> WaitersResult:
     allow_files(job.waiters + 200)
     server = psutil.Process(job.target.pid)
+    start = perf_counter()
     writer, first, *others = await register_agents(job.target, job.waiters + 2)
+    register_s = perf_counter() - start
     thread = await create_thread(job.target, writer)
     poster = await open_mcp_poster(job.target, writer, thread)
     seq = await wake_once(job.target, first, thread.id, await poster.post("warm-up"))
 
     before = server.memory_info().rss
     members = list(zip(others, await open_sessions(job.target, others), strict=True))
-    result = WaitersResult(0, 0, [], 0)
+    result = WaitersResult(0, 0, [], 0, register_s)
     for n in range(job.wakes):
         waits = [asyncio.create_task(wake_time(session, agent, thread.id, seq)) for agent, session in members]
         await settle(server)

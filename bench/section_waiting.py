@@ -44,6 +44,7 @@ def measure_waiters(bench: Bench) -> list[Row]:
         compare_values(f"{what}, memory each", "kB", ours, peer, lambda r: r.kb_each, Goal(at_most=80)),
         compare_values(f"{what}, last one woken", "s", ours, peer, lambda r: median(r.last_woken_s), Goal(at_most=0.5)),
         compare_values(f"{what}, idle processor", "%", ours, peer, lambda r: r.idle_cpu_percent, Goal(at_most=2)),
+        compare_values(f"{what}, time to register them", "s", ours, peer, lambda r: r.register_s),
         count_faults(f"{what}: errors", ours.errors, peer.errors if peer else None),
     ]
 
@@ -54,7 +55,7 @@ def compare_values(
     ours: WaitersResult,
     peer: WaitersResult | None,
     read: Callable[[WaitersResult], float],
-    goal: Goal,
+    goal: Goal | None = None,
 ) -> Row:
     """The goal is about our value itself, not about the ratio."""
     value = read(ours)
