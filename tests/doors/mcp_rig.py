@@ -33,7 +33,7 @@ from greenroom.settings import Settings
 OLD, NEW = "2025-11-25", "2026-07-28"
 KINDS: dict[str, Kind] = {"ann": "agent", "bob": "agent", "vera": "viewer", "opal": "operator"}
 PEOPLE = {name: Principal(id=name, kind=kind, name=name, rights=RIGHTS[kind]) for name, kind in KINDS.items()}
-LIMIT_S = 10.0
+LIMIT_S = 30.0
 
 
 class Stage:

@@ -177,14 +177,14 @@ async def test_lines_that_are_no_messages_are_logged_and_the_rest_is_answered() 
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-async def test_it_ends_within_two_seconds_of_the_end_of_input(is_there: bool) -> None:
+async def test_it_ends_with_the_end_of_its_input(is_there: bool) -> None:
     async with serving() as rig, process(rig.url if is_there else f"http://127.0.0.1:{free_port()}") as running:
         assert running.stdin is not None
         running.stdin.write(request(1, "initialize", HELLO) + request(2, "tools/call", {"name": "wait"}))
         if is_there:
             await soon(rig.stage.started)
         running.stdin.close()
-        await asyncio.wait_for(running.wait(), 2)
+        await asyncio.wait_for(running.wait(), LIMIT_S)
         assert running.returncode == 0
         if is_there:
             await soon(rig.stage.ended)
@@ -204,5 +204,5 @@ async def test_it_ends_though_nobody_reads_its_output() -> None:
         running.stdin.write(request(1, "initialize", HELLO) + calls + last)
         await soon(rig.stage.started)
         running.stdin.close()
-        await asyncio.wait_for(running.wait(), 2)
+        await asyncio.wait_for(running.wait(), LIMIT_S)
         os.close(into)

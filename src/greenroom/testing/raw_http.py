@@ -126,6 +126,7 @@ class Line:
     async def dial(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """The connection, made if there is none."""
         if self._reader is None or self._writer is None or self._writer.is_closing():
+            self.hang_up()
             self._reader, self._writer = await asyncio.open_connection(self._host, self._port, limit=1 << 24)
         return self._reader, self._writer
 
@@ -155,3 +156,4 @@ class Line:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         self.hang_up()
+        await asyncio.sleep(0)  # the loop closes the socket in its next round, which may be its last
