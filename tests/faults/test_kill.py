@@ -60,7 +60,7 @@ async def die_again_and_again(hub: HubProcess, stage: str, dice: random.Random) 
     hub.kill()
     for _ in range(KILLS):
         try:
-            await asyncio.to_thread(hub.restart, {"GREENROOM_FAILPOINT": f"{stage}:{dice.randint(1, 10)}"})
+            await asyncio.to_thread(hub.restart, {"GREENROOM_FAILPOINT": f"{stage}:{dice.randint(1, 25)}"})
             assert await asyncio.to_thread(hub.wait) == -9, hub.stderr
         except HubEnded as early:  # it died before it was ready
             assert early.code == -9, hub.stderr

@@ -50,6 +50,8 @@ async def test_sigterm_ends_a_busy_hub_in_time_and_releases_everybody(hub: HubPr
     assert time.monotonic() - began < 8
     for line in (upload, *idle):
         line.close()
+    for client in (poster, *listeners):
+        client.hang_up()
     await asyncio.wait([streaming])
     streaming.exception()
     assert_in_order(hub)

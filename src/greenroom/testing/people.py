@@ -122,13 +122,16 @@ class Listener:
             return
         self.heard += accepted(answer)["messages"]
 
+    def hang_up(self) -> None:
+        self._line.hang_up()
+
     async def catch_up(self, last_id: str, within_s: float = 20.0) -> None:
         """Listen until a message has been heard, then hang up."""
         async with asyncio.timeout(within_s):
             while not any(message["id"] == last_id for message in self.heard[-1000:]):
                 with contextlib.suppress(*GONE):
                     await self.wait(1000)
-        self._line.hang_up()
+        self.hang_up()
 
 
 async def until_waiters(url: str, token: str, is_so: Callable[[int], bool], within_s: float = 10.0) -> None:
