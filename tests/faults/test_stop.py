@@ -54,6 +54,7 @@ async def test_sigterm_ends_a_busy_hub_in_time_and_releases_everybody(hub: HubPr
         client.hang_up()
     await asyncio.wait([streaming])
     streaming.exception()
+    events.hang_up()
     assert_in_order(hub)
     hub.restart()
     stored = await read_all(hub.url, hub.token, thread_id)
