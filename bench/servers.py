@@ -53,7 +53,7 @@ def run_greenroom(data: Path) -> Iterator[Started]:
         raise Missing(f"{command} is not there: run `make setup`")
     ready = data / "hub.json"
     ready.unlink(missing_ok=True)
-    env = {**os.environ, "GREENROOM_POSTS_PER_MINUTE": "0"}
+    env = {**os.environ, "GREENROOM_POSTS_PER_MINUTE": "0", "GREENROOM_LOCAL_NODE": "0"}
     with child([str(command), "serve", "--data", str(data), "--port", "0"], env, data) as process:
         start = perf_counter()
         wait_until(process, data, lambda: ready.exists() and ready.stat().st_size > 0)
