@@ -39,7 +39,7 @@ def opening(folder: Path, **changed: object) -> Opening:
     "manifest", [known.OPENCODE, known.COPILOT, known.GEMINI, known.CLAUDE, known.CODEX], ids=lambda found: found.name
 )
 def test_no_secret_is_in_the_arguments(manifest: Manifest, tmp_path: Path) -> None:
-    launch = plan_launch(manifest, opening(tmp_path), SECRET)
+    launch = plan_launch(manifest, opening(tmp_path), SECRET, "pw")
     assert SECRET not in str(launch.command)
     given = str(launch.servers) + launch.env.get(TOKEN, "")
     assert SECRET in given
@@ -50,7 +50,7 @@ def test_no_secret_is_in_the_arguments(manifest: Manifest, tmp_path: Path) -> No
 
 def test_a_value_is_put_in_as_it_is_and_not_looked_at_again(tmp_path: Path) -> None:
     given = Given(args=["--rules={value}"], env={"RULES": "{file}"}, meta={"deep": [{"rules": "{value}"}]})
-    launch = plan_launch(Manifest(instructions=given), opening(tmp_path), None)
+    launch = plan_launch(Manifest(instructions=given), opening(tmp_path), None, "pw")
     text = "Be {value}-ish, and {file} it."
     assert launch.command == ["agent", f"--rules={text}"]
     assert launch.meta == {"deep": [{"rules": text}]}
@@ -59,7 +59,7 @@ def test_a_value_is_put_in_as_it_is_and_not_looked_at_again(tmp_path: Path) -> N
 
 
 def test_what_has_no_place_goes_before_the_first_prompt_or_into_the_session(tmp_path: Path) -> None:
-    launch = plan_launch(Manifest(), opening(tmp_path, options={"mode": "plan"}), None)
+    launch = plan_launch(Manifest(), opening(tmp_path, options={"mode": "plan"}), None, "pw")
     assert launch.preface == "Be {value}-ish, and {file} it."
     assert (launch.model, launch.mode) == ("large", "plan")
 
@@ -71,7 +71,7 @@ def test_a_profile_goes_before_what_is_always_given_and_keeps_its_own_json(tmp_p
         unset=["TRAP"],
     )
     own = {"LOUD": "0", "TRAP": "yes", "CONFIG": json.dumps({"ask": {"edit": "allow"}, "model": "mine", "more": 1})}
-    launch = plan_launch(manifest, opening(tmp_path, env=own), None)
+    launch = plan_launch(manifest, opening(tmp_path, env=own), None, "pw")
     config = json.loads(launch.env.pop("CONFIG"))
     assert config == {"ask": {"bash": "ask", "edit": "allow"}, "model": "large", "more": 1}
     assert launch.env == {"QUIET": "1", "LOUD": "0"}
@@ -80,7 +80,7 @@ def test_a_profile_goes_before_what_is_always_given_and_keeps_its_own_json(tmp_p
 def test_a_variable_that_should_hold_json_and_does_not_is_refused(tmp_path: Path) -> None:
     manifest = Manifest(always=Given(json_env={"CONFIG": {"a": 1}}))
     with pytest.raises(ValueError, match="CONFIG must hold a JSON object"):
-        plan_launch(manifest, opening(tmp_path, env={"CONFIG": "model = 3"}), None)
+        plan_launch(manifest, opening(tmp_path, env={"CONFIG": "model = 3"}), None, "pw")
 
 
 def test_private_files_are_private_and_follow_no_link(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ async def test_the_profile_of_the_how_to_works(tmp_path: Path, spawner: Spawner)
     for folder in ("desk", "scratch"):
         (tmp_path / folder).mkdir()
     shown = opening(tmp_path, command=profile.command, model=profile.model, options=profile.options)
-    launch = plan_launch(msgspec.convert(profile.options["manifest"], Manifest), shown, None)
+    launch = plan_launch(msgspec.convert(profile.options["manifest"], Manifest), shown, None, "pw")
     assert launch.command == ["my-agent", "--acp", "--model", "small"]
     assert launch.files == {Path(launch.env["MY_AGENT_RULES"]): shown.instructions}
 

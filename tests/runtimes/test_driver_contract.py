@@ -1,5 +1,6 @@
 """Drivers keep the contract, and the check that says so notices when one does not."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,6 +63,15 @@ class Leaving(AcpDriver):
         return await super().open(msgspec.structs.replace(opening, hub_url=None), spawner)
 
 
+OPEN_TO_ALL = """
+import http.server, threading
+from greenroom.rehearsal.agent import Agent
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+Agent().serve()
+"""
+
+
 @pytest.mark.parametrize(
     ("make", "point", "verdict"),
     [
@@ -71,8 +81,9 @@ class Leaving(AcpDriver):
         (lambda: lying(command=["no-such-program"]), "opens a session", "failed"),
         (lambda: Showing(REHEARSAL), "keeps its credential to itself", "failed"),
         (lambda: Leaving(REHEARSAL), "calls the hub's tools unasked", "failed"),
+        (lambda: lying(command=[sys.executable, "-c", OPEN_TO_ALL]), "lets nobody else in", "failed"),
     ],
-    ids=["cannot resume", "cannot steer", "mute", "not installed", "shows its credential", "has no hub"],
+    ids=["cannot resume", "cannot steer", "mute", "not installed", "shows its credential", "has no hub", "open to all"],
 )
 async def test_what_is_missing_or_wrong_is_found(
     make: Callable[[], AcpDriver], point: str, verdict: str, desk: Desk, spawner: Spawner

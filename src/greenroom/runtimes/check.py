@@ -1,12 +1,10 @@
 """A check that any driver can be put through: does it keep the contract, with the real runtime behind it?"""
 
 import asyncio
-import contextlib
 import os
 import signal
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -21,7 +19,7 @@ from greenroom.runtimes.contract import (
     Usage,
 )
 from greenroom.runtimes.trial import FIRST, Lacking, MakeOpening, Script, Trial, Wrong, need_end, need_said
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.witness import Witness, find_files_with
 
 REHEARSED = Script(
     say="SAY TEXT\nUSAGE 1000 50",
@@ -170,9 +168,15 @@ async def _keeps_secret(trial: Trial) -> str:
         raise Lacking("the opening has no credential")
     if shown := trial.witness.find_in_arguments(token):
         raise Wrong(f"it is in the arguments of {shown}")
-    holders = await asyncio.to_thread(_files_with, trial.directory, token.encode())
-    if holders:
+    if holders := await asyncio.to_thread(find_files_with, trial.directory, token):
         raise Wrong(f"it is in the working directory: {holders}")
+    return ""
+
+
+async def _lets_nobody_in(trial: Trial) -> str:
+    await trial.ready()
+    if doors := await trial.witness.find_open_doors():
+        raise Wrong(f"strangers are served on port {doors}")
     return ""
 
 
@@ -248,26 +252,20 @@ async def _remembers(trial: Trial) -> str:
     return ""
 
 
-async def _closed(trial: Trial) -> str:
-    await trial.ready()
-    trial.witness.look()
-    await trial.session.close()
-    await trial.until_died()
-    await trial.close()
-    if left := trial.witness.find_left():
-        raise Wrong(f"processes are left: {left}")
-    return f"{trial.witness.count} seen"
-
-
 async def _resumed(trial: Trial) -> str:
     try:
         opened = await trial.open(resume=trial.last_id)
     except ValueError as error:
         raise Lacking(str(error)) from None
-    heard = await trial.turn(trial.script.recall)
-    need_end(heard, "done")
-    need_said(heard, FIRST)
+    await _remembers(trial)
     return f"session {opened.session}"
+
+
+async def _closed(trial: Trial) -> str:
+    await trial.ready()
+    trial.witness.look()
+    await trial.session.close()
+    return await _over(trial)
 
 
 async def _killed(trial: Trial) -> str:
@@ -276,20 +274,15 @@ async def _killed(trial: Trial) -> str:
     await trial.until_said()
     trial.witness.look()
     os.kill(trial.witness.last_pid, signal.SIGKILL)
+    return await _over(trial)
+
+
+async def _over(trial: Trial) -> str:
     died = await trial.until_died()
     await trial.close()
     if left := trial.witness.find_left():
         raise Wrong(f"processes are left: {left}")
     return f"code {died.code}"
-
-
-def _files_with(directory: Path, text: bytes) -> list[str]:
-    found = []
-    for path in directory.rglob("*"):
-        with contextlib.suppress(OSError):
-            if path.is_file() and text in path.read_bytes():
-                found.append(str(path))
-    return found
 
 
 POINTS: dict[str, Callable[[Trial], Awaitable[str]]] = {
@@ -300,6 +293,7 @@ POINTS: dict[str, Callable[[Trial], Awaitable[str]]] = {
     "does not run what is refused, and goes on": _refused,
     "calls the hub's tools unasked": _calls_hub,
     "keeps its credential to itself": _keeps_secret,
+    "lets nobody else in": _lets_nobody_in,
     "stops when it is cancelled, and takes the next prompt": _cancelled,
     "stops while it waits for permission": _cancelled_asking,
     "hears what is said while it works": _steered,

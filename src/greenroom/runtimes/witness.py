@@ -1,11 +1,14 @@
-"""A spawner that remembers every process, so that a check can tell what is left and what arguments show."""
+"""A spawner that remembers every process, so that a check can tell what is left of it and what strangers can see."""
 
+import asyncio
 import contextlib
 from pathlib import Path
 
 from greenroom.runtimes.contract import Process, Spawner, Terminal
 
 _ZOMBIE = ("Z", "X")
+_LISTENS = "0A"
+_KNOCK_S = 5.0
 
 
 class Witness:
@@ -33,11 +36,6 @@ class Witness:
         """The process that was started last."""
         return self._started[-1]
 
-    @property
-    def count(self) -> int:
-        """How many processes were seen, with those below them."""
-        return len(self._seen)
-
     def look(self) -> None:
         """Remember which processes are there just now."""
         found = _processes()
@@ -63,6 +61,11 @@ class Witness:
         self.look()
         return [pid for pid in self._seen if text in _arguments(pid)]
 
+    async def find_open_doors(self) -> list[int]:
+        """The ports of these processes on which anybody is served."""
+        self.look()
+        return [port for port in _listening(self._seen) if await _serves(port)]
+
 
 class _Found:
     def __init__(self, stat: list[str]) -> None:
@@ -85,3 +88,44 @@ def _arguments(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
         return ""
+
+
+def _listening(pids: dict[int, str]) -> list[int]:
+    """The loopback ports on which processes listen."""
+    sockets = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it has just ended
+            for handle in Path(f"/proc/{pid}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    sockets.add(str(handle.readlink()).removeprefix("socket:[").rstrip("]"))
+    ports = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == _LISTENS and fields[9] in sockets:
+                ports.add(int(fields[1].rpartition(":")[2], 16))
+    return sorted(ports)
+
+
+async def _serves(port: int) -> bool:
+    """Whether a stranger who asks by HTTP gets something."""
+    try:
+        async with asyncio.timeout(_KNOCK_S):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            try:
+                writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                return b" 2" in (await reader.readline())[:12]
+            finally:
+                writer.close()
+    except (OSError, TimeoutError):
+        return False
+
+
+def find_files_with(directory: Path, text: str) -> list[str]:
+    """The files in a directory that have this text in them."""
+    found = []
+    for path in directory.rglob("*"):
+        with contextlib.suppress(OSError):
+            if path.is_file() and text.encode() in path.read_bytes():
+                found.append(str(path))
+    return found

@@ -20,6 +20,7 @@ from acp.schema import (
 )
 
 from greenroom import __version__
+from greenroom.log.ids import new_secret
 from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
 from greenroom.runtimes.drivers.acp.launch import Launch, plan_launch, write_private
 from greenroom.runtimes.drivers.acp.manifest import Manifest
@@ -54,7 +55,7 @@ class AcpDriver:
     async def open(self, opening: Opening, spawner: Spawner) -> AcpSession:
         manifest = self._manifest or _own_manifest(opening.options)
         token = opening.token_file.read_text().strip() if opening.token_file else None
-        launch = plan_launch(manifest, opening, token)
+        launch = plan_launch(manifest, opening, token, new_secret())
         for path, text in launch.files.items():
             write_private(path, text)
         if opening.resume and manifest.resume_waits:

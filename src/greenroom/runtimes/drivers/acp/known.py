@@ -18,6 +18,8 @@ OPENCODE = Manifest(
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
             "OPENCODE_DISABLE_SHARE": "1",
+            # It listens on a port as well, and would take orders and permissions from every user of the machine.
+            "OPENCODE_SERVER_PASSWORD": "{secret}",
         },
         json_env={
             "OPENCODE_CONFIG_CONTENT": {

@@ -14,7 +14,7 @@ from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
 
 Json = dict[str, Any]
 HUB = "greenroom"
-_PLACE = re.compile(r"\{(value|file|scratch)\}")
+_PLACE = re.compile(r"\{(value|file|scratch|secret)\}")
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,8 +35,9 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
 class _Plan:
     """Puts together what several `Given`s give."""
 
-    def __init__(self, opening: Opening, unset: list[str]) -> None:
+    def __init__(self, opening: Opening, unset: list[str], secret: str) -> None:
         self._opening = opening
+        self._secret = secret
         self.args: list[str] = []
         self.env: dict[str, str] = {}
         self.files: dict[Path, str] = {}
@@ -47,7 +48,7 @@ class _Plan:
     def add(self, name: str, given: Given, value: str = "") -> None:
         scratch = self._opening.scratch
         path = scratch / f"{name}.md"
-        values = {"value": value, "file": str(path), "scratch": str(scratch)}
+        values = {"value": value, "file": str(path), "scratch": str(scratch), "secret": self._secret}
         filled: Given = msgspec.convert(_filled(msgspec.to_builtins(given), values), Given)
         if filled != given and "{file}" in msgspec.json.encode(given).decode():
             self.files[path] = value
@@ -69,9 +70,9 @@ class _Plan:
         return {**self.env, **{name: json.dumps(found) for name, found in self.json_env.items()}}
 
 
-def plan_launch(manifest: Manifest, opening: Opening, token: str | None) -> Launch:
+def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret: str) -> Launch:
     """What to start. Raises ValueError when a variable that must hold JSON does not."""
-    plan = _Plan(opening, manifest.unset)
+    plan = _Plan(opening, manifest.unset, secret)
     plan.add("always", manifest.always)
     plan.let_profile_speak()
     mode = opening.options.get("mode") or manifest.default_mode

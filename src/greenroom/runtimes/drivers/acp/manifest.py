@@ -12,7 +12,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Ways to hand a value over. Every text in it is a template.
 
     {value} is the value itself (a model's name, the instructions, the hub's URL, a mode), {file} a private file that
-    holds it, {scratch} the private folder.
+    holds it, {scratch} the private folder, {secret} a password that nobody else knows.
     """
 
     args: list[str] = []
