@@ -77,6 +77,7 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
         "/api/runs/{run_id}/steer": {"json": {"text": "x"}},
         "/api/threads/{thread_id}/invite": {"json": {"agent_name": "none"}},
         "/api/permissions/{permission_id}": {"json": {"decision": "allow"}},
+        "/api/profiles": {"json": {"profiles": {"bundled": PROFILE}}},
         "/api/profiles/{name}": {"json": PROFILE},
         "/api/nodes": {"json": {"name": new_topic()[:60]}},
         "/api/threads": {"json": {"topic": new_topic()}},

@@ -46,4 +46,7 @@ MATRIX: dict[str, str] = {
     "spawn_agent": "+-+++--",
     "run_status": "+++++--",
     "run_cancel": "+-+++--",
+    "profile_list": "+------",
+    "profile_put": "+------",
+    "profile_delete": "+------",
 }

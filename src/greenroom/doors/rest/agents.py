@@ -7,6 +7,7 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import TOKEN, Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest import shapes
+from greenroom.doors.rest.profiles import ListedAgent, find_listed
 from greenroom.doors.rest.wire import body_of, json, key_of, need_same
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -25,7 +26,7 @@ from greenroom.nouns.agents.model import (
     UnregisterAgent,
     UpdateAgent,
 )
-from greenroom.nouns.agents.queries import find_agents, get_agent, may_see, need_own_agent
+from greenroom.nouns.agents.queries import get_agent, may_see, need_own_agent
 
 
 class NewAgent(msgspec.Struct, frozen=True):
@@ -142,7 +143,7 @@ async def register(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 async def list_agents(hub: Hub, by: Principal, request: Request) -> Response:
-    return json([shapes.agent(hub, agent) for agent in find_agents(hub.rows, by)])
+    return json(find_listed(hub, by))
 
 
 async def show_agent(hub: Hub, by: Principal, request: Request) -> Response:
@@ -263,7 +264,14 @@ async def kick(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 ENDPOINTS = [
-    Endpoint("GET", "/api/agents", "read", list_agents, "Agents that are registered", answer=list[shapes.Agent]),
+    Endpoint(
+        "GET",
+        "/api/agents",
+        "read",
+        list_agents,
+        "Agents that are registered or can be invited",
+        answer=list[ListedAgent],
+    ),
     Endpoint(
         "POST",
         "/api/agents/register",

@@ -1,12 +1,18 @@
-"""Profiles and nodes, over REST."""
+"""Profiles, who can be invited from them, and nodes, over REST."""
+
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json
+from greenroom.doors.rest import shapes
+from greenroom.doors.rest.wire import body_of, json, query_of
+from greenroom.gateway.profile_files import Health, WrongFile, health_of, read_files
 from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.tokens import new_token
@@ -15,11 +21,16 @@ from greenroom.nouns.agents.profiles import (
     DeleteProfile,
     Profile,
     PutProfile,
+    explain,
     find_profiles,
     need_profile,
+    problems,
+    read_definition,
 )
+from greenroom.nouns.agents.queries import find_agents
 from greenroom.nouns.nodes.model import NODES, JoinNode, Node
 from greenroom.nouns.runs.queries import is_invitable
+from greenroom.nouns.runs.wake import find_invitable
 
 
 class ListedProfile(msgspec.Struct):
@@ -49,6 +60,51 @@ def _listed(hub: Hub, profile: Profile) -> ListedProfile:
     )
 
 
+class ListedAgent(shapes.Agent):
+    """An agent, or a profile from which one can be invited (its id is the profile's name then)."""
+
+    is_invitable: bool = False
+    is_available: bool = False
+    profile: str | None = None
+
+
+def find_listed(hub: Hub, by: Principal) -> list[ListedAgent]:
+    """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
+    profiles = {profile.name: profile for profile in find_invitable(hub.rows)}
+    listed = []
+    for row in find_agents(hub.rows, by):
+        shown = msgspec.structs.asdict(shapes.agent(hub, row))
+        can = row.profile in profiles
+        listed.append(
+            ListedAgent(**shown, is_invitable=can, is_available=can or shown["is_online"], profile=row.profile)
+        )
+    return listed + [_invitable(profile) for profile in profiles.values()]
+
+
+def _invitable(profile: Profile) -> ListedAgent:
+    definition, changed = profile.definition, iso(profile.changed_at)
+    return ListedAgent(
+        id=profile.name,
+        name=profile.name,
+        display_name=definition.display_name or profile.name,
+        alias_source="auto",
+        description=definition.description,
+        ide=definition.driver,
+        model=definition.model or "default",
+        emoji=shapes.ROBOT,
+        capabilities=definition.capabilities,
+        skills=[],
+        is_online=False,
+        registered_at=changed,
+        last_heartbeat=changed,
+        last_activity="profile",
+        last_activity_time=changed,
+        is_invitable=True,
+        is_available=True,
+        profile=profile.name,
+    )
+
+
 async def show_profile(hub: Hub, by: Principal, request: Request) -> Response:
     return json(need_profile(hub.rows, request.path_params["name"]))
 
@@ -63,6 +119,51 @@ async def put_profile(hub: Hub, by: Principal, request: Request) -> Response:
 async def delete_profile(hub: Hub, by: Principal, request: Request) -> Response:
     await hub.log.do(DeleteProfile(by=by, name=request.path_params["name"]))
     return Response(status_code=204)
+
+
+class Bundle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Several profiles at once, by name; each as in a file of its own."""
+
+    profiles: dict[str, dict[str, Any]]
+
+
+class Imported(msgspec.Struct):
+    names: list[str]
+
+
+async def import_profiles(hub: Hub, by: Principal, request: Request) -> Response:
+    """All of them, or none when one is wrong."""
+    bundle = await body_of(request, Bundle)
+    wrong, definitions = [], {}
+    for name, fields in bundle.profiles.items():
+        try:
+            definitions[name] = read_definition(fields)
+            wrong += [f"{name}: {problem}" for problem in problems(name, definitions[name])]
+        except (msgspec.ValidationError, ValueError) as error:
+            wrong.append(f"{name}: {explain(error)}")
+    if wrong:
+        raise Refused("bad_profile", f"Nothing was imported. {'; '.join(wrong)}.", problems=wrong)
+    for name, definition in definitions.items():
+        await hub.log.do(PutProfile(by=by, name=name, definition=definition, source="bundle"))
+    return json(Imported(sorted(definitions)))
+
+
+class CheckOf(msgspec.Struct, frozen=True, kw_only=True):
+    name: str | None = None
+
+
+class Checked(msgspec.Struct):
+    """Whether each profile could start an agent now, and the files that are wrong: their last good version is used."""
+
+    profiles: list[Health]
+    wrong_files: list[WrongFile]
+
+
+async def check_profiles(hub: Hub, by: Principal, request: Request) -> Response:
+    name = query_of(request, CheckOf).name
+    chosen = find_profiles(hub.rows) if name is None else [need_profile(hub.rows, name)]
+    wrong = [one for one in read_files(hub.data).wrong if name in (None, one.name)]
+    return json(Checked([health_of(hub.rows, profile) for profile in chosen], wrong))
 
 
 async def list_nodes(hub: Hub, by: Principal, request: Request) -> Response:
@@ -92,6 +193,18 @@ async def join_node(hub: Hub, by: Principal, request: Request) -> Response:
 _ONE = "/api/profiles/{name}"
 ENDPOINTS = [
     Endpoint("GET", "/api/profiles", "read", list_profiles, "All profiles", answer=list[ListedProfile]),
+    Endpoint(
+        "POST", "/api/profiles", "operate", import_profiles, "Import a bundle of profiles", body=Bundle, answer=Imported
+    ),
+    Endpoint(
+        "GET",
+        "/api/profile-check",
+        "operate",
+        check_profiles,
+        "Whether profiles could start an agent, without starting one",
+        query=CheckOf,
+        answer=Checked,
+    ),
     Endpoint("GET", _ONE, "operate", show_profile, "One profile", answer=Profile),
     Endpoint("PUT", _ONE, "operate", put_profile, "Make or replace a profile", body=Definition, answer=Profile),
     Endpoint("DELETE", _ONE, "operate", delete_profile, "Remove a profile", status=204),

@@ -1,6 +1,8 @@
 """Profiles: how one kind of agent is started. Only an operator changes them."""
 
+import difflib
 import re
+import shlex
 from typing import Any, ClassVar
 
 import msgspec
@@ -107,6 +109,79 @@ class ProfileDeleted(Event, frozen=True, kw_only=True):
     name: str
 
 
+class NoteInvitation(Command, frozen=True, kw_only=True):
+    """Write down who invites which agent into which thread, before it is done."""
+
+    agent_name: str
+    thread_id: str
+    run_id: str
+    command: str = ""
+
+
+class NoteOutcome(Command, frozen=True, kw_only=True):
+    """Write down what became of an invitation."""
+
+    agent_name: str
+    thread_id: str
+    run_id: str
+    status: str
+    reason: str = ""
+
+
+class AgentInvited(Event, frozen=True, kw_only=True):
+    """An agent was invited into a thread."""
+
+    privileged: ClassVar[bool] = True
+    agent_name: str
+    thread_id: str
+    run_id: str
+    command: str = ""
+
+
+class InvitationEnded(Event, frozen=True, kw_only=True):
+    """What an invitation came to: refused, or how the run ended."""
+
+    privileged: ClassVar[bool] = True
+    agent_name: str
+    thread_id: str
+    run_id: str
+    status: str
+    reason: str = ""
+
+
+def read_definition(fields: Any) -> Definition:
+    """A definition from what a file holds. A command that is one text is split into words; no shell ever sees it."""
+    if isinstance(fields, dict) and isinstance(fields.get("command"), str):
+        try:
+            fields = {**fields, "command": shlex.split(fields["command"])}
+        except ValueError as error:
+            raise ValueError(f"command: it cannot be split into words ({error}); write a list of arguments") from None
+    return msgspec.convert(fields, Definition)
+
+
+def explain(error: Exception) -> str:
+    """What is wrong with a definition: the key, and what to write instead."""
+    said = str(error)
+    unknown = re.search(r"unknown field `([^`]*)`", said)
+    if unknown:
+        near = difflib.get_close_matches(unknown[1], Definition.__struct_fields__, 1)
+        remedy = f"did you mean '{near[0]}'?" if near else f"the keys are {', '.join(Definition.__struct_fields__)}"
+        return f"{unknown[1]}: this key is not known; {remedy}"
+    missing = re.search(r"missing required field `([^`]*)`", said)
+    if missing:
+        return f'{missing[1]}: it is missing; write {missing[1]} = "..."'
+    wrong, _, place = said.partition(" - at `$.")
+    if place:
+        return f"{place.rstrip('`')}: {wrong[:1].lower()}{wrong[1:]}"
+    return said
+
+
+def filled_command(definition: Definition, values: dict[str, str]) -> str:
+    """The command as a person may read it, with its placeholders filled."""
+    words = [_PLACEHOLDER.sub(lambda found: values.get(found[0], found[0]), word) for word in definition.command]
+    return shlex.join(words) if words else f"(the own command of the driver {definition.driver})"
+
+
 def problems(name: str, definition: Definition) -> list[str]:
     """What is wrong with a profile, each with its key and what to write instead."""
     out = []
@@ -155,6 +230,31 @@ def delete_profile(rows: Rows, command: DeleteProfile, context: Context) -> list
     return [ProfileDeleted(name=command.name)]
 
 
+def note_invitation(rows: Rows, command: NoteInvitation, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    return [
+        AgentInvited(
+            agent_name=command.agent_name,
+            thread_id=command.thread_id,
+            run_id=command.run_id,
+            command=command.command,
+        )
+    ]
+
+
+def note_outcome(rows: Rows, command: NoteOutcome, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    return [
+        InvitationEnded(
+            agent_name=command.agent_name,
+            thread_id=command.thread_id,
+            run_id=command.run_id,
+            status=command.status,
+            reason=command.reason,
+        )
+    ]
+
+
 def need_profile(rows: Rows, name: str) -> Profile:
     found = rows.get(PROFILES, name)
     if found is None:
@@ -178,5 +278,19 @@ def profile_deleted(tx: Tx, event: ProfileDeleted, record: Recorded) -> None:
     tx.drop(PROFILES, event.name)
 
 
-DECIDE: dict[type[Command], Decide] = {PutProfile: put_profile, DeleteProfile: delete_profile}
-PROJECT: dict[type[Event], Project] = {ProfilePut: profile_put, ProfileDeleted: profile_deleted}
+def only_noted(tx: Tx, event: AgentInvited | InvitationEnded, record: Recorded) -> None:
+    """Invitations are read in the audit; what follows from them are rows of runs."""
+
+
+DECIDE: dict[type[Command], Decide] = {
+    PutProfile: put_profile,
+    DeleteProfile: delete_profile,
+    NoteInvitation: note_invitation,
+    NoteOutcome: note_outcome,
+}
+PROJECT: dict[type[Event], Project] = {
+    ProfilePut: profile_put,
+    ProfileDeleted: profile_deleted,
+    AgentInvited: only_noted,
+    InvitationEnded: only_noted,
+}

@@ -13,7 +13,9 @@ from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.model import Agent, RegisterAgent, ResumeAgent, Skill, UnregisterAgent, UpdateAgent
+from greenroom.nouns.agents.profiles import Profile
 from greenroom.nouns.agents.queries import find_agents, get_agent, need_own_agent
+from greenroom.nouns.runs.wake import find_invitable
 from greenroom.nouns.threads.queries import need_thread
 
 Ide = Annotated[str, Meta(description="The program you run in, such as Claude Code, Codex or Cursor.")]
@@ -179,7 +181,31 @@ def _not_you(no: Refused) -> dict[str, Any]:
 
 
 async def agent_list(call: Call[NoArgs]) -> Any:
-    return [agent_shape(call.hub, agent) for agent in find_agents(call.hub.rows, call.by)]
+    """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
+    profiles = {profile.name: profile for profile in find_invitable(call.hub.rows)}
+    listed = []
+    for agent in find_agents(call.hub.rows, call.by):
+        shape = msgspec.structs.asdict(agent_shape(call.hub, agent))
+        can = agent.profile in profiles
+        listed.append({**shape, "is_invitable": can, "is_available": can or shape["is_online"]})
+    return listed + [_invitable(profile) for profile in profiles.values()]
+
+
+def _invitable(profile: Profile) -> dict[str, Any]:
+    definition = profile.definition
+    return {
+        "agent_id": None,
+        "name": profile.name,
+        "display_name": definition.display_name or profile.name,
+        "ide": definition.driver,
+        "model": definition.model or "default",
+        "description": definition.description,
+        "capabilities": definition.capabilities,
+        "is_online": False,
+        "is_invitable": True,
+        "is_available": True,
+        "next": "Nobody is there yet: agent_invite or spawn_agent starts one by this name.",
+    }
 
 
 class TypingArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

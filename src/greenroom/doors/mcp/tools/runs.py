@@ -1,4 +1,4 @@
-"""Tools by which agents call agents: invite, spawn, look, cancel."""
+"""Tools by which agents are called: invite, spawn, look, cancel; and profiles, for operators."""
 
 import asyncio
 from typing import Annotated, Any
@@ -6,14 +6,16 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.tool import Call, Tool
+from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.doors.server import url_of
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
-from greenroom.nouns.agents.profiles import need_profile
+from greenroom.nouns.agents.profiles import DeleteProfile, PutProfile, explain, find_profiles, read_definition
 from greenroom.nouns.runs.commands import CancelRun
 from greenroom.nouns.runs.model import ENDED, AgentContext, Run
-from greenroom.nouns.runs.queries import need_run
-from greenroom.nouns.runs.start import invitation, start_run, wait_for_end
+from greenroom.nouns.runs.queries import is_invitable, need_run
+from greenroom.nouns.runs.start import start_run, wait_for_end
+from greenroom.nouns.runs.wake import Invitation, invite
 from greenroom.nouns.threads.queries import need_thread
 
 _PATIENCE_S = 45.0
@@ -29,19 +31,16 @@ async def agent_invite(call: Call[InviteArgs]) -> Any:
     args, hub = call.args, call.hub
     try:
         thread = need_thread(hub.rows, call.by, args.thread_id)
-        prompt = invitation(hub.log, args.agent_name, thread)
-        run = await start_run(hub.log, call.by, args.agent_name, prompt, thread_id=thread.id)
+        came = await invite(hub.log, call.by, args.agent_name, thread, url_of(hub.settings, hub.settings.port))
     except Refused as no:
-        return {"ok": False, "agent_name": args.agent_name, "reason": no.message, "command_executed": ""}
-    command = need_profile(hub.rows, args.agent_name).definition.command
-    return {
-        "ok": True,
+        came = Invitation(False, no.message, "")
+    out = {
+        "ok": came.ok,
         "agent_name": args.agent_name,
-        "reason": "The agent is being started; it joins the thread by itself.",
-        "command_executed": " ".join(command),
-        "run_id": run.id,
-        "agent_id": run.agent_id,
+        "reason": came.reason,
+        "command_executed": came.command_executed,
     }
+    return {**out, "run_id": came.run.id, "agent_id": came.run.agent_id} if came.run else out
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -111,6 +110,42 @@ def told(run: Run) -> dict[str, Any]:
     return out
 
 
+async def profile_list(call: Call[NoArgs]) -> Any:
+    return [
+        {
+            "name": profile.name,
+            "source": profile.source,
+            "is_invitable": is_invitable(call.hub.rows, profile.definition),
+            "definition": profile.definition,
+        }
+        for profile in find_profiles(call.hub.rows)
+    ]
+
+
+class PutArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Annotated[str, Meta(description="Lower-case letters, digits, '.', '-' and '_'.")]
+    definition: Annotated[dict[str, Any], Meta(description="Its keys as in a file of agents/: driver, command, ...")]
+
+
+async def profile_put(call: Call[PutArgs]) -> Any:
+    args = call.args
+    try:
+        definition = read_definition(args.definition)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise Refused("bad_profile", f"Profile '{args.name[:64]}': {explain(error)}.") from error
+    await call.hub.log.do(PutProfile(by=call.by, name=args.name, definition=definition))
+    return {"ok": True, "name": args.name}
+
+
+class NameArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: Annotated[str, Meta(description="The profile, from profile_list.")]
+
+
+async def profile_delete(call: Call[NameArgs]) -> Any:
+    await call.hub.log.do(DeleteProfile(by=call.by, name=call.args.name))
+    return {"ok": True, "name": call.args.name}
+
+
 RUN_TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "agent_invite",
@@ -130,4 +165,7 @@ RUN_TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool("run_status", "How a run that you started stands, or its result.", RunArgs, "read", run_status, waits=True),
     Tool("run_cancel", "End a run that you started, and all below it.", CancelArgs, "chat", run_cancel),
+    Tool("profile_list", "Which kinds of agents can be started, and how.", NoArgs, "operate", profile_list),
+    Tool("profile_put", "Make or replace a profile: how a kind of agent starts.", PutArgs, "operate", profile_put),
+    Tool("profile_delete", "Remove a profile; its agents go on.", NameArgs, "operate", profile_delete),
 )

@@ -1,0 +1,156 @@
+"""`greenroom profile`: which kinds of agents there are, whether they would start, and carrying them elsewhere."""
+
+import argparse
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from greenroom.cli.client import add_options, open_client
+from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.log.errors import Refused
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser("profile", help="list, check, change, import and export profiles")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
+        one: argparse.ArgumentParser = inner.add_parser(name, help=says, epilog=f"example: greenroom profile {example}")
+        add_options(one)
+        one.set_defaults(run=run)
+        return one
+
+    add("list", run_list, "all profiles", "list --json")
+    show = add("show", run_show, "one profile with all its keys", "show claude")
+    show.add_argument("name", metavar="NAME")
+    check = add("check", run_check, "whether profiles would start, without starting one", "check claude")
+    check.add_argument("name", metavar="NAME", nargs="?")
+    put = add("put", run_put, "make or replace a profile from a TOML or JSON file", "put reviewer reviewer.toml")
+    put.add_argument("name", metavar="NAME")
+    put.add_argument("file", metavar="FILE")
+    delete = add("delete", run_delete, "remove a profile", "delete reviewer")
+    delete.add_argument("name", metavar="NAME")
+    bring = add("import", run_import, "take all profiles of a bundle, or none", "import team.toml")
+    bring.add_argument("file", metavar="FILE")
+    export = add("export", run_export, "write profiles into one file, .json or .toml", "export team.toml reviewer")
+    export.add_argument("file", metavar="FILE")
+    export.add_argument("names", metavar="NAME", nargs="*", help="which ones (default: all that do not ship with us)")
+
+
+def run_list(args: argparse.Namespace) -> int:
+    found = open_client(args).get("profiles")
+    if args.json:
+        show_json(found)
+        return 0
+    rows = [(p["name"], p["driver"], _state(p), p["source"], p["display_name"]) for p in found]
+    show_table(rows, ("name", "driver", "is", "from", "called"))
+    return 0
+
+
+def _state(profile: dict[str, Any]) -> str:
+    if not profile["enabled"]:
+        return "off"
+    return "invitable" if profile["is_invitable"] else "not found"
+
+
+def run_show(args: argparse.Namespace) -> int:
+    found = open_client(args).get("profiles", args.name)
+    if args.json:
+        show_json(found)
+    else:
+        print(_as_toml({found["name"]: found["definition"]}), end="")
+    return 0
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Exit code 1 when a file is wrong, or a profile that was asked for would not start."""
+    found = open_client(args).get("profile-check", name=args.name)
+    bad = bool(found["wrong_files"]) or (args.name is not None and not all(p["ok"] for p in found["profiles"]))
+    if args.json:
+        show_json(found)
+        return int(bad)
+    for wrong in found["wrong_files"]:
+        whose = f" ({wrong['name']})" if wrong["name"] else ""
+        say(f"✗ {line(wrong['file'])}{line(whose)}: {line(wrong['problem'])} — the last good version is used")
+    for profile in found["profiles"]:
+        told = [*profile["problems"], *(f"on {n['node']}: {p}" for n in profile["nodes"] for p in n["problems"])]
+        where = ", ".join(f"{n['node']} has {n['version']}" for n in profile["nodes"])
+        print(f"{'✓' if profile['ok'] else '✗'} {line(profile['name'])}: {line('; '.join(told) or where)}")
+    return int(bad)
+
+
+def run_put(args: argparse.Namespace) -> int:
+    fields = _read(args.file)
+    return _import(args, {args.name: fields.get("profiles", {}).get(args.name, fields)})
+
+
+def run_delete(args: argparse.Namespace) -> int:
+    open_client(args).delete("profiles", args.name)
+    show_json({"deleted": args.name}) if args.json else print(f"{line(args.name)} is removed.")
+    return 0
+
+
+def run_import(args: argparse.Namespace) -> int:
+    profiles = _read(args.file).get("profiles")
+    if not isinstance(profiles, dict):
+        raise Refused("bad_profile", f"{args.file} is no bundle: write the profiles by name under 'profiles'.")
+    return _import(args, profiles)
+
+
+def _import(args: argparse.Namespace, profiles: dict[str, Any]) -> int:
+    names = open_client(args).post("profiles", body={"profiles": profiles})["names"]
+    show_json({"names": names}) if args.json else print(f"Taken: {line(', '.join(names))}")
+    return 0
+
+
+def run_export(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    names = args.names or [p["name"] for p in client.get("profiles") if p["source"] != "builtin"]
+    profiles = {name: client.get("profiles", name)["definition"] for name in names}
+    path = Path(args.file)
+    if path.suffix == ".json":
+        text = json.dumps({"profiles": profiles}, indent=2, ensure_ascii=False) + "\n"
+    else:
+        text = _as_toml(profiles)
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise Refused("cannot_write", f"{path} cannot be written ({error.strerror}).") from error
+    show_json({"file": str(path), "names": names}) if args.json else print(f"{len(names)} profiles are in {path}.")
+    return 0
+
+
+def _read(name: str) -> dict[str, Any]:
+    path = Path(name)
+    try:
+        text = path.read_text()
+        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise Refused("bad_profile", f"{path} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise Refused("bad_profile", f"{path} holds no profile: write its keys, such as driver.")
+    return found
+
+
+def _as_toml(profiles: dict[str, dict[str, Any]]) -> str:
+    """A bundle as TOML."""
+    blocks = []
+    for name, definition in profiles.items():
+        lines = [f"{key} = {_toml(value)}" for key, value in definition.items() if value is not None]
+        blocks.append("\n".join([f"[profiles.{json.dumps(name)}]", *lines]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _toml(value: Any) -> str:
+    match value:
+        case dict():
+            inner = ", ".join(f"{_toml(str(key))} = {_toml(one)}" for key, one in value.items() if one is not None)
+            return f"{{ {inner} }}" if inner else "{}"
+        case list():
+            return f"[{', '.join(_toml(one) for one in value)}]"
+        case str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case _:
+            return json.dumps(value)

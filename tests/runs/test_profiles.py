@@ -1,0 +1,97 @@
+"""Profiles: from files in every shape, over REST, and whether they would start."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from greenroom.gateway.profile_files import read_files
+from greenroom.nouns.agents.profiles import Definition, filled_command
+from tests.runs.stage import Stage
+
+ENTRY = {"invoke_command": "copilot invite --thread {thread_id} --say 'two words'", "enabled": True}
+
+
+def write(data: Path, name: str, text: str) -> None:
+    path = data / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"copilot-cli": {"name": "Copilot CLI", **ENTRY}},
+        {"agents": [{"name": "copilot-cli", "display_name": "Copilot CLI", "timeout_seconds": 20, **ENTRY}]},
+    ],
+)
+def test_both_shapes_of_available_agents_give_the_same_command_in_words(tmp_path: Path, shape: object) -> None:
+    write(tmp_path, "config/available-agents.json", json.dumps(shape))
+    read = read_files(tmp_path)
+    source, definition = read.wanted["copilot-cli"]
+    assert (source, definition.display_name, read.wrong) == ("legacy", "Copilot CLI", [])
+    assert definition.command == ["copilot", "invite", "--thread", "{thread_id}", "--say", "two words"]
+
+
+def test_a_placeholder_stays_one_argument_whatever_is_put_in() -> None:
+    definition = Definition(driver="command", command=["join", "--topic", "{thread_topic}"])
+    assert filled_command(definition, {"{thread_topic}": "a; rm -rf {thread_id}"}) == (
+        "join --topic 'a; rm -rf {thread_id}'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('driver = "rehearsal"\nmax_dept = 2', "max_dept: this key is not known; did you mean 'max_depth'?"),
+        ('driver = "rehearsal"\nmax_depth = "2"', "max_depth: expected `int`"),
+        ('display_name = "x"', 'driver: it is missing; write driver = "..."'),
+        ('driver = "rehearsal"\napprovals = "maybe"', "approvals: write one of always, on_risk, never, deny"),
+        ('driver = "command"\ncommand = "run {who}"', "command: {who} is not known"),
+        ('driver = "command"\ncommand = "run \'open"', "command: it cannot be split into words"),
+        ("driver =", "it is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_key_and_a_remedy(tmp_path: Path, text: str, said: str) -> None:
+    write(tmp_path, "agents/bad.toml", text)
+    write(tmp_path, "agents/good.toml", 'driver = "rehearsal"')
+    read = read_files(tmp_path)
+    assert list(read.wanted) == ["good"]
+    (wrong,) = read.wrong
+    assert wrong.file.endswith("agents/bad.toml")
+    assert said in wrong.problem
+
+
+def test_a_bundle_is_taken_whole_or_not_at_all(stage: Stage) -> None:
+    good = {"driver": "rehearsal", "display_name": "One"}
+    refused = stage.api.post("/api/profiles", json={"profiles": {"one": good, "two": {"driver": "rehearsal", "x": 1}}})
+    assert refused.status_code == 400
+    assert "two: x: this key is not known" in refused.text
+    assert stage.api.get("/api/profiles/one").status_code == 404
+    taken = stage.api.post("/api/profiles", json={"profiles": {"one": good, "two": good}})
+    assert taken.json() == {"names": ["one", "two"]}
+    assert stage.api.get("/api/profiles/two").json()["source"] == "bundle"
+
+
+def test_the_check_of_a_profile_starts_nothing_and_names_what_is_missing(stage: Stage) -> None:
+    stage.until(lambda: stage.api.get("/api/nodes").json()[0].get("state") == "connected", "the node")
+    stage.profile("lost", directory="/not/there")
+    stage.profile("far", node="elsewhere")
+    checked = {p["name"]: p for p in stage.api.get("/api/profile-check").json()["profiles"]}
+    assert checked["rehearsal"]["ok"]
+    assert checked["rehearsal"]["nodes"][0]["version"]
+    assert "directory: /not/there" in checked["lost"]["nodes"][0]["problems"][0]
+    assert "node: there is no node 'elsewhere'" in checked["far"]["problems"][0]
+    assert stage.api.get("/api/runs").json() == []
+
+
+def test_a_file_that_is_wrong_now_is_shown_and_the_good_version_stays(stage: Stage) -> None:
+    write(stage.hub.data, "agents/mine.toml", 'driver = "rehearsal"\ndisplay_name = "Mine"')
+    stage.hub.stop()
+    stage.hub.restart()
+    write(stage.hub.data, "agents/mine.toml", 'driver = "rehearsal"\ndisplay_nam = "Mine"')
+    stage.hub.stop()
+    stage.hub.restart()
+    assert stage.api.get("/api/profiles/mine").json()["definition"]["display_name"] == "Mine"
+    (wrong,) = stage.api.get("/api/profile-check", params={"name": "mine"}).json()["wrong_files"]
+    assert "did you mean 'display_name'?" in wrong["problem"]
