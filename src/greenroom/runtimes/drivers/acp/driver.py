@@ -149,6 +149,7 @@ async def _ask_version(command: list[str], env: dict[str, str]) -> str | None:
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
+        await process.wait()
     found = re.search(rb"\d+\.\d+[\w.+-]*", told)
     return found[0].decode().rstrip(".") if process.returncode == 0 and found else None
 
