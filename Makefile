@@ -29,6 +29,15 @@ test: setup clis ## run all checks and tests
 	$(MAKE) check
 	$(BIN)/python -m pytest -n 2
 
+test-clis: setup clis .clis/more/ready ## try every real agent CLI on the scripted model
+	$(BIN)/python -m pytest -m clis
+
+.clis/more/ready: tests/clis/more/package.json tests/clis/more/package-lock.json
+	mkdir -p .clis/more
+	cp tests/clis/more/*.json .clis/more/
+	npm ci --prefix .clis/more --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch .clis/more/ready
+
 check: setup ## lint, types, floors
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -49,4 +58,4 @@ lock: setup ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --extra dev --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
 
-.PHONY: help setup run clis test check fix bench docs lock
+.PHONY: help setup run clis test test-clis check fix bench docs lock
