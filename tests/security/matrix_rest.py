@@ -78,6 +78,7 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("GET", "/api/permissions"): (200, 403, 403, 403, 401),
     ("POST", "/api/permissions/{permission_id}"): (404, 403, 403, 403, 401),
     ("GET", "/api/profiles"): (200, 200, 200, 200, 401),
+    ("POST", "/api/agents/{agent_id}/stop"): (404, 403, 403, 403, 401),
     ("POST", "/api/profiles"): (200, 403, 403, 403, 401),
     ("GET", "/api/profile-check"): (200, 403, 403, 403, 401),
     ("GET", "/api/profiles/{name}"): (200, 403, 403, 403, 401),

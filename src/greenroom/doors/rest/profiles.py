@@ -1,4 +1,4 @@
-"""Profiles, who can be invited from them, and nodes, over REST."""
+"""Profiles, who can be invited from them or let go, and nodes, over REST."""
 
 from typing import Any
 
@@ -16,6 +16,7 @@ from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.profiles import (
     Definition,
     DeleteProfile,
@@ -29,6 +30,7 @@ from greenroom.nouns.agents.profiles import (
 )
 from greenroom.nouns.agents.queries import find_agents
 from greenroom.nouns.nodes.model import NODES, JoinNode, Node
+from greenroom.nouns.runs.commands import EndAgent
 from greenroom.nouns.runs.queries import is_invitable
 from greenroom.nouns.runs.wake import find_invitable
 
@@ -121,6 +123,23 @@ async def delete_profile(hub: Hub, by: Principal, request: Request) -> Response:
     return Response(status_code=204)
 
 
+class Stopped(msgspec.Struct):
+    agent_id: str
+    name: str
+    process: str
+
+
+async def stop_agent(hub: Hub, by: Principal, request: Request) -> Response:
+    """Let go of a kept agent, given by its id or the name it is kept as; it can be called again, with its memory."""
+    wanted = request.path_params["agent_id"]
+    kept = [agent for agent in hub.rows.find(AGENTS, {"kept_as": wanted}) if agent.state == "registered"]
+    agent_id = kept[-1].id if kept else wanted
+    await hub.log.do(EndAgent(by=by, agent_id=agent_id, order_id=new_id("ord")))
+    agent = hub.rows.get(AGENTS, agent_id)
+    assert agent is not None  # noqa: S101 the rule has looked
+    return json(Stopped(agent.id, agent.name, agent.process))
+
+
 class Bundle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Several profiles at once, by name; each as in a file of its own."""
 
@@ -192,6 +211,14 @@ async def join_node(hub: Hub, by: Principal, request: Request) -> Response:
 
 _ONE = "/api/profiles/{name}"
 ENDPOINTS = [
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/stop",
+        "operate",
+        stop_agent,
+        "End a kept agent's process; it can be called again",
+        answer=Stopped,
+    ),
     Endpoint("GET", "/api/profiles", "read", list_profiles, "All profiles", answer=list[ListedProfile]),
     Endpoint(
         "POST", "/api/profiles", "operate", import_profiles, "Import a bundle of profiles", body=Bundle, answer=Imported

@@ -1,0 +1,242 @@
+"""The text frames of `/ws`: runs are started, cancelled and followed in the words of the run-tree clients."""
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from greenroom.doors.credentials import Bucket
+from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.ids import new_id
+from greenroom.log.model import Commit
+from greenroom.nouns.access.model import NOBODY, Principal
+from greenroom.nouns.runs.commands import CancelRun
+from greenroom.nouns.runs.events import RunCreated
+from greenroom.nouns.runs.model import RUNS, Run
+from greenroom.nouns.runs.queries import current_run, find_runs, find_tree, may_see_run, need_run
+from greenroom.nouns.runs.start import start_run
+from greenroom.nouns.threads.events import MessagePosted
+from greenroom.nouns.threads.model import THREADS
+from greenroom.nouns.threads.queries import may_see
+
+PATH = "/ws"
+_STATUS = {"waiting": "running", "interrupted": "failed"}
+_FRAME_CHARS = 1_100_000
+_FRAMES = 200
+_FRAMES_PER_S = 20.0
+_UNSENT = 2_000
+_SEND_S = 20.0
+_SHOWN = 200
+Json = dict[str, Any]
+
+
+class AgentSpawn(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="agent_spawn", rename="camel"):
+    agent_id: str
+    session_id: str = ""
+    parent_run_id: str | None = None
+    input: Any = None
+
+
+class AgentCancel(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="agent_cancel", rename="camel"):
+    agent_run_id: str
+    cascade: bool = True
+
+
+class AgentStatusQuery(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="agent_status_query", rename="camel"
+):
+    agent_run_id: str | None = None
+    session_id: str | None = None
+
+
+_decode = msgspec.json.Decoder(AgentSpawn | AgentCancel | AgentStatusQuery).decode
+
+
+class ClaudiaSocket:
+    """The ASGI application at `/ws`; the guard has proven who calls."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        by = scope.get(PRINCIPAL, NOBODY)
+        if "read" not in by.rights:
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        await send({"type": "websocket.accept"})
+        client = Client(self._hub, by)
+        end = self._hub.log.subscribe(client.on_commit)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                reader = tasks.create_task(client.read(receive))
+                with contextlib.suppress(TimeoutError, OSError):  # it does not read, or it has gone
+                    await client.write(send)
+                reader.cancel()
+        finally:
+            end()
+
+
+class Client:
+    """One connection: what it is to be told, and the names it has given to its sessions."""
+
+    def __init__(self, hub: Hub, by: Principal) -> None:
+        self._hub = hub
+        self._by = by
+        self._news: list[Json] = []
+        self._changed: dict[str, None] = {}
+        self._wake = asyncio.Event()
+        self._ending: tuple[int, str] | None = None
+        self._sessions: dict[str, str] = {}
+
+    async def read(self, receive: Receive) -> None:
+        pace = Bucket(_FRAMES, _FRAMES_PER_S)
+        while self._ending is None:
+            message = await receive()
+            text = message.get("text")
+            if message["type"] == "websocket.disconnect":
+                self._end(1000, "")
+            elif text is None:
+                self._end(1003, "binary frames are not served here yet: send JSON text")
+            elif not pace.take():
+                self._end(1008, "too many frames")
+            elif len(text) > _FRAME_CHARS:
+                self._end(1009, "frame too large")
+            else:
+                await self._hear(text)
+
+    def _end(self, code: int, reason: str) -> None:
+        self._ending = (code, reason)
+        self._wake.set()
+
+    async def write(self, send: Send) -> None:
+        """Send what is new: events in order, and each changed run as it is then."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            news, self._news = self._news, []
+            changed, self._changed = self._changed, {}
+            runs = [self._hub.rows.get(RUNS, run_id) for run_id in changed]
+            frames = news + [self._update(run) for run in runs if run is not None]
+            for frame in frames if self._ending is None or self._ending[0] != 1000 else ():
+                async with asyncio.timeout(_SEND_S):
+                    await send({"type": "websocket.send", "text": json.dumps(frame, ensure_ascii=False)})
+            if self._ending is not None:
+                code, reason = self._ending
+                if code != 1000:
+                    await send({"type": "websocket.close", "code": code, "reason": reason})
+                return
+
+    async def _hear(self, text: str) -> None:
+        try:
+            await self._do(_decode(text))
+        except (msgspec.MsgspecError, RecursionError) as error:
+            self._tell({"type": "error", "code": "bad_frame", "message": f"This frame is not understood: {error}."})
+        except (Refused, Unavailable) as no:
+            self._tell({"type": "error", "code": no.code, "message": no.message})
+
+    async def _do(self, wish: AgentSpawn | AgentCancel | AgentStatusQuery) -> None:
+        log = self._hub.log
+        match wish:
+            case AgentSpawn():
+                thread = log.rows.get(THREADS, wish.session_id)
+                here = thread is not None and may_see(log.rows, self._by, thread)
+                fields = {"thread_id": wish.session_id if here else None, "parent_id": wish.parent_run_id}
+                run = await start_run(log, self._by, wish.agent_id, prompt_of(wish.input), **fields)
+                if wish.session_id and not here:
+                    self._sessions[run.root_id] = wish.session_id
+                self._see(run)
+            case AgentCancel():
+                seed = new_id("ord")
+                cancel = CancelRun(by=self._by, run_id=wish.agent_run_id, cascade=wish.cascade, order_seed=seed)
+                await log.do(cancel)
+                self._see(need_run(log.rows, self._by, wish.agent_run_id))
+            case AgentStatusQuery():
+                for run in self._asked_for(wish):
+                    self._see(run)
+
+    def _asked_for(self, wish: AgentStatusQuery) -> list[Run]:
+        rows = self._hub.rows
+        if wish.agent_run_id is not None:
+            return [need_run(rows, self._by, wish.agent_run_id)]
+        named = [root for root, session in self._sessions.items() if session == wish.session_id]
+        found = [run for root in named for run in find_tree(rows, root)]
+        recent = find_runs(rows, self._by, limit=_SHOWN)
+        return found + [r for r in reversed(recent) if wish.session_id in (None, self._session(r)) and r not in found]
+
+    def on_commit(self, commit: Commit) -> None:
+        """Note what this client is to be told of; it must be quick."""
+        for record in commit.records:
+            event = record.event
+            if isinstance(event, RunCreated) and event.parent_id is not None:
+                run = self._hub.rows.get(RUNS, event.run_id)
+                if run is not None and may_see_run(self._hub.rows, self._by, run):
+                    child = shape(run, self._session(run))
+                    self._tell({"type": "agent_spawned", "parentRunId": event.parent_id, "childRun": child})
+            elif isinstance(event, MessagePosted) and event.agent:
+                self._relay(event)
+        for change in commit.changes:
+            if change.table is RUNS and change.row is not None:
+                self._see(change.row)
+
+    def _relay(self, event: MessagePosted) -> None:
+        """A word from the agent of one run to that of another, by mail or by handoff."""
+        rows = self._hub.rows
+        thread = rows.get(THREADS, event.thread_id)
+        to = (thread.mailbox_of if thread else None) or event.handoff_target
+        source, target = current_run(rows, event.author_id), current_run(rows, to) if to else None
+        if source is None or target is None or source.id == target.id:
+            return
+        if may_see_run(rows, self._by, source) and may_see_run(rows, self._by, target):
+            ends = {"fromAgentRunId": source.id, "toAgentRunId": target.id}
+            self._tell({"type": "agent_message_relay", **ends, "content": event.content})
+
+    def _see(self, run: Run) -> None:
+        if may_see_run(self._hub.rows, self._by, run):
+            self._changed[run.id] = None
+            self._wake.set()
+
+    def _tell(self, frame: Json) -> None:
+        self._news.append(frame)
+        if len(self._news) > _UNSENT:
+            self._news.clear()
+            self._end(4408, "too slow: connect again and query")
+        self._wake.set()
+
+    def _session(self, run: Run) -> str:
+        return self._sessions.get(run.root_id) or run.thread_id or run.root_id
+
+    def _update(self, run: Run) -> Json:
+        return {"type": "agent_run_update", "agentRun": shape(run, self._session(run))}
+
+
+def prompt_of(given: Any) -> str:
+    """The prompt in an input of any form: a text, an object with a prompt, or else its JSON."""
+    if isinstance(given, dict) and isinstance(given.get("prompt"), str):
+        return str(given["prompt"])
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, indent=2)
+
+
+def shape(run: Run, session: str) -> Json:
+    """A run in the clients' words."""
+    error = run.error or ("interrupted" if run.status == "interrupted" else None)
+    optional = {"completedAt": run.ended_at, "error": error}
+    return {
+        "id": run.id,
+        "agentId": run.profile,
+        "parentRunId": run.parent_id,
+        "rootRunId": run.root_id,
+        "sessionId": session,
+        "status": _STATUS.get(run.status, run.status),
+        "input": run.prompt,
+        "output": run.output if run.result is None else run.result,
+        "depth": run.depth,
+        "startedAt": run.started_at or run.created_at,
+        "tokenUsage": {"input": run.input_tokens, "output": run.output_tokens},
+        **{name: value for name, value in optional.items() if value is not None},
+    }
