@@ -11,10 +11,12 @@ import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import NamedTuple
+
+import psutil
 
 from bench.buses import Kind, Target
 
@@ -23,6 +25,7 @@ WORK = ROOT / ".bench"
 PEER = WORK / "peer"
 PEER_PACKAGES = ("agentchatbus==0.2.2", "mcp<2")  # it does not start with mcp 2
 START_LIMIT_S = 60
+STOP_LIMIT_S = 15
 OURS = {**os.environ, "PYTHONPATH": str(ROOT)}  # a child runs in its data directory
 
 
@@ -111,12 +114,26 @@ def child(argv: list[str], env: Mapping[str, str], data: Path) -> Iterator[subpr
     try:
         yield process
     finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(15)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Stop a server and what it has started: a hub's node is made to outlive the hub, and would write on."""
+    family = []
+    with suppress(psutil.NoSuchProcess):
+        family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(STOP_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for one in family:
+        with suppress(psutil.NoSuchProcess):
+            one.terminate()
+    _, stubborn = psutil.wait_procs(family, STOP_LIMIT_S)
+    for one in stubborn:
+        one.kill()
 
 
 def wait_until(process: subprocess.Popen[bytes], data: Path, is_ready: Callable[[], bool]) -> None:
