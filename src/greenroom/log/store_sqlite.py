@@ -1,4 +1,4 @@
-"""The log in one SQLite file, through APSW: rules run on the caller's thread, only the commit waits in another.
+"""The log in one SQLite file, through APSW: rules run on the caller's thread, rows are written and committed in another.
 
 SQLite's WAL publishes a commit to readers after it has synced it, so whatever `rows` shows is on disk.
 """
@@ -167,7 +167,6 @@ class SqliteStore:
         await self._begin()
         try:
             result = work(self._tx)
-            self._tx.flush()
             failpoint("log.before_commit")
             await self._commit_in_thread()
         except BaseException as error:
@@ -207,6 +206,7 @@ class SqliteStore:
             raise
 
     def _commit(self) -> None:
+        self._tx.flush()
         self.writer.execute("COMMIT")
         self._mark.move(self._tx.seq)
 
