@@ -1,4 +1,4 @@
-"""The log in one SQLite file, through APSW: rules run on the caller's thread, rows are written and committed in another.
+"""The log in one SQLite file, through APSW: rules run on the caller's thread, rows and the commit in another.
 
 SQLite's WAL publishes a commit to readers after it has synced it, so whatever `rows` shows is on disk.
 """
