@@ -3,10 +3,14 @@
 from greenroom.runtimes.contract import Driver
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.known import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE
+from greenroom.runtimes.drivers.claude.driver import ClaudeDriver
+from greenroom.runtimes.drivers.codex.driver import CodexDriver
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 
 DRIVERS: dict[str, Driver] = {
     "rehearsal": AcpDriver(REHEARSAL),
+    "claude": ClaudeDriver(),
+    "codex": CodexDriver(),
     "opencode": AcpDriver(OPENCODE),
     "copilot": AcpDriver(COPILOT),
     "gemini": AcpDriver(GEMINI),

@@ -1,0 +1,1 @@
+"""Claude Code, on its stream of JSON with the control protocol."""

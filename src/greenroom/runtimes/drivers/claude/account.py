@@ -1,0 +1,77 @@
+"""What a turn has used: Claude Code counts a session, and tells the parts of a turn as they come."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.runtimes.contract import Usage
+
+Json = dict[str, Any]
+_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_MODEL_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+
+
+class Totals(msgspec.Struct, frozen=True):
+    """What a session has used so far, by model, and what it has cost."""
+
+    models: dict[str, tuple[int, int]] = {}
+    cost_usd: float = 0.0
+
+
+def totals(models: Any, cost_usd: Any) -> Totals:
+    """The totals in a result, or in the answer to get_usage."""
+    known = {name: one for name, one in (models or {}).items() if isinstance(one, dict)}
+    return Totals(
+        {name: (_sum(one, _MODEL_INPUT), _sum(one, ("outputTokens",))) for name, one in known.items()},
+        float(cost_usd or 0.0),
+    )
+
+
+class Account:
+    """One session's account. What was used between two turns belongs to the turn that follows."""
+
+    def __init__(self) -> None:
+        self._before: Totals | None = Totals()
+        self._model: str | None = None
+        self._input = 0
+        self._output = 0
+        self._call_input = 0
+
+    def take_over(self, before: Totals | None) -> None:
+        """The session was resumed, and has used this before; None if nobody can tell."""
+        self._before = before
+
+    def count(self, event: Json) -> Usage | None:
+        """Follow the calls of the model; after each, what the turn has used so far, of which the cost is not known."""
+        match event:
+            case {"type": "message_start", "message": {"usage": dict(usage)} as message}:
+                self._model = str(message.get("model") or "") or None
+                self._call_input = _sum(usage, _INPUT)
+            case {"type": "message_delta", "usage": dict(usage)}:
+                self._input += max(self._call_input, _sum(usage, _INPUT))
+                self._output += _sum(usage, ("output_tokens",))
+                self._call_input = 0
+                return Usage(self._input, self._output, None, self._model)
+        return None
+
+    def close(self, result: Json) -> Usage:
+        """A turn has ended with this: all that it has used."""
+        now = totals(result.get("modelUsage"), result.get("total_cost_usd"))
+        usage = Usage(self._input, self._output, None, self._model)
+        if self._before is not None:
+            share = {name: _less(used, self._before.models.get(name, (0, 0))) for name, used in now.models.items()}
+            model = max(share, key=lambda name: share[name][1], default=None)
+            used = [*share.values(), (0, 0)]
+            cost_usd = round(max(0.0, now.cost_usd - self._before.cost_usd), 9)
+            usage = Usage(sum(i for i, _ in used), sum(o for _, o in used), cost_usd, model or self._model)
+        self._before = now
+        self._input = self._output = self._call_input = 0
+        return usage
+
+
+def _less(now: tuple[int, int], before: tuple[int, int]) -> tuple[int, int]:
+    return max(0, now[0] - before[0]), max(0, now[1] - before[1])
+
+
+def _sum(counts: Json, names: tuple[str, ...]) -> int:
+    return sum(int(counts[name]) for name in names if isinstance(counts.get(name), int | float))

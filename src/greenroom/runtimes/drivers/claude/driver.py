@@ -1,0 +1,54 @@
+"""Opens sessions of Claude Code."""
+
+import contextlib
+from typing import Any
+
+from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
+from greenroom.runtimes.drivers.claude import manifest
+from greenroom.runtimes.drivers.claude.account import totals
+from greenroom.runtimes.drivers.claude.launch import plan_launch
+from greenroom.runtimes.drivers.claude.session import ClaudeSession
+from greenroom.runtimes.programs import find_program, write_private
+
+
+class ClaudeDriver:
+    """Drives Claude Code."""
+
+    name = manifest.NAME
+
+    async def find(self, env: dict[str, str]) -> Found | None:
+        return await find_program(manifest.COMMAND[0], manifest.VERSION, env)
+
+    async def open(self, opening: Opening, spawner: Spawner) -> ClaudeSession:
+        token = opening.token_file.read_text().strip() if opening.token_file else None
+        launch = plan_launch(opening, token)
+        for path, text in launch.files.items():
+            write_private(path, text)
+        process = await spawner.spawn(launch.command, opening.directory, launch.env)
+        session = ClaudeSession(process, gates_all=launch.options.gate == "all")
+        try:
+            hello = await session.initialize()
+            if opening.resume:
+                await _take_over(session)
+        except ConnectionError:
+            await session.close()
+            words = process.last_words().strip()
+            raise ValueError("Claude Code ended before it was ready" + (f": {words}" if words else "")) from None
+        except BaseException:
+            await session.close()
+            raise
+        details: dict[str, Any] = {
+            "agent": {"name": "Claude Code", "version": hello.get("claude_code_version")},
+            "hub": opening.hub_url is not None,
+        }
+        session.begin(Opened(launch.session, details))
+        return session
+
+
+async def _take_over(session: ClaudeSession) -> None:
+    """Learn what the session has used so far, which its results will count again."""
+    before = None
+    with contextlib.suppress(ValueError):  # an older version does not tell
+        used = (await session.control("get_usage")).get("session")
+        before = totals(used.get("model_usage"), used.get("total_cost_usd")) if isinstance(used, dict) else None
+    session.account.take_over(before)

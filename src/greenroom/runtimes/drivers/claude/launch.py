@@ -1,0 +1,74 @@
+"""From an opening to what is started: command, environment, private files."""
+
+import json
+import re
+import uuid
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from greenroom.runtimes.contract import Opening
+from greenroom.runtimes.drivers.claude import manifest
+from greenroom.runtimes.programs import need_command
+
+_MENTION = re.compile(r"(?<![\w.+-])@(?=\S)")
+_WORD_JOINER = "\u2060"
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a profile can say in `options`."""
+
+    gate: Literal["all", "runtime"] = "runtime"
+    """all: every call of a tool is asked. runtime: what Claude Code's own rules do not allow by themselves."""
+    permission_mode: str = manifest.DEFAULT_PERMISSION_MODE
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is needed to start. Secrets are in `env` only."""
+
+    session: str
+    command: list[str]
+    env: dict[str, str]
+    files: dict[Path, str]
+    options: Options
+
+
+def plan_launch(opening: Opening, token: str | None) -> Launch:
+    """What to start. Raises ValueError when the options are wrong, or nothing is installed."""
+    try:
+        options = msgspec.convert(opening.options, Options)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"options: {error}") from None
+    session = opening.resume or str(uuid.uuid4())
+    arguments = [*manifest.STREAM, manifest.PERMISSION_MODE, options.permission_mode]
+    arguments += [manifest.RESUME if opening.resume else manifest.NEW_SESSION, session]
+    env = {**manifest.ENV, **opening.env}
+    files: dict[Path, str] = {}
+    if opening.model:
+        arguments += [manifest.MODEL, opening.model]
+    if opening.instructions:
+        path = opening.scratch / "instructions.md"
+        files[path] = opening.instructions
+        arguments += [manifest.INSTRUCTIONS, str(path)]
+    if opening.hub_url:
+        path = opening.scratch / "mcp.json"
+        files[path] = json.dumps({"mcpServers": {manifest.HUB: _hub(opening.hub_url, has_token=token is not None)}})
+        arguments += [manifest.MCP_CONFIG, str(path), manifest.ALLOWED_TOOLS, manifest.HUB_TOOLS]
+    if token is not None:
+        env[manifest.TOKEN] = token
+    command = [*need_command(opening, manifest.COMMAND), *arguments]
+    return Launch(session=session, command=command, env=env, files=files, options=options)
+
+
+def without_mentions(text: str) -> str:
+    """The same words, in which @ names no file: Claude Code would read that file and ask nobody."""
+    return _MENTION.sub("@" + _WORD_JOINER, text)
+
+
+def _hub(url: str, *, has_token: bool) -> dict[str, Any]:
+    server: dict[str, Any] = {"type": "http", "url": url}
+    if has_token:
+        server["headers"] = {"Authorization": f"Bearer ${{{manifest.TOKEN}}}"}
+    # Otherwise the model is shown the names only, and has to search for each tool first.
+    return {**server, "alwaysLoad": True}

@@ -1,0 +1,35 @@
+"""How Claude Code is started and given things."""
+
+NAME = "claude"
+COMMAND = ["claude"]
+VERSION = ["--version"]
+STREAM = [
+    "-p",
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--permission-prompt-tool",
+    "stdio",
+    # Otherwise the folder's and the person's own servers are started, each with tools that nobody asked for.
+    "--strict-mcp-config",
+]
+"""One process is one conversation, until its stdin is closed."""
+ENV = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+NEW_SESSION = "--session-id"
+RESUME = "--resume"
+MODEL = "--model"
+PERMISSION_MODE = "--permission-mode"
+DEFAULT_PERMISSION_MODE = "default"
+"""Said in any case: a person's settings can have another, in which nothing is asked."""
+INSTRUCTIONS = "--append-system-prompt-file"
+MCP_CONFIG = "--mcp-config"
+ALLOWED_TOOLS = "--allowedTools"
+
+HUB = "greenroom"
+HUB_TOOLS = f"mcp__{HUB}"
+"""All tools of the hub, which judges its callers itself."""
+TOKEN = "GREENROOM_TOKEN"  # noqa: S105
+"""The variable with the credential: the file of servers names it, and arguments can be read by everybody."""

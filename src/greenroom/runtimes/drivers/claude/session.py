@@ -1,0 +1,223 @@
+"""A session with Claude Code: turns that may take several messages, permissions, and the agent's own questions."""
+
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from greenroom.runtimes.contract import (
+    Decision,
+    Heard,
+    Opened,
+    PermissionGone,
+    Process,
+    TurnEnded,
+)
+from greenroom.runtimes.drivers.claude.account import Account
+from greenroom.runtimes.drivers.claude.launch import without_mentions
+from greenroom.runtimes.drivers.claude.manifest import HUB_TOOLS
+from greenroom.runtimes.drivers.claude.translate import Translator, ended, permission, questions_of
+from greenroom.runtimes.transports.ears import Ears
+from greenroom.runtimes.transports.json_lines import JsonLines
+
+Json = dict[str, Any]
+_REFUSED = "This was not allowed. Go on without it."
+_STOPPED = "This was not allowed, and the work was stopped."
+_ASK = {
+    "hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "ask",
+        "permissionDecisionReason": "every call is asked",
+    }
+}
+_GATE = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["gate"]}]}
+
+
+class Asked(msgspec.Struct):
+    """A can_use_tool that waits; `answers` has a place for each of the agent's questions, if it asks any."""
+
+    request_id: str
+    permissions: list[str]
+    input: Any
+    questions: list[str] = []
+    answers: dict[str, str] = {}
+
+
+class Turn(msgspec.Struct):
+    """From a prompt until all that was said to the agent has been taken up and answered."""
+
+    waiting: set[str] = set()
+    """The messages that Claude Code has not taken up yet."""
+    is_cancelled: bool = False
+
+
+class ClaudeSession:
+    """One conversation with one process."""
+
+    def __init__(self, process: Process, *, gates_all: bool) -> None:
+        self._gates_all = gates_all
+        self._ears = Ears()
+        self._translator = Translator()
+        self.account = Account()
+        self._turn: Turn | None = None
+        self._asked: dict[str, Asked] = {}
+        self._tells_progress = False
+        """Whether it tells when it takes a message up. Without that nothing can be said into a running turn."""
+        self._line = JsonLines(process, self._told, self._ears)
+
+    async def initialize(self) -> Json:
+        """Shake hands. Raises ConnectionError when the process ends instead, ValueError when it refuses."""
+        return await self.control("initialize", **({"hooks": _GATE} if self._gates_all else {}))
+
+    async def control(self, subtype: str, **fields: Any) -> Json:
+        """Ask Claude Code itself, not the agent. Raises ValueError when it says no."""
+        id = str(uuid.uuid4())
+        answer = await self._line.ask(id, _request(id, subtype, **fields))
+        if answer.get("subtype") != "success":
+            raise ValueError(str(answer.get("error") or f"{subtype} was refused"))
+        found = answer.get("response")
+        return found if isinstance(found, dict) else {}
+
+    def begin(self, opened: Opened) -> None:
+        self._ears.put(opened)
+
+    def heard(self) -> AsyncIterator[Heard]:
+        return self._ears.listen()
+
+    async def prompt(self, text: str) -> None:
+        self._turn = Turn()
+        await self._say(self._turn, text)
+
+    async def steer(self, text: str) -> bool:
+        turn = self._turn
+        if turn is None or turn.is_cancelled or not self._tells_progress:
+            return False
+        await self._say(turn, text)
+        return True
+
+    async def decide(
+        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+    ) -> None:
+        asked = self._asked.pop(permission, None)
+        if asked is None:
+            return
+        if decision == "allow" and asked.questions:
+            asked.answers[asked.questions[asked.permissions.index(permission)]] = text
+            if len(asked.answers) == len(asked.questions):
+                await self._answer(asked, {"behavior": "allow", "updatedInput": _with_answers(asked)})
+            return
+        self._withdraw(asked.request_id)
+        if decision == "allow":
+            given = asked.input if arguments is None else arguments
+            await self._answer(asked, {"behavior": "allow", "updatedInput": given})
+        elif decision == "deny":
+            await self._answer(asked, {"behavior": "deny", "message": text or _REFUSED})
+        else:
+            if self._turn is not None:
+                self._turn.is_cancelled = True
+            await self._answer(asked, {"behavior": "deny", "message": text or _STOPPED, "interrupt": True})
+
+    async def cancel(self) -> None:
+        if self._turn is not None:
+            self._turn.is_cancelled = True
+            await self._interrupt()
+
+    async def close(self) -> None:
+        await self._line.close()
+
+    async def _say(self, turn: Turn, text: str) -> None:
+        id = str(uuid.uuid4())
+        turn.waiting.add(id)
+        content = without_mentions(text) if self._gates_all else text
+        message = {"role": "user", "content": content}
+        await self._line.send({"type": "user", "uuid": id, "message": message, "parent_tool_use_id": None})
+
+    async def _interrupt(self) -> None:
+        await self._line.send(_request(str(uuid.uuid4()), "interrupt"))
+
+    async def _answer(self, asked: Asked, response: Json) -> None:
+        await self._line.send(_response(asked.request_id, response))
+
+    def _told(self, message: Json) -> None:
+        match message:
+            case {"type": "control_response", "response": {"request_id": str(id)} as answer}:
+                self._line.settle(id, answer)
+            case {"type": "control_request", "request_id": str(id), "request": dict(request)}:
+                self._wanted(id, request)
+            case {"type": "control_cancel_request", "request_id": str(id)}:
+                self._withdraw(id)
+            case {"type": "command_lifecycle", "command_uuid": str(id), "state": str(state)}:
+                self._progressed(id, state)
+            case {"type": "result"}:
+                self._ended(message)
+            case _:
+                self._ears.put(*self._translator.hear(message))
+                event = message.get("event")
+                used = self.account.count(event) if isinstance(event, dict) else None
+                if used is not None and self._turn is not None:
+                    self._ears.put(used)
+
+    def _wanted(self, id: str, request: Json) -> None:
+        match request.get("subtype"):
+            case "can_use_tool":
+                heard = permission(id, request)
+                questions = [str(one["question"]) for one in questions_of(request)]
+                asked = Asked(id, [one.permission for one in heard], request.get("input"), questions, {})
+                self._asked |= dict.fromkeys(asked.permissions, asked)
+                self._ears.put(*heard)
+            case "hook_callback":
+                given = request.get("input")
+                tool = str(given.get("tool_name")) if isinstance(given, dict) else ""
+                is_hub = tool.startswith(f"{HUB_TOOLS}__")
+                self._line.do(self._line.send(_response(id, {} if is_hub else _ASK)))
+            case subtype:
+                error = {"subtype": "error", "request_id": id, "error": f"{subtype} is not supported"}
+                self._line.do(self._line.send({"type": "control_response", "response": error}))
+
+    def _withdraw(self, request_id: str) -> None:
+        """What was asked there is not waited for any more."""
+        gone = [permission for permission, asked in self._asked.items() if asked.request_id == request_id]
+        for one in gone:
+            del self._asked[one]
+        self._ears.put(*map(PermissionGone, gone))
+
+    def _progressed(self, message_id: str, state: str) -> None:
+        self._tells_progress = True
+        if state == "queued" or self._turn is None:
+            return
+        self._turn.waiting.discard(message_id)
+        if state == "started" and self._turn.is_cancelled:
+            # It was interrupted before it took this up, and would go on with it.
+            self._line.do(self._interrupt())
+
+    def _ended(self, result: Json) -> None:
+        """A result ends the turn, unless it is about something else than what still waits to be taken up."""
+        turn = self._turn
+        if turn is None or (self._tells_progress and turn.waiting):
+            return
+        self._turn = None
+        for asked in list(self._asked.values()):
+            self._withdraw(asked.request_id)
+        self._translator.forget()
+        self._ears.put(self.account.close(result), self._judged(turn, ended(result)))
+
+    def _judged(self, turn: Turn, end: TurnEnded) -> TurnEnded:
+        """What is said to have failed because of the interruption was cancelled."""
+        return TurnEnded(reason="cancelled") if turn.is_cancelled and end.reason == "failed" else end
+
+
+def _with_answers(asked: Asked) -> Json:
+    given = asked.input if isinstance(asked.input, dict) else {}
+    return {**given, "answers": asked.answers}
+
+
+def _request(id: str, subtype: str, **fields: Any) -> Json:
+    return {"type": "control_request", "request_id": id, "request": {"subtype": subtype, **fields}}
+
+
+def _response(request_id: str, response: Json) -> Json:
+    return {
+        "type": "control_response",
+        "response": {"subtype": "success", "request_id": request_id, "response": response},
+    }

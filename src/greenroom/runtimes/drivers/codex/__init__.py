@@ -1,0 +1,1 @@
+"""Codex, on its app server."""

@@ -1,0 +1,92 @@
+"""From an opening to what is started: command, environment, the thread's parameters."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from greenroom.runtimes.contract import Opening
+from greenroom.runtimes.drivers.codex import manifest
+from greenroom.runtimes.programs import need_command
+
+Json = dict[str, Any]
+_LONGEST_SOCKET = 107
+"""What Linux takes as the path of a socket."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a profile can say in `options`."""
+
+    attach: bool = False
+    """Whether a person can sit in the live session, in Codex's own terminal program."""
+    approval_policy: str = manifest.ASKS["approvalPolicy"]
+    sandbox: str = manifest.ASKS["sandbox"]
+    config: dict[str, Any] = {}
+    """Settings of Codex for this agent, by their dotted names."""
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is needed to start. Secrets are in `env` only."""
+
+    program: list[str]
+    command: list[str]
+    env: dict[str, str]
+    method: str
+    params: Json
+    """What the thread is started or resumed with."""
+    socket: Path | None = None
+    """Where the app server listens, if a person is to sit in."""
+
+
+def plan_launch(opening: Opening, token: str | None) -> Launch:
+    """What to start. Raises ValueError when the options are wrong, or nothing is installed."""
+    try:
+        options = msgspec.convert(opening.options, Options)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"options: {error}") from None
+    program = need_command(opening, manifest.COMMAND)
+    socket = _socket(opening.scratch) if options.attach else None
+    listen = [manifest.LISTEN, f"unix://{socket}"] if socket else []
+    config: Json = {**manifest.CONFIG, **options.config}
+    env = dict(opening.env)
+    if opening.hub_url:
+        server = {"url": opening.hub_url, **manifest.HUB_SERVER}
+        if token is None:
+            del server["bearer_token_env_var"]
+        config[f"mcp_servers.{manifest.HUB}"] = server
+    if token is not None:
+        env[manifest.TOKEN] = token
+    params: Json = {
+        **manifest.ASKS,
+        "approvalPolicy": options.approval_policy,
+        "sandbox": options.sandbox,
+        "cwd": str(opening.directory),
+        "config": config,
+    }
+    if opening.model:
+        params["model"] = opening.model
+    if opening.instructions:
+        params["developerInstructions"] = opening.instructions
+    if opening.resume:
+        params |= {"threadId": opening.resume, "excludeTurns": True}
+    return Launch(
+        program=program,
+        command=[*program, *manifest.SERVE, *_settings(config), *listen],
+        env=env,
+        method="thread/resume" if opening.resume else "thread/start",
+        params=params,
+        socket=socket,
+    )
+
+
+def _settings(config: Json) -> list[str]:
+    """Features are read when the program starts, before there is a thread."""
+    flags = {name: value for name, value in config.items() if name.startswith("features.")}
+    return [part for name, value in flags.items() for part in ("-c", f"{name}={msgspec.json.encode(value).decode()}")]
+
+
+def _socket(scratch: Path) -> Path:
+    path = scratch / "codex.sock"
+    if len(str(path).encode()) > _LONGEST_SOCKET:
+        raise ValueError(f"options.attach needs a folder with a shorter path: {path} is too long for a socket")
+    return path

@@ -1,0 +1,33 @@
+"""How Codex is started and given things."""
+
+NAME = "codex"
+COMMAND = ["codex"]
+VERSION = ["--version"]
+SERVE = ["app-server", "-c", "check_for_update_on_startup=false"]
+ATTACH = ["resume", "-c", "check_for_update_on_startup=false"]
+REMOTE = "--remote"
+LISTEN = "--listen"
+CONFIG: dict[str, bool] = {
+    # Plug-ins are looked up on the network at every start.
+    "features.plugins": False,
+}
+ASKS = {
+    # Every command is asked, by a person: a person's own settings can leave that to a model.
+    "approvalPolicy": "untrusted",
+    "approvalsReviewer": "user",
+    "sandbox": "workspace-write",
+}
+
+HUB = "greenroom"
+TOKEN = "GREENROOM_TOKEN"  # noqa: S105
+"""The variable with the credential."""
+HUB_SERVER = {
+    "bearer_token_env_var": TOKEN,
+    # The hub judges its callers itself.
+    "default_tools_approval_mode": "approve",
+    # Otherwise Codex begins after a second, with whatever tools it has seen by then.
+    "required": True,
+    "startup_timeout_sec": 30,
+    # Longer than the longest wait: Codex gives up though the hub reports progress.
+    "tool_timeout_sec": 600,
+}

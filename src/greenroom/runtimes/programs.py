@@ -1,0 +1,52 @@
+"""The program behind a driver: whether it is installed, how it is called, and private files that it is given."""
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+from pathlib import Path
+
+from greenroom.runtimes.contract import Found, Opening
+
+_VERSION_S = 20.0
+
+
+async def find_program(name: str, version: list[str], env: dict[str, str]) -> Found | None:
+    """Where a program is and what it says of its version; None if it is not there or cannot even say that."""
+    path = shutil.which(name, path=env.get("PATH"))
+    if path is None:
+        return None
+    pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(path, *version, env=env, stdin=null, stdout=pipe, stderr=null)
+    except OSError:
+        return None
+    try:
+        async with asyncio.timeout(_VERSION_S):
+            told, _ = await process.communicate()
+    except TimeoutError:
+        return None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    found = re.search(rb"\d+\.\d+[\w.+-]*", told)
+    return Found(found[0].decode().rstrip("."), path) if process.returncode == 0 and found else None
+
+
+def need_command(opening: Opening, default: list[str]) -> list[str]:
+    """What the profile says is started, else the driver's own; raises ValueError if that is not installed."""
+    if opening.command:
+        return opening.command
+    if shutil.which(default[0], path=opening.env.get("PATH")) is None:
+        raise ValueError(f"{default[0]} is not installed on this machine")
+    return default
+
+
+def write_private(path: Path, text: str) -> Path:
+    """A file that only its owner can read; a link in its place is refused."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    return path

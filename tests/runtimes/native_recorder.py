@@ -1,0 +1,116 @@
+"""Records what Claude Code and Codex say, for the tests of the translation: `python -m tests.runtimes.native_recorder`.
+
+Paths, addresses and secrets of the machine are replaced, and what no driver reads is cut.
+"""
+
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from greenroom.runtimes import drivers
+from greenroom.runtimes.check import FAKED
+from greenroom.runtimes.contract import PermissionAsked, QuestionAsked, TurnEnded
+from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.trial import Trial
+from greenroom.runtimes.witness import Witness
+from greenroom.testing.fake_llm import FakeModel
+from greenroom.testing.hub_process import HubProcess
+from tests.runtimes.acp_recorder import RecordingSpawner, cleaner
+from tests.runtimes.native_rig import NATIVE
+
+DRIVERS_FOLDER = Path(drivers.__file__).parent
+_CHOICES = [{"label": "A", "description": "the first"}, {"label": "B", "description": "the second"}]
+_ASKED = [
+    {"id": "one", "header": "One", "question": "Which one?", "options": _CHOICES, "multiSelect": False},
+    {"id": "two", "header": "Two", "question": "Which other?", "options": _CHOICES, "multiSelect": True},
+]
+_PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: made.txt\n+hello\n*** End Patch\nEOF\n"
+SCRIPTS = {
+    "claude": {
+        "question": f"USE_TOOL AskUserQuestion {json.dumps({'questions': _ASKED})}",
+        "write": "USE_TOOL write made.txt hello",
+    },
+    "codex": {
+        "question": f"USE_TOOL request_user_input {json.dumps({'questions': _ASKED})}",
+        "write": f"FORCE_TOOL exec_command {json.dumps({'cmd': _PATCH})}",
+        "helper": 'USE_TOOL spawn_agent {"message": "USE_TOOL bash touch helped\\nSAY helped"}\n'
+        'USE_TOOL wait_agent {"targets": ["{{agent_id}}"], "timeout_ms": 10000}',
+    },
+}
+"""What each is made to do besides: ask its person, write a file, and have a helper."""
+OPTIONS = {"claude": {}, "codex": {"config": {"features.default_mode_request_user_input": True}}}
+_CUT = ("commands", "models", "tools", "slash_commands", "terminal_slash_commands", "agents", "skills", "plugins")
+_CUT += ("output_styles", "available_output_styles", "account", "subagent_stats", "userAgent", "tool_description")
+_CUT += ("user_message_uuid", "user_message_uuids", "api_message_id", "emittedAtMs", "permission_suggestions")
+_DROPPED = ("remoteControl/status/changed", "configWarning", "account/rateLimits/updated", "warning")
+_DROPPED += ("thread/readState/changed", "thread/status/changed", "mcpServer/startupStatus/updated")
+
+
+async def play(trial: Trial, scripts: dict[str, str]) -> None:
+    """What both fixtures hold, in this order, and then what each has for itself."""
+
+    async def refuse(permission: PermissionAsked) -> None:
+        await trial.session.decide(permission.permission, "deny")
+
+    async def cancel(permission: PermissionAsked) -> None:
+        await trial.session.cancel()
+
+    await trial.open()
+    await trial.turn(trial.say("hello there"))
+    await trial.turn(trial.script.hub_tool.replace("TEXT", "called"))
+    await trial.turn(trial.touch("allowed", "did it")[0])
+    await trial.turn(trial.touch("refused", "went on")[0], refuse)
+    await trial.turn(trial.touch("withdrawn", "not said")[0], cancel)
+    await trial.session.prompt(trial.script.slow)
+    await trial.until_said()
+    await trial.session.cancel()
+    await trial.to_the_end()
+    await trial.turn(scripts["write"], refuse)
+    await trial.session.prompt(scripts["question"])
+    while not isinstance(heard := await trial.hear(), TurnEnded):
+        if isinstance(heard, QuestionAsked):
+            await trial.session.decide(heard.permission, "allow", text="B")
+    if "helper" in scripts:
+        await trial.turn(scripts["helper"])
+    await trial.turn("ERROR 400")
+    await trial.close()
+
+
+def record(name: str, folder: Path) -> list[tuple[str, Any]]:
+    """Play the scenario with the real CLI."""
+    spawner = RecordingSpawner()
+    with FakeModel() as model, HubProcess(folder / "hub") as hub:
+        desk = NATIVE[name](folder / "home", model.url, hub)
+        desk = msgspec.structs.replace(desk, options=OPTIONS[name])
+        asyncio.run(play(Trial(DRIVERS[name], desk.opening, Witness(spawner), FAKED), SCRIPTS[name]))
+        clean = cleaner(desk, model.url)
+    lines = [(who, message) for who, message in spawner.lines if not _is_dropped(message)]
+    return [(who, clean(_cut(message))) for who, message in lines]
+
+
+def _is_dropped(message: Any) -> bool:
+    return message.get("method") in _DROPPED or message.get("type") == "system"
+
+
+def _cut(value: Any) -> Any:
+    """Without the vendor's own long lists."""
+    match value:
+        case dict():
+            return {key: _cut(inner) for key, inner in value.items() if key not in _CUT}
+        case list():
+            return [_cut(inner) for inner in value]
+        case _:
+            return value
+
+
+if __name__ == "__main__":
+    for name in NATIVE:
+        with tempfile.TemporaryDirectory(prefix="greenroom-") as made:
+            lines = record(name, Path(made))
+        texts = [json.dumps({who: message}, ensure_ascii=False) for who, message in lines]
+        (DRIVERS_FOLDER / name / "fixtures" / "session.jsonl").write_text("\n".join(texts) + "\n")
+        print(f"{name}: {len(lines)} messages")
