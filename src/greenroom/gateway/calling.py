@@ -9,6 +9,8 @@ from greenroom.gateway.local_node import ensure_local_node, keep_local_node
 from greenroom.gateway.profile_files import load_profiles
 from greenroom.gateway.timers import expire_runs
 from greenroom.hub import Hub
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.nodes.model import NODES, LoseNode
 from greenroom.runtimes.shipped import SHIPPED
 
 logger = logging.getLogger(__name__)
@@ -19,6 +21,8 @@ _LOOK_S = 1.0
 async def calling(hub: Hub) -> AsyncIterator[None]:
     """All that, for as long as the hub has doors."""
     await load_profiles(hub, SHIPPED)
+    for node in hub.rows.find(NODES, {"state": "connected"}):  # as it was when the hub went down
+        await hub.log.do(LoseNode(by=HUB, node_id=node.id, epoch=node.epoch))
     tasks = [asyncio.create_task(_look(hub), name="run timers")]
     if hub.settings.local_node:
         await ensure_local_node(hub)

@@ -1,30 +1,35 @@
 """What a node and its hub say to each other, one JSON object a frame."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 LINK_VERSION = 1
 LEASE_S = 15
+NOT_WELCOME = 4400
+"""The code with which the hub closes a connection that it does not take; the reason is a sentence for a person."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Name = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello", tag_field="op"):
-    """A node's first word: what it is, which runs it holds, and the number of the oldest item it has kept."""
+    """A node's first word: what it is, which runs it holds, and the number of its newest item."""
 
     version: int
-    boot: str
-    labels: list[str]
-    capacity: int
-    drivers: dict[str, str]
+    boot: Name
+    labels: list[Name]
+    capacity: Count
+    drivers: dict[Name, Name]
     live: list[str]
+    newest: Count
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field="op"):
     """Something heard from an agent. It is kept by the node until the hub has acknowledged its number."""
 
-    number: int
+    number: Count
     run: str
-    at: int
+    at: Count
     heard: dict[str, Any]
 
 
@@ -72,6 +77,8 @@ class Ordered(msgspec.Struct, frozen=True, kw_only=True, tag="order", tag_field=
     body: dict[str, Any]
     token: str | None = None
     """The agent's credential, for a start."""
+    credential: str | None = None
+    """Its id, which the node tells again when the agent has begun with it."""
 
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True, tag="watch", tag_field="op"):
@@ -103,3 +110,22 @@ FromHub = Welcome | Ack | Ordered | Watch | Typed | Stopping | Pong
 encode = msgspec.json.Encoder().encode
 decode_from_node = msgspec.json.Decoder(FromNode).decode
 decode_from_hub = msgspec.json.Decoder(FromHub).decode
+
+
+class _Version(msgspec.Struct):
+    op: str = ""
+    version: Any = None
+
+
+def decode_hello(text: str) -> Hello:
+    """A node's first word; raises ValueError with a sentence when it is not one of this version."""
+    try:
+        said = msgspec.json.decode(text, type=_Version)
+        if said.op == "hello" and said.version != LINK_VERSION:
+            raise ValueError(
+                f"this hub speaks version {LINK_VERSION} of the node's protocol, the node {str(said.version)[:20]}:"
+                " install the same release on both"
+            )
+        return msgspec.json.decode(text, type=Hello)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"the node's first word is not a hello: {error}"[:100]) from None

@@ -15,40 +15,59 @@ from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.ids import new_id
 from greenroom.log.model import Commit
 from greenroom.nouns.access.model import HUB, RIGHTS, CreateCredential, Principal
-from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.access.tokens import Token, new_token
+from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.nodes.model import NODES, ORDERS, ConnectNode, LoseNode, NodeConnected, Order, TakeOrders
 from greenroom.nouns.runs.commands import PlaceRun, ReconcileNode, Sent, TakeItem
 from greenroom.nouns.runs.events import RunEnded
-from greenroom.nouns.runs.model import RUNS
+from greenroom.nouns.runs.queries import find_placeable
 
 logger = logging.getLogger(__name__)
 _HELLO_S = 10
-_UNACKED = 256
+_UNTAKEN = 256
 _OUTGOING = 4096
+_CUT = 4500
 LiveListener = Callable[[str, str, Any], None]
 
 
 class Link:
     """One connection of one node."""
 
-    def __init__(self, node_id: str, by: Principal, epoch: int, send: Send) -> None:
-        self.node_id = node_id
+    def __init__(self, by: Principal, epoch: int, hello: frames.Hello, taken: int, send: Send) -> None:
+        self.node_id = by.agent_id or ""
         self.by = by
         self.epoch = epoch
+        self.live = hello.live
+        self.newest = hello.newest
+        self.sent: set[str] = set()
+        self.orders = asyncio.Event()
+        self.is_caught_up = asyncio.Event()
+        self.is_over = asyncio.Event()
         self._send = send
-        self.outgoing: asyncio.Queue[frames.FromHub] = asyncio.Queue(_OUTGOING)
+        self._outgoing: asyncio.Queue[frames.FromHub] = asyncio.Queue(_OUTGOING)
+        self.took(taken)
+
+    def took(self, number: int) -> None:
+        """Once all that the node had kept is in the log, it can be seen which runs it has lost."""
+        if number >= self.newest:
+            self.is_caught_up.set()
 
     def say(self, frame: frames.FromHub) -> None:
         """Send a frame soon. A node that does not read is cut off, and resumes."""
         try:
-            self.outgoing.put_nowait(frame)
+            self._outgoing.put_nowait(frame)
         except asyncio.QueueFull:
-            raise ConnectionError("the node does not read") from None
+            self.is_over.set()
 
     async def write(self) -> None:
         while True:
-            frame = await self.outgoing.get()
+            frame = await self._outgoing.get()
             await self._send({"type": "websocket.send", "text": frames.encode(frame).decode()})
+
+    async def end(self) -> None:
+        """Ends the connection when it is over for the hub's part."""
+        await self.is_over.wait()
+        raise ConnectionError("it does not read, or has connected anew")
 
 
 class Links:
@@ -58,9 +77,9 @@ class Links:
         self._hub = hub
         self._mcp_url = mcp_url
         self._links: dict[str, Link] = {}
-        self._sent: set[str] = set()
         self._listeners: dict[str, list[LiveListener]] = {}
-        self._starting: set[asyncio.Task[None]] = set()
+        self._placing: asyncio.Task[None] | None = None
+        self._place_again = False
         hub.log.subscribe(self._on_commit)
         hub.signals.listen(self._on_signal)
 
@@ -68,17 +87,20 @@ class Links:
         """Serve one connection of a node, as an ASGI WebSocket."""
         await receive()
         await send({"type": "websocket.accept"})
+        code, reason = frames.NOT_WELCOME, ""
         try:
             async with asyncio.timeout(_HELLO_S):
-                hello = await _frame(receive)
-            if not isinstance(hello, frames.Hello) or hello.version != frames.LINK_VERSION:
-                raise ConnectionError(f"expected hello of version {frames.LINK_VERSION}: upgrade this node")
+                hello = frames.decode_hello(await _text(receive))
             link = await self._greet(hello, by, send)
-            await self._serve(link, hello, receive)
-        except (OSError, Refused, Unavailable, msgspec.DecodeError) as error:
-            logger.warning("node %s: %s", by.agent_id, error)
-            with contextlib.suppress(RuntimeError, OSError):  # it may have gone already
-                await send({"type": "websocket.close", "code": 4400, "reason": str(error)[:120]})
+            code = _CUT
+            await self._serve(link, receive)
+        except (ValueError, Refused) as error:
+            reason = str(error)
+        except (OSError, Unavailable) as error:
+            code, reason = _CUT, str(error)
+        logger.info("node %s: %s", by.agent_id, reason or "gone")
+        with contextlib.suppress(RuntimeError, OSError):  # it may have gone already
+            await send({"type": "websocket.close", "code": code, "reason": reason[:120]})
 
     async def _greet(self, hello: frames.Hello, by: Principal, send: Send) -> Link:
         node_id = by.agent_id or ""
@@ -92,36 +114,26 @@ class Links:
                 drivers=hello.drivers,
             )
         )
-        link = Link(node_id, by, done.first(NodeConnected).epoch, send)
         node = self._hub.rows.get(NODES, node_id)
+        taken = node.taken if node else 0
+        link = Link(by, done.first(NodeConnected).epoch, hello, taken, send)
+        if (older := self._links.get(node_id)) is not None:
+            older.is_over.set()
+        self._links[node_id] = link
         link.say(
-            frames.Welcome(
-                node=node_id,
-                epoch=link.epoch,
-                taken=node.taken if node else 0,
-                lease_s=frames.LEASE_S,
-                mcp_url=self._mcp_url,
-            )
+            frames.Welcome(node=node_id, epoch=link.epoch, taken=taken, lease_s=frames.LEASE_S, mcp_url=self._mcp_url)
         )
         return link
 
-    async def _serve(self, link: Link, hello: frames.Hello, receive: Receive) -> None:
-        self._links[link.node_id] = link
-        self._sent = {sent for sent in self._sent if not sent.startswith(f"{link.node_id}\x1f")}
+    async def _serve(self, link: Link, receive: Receive) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
-                writing = tasks.create_task(link.write())
-                live = ReconcileNode(by=HUB, node_id=link.node_id, epoch=link.epoch, live=hello.live)
-                await self._hub.log.do(live)
-                for order in self._hub.rows.find(ORDERS, {"node_id": link.node_id}, order="_key"):
-                    await self._give(link, order)
-                await self.place_waiting()
-                try:
-                    await self._hear(link, receive)
-                finally:
-                    writing.cancel()
-        except* (OSError, Refused, Unavailable):
-            logger.info("node %s is gone", link.node_id)
+                tasks.create_task(link.write())
+                tasks.create_task(link.end())
+                tasks.create_task(self._give_orders(link))
+                tasks.create_task(self._hear(link, receive))
+        except* (OSError, Refused, Unavailable, msgspec.DecodeError) as lost:
+            logger.info("node %s is gone: %s", link.node_id, lost.exceptions[0])
         finally:
             if self._links.get(link.node_id) is link:
                 del self._links[link.node_id]
@@ -130,20 +142,20 @@ class Links:
 
     async def _hear(self, link: Link, receive: Receive) -> None:
         """Take what the node says; a lease without a word ends the connection."""
-        taking = asyncio.Semaphore(_UNACKED)
+        taking = asyncio.Semaphore(_UNTAKEN)
         async with asyncio.TaskGroup() as tasks:
             while True:
                 async with asyncio.timeout(frames.LEASE_S):
-                    frame = await _frame(receive)
+                    frame = frames.decode_from_node(await _text(receive))
                 match frame:
                     case frames.Item():
                         await taking.acquire()
                         tasks.create_task(self._take(link, frame, taking))
                     case frames.Taken():
-                        tasks.create_task(self._taken(link, frame))
+                        await taking.acquire()
+                        tasks.create_task(self._taken(link, frame, taking))
                     case frames.Live():
-                        for listener in tuple(self._listeners.get(frame.agent, ())):
-                            listener(frame.agent, frame.kind, frame.data)
+                        self._show(link, frame)
                     case frames.Ping():
                         link.say(frames.Pong())
                     case frames.Hello():
@@ -155,47 +167,66 @@ class Links:
             await self._hub.log.do(
                 TakeItem(by=link.by, node_id=link.node_id, epoch=link.epoch, item=sent, order_id=new_id("ord"))
             )
-            link.say(frames.Ack(number=item.number))
-        except (Refused, Unavailable) as error:
-            raise ConnectionError(str(error)) from error
+        finally:
+            taking.release()
+        link.say(frames.Ack(number=item.number))
+        link.took(item.number)
+
+    async def _taken(self, link: Link, frame: frames.Taken, taking: asyncio.Semaphore) -> None:
+        taken = TakeOrders(by=link.by, node_id=link.node_id, epoch=link.epoch, order_ids=frame.orders)
+        try:
+            await self._hub.log.do(taken)
         finally:
             taking.release()
 
-    async def _taken(self, link: Link, frame: frames.Taken) -> None:
-        try:
-            await self._hub.log.do(TakeOrders(by=link.by, node_id=link.node_id, order_ids=frame.orders))
-        except (Refused, Unavailable) as error:
-            raise ConnectionError(str(error)) from error
+    def _show(self, link: Link, frame: frames.Live) -> None:
+        """What is to be seen of an agent comes from the node that holds it and from no other."""
+        listeners = tuple(self._listeners.get(frame.agent, ()))
+        agent = self._hub.rows.get(AGENTS, frame.agent) if listeners else None
+        if agent is not None and agent.node_id == link.node_id:
+            for listener in listeners:
+                listener(frame.agent, frame.kind, frame.data)
 
     def _on_commit(self, commit: Commit) -> None:
         for change in commit.changes:
-            if change.table is ORDERS and change.row is not None:
-                link = self._links.get(change.row.node_id)
-                if link is not None:
-                    self._start(self._give(link, change.row))
+            if change.table is ORDERS:
+                for link in self._links.values():
+                    if change.row is None:
+                        link.sent.discard(change.key)
+                    elif change.row.node_id == link.node_id:
+                        link.orders.set()
         if any(isinstance(record.event, (NodeConnected, RunEnded)) for record in commit.records):
-            self._start(self.place_waiting())
+            self._place_soon()
 
-    def _start(self, work: Any) -> None:
-        task: asyncio.Task[None] = asyncio.ensure_future(work)
-        self._starting.add(task)
-        task.add_done_callback(self._starting.discard)
+    async def _give_orders(self, link: Link) -> None:
+        """Send the node's orders in the order they were given, each once over this connection."""
+        await link.is_caught_up.wait()
+        await self._hub.log.do(ReconcileNode(by=HUB, node_id=link.node_id, epoch=link.epoch, live=link.live))
+        self._place_soon()
+        while True:
+            link.orders.clear()
+            for order in self._hub.rows.find(ORDERS, {"node_id": link.node_id}, order="_seq"):
+                if order.id not in link.sent:
+                    link.sent.add(order.id)
+                    await self._give(link, order)
+            await link.orders.wait()
 
     async def _give(self, link: Link, order: Order) -> None:
-        """Send an order once over this connection; a start gets the agent's credential with it."""
-        mark = f"{link.node_id}\x1f{link.epoch}\x1f{order.id}"
-        if mark in self._sent:
-            return
-        self._sent.add(mark)
+        """Send an order; a start gets the agent's credential with it."""
         token = await self._credential(order) if order.op == "start" else None
-        with contextlib.suppress(ConnectionError):  # it is sent again when the node is back
-            link.say(
-                frames.Ordered(
-                    id=order.id, what=order.op, run=order.run_id, agent=order.agent_id, body=order.body, token=token
-                )
+        link.say(
+            frames.Ordered(
+                id=order.id,
+                what=order.op,
+                run=order.run_id,
+                agent=order.agent_id,
+                body=order.body,
+                token=token.text if token else None,
+                credential=token.credential_id if token else None,
             )
+        )
 
-    async def _credential(self, order: Order) -> str:
+    async def _credential(self, order: Order) -> Token:
         token = new_token("agent")
         await self._hub.log.do(
             CreateCredential(
@@ -208,15 +239,24 @@ class Links:
                 agent_id=order.agent_id,
             )
         )
-        return token.text
+        return token
 
-    async def place_waiting(self) -> None:
-        """Find nodes for runs that wait for one."""
-        for run in self._hub.rows.find(RUNS, {"status": "pending"}, order="_key", limit=100):
-            try:
-                await self._hub.log.do(PlaceRun(by=HUB, run_id=run.id, order_id=new_id("ord")))
-            except Refused as no:
-                logger.info("run %s cannot be placed: %s", run.id, no.message)
+    def _place_soon(self) -> None:
+        self._place_again = True
+        if self._placing is None or self._placing.done():
+            self._placing = asyncio.get_running_loop().create_task(self._place(), name="placing runs")
+
+    async def _place(self) -> None:
+        """Find nodes for runs that wait for one, as long as any fits."""
+        while self._place_again:
+            self._place_again = False
+            for run in find_placeable(self._hub.rows):
+                try:
+                    await self._hub.log.do(PlaceRun(by=HUB, run_id=run.id, order_id=new_id("ord")))
+                except Refused as no:
+                    logger.info("run %s cannot be placed: %s", run.id, no.message)
+                except Unavailable:
+                    return  # the hub is stopping: the runs wait on
 
     def listen(self, agent_id: str, listener: LiveListener) -> Callable[[], None]:
         """Hear an agent's live words and terminal; the node sends them while anybody listens."""
@@ -243,16 +283,14 @@ class Links:
         if kind != "hub.stopping":
             return
         for link in self._links.values():
-            with contextlib.suppress(ConnectionError):
-                link.say(frames.Stopping())
+            link.say(frames.Stopping())
 
 
-async def _frame(receive: Receive) -> frames.FromNode:
+async def _text(receive: Receive) -> str:
     message = await receive()
     if message["type"] != "websocket.receive":
         raise ConnectionError("disconnected")
-    text = message.get("text")
+    text: str | None = message.get("text")
     if text is None:
         raise ConnectionError("sent bytes instead of text")
-    frame: frames.FromNode = frames.decode_from_node(text)
-    return frame
+    return text

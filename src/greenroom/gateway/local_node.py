@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 FOLDER = "node"
 TOKEN = "token"  # noqa: S105 a file's name
 _LOOK_S = 1.0
+_LOG_BYTES = 4 * 1024 * 1024
 _BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 15.0, 60.0)
 
 
@@ -33,7 +34,7 @@ async def keep_local_node(hub: Hub) -> None:
             started = time.monotonic()
             process = _start(hub.data, folder)
             await _ended(process)
-            failures = 0 if time.monotonic() - started > 60 else failures + 1
+            failures = 0 if process.returncode == 0 or time.monotonic() - started > 60 else failures + 1
             logger.warning("the local node ended with code %s", process.returncode)
         await asyncio.sleep(_LOOK_S)
 
@@ -104,5 +105,8 @@ async def ensure_local_node(hub: Hub) -> None:
 
 def _start(data: Path, folder: Path) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "greenroom", "node", "--local", "--data", str(data)]
-    with (folder / "node.log").open("ab") as log:
+    path = folder / "node.log"
+    if path.exists() and path.stat().st_size > _LOG_BYTES:
+        path.replace(folder / "node.log.1")
+    with path.open("ab") as log:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)

@@ -1,5 +1,7 @@
 """What a node must not lose: items until the hub has them, orders from the moment they are acknowledged."""
 
+import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,18 @@ from greenroom.gateway import frames
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS items (number INTEGER PRIMARY KEY, data BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, data BLOB NOT NULL, done INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS orders (
+    id TEXT PRIMARY KEY, run TEXT NOT NULL, what TEXT NOT NULL, at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS orders_run ON orders (run, what);
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 """
-_ITEM = msgspec.json.Decoder(frames.Item)
-_ORDER = msgspec.json.Decoder(frames.Ordered)
+_FULL = 20_000
+_ITEM_BYTES = 1024 * 1024
+_FRAME_BYTES = 4 * 1024 * 1024
+_TEXT_CHARS = 64 * 1024
+_REMEMBERED_S = 14 * 24 * 3600
+_CUT = " … (cut)"
 
 
 class Outbox:
@@ -25,50 +34,75 @@ class Outbox:
         path = folder / "outbox.db"
         self._db = apsw.Connection(str(path))
         path.chmod(0o600)
-        self._db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
         self._db.execute(_TABLES)
-        self._next = 1 + max(
-            self._db.execute("SELECT max(number) FROM items").get or 0,
-            self._db.execute("SELECT value FROM meta WHERE name = 'acked'").get or 0,
-        )
+        self.acked = self._db.execute("SELECT value FROM meta WHERE name = 'acked'").get or 0
+        self.newest = max(self._db.execute("SELECT max(number) FROM items").get or 0, self.acked)
+        self._room = asyncio.Event()
+        self._see_to_room()
 
-    def add(self, run: str, at: int, heard: dict[str, Any]) -> frames.Item:
+    def add(self, run: str, at: int, heard: dict[str, Any]) -> None:
         """Number an item and keep it."""
-        item = frames.Item(number=self._next, run=run, at=at, heard=heard)
-        self._db.execute("INSERT INTO items VALUES (?, ?)", (item.number, frames.encode(item)))
-        self._next += 1
-        return item
+        item = frames.Item(number=self.newest + 1, run=run, at=at, heard=heard)
+        data = frames.encode(item)
+        if len(data) > _ITEM_BYTES:
+            data = frames.encode(msgspec.structs.replace(item, heard=shorten(heard)))
+        if len(data) > _FRAME_BYTES:
+            bare = {key: shorten(value) for key, value in heard.items() if isinstance(value, str | int | bool)}
+            data = frames.encode(msgspec.structs.replace(item, heard=bare))
+        self._db.execute("INSERT INTO items VALUES (?, ?)", (item.number, data))
+        self.newest = item.number
+        self._see_to_room()
 
-    def acked(self, number: int) -> None:
+    def take_ack(self, number: int) -> None:
         """The hub has everything up to this number."""
+        if number <= self.acked:
+            return
         with self._db:
             self._db.execute("DELETE FROM items WHERE number <= ?", (number,))
-            self._db.execute(
-                "INSERT INTO meta VALUES ('acked', ?)"
-                " ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
-                (number,),
-            )
-        self._next = max(self._next, number + 1)
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('acked', ?)", (number,))
+        self.acked, self.newest = number, max(self.newest, number)
+        self._see_to_room()
 
-    def unacked(self) -> list[frames.Item]:
-        """What the hub has not acknowledged yet, oldest first."""
-        return [_ITEM.decode(data) for (data,) in self._db.execute("SELECT data FROM items ORDER BY number")]
+    def find_after(self, number: int, limit: int) -> list[tuple[int, str]]:
+        """Items beyond a number, oldest first, each as the frame to send."""
+        query = "SELECT number, data FROM items WHERE number > ? ORDER BY number LIMIT ?"
+        found = self._db.execute(query, (number, limit))
+        return [(number, data.decode()) for number, data in found]
+
+    async def room(self) -> None:
+        """Wait until the hub has taken enough. An agent that says more than that is not read meanwhile."""
+        await self._room.wait()
+
+    def _see_to_room(self) -> None:
+        (self._room.clear if self.newest - self.acked >= _FULL else self._room.set)()
 
     def keep_order(self, order: frames.Ordered) -> bool:
-        """Store an order; False if it was stored before."""
-        known = self._db.execute("SELECT 1 FROM orders WHERE id = ?", (order.id,)).get
-        if known is None:
-            self._db.execute("INSERT INTO orders VALUES (?, ?, 0)", (order.id, frames.encode(order)))
-        return known is None
+        """Remember an order, so that it is carried out once; False if it was remembered before."""
+        if self._db.execute("SELECT 1 FROM orders WHERE id = ?", (order.id,)).get is not None:
+            return False
+        self._db.execute("INSERT INTO orders VALUES (?, ?, ?, ?)", (order.id, order.run, order.what, int(time.time())))
+        return True
 
-    def order_done(self, order_id: str) -> None:
-        """An order is carried out; its secrets are forgotten, its id is remembered."""
-        self._db.execute("UPDATE orders SET done = 1, data = x'' WHERE id = ?", (order_id,))
+    def is_cancelled(self, run: str) -> bool:
+        """Whether a run was cancelled, be it before its start came."""
+        query = "SELECT 1 FROM orders WHERE run = ? AND what = 'cancel' LIMIT 1"
+        return self._db.execute(query, (run,)).get is not None
 
-    def open_orders(self) -> list[frames.Ordered]:
-        """Orders that were stored and not carried out when the node went down."""
-        found = self._db.execute("SELECT data FROM orders WHERE done = 0 ORDER BY id")
-        return [_ORDER.decode(data) for (data,) in found]
+    def forget_orders(self) -> None:
+        """Orders that are so old that the hub will not send them again need not be remembered."""
+        self._db.execute("DELETE FROM orders WHERE at < ?", (int(time.time()) - _REMEMBERED_S,))
 
     def close(self) -> None:
         self._db.close()
+
+
+def shorten(value: Any) -> Any:
+    """The same with its long texts cut, so that one item never fills a link."""
+    if isinstance(value, str):
+        return value if len(value) <= _TEXT_CHARS else value[: _TEXT_CHARS - len(_CUT)] + _CUT
+    if isinstance(value, dict):
+        return {str(key): shorten(one) for key, one in list(value.items())[:1000]}
+    if isinstance(value, list):
+        return [shorten(one) for one in value[:1000]]
+    return value

@@ -1,15 +1,11 @@
-"""Child processes that leave nothing behind: each in a session of its own, its whole tree found and ended.
-
-A mark in the environment names the tree; where there is a writable cgroup the tree is held by that as well. This
-program is a subreaper, so a child that hides by forking twice comes back to it.
-"""
+"""Child processes for drivers: each in a session of its own, with pipes or a terminal, its whole tree ended with it."""
 
 import asyncio
 import contextlib
-import ctypes
 import fcntl
 import os
 import pty
+import shutil
 import signal
 import struct
 import termios
@@ -18,64 +14,37 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from greenroom.log.ids import new_id
+from greenroom.node.sandbox import Sandbox
+from greenroom.node.trees import MARK, die_with_parent, open_cgroup, reap_adopted
+from greenroom.node.trees import end_tree as end_marked
+from greenroom.node.trees import find_tree as find_tree
 
 Waits = Callable[[], Awaitable[int]]
-MARK = "GREENROOM_TREE"
 _LINE = 64 * 1024 * 1024
 _LAST_WORDS = 8192
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-_ROUNDS = 100
+_OUTPUT_S = 5.0
+_ours: set[int] = set()
+_being_born = 0
 
 
-def become_subreaper() -> None:
-    """Orphans below this process come to it and not to init."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def reap() -> None:
+    """Collect what has ended and nobody waits for; to be done every second or so."""
+    if not _being_born:
+        reap_adopted(_ours)
 
 
-def find_tree(mark: str, root: int | None = None) -> list[int]:
-    """Every process that bears the mark or descends from the root; zombies do not count."""
-    parents: dict[int, int] = {}
-    marked: set[int] = {root} if root else set()
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        pid = int(entry.name)
-        try:
-            stat = (entry / "stat").read_text().rpartition(")")[2].split()
-            if stat[0] in "ZX":
-                continue
-            parents[pid] = int(stat[1])
-            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                marked.add(pid)
-        except (OSError, IndexError):
-            continue
-    found = set(marked)
-    grew = True
-    while grew:
-        more = {pid for pid, parent in parents.items() if parent in found and pid not in found}
-        grew = bool(more)
-        found |= more
-    return [pid for pid in found if pid in parents and pid != os.getpid()]
-
-
-def end_marked(mark: str, root: int | None = None) -> None:
-    """Kill a tree until nothing of it is left."""
-    for _ in range(_ROUNDS):
-        found = find_tree(mark, root)
-        if not found:
-            return
-        for pid in found:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        reap_orphans(found)
-
-
-def reap_orphans(pids: list[int]) -> None:
-    """Collect children that were adopted; those that somebody waits for are left to them."""
-    for pid in pids:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
+def need_program(name: str, path: str, directory: Path) -> str:
+    """Where a program is. It is never looked for in the agent's own directory, in which the agent can write."""
+    if "/" in name:
+        if not name.startswith("/"):
+            raise ValueError(f"the program '{name}' is given relative to a directory: write its absolute path")
+        return name
+    own = directory.resolve()
+    folders = [f for f in path.split(os.pathsep) if f.startswith("/") and not Path(f).resolve().is_relative_to(own)]
+    found = shutil.which(name, path=os.pathsep.join(folders))
+    if found is None:
+        raise ValueError(f"the program '{name}' is not installed on this machine")
+    return found
 
 
 class Child:
@@ -121,9 +90,11 @@ class Child:
         return await self._process.wait()
 
     async def end(self, grace_s: float = 2.0) -> None:
-        await end_tree(self.pid, self._mark, self._process.wait, grace_s)
-        await self._process.wait()
-        await self._draining
+        await end_child(self.pid, self._mark, self._process.wait, grace_s)
+        with contextlib.suppress(TimeoutError):  # something outside the tree may hold the pipe
+            async with asyncio.timeout(_OUTPUT_S):
+                await self._process.wait()
+                await self._draining
 
     def last_words(self) -> str:
         return b"".join(self._stderr)[-_LAST_WORDS:].decode("utf-8", "replace")
@@ -153,8 +124,22 @@ class ChildTerminal:
             self._loop.remove_reader(self._master)
 
     async def write(self, data: bytes) -> None:
-        if self._master >= 0:
-            await self._loop.run_in_executor(None, os.write, self._master, data)
+        """Keys for it, all of them; waits while the program does not read."""
+        while data and self._master >= 0:
+            try:
+                data = data[os.write(self._master, data) :]
+            except BlockingIOError:
+                await self._writable()
+            except OSError:  # nobody is at the other end any more
+                return
+
+    async def _writable(self) -> None:
+        ready: asyncio.Future[None] = self._loop.create_future()
+        self._loop.add_writer(self._master, _set, ready)
+        try:
+            await ready
+        finally:
+            self._loop.remove_writer(self._master)
 
     def resize(self, rows: int, columns: int) -> None:
         if self._master >= 0:
@@ -164,7 +149,7 @@ class ChildTerminal:
         return await self._process.wait()
 
     async def end(self, grace_s: float = 2.0) -> None:
-        await end_tree(self.pid, self._mark, self._process.wait, grace_s)
+        await end_child(self.pid, self._mark, self._process.wait, grace_s)
         await self._process.wait()
         if self._master >= 0:
             master, self._master = self._master, -1
@@ -176,35 +161,71 @@ def _set(ready: "asyncio.Future[None]") -> None:
         ready.set_result(None)
 
 
-async def end_tree(pid: int, mark: str, wait: Waits, grace_s: float) -> None:
+async def end_child(pid: int, mark: str, wait: Waits, grace_s: float) -> None:
     """Ask a process group to end, give it a moment, then end all that is left of its tree."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGTERM)
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(grace_s):
-            await wait()
-    await asyncio.get_running_loop().run_in_executor(None, end_marked, mark, pid)
+    if pid in _ours:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGTERM)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(grace_s):
+                await wait()
+    await asyncio.to_thread(end_marked, mark, pid)
 
 
 class Spawner:
-    """Starts children for drivers."""
+    """Starts children for drivers, all of one tree."""
 
-    def __init__(self, mark: str | None = None) -> None:
+    def __init__(self, mark: str | None = None, sandbox: Sandbox | None = None) -> None:
         self.mark = mark or new_id("tree")
+        self.sandbox = sandbox
+
+    async def _start(
+        self,
+        command: list[str],
+        directory: Path,
+        env: dict[str, str],
+        pipe: int,
+        first: Callable[[], None] | None = None,
+    ) -> asyncio.subprocess.Process:
+        """Start a program that is found on the PATH: in its tree, alone with its three files, and not to outlive us."""
+        global _being_born
+        command = [need_program(command[0], env.get("PATH", os.defpath), directory), *command[1:]]
+        if self.sandbox is not None:
+            command = self.sandbox.wrap(command, directory)
+        cgroup = open_cgroup(self.mark)
+
+        def prepare() -> None:
+            die_with_parent()
+            if cgroup is not None:
+                os.write(cgroup, b"0")
+            if first is not None:
+                first()
+
+        _being_born += 1
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=directory,
+                env={**env, MARK: self.mark},
+                limit=_LINE,
+                start_new_session=True,
+                preexec_fn=prepare,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+            )
+            _ours.add(process.pid)
+        finally:
+            _being_born -= 1
+            if cgroup is not None:
+                os.close(cgroup)
+        waiting = asyncio.create_task(_forget(process), name=f"end of {process.pid}")
+        _waiting.add(waiting)
+        waiting.add_done_callback(_waiting.discard)
+        return process
 
     async def spawn(self, command: list[str], directory: Path, env: dict[str, str]) -> Child:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=directory,
-            env={**env, MARK: self.mark},
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=_LINE,
-            start_new_session=True,
-            preexec_fn=_die_with_parent,
-        )
-        return Child(process, self.mark)
+        return Child(await self._start(command, directory, env, asyncio.subprocess.PIPE), self.mark)
 
     async def spawn_terminal(
         self, command: list[str], directory: Path, env: dict[str, str], rows: int, columns: int
@@ -213,16 +234,8 @@ class Spawner:
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         os.set_blocking(master, False)
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                cwd=directory,
-                env={"TERM": "xterm-256color", **env, MARK: self.mark},
-                stdin=slave,
-                stdout=slave,
-                stderr=slave,
-                start_new_session=True,
-                preexec_fn=_own_terminal,
-            )
+            env = {"TERM": "xterm-256color", **env}
+            process = await self._start(command, directory, env, slave, _own_terminal)
         except BaseException:
             os.close(master)
             raise
@@ -231,10 +244,13 @@ class Spawner:
         return ChildTerminal(process, self.mark, master)
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
 def _own_terminal() -> None:
-    _die_with_parent()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+_waiting: set[asyncio.Task[None]] = set()
+
+
+async def _forget(process: asyncio.subprocess.Process) -> None:
+    await process.wait()
+    _ours.discard(process.pid)

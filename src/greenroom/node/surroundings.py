@@ -1,14 +1,19 @@
 """What an agent's process is given: a directory, an environment by allow-list, and its credential in a file."""
 
+import contextlib
 import os
+import re
+import shutil
 import subprocess
 from pathlib import Path
 
 from greenroom.gateway import frames
-from greenroom.nouns.agents.profiles import Definition
+from greenroom.nouns.agents.profiles import PLACEHOLDERS, Definition
 from greenroom.runtimes.contract import Opening
 
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSL_CERT_FILE")
+_PLACEHOLDER = re.compile("(" + "|".join(map(re.escape, PLACEHOLDERS)) + ")")
+_GIT_S = 300
 _QUIET = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -35,7 +40,7 @@ def make_opening(
         "{prompt}": str(order.body.get("prompt") or ""),
     }
     return Opening(
-        command=[fill(argument, values) for argument in definition.command],
+        command=fill_all(definition.command, values),
         directory=directory,
         scratch=scratch,
         env=environment(definition, env),
@@ -48,20 +53,20 @@ def make_opening(
     )
 
 
-def fill(argument: str, values: dict[str, str]) -> str:
-    """Put values into one argument of a command. It stays one argument, and what is put in is not looked at again."""
-    out, rest = [], argument
-    while rest:
-        at = min((rest.find(name) for name in values if name in rest), default=-1)
-        if at < 0:
-            out.append(rest)
-            break
-        name = next(name for name in values if rest.startswith(name, at))
-        if at == 0 and not out and values[name][:1] in ("-", "@"):
-            raise ValueError(f"{name} begins with '{values[name][:1]}', which a program could take for an option")
-        out += [rest[:at], values[name]]
-        rest = rest[at + len(name) :]
-    return "".join(out)
+def fill_all(command: list[str], values: dict[str, str]) -> list[str]:
+    """Put values into a command. After a `--` of its own the command has no options any more, so nothing is refused."""
+    return [fill(argument, values, plain="--" in command[:place]) for place, argument in enumerate(command)]
+
+
+def fill(argument: str, values: dict[str, str], *, plain: bool = False) -> str:
+    """Put values into one argument. It stays one argument, and what is put in is not looked at again."""
+    pieces = _PLACEHOLDER.split(argument)
+    filled = "".join(values.get(piece, piece) for piece in pieces)
+    if filled[:1] in ("-", "@") and filled[:1] != argument[:1] and not plain:
+        raise ValueError(
+            f"what stands for {argument[:80]} begins with '{filled[:1]}', which a program could take for an option"
+        )
+    return filled
 
 
 def environment(definition: Definition, env: dict[str, str]) -> dict[str, str]:
@@ -82,11 +87,30 @@ def _directory(folder: Path, agent_id: str, definition: Definition) -> Path:
         return directory
     tree = folder / "worktrees" / agent_id
     if not tree.exists():
-        command = ["git", "-C", str(directory), "worktree", "add", "--detach", str(tree)]
-        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        made = _git(directory, "worktree", "add", "--detach", str(tree))
         if made.returncode:
             raise ValueError(f"git could not make a worktree of {directory}: {made.stderr.strip()}")
     return tree
+
+
+def clear_away(folder: Path, agent_id: str, definition: Definition | None, keep: bool) -> None:
+    """Remove the agent's secrets; if it is not kept, its directory too unless there is something of it in there."""
+    shutil.rmtree(folder / "scratch" / agent_id, ignore_errors=True)
+    if keep:
+        return
+    with contextlib.suppress(OSError):  # it has left something there
+        (folder / "work" / agent_id).rmdir()
+    tree = folder / "worktrees" / agent_id
+    if definition is not None and definition.directory and tree.is_dir():
+        directory = Path(definition.directory).expanduser()
+        if _git(tree, "for-each-ref", "--count=1", "--contains", "HEAD").stdout.strip():
+            _git(directory, "worktree", "remove", str(tree))  # git itself refuses if anything in it is changed
+
+
+def _git(directory: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Call git in a directory in which an agent may have planted hooks."""
+    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", str(directory), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=_GIT_S)
 
 
 def _private(path: Path, text: str) -> Path:

@@ -46,6 +46,13 @@ def connect_node(rows: Rows, command: ConnectNode, context: Context) -> list[Eve
     node = need_own_node(rows, principal(command), command.node_id)
     if len(command.labels) > _LABELS or not 0 <= command.capacity <= 10_000 or len(command.drivers) > 100:
         raise Refused("bad_hello", f"A node has at most {_LABELS} labels, 100 drivers and room for 10000 agents.")
+    if node.state == "connected" and node.boot != command.boot:
+        raise Refused(
+            "node_connected",
+            f"Another program is connected as the node '{node.name}': stop it, or join this machine under a name"
+            " of its own.",
+            "conflict",
+        )
     return [
         NodeConnected(
             node_id=node.id,
@@ -67,7 +74,7 @@ def lose_node(rows: Rows, command: LoseNode, context: Context) -> list[Event]:
 
 
 def take_orders(rows: Rows, command: TakeOrders, context: Context) -> list[Event]:
-    node = need_own_node(rows, principal(command), command.node_id)
+    node = need_connection(rows, principal(command), command.node_id, command.epoch)
     waiting = [i for i in command.order_ids if (order := rows.get(ORDERS, i)) and order.node_id == node.id]
     return [OrdersTaken(node_id=node.id, order_ids=waiting)] if waiting else []
 
@@ -77,6 +84,14 @@ def need_own_node(rows: Rows, by: Principal, node_id: str) -> Node:
     node = rows.get(NODES, node_id)
     if node is None or by.kind != "node" or by.agent_id != node.id:
         raise Refused("node_not_found", "There is no such node for this credential.", "not_found")
+    return node
+
+
+def need_connection(rows: Rows, by: Principal, node_id: str, epoch: int) -> Node:
+    """The node, if this is its newest connection."""
+    node = need_own_node(rows, by, node_id)
+    if epoch != node.epoch:
+        raise Refused("stale_epoch", "A newer connection of this node has taken over.", "conflict")
     return node
 
 

@@ -40,7 +40,7 @@ class Order(Row, frozen=True, kw_only=True):
 
 
 NODES = Table("node", Node, ("id",), (("name",), ("state",), ("_seq",)))
-ORDERS = Table("order", Order, ("id",), (("node_id",), ("run_id",)))
+ORDERS = Table("order", Order, ("id",), (("node_id", "_seq"), ("run_id",)))
 
 
 class JoinNode(Command, frozen=True, kw_only=True):
@@ -74,6 +74,7 @@ class TakeOrders(Command, frozen=True, kw_only=True):
     """A node has stored these orders."""
 
     node_id: str
+    epoch: int
     order_ids: list[str]
 
 

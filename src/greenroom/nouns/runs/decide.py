@@ -9,7 +9,7 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.decide import free_name
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged, AgentStarted
-from greenroom.nouns.agents.profiles import Profile, need_profile
+from greenroom.nouns.agents.profiles import PROFILES, Profile, need_profile
 from greenroom.nouns.nodes.model import OrderGiven
 from greenroom.nouns.runs import decide_items
 from greenroom.nouns.runs.commands import (
@@ -34,7 +34,7 @@ from greenroom.nouns.runs.events import (
     TreeCancelled,
 )
 from greenroom.nouns.runs.model import LIVE, PERMISSIONS, RUNS, TREES, Limits, Run
-from greenroom.nouns.runs.orders import start_order
+from greenroom.nouns.runs.orders import revoke_credentials, start_order
 from greenroom.nouns.runs.queries import choose_node, current_run, find_below, need_run, need_tree
 
 _PROMPT = 1_000_000
@@ -147,6 +147,7 @@ def _created(
         parent_id=parent.id if parent else None,
         thread_id=command.thread_id or (parent.thread_id if parent else None),
         node_id=node_id,
+        pinned=command.node,
         keep=command.keep or command.keep_as is not None,
         context=command.context,
         timeout_s=int(_least(definition.timeout_s, command.timeout_s, seconds) or definition.timeout_s),
@@ -173,12 +174,15 @@ def place_run(rows: Rows, command: PlaceRun, context: Context) -> list[Event]:
     agent = rows.get(AGENTS, run.agent_id)
     if agent is not None and agent.run_id is not None:
         return []  # it waits for its agent, or has been ordered already
-    definition = need_profile(rows, run.profile).definition
-    node_id = run.node_id or choose_node(rows, definition, None)
+    profile = rows.get(PROFILES, run.profile)
+    if profile is None:
+        return [RunEnded(run_id=run.id, status="failed", error=f"the profile '{run.profile}' was deleted")]
+    node_id = run.node_id or choose_node(rows, profile.definition, run.pinned)
     if node_id is None:
         return []
     placed = msgspec.structs.replace(run, node_id=node_id)
-    return [RunPlaced(run_id=run.id, node_id=node_id), *start_order(rows, placed, command.order_id, definition, agent)]
+    ordered = start_order(rows, placed, command.order_id, profile.definition, agent)
+    return [RunPlaced(run_id=run.id, node_id=node_id), *ordered]
 
 
 def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
@@ -204,24 +208,24 @@ def cancel_run(rows: Rows, command: CancelRun, context: Context) -> list[Event]:
         tree = rows.get(TREES, run.root_id)
         if tree is not None and tree.tombstone is None:
             events.append(TreeCancelled(root_id=run.root_id, reason=command.reason))
-    for number, one in enumerate(one for one in ending if one.status in LIVE):
+    live = [one for one in ending if one.status in LIVE]
+    for number, one in enumerate(live):
         events += _end(rows, one, f"{command.order_seed}_{number}", command.reason)
-    return events
+    waiting = [p for one in live for p in rows.find(PERMISSIONS, {"run_id": one.id, "state": "open"})]
+    return [*events, *(PermissionGone(permission_id=permission.id) for permission in waiting)]
 
 
 def _end(rows: Rows, run: Run, order_id: str, reason: str) -> list[Event]:
     """A run ends here and now; its process is ended by the node as soon as it hears of it."""
-    error = reason or "cancelled"
-    events: list[Event] = [RunEnded(run_id=run.id, status="cancelled", error=error)]
-    waiting = rows.find(PERMISSIONS, {"run_id": run.id, "state": "open"})
-    events += [PermissionGone(permission_id=permission.id) for permission in waiting]
+    events: list[Event] = [RunEnded(run_id=run.id, status="cancelled", error=reason or "cancelled")]
     if run.node_id is not None:
         events.append(_order(run, order_id, "cancel"))
     agent = rows.get(AGENTS, run.agent_id)
-    if agent is not None and agent.run_id == run.id:
-        process = "idle" if run.keep and agent.process == "busy" else "asleep"
-        events.append(AgentProcessChanged(agent_id=agent.id, process=process))
-    return events
+    if agent is None or agent.run_id != run.id:
+        return events
+    if run.keep and agent.process == "busy":
+        return [*events, AgentProcessChanged(agent_id=agent.id, process="idle")]
+    return [*events, AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
 
 
 def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
@@ -234,7 +238,8 @@ def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
     if agent.node_id is None or agent.process == "asleep":
         return []
     order = OrderGiven(order_id=command.order_id, node_id=agent.node_id, op="end", run_id="", agent_id=agent.id)
-    return [order, AgentProcessChanged(agent_id=agent.id, process="asleep")]
+    asleep = AgentProcessChanged(agent_id=agent.id, process="asleep")
+    return [order, asleep, *revoke_credentials(rows, agent.id)]
 
 
 def decide_permission(rows: Rows, command: DecidePermission, context: Context) -> list[Event]:
@@ -308,6 +313,8 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
     agent = rows.get(AGENTS, run.agent_id)
     if agent is None or not agent.session:
         raise Refused("no_session", "The agent had no session to go on with: start a new run.", "conflict")
+    if agent.run_id is not None:
+        raise Refused("agent_busy", f"The agent is at {agent.run_id} already.", "conflict")
     if need_tree(rows, run.root_id).tombstone is not None:
         raise Refused("tree_cancelled", "This tree of runs was cancelled: nothing is resumed in it.", "conflict")
     profile = need_profile(rows, run.profile)

@@ -8,7 +8,7 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS, AgentProcessChanged
 from greenroom.nouns.agents.profiles import PROFILES
-from greenroom.nouns.nodes.decide import need_own_node
+from greenroom.nouns.nodes.decide import need_connection
 from greenroom.nouns.nodes.model import NODES, ORDERS, ItemsTaken, OrderGiven
 from greenroom.nouns.runs.commands import ReconcileNode, Sent, TakeItem
 from greenroom.nouns.runs.events import (
@@ -20,26 +20,34 @@ from greenroom.nouns.runs.events import (
     RunHeard,
     RunPaused,
 )
-from greenroom.nouns.runs.model import LIVE, PERMISSIONS, RUNS, TREES, Run
-from greenroom.nouns.runs.orders import start_order
+from greenroom.nouns.runs.model import LIVE, PERMISSIONS, RUNS, TREES, Run, read_spent
+from greenroom.nouns.runs.orders import revoke_credentials, start_order
 
 _STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
 
 
 def take_item(rows: Rows, command: TakeItem, context: Context) -> list[Event]:
-    node = need_own_node(rows, principal(command), command.node_id)
-    if command.epoch != node.epoch:
-        raise Refused("stale_epoch", "A newer connection of this node has taken over.", "conflict")
+    node = need_connection(rows, principal(command), command.node_id, command.epoch)
     item = command.item
     if item.number <= node.taken:
         return []
     if item.number != node.taken + 1:
         raise Refused("gap", f"Item {node.taken + 1} of the node is missing before {item.number}.", "conflict")
     taken = ItemsTaken(node_id=node.id, number=item.number)
+    if item.heard.get("type") == "asleep":
+        return [*_fell_asleep(rows, node.id, str(item.heard.get("agent"))), taken]
     run = rows.get(RUNS, item.run_id)
     if run is None or run.node_id != node.id or run.status not in LIVE:
         return [taken]  # a late word of a run that was cancelled, or none of this node's
     return [*_heard(rows, run, item, command.order_id), taken]
+
+
+def _fell_asleep(rows: Rows, node_id: str, agent_id: str) -> list[Event]:
+    """A kept agent's process was ended while it idled."""
+    agent = rows.get(AGENTS, agent_id)
+    if agent is None or agent.node_id != node_id or agent.run_id is not None or agent.process == "asleep":
+        return []
+    return [AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
 
 
 def _heard(rows: Rows, run: Run, item: Sent, seed: str) -> list[Event]:
@@ -52,6 +60,8 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str) -> list[Event]:
         events.append(RunBegan(run_id=run.id, session=session))
         busy = AgentProcessChanged(agent_id=run.agent_id, process="busy", session=session, run_id=run.id)
         events.append(busy)
+        if heard.get("credential"):
+            events += revoke_credentials(rows, run.agent_id, but=str(heard["credential"]))
     elif kind in ("permission_asked", "question_asked"):
         events += _asked(rows, run, heard, seed, "question" if kind == "question_asked" else "permission")
     elif kind == "permission_gone":
@@ -85,7 +95,7 @@ def _asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, kind: str) ->
         kind=kind,
         title=str(heard.get("title") or ""),
         input=heard.get("input"),
-        options=[str(option) for option in heard.get("options") or []],
+        options=[str(option) for option in options] if isinstance(options := heard.get("options"), list) else [],
         edits=bool(heard.get("edits")),
     )
     profile = rows.get(PROFILES, run.profile)
@@ -111,16 +121,16 @@ def _over_budget(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list
     tree = rows.get(TREES, run.root_id)
     if tree is None or run.status == "waiting" or run.node_id is None:
         return []
-    used = int(heard.get("input_tokens") or 0) + int(heard.get("output_tokens") or 0)
-    tokens = tree.tokens + used - run.input_tokens - run.output_tokens
-    cost = tree.cost_usd + float(heard.get("cost_usd") or 0) - (run.cost_usd or 0)
+    spent = read_spent(heard, run.earlier)
+    tokens = tree.tokens + spent.tokens - run.input_tokens - run.output_tokens
+    cost = tree.cost_usd + (spent.cost_usd or 0.0) - (run.cost_usd or 0.0)
     reason = None
     if tree.limits.max_tokens is not None and tokens > tree.limits.max_tokens:
         reason = f"limit: the tree has used {tokens} of {tree.limits.max_tokens} tokens"
     elif tree.limits.max_cost_usd is not None and cost > tree.limits.max_cost_usd:
         reason = f"limit: the tree has used {cost:.2f} of {tree.limits.max_cost_usd:.2f} USD"
-    elif run.max_tokens is not None and used > run.max_tokens:
-        reason = f"limit: the run has used {used} of {run.max_tokens} tokens"
+    elif run.max_tokens is not None and spent.tokens > run.max_tokens:
+        reason = f"limit: the run has used {spent.tokens} of {run.max_tokens} tokens"
     if reason is None:
         return []
     order = OrderGiven(order_id=seed, node_id=run.node_id, op="pause", run_id=run.id, agent_id=run.agent_id)
@@ -128,8 +138,6 @@ def _over_budget(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list
 
 
 def _turn_ended(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
-    if run.status == "waiting" and (run.waiting_for or "").startswith("limit") and heard.get("reason") == "cancelled":
-        return []  # it was paused: the turn ended, the run has not
     status = _STATUS.get(str(heard.get("reason")), "failed")
     error = str(heard.get("error") or "") or None
     return ended_events(
@@ -167,8 +175,13 @@ def ended_events(
     profile = rows.get(PROFILES, following.profile) if following else None
     if following is not None and profile is not None and agent.node_id is not None:
         return [*events, *start_order(rows, following, f"{seed}_next", profile.definition, agent)]
-    process = "idle" if alive and run.keep else "asleep"
-    return [*events, AgentProcessChanged(agent_id=agent.id, process=process)]
+    if alive and run.keep:
+        return [*events, AgentProcessChanged(agent_id=agent.id, process="idle")]
+    return [
+        *events,
+        AgentProcessChanged(agent_id=agent.id, process="asleep"),
+        *revoke_credentials(rows, agent.id),
+    ]
 
 
 def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list[Event]:

@@ -19,6 +19,7 @@ class RunCreated(Event, frozen=True, kw_only=True):
     parent_id: str | None = None
     thread_id: str | None = None
     node_id: str | None = None
+    pinned: str | None = None
     keep: bool = False
     context: AgentContext | None = None
     timeout_s: int = 3600

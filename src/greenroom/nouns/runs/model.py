@@ -38,6 +38,35 @@ class AgentContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     constraints: Constraints = Constraints()
 
 
+class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens and money."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+_MOST = 10**15
+
+
+def read_spent(data: dict[str, Any], earlier: Spent) -> Spent:
+    """What a run has used, from a runtime's report of its turn. A report that makes no sense counts for nothing."""
+
+    def count(name: str) -> int:
+        value = data.get(name)
+        return value if isinstance(value, int) and 0 <= value < _MOST else 0
+
+    told = data.get("cost_usd")
+    cost = float(told) if isinstance(told, int | float) and 0 <= told < _MOST else None
+    if cost is not None or earlier.cost_usd is not None:
+        cost = (cost or 0.0) + (earlier.cost_usd or 0.0)
+    return Spent(earlier.input_tokens + count("input_tokens"), earlier.output_tokens + count("output_tokens"), cost)
+
+
 class Run(Row, frozen=True, kw_only=True):
     """One agent at work from prompt to end."""
 
@@ -55,6 +84,8 @@ class Run(Row, frozen=True, kw_only=True):
     """The profiles from the root down to this run, for the cycle check."""
     thread_id: str | None = None
     node_id: str | None = None
+    pinned: str | None = None
+    """The one node it may run on, if the caller named one."""
     keep: bool = False
     context: AgentContext | None = None
     output: str | None = None
@@ -66,6 +97,8 @@ class Run(Row, frozen=True, kw_only=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    earlier: Spent = Spent()
+    """What turns before the present one have used; a runtime tells totals of its turn."""
     calls: int = 0
     items: int = 0
     session: str | None = None

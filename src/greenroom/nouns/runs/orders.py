@@ -1,8 +1,9 @@
-"""The order that puts an agent to work."""
+"""The order that puts an agent to work, and the credentials that it is given for it."""
 
 import msgspec
 
 from greenroom.log.model import Event, Rows
+from greenroom.nouns.access.model import CREDENTIALS, HUB, CredentialRevoked
 from greenroom.nouns.agents.model import Agent, AgentProcessChanged
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.nouns.nodes.model import OrderGiven
@@ -32,6 +33,16 @@ def start_order(
     starting = AgentProcessChanged(agent_id=run.agent_id, process="starting", node_id=node_id, run_id=run_id)
     placed: list[Event] = [] if run.node_id else [RunPlaced(run_id=run_id, node_id=node_id)]
     return [*placed, order, starting]
+
+
+def revoke_credentials(rows: Rows, agent_id: str, but: str | None = None) -> list[Event]:
+    """End the credentials that the hub has given an agent for its runs, but for the one that its process has."""
+    given = rows.find(CREDENTIALS, {"agent_id": agent_id}, order="_key")
+    return [
+        CredentialRevoked(credential_id=one.id, reason="the agent's process does not have it any more")
+        for one in given
+        if one.kind == "agent" and one.created_by == HUB.id and one.revoked_at is None and one.id != but
+    ]
 
 
 def with_context(prompt: str, context: AgentContext | None) -> str:

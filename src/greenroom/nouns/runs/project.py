@@ -19,7 +19,9 @@ from greenroom.nouns.runs.model import (
     Limits,
     Permission,
     Run,
+    Spent,
     Tree,
+    read_spent,
 )
 
 replace = msgspec.structs.replace
@@ -42,6 +44,7 @@ def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
             parent_id=event.parent_id,
             thread_id=event.thread_id,
             node_id=event.node_id,
+            pinned=event.pinned,
             keep=event.keep,
             context=event.context,
             timeout_s=event.timeout_s,
@@ -82,6 +85,8 @@ def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
         _call_finished(tx, run, data, event.heard_at)
     elif event.kind == "usage":
         run = _used(tx, run, data)
+    elif event.kind in ("turn_ended", "turn_went_on", "turn_paused"):
+        run = replace(run, earlier=Spent(run.input_tokens, run.output_tokens, run.cost_usd))
     tx.put(RUNS, replace(run, items=number))
 
 
@@ -105,15 +110,13 @@ def _call_finished(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
 
 def _used(tx: Tx, run: Run, data: dict[str, Any]) -> Run:
     """The runtime tells totals of the turn; the tree counts what is new in them."""
-    used_in, used_out = int(data.get("input_tokens") or 0), int(data.get("output_tokens") or 0)
-    cost = data.get("cost_usd")
+    spent = read_spent(data, run.earlier)
     tree = tx.get(TREES, run.root_id)
     if tree is not None:
-        tokens = tree.tokens + used_in + used_out - run.input_tokens - run.output_tokens
-        spent = tree.cost_usd + (float(cost) - (run.cost_usd or 0.0) if cost is not None else 0.0)
-        tx.put(TREES, replace(tree, tokens=tokens, cost_usd=spent))
-    kept = run.cost_usd if cost is None else float(cost)
-    return replace(run, input_tokens=used_in, output_tokens=used_out, cost_usd=kept)
+        tokens = tree.tokens + spent.tokens - run.input_tokens - run.output_tokens
+        cost = tree.cost_usd + (spent.cost_usd or 0.0) - (run.cost_usd or 0.0)
+        tx.put(TREES, replace(tree, tokens=tokens, cost_usd=cost))
+    return replace(run, input_tokens=spent.input_tokens, output_tokens=spent.output_tokens, cost_usd=spent.cost_usd)
 
 
 def permission_wanted(tx: Tx, event: e.PermissionWanted, record: Recorded) -> None:

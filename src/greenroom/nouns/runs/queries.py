@@ -4,7 +4,7 @@ from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.agents.profiles import Definition
+from greenroom.nouns.agents.profiles import PROFILES, Definition
 from greenroom.nouns.nodes.model import NODES, Node
 from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, PERMISSIONS, RUNS, TREES, Call, Item, Permission, Run, Tree
 
@@ -90,6 +90,22 @@ def is_invitable(rows: Rows, definition: Definition) -> bool:
 def in_use(rows: Rows, node: Node) -> int:
     """How many runs a node is at."""
     return sum(rows.count(RUNS, {"node_id": node.id, "status": status}) for status in LIVE)
+
+
+def find_placeable(rows: Rows) -> list[Run]:
+    """Runs that wait for a node and could be given one now, oldest first; those that still wait hold up no other."""
+    out = []
+    for run in rows.find(RUNS, {"status": "pending"}, order="created_at"):
+        agent = rows.get(AGENTS, run.agent_id)
+        profile = rows.get(PROFILES, run.profile)
+        if agent is not None and agent.run_id is not None:
+            continue  # it waits for its agent, or has been ordered already
+        try:
+            if profile is None or run.node_id or choose_node(rows, profile.definition, run.pinned):
+                out.append(run)
+        except Refused:
+            continue  # no node that is known fits any more: another may come
+    return out
 
 
 def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str | None:

@@ -1,0 +1,77 @@
+"""What is heard from an agent on its way to the log: words are gathered, and shown at once to whoever looks."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from greenroom.runtimes.contract import CallStarted, Died, Heard, Said, Thought, TurnEnded
+
+Tell = Callable[[str, dict[str, Any]], None]
+Show = Callable[[str, str, Any], object]
+_GATHER_S = 0.5
+_GATHER_CHARS = 8192
+_ANSWER_CHARS = 1_000_000
+
+
+class Hearing:
+    """One agent's ear."""
+
+    def __init__(self, agent_id: str, tell: Tell, show: Show) -> None:
+        self._agent_id = agent_id
+        self._tell = tell
+        self._show = show
+        self._run_id: str | None = None
+        self._words: list[str] = []
+        self._size = 0
+        self._answer: list[str] = []
+        self._answer_size = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def note(self, run_id: str | None, heard: Heard, *, goes_on: str = "", **more: Any) -> None:
+        """Hand on what is heard. `goes_on` names a turn's end that is not the run's."""
+        if run_id != self._run_id:
+            self._forget(run_id)
+        if isinstance(heard, Said):
+            self._said(heard.text)
+            return
+        if isinstance(heard, Thought):
+            self._show(self._agent_id, "thought", heard.text)
+        self._flush()
+        if isinstance(heard, CallStarted):
+            self._answer, self._answer_size = [], 0
+        fields = {**msgspec.to_builtins(heard), **more}
+        if isinstance(heard, TurnEnded):
+            fields["text"] = "".join(self._answer)[:_ANSWER_CHARS]
+            self._answer, self._answer_size = [], 0
+            if goes_on:
+                fields["type"] = goes_on
+        if run_id is not None:
+            self._tell(run_id, fields)
+        elif isinstance(heard, Died):
+            self._tell("", {"type": "asleep", "agent": self._agent_id})
+
+    def _forget(self, run_id: str | None) -> None:
+        self._flush()
+        self._run_id, self._answer, self._answer_size = run_id, [], 0
+
+    def _said(self, text: str) -> None:
+        self._show(self._agent_id, "said", text)
+        self._words.append(text)
+        self._size += len(text)
+        if self._answer_size < _ANSWER_CHARS:
+            self._answer.append(text)
+            self._answer_size += len(text)
+        if self._size >= _GATHER_CHARS:
+            self._flush()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_GATHER_S, self._flush)
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._words and self._run_id is not None:
+            self._tell(self._run_id, {"type": "said", "text": "".join(self._words)})
+        self._words, self._size = [], 0

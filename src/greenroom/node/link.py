@@ -1,0 +1,145 @@
+"""The node's end of its connection to the hub: it dials, greets, and sends what the hub has not taken."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+
+import websockets
+from websockets.asyncio.client import ClientConnection, connect
+
+from greenroom.gateway import frames
+from greenroom.node.outbox import Outbox
+
+logger = logging.getLogger(__name__)
+Address = Callable[[], tuple[str, str]]
+"""Where the hub is now (its base url) and the node's credential."""
+_WINDOW = 512
+_BATCH = 64
+_LIVE = 512
+_FRAME_BYTES = 16 * 1024 * 1024
+
+
+class NotWelcome(Exception):
+    """The hub is there and does not take this node; it says why."""
+
+
+class HubLink:
+    """One connection after the other. What must not be lost is in the outbox, so that each can end at any moment."""
+
+    def __init__(
+        self,
+        address: Address,
+        outbox: Outbox,
+        hello: Callable[[], frames.Hello],
+        welcomed: Callable[[frames.Welcome], None],
+        heard: Callable[[frames.FromHub], None],
+    ) -> None:
+        self._address = address
+        self._outbox = outbox
+        self._hello = hello
+        self._welcomed = welcomed
+        self._heard = heard
+        self._link: ClientConnection | None = None
+        self._lease_s = frames.LEASE_S
+        self._words: deque[frames.FromNode] = deque()
+        self._something = asyncio.Event()
+
+    @property
+    def is_up(self) -> bool:
+        return self._link is not None
+
+    async def hold(self) -> None:
+        """Dial, and serve the connection until it is lost, which is raised as an OSError or as NotWelcome."""
+        url, token = self._address()
+        headers = {"Authorization": f"Bearer {token}"}
+        target = url.replace("http", "ws", 1) + "/node"
+        try:
+            async with connect(
+                target, additional_headers=headers, max_size=_FRAME_BYTES, ping_interval=None, proxy=None
+            ) as link:
+                sent = await self._greet(link)
+                self._link = link
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._write(link, sent))
+                    tasks.create_task(self._beat(link))
+                    tasks.create_task(self._read(link))
+        except* websockets.ConnectionClosed as closed:
+            raise _why(closed) from None
+        except* (OSError, websockets.WebSocketException) as lost:
+            raise ConnectionError(str(lost.exceptions[0])) from None
+        finally:
+            self._link = None
+
+    async def _greet(self, link: ClientConnection) -> int:
+        self._words.clear()
+        await link.send(frames.encode(self._hello()).decode())
+        async with asyncio.timeout(frames.LEASE_S):
+            welcome = frames.decode_from_hub(await link.recv())
+        if not isinstance(welcome, frames.Welcome):
+            raise ConnectionError("the hub did not welcome this node")
+        self._lease_s = welcome.lease_s
+        self._outbox.take_ack(welcome.taken)
+        self._welcomed(welcome)
+        return welcome.taken
+
+    async def _write(self, link: ClientConnection, sent: int) -> None:
+        """Small words first, then items in order; no more of them are under way than the window allows."""
+        while True:
+            self._something.clear()
+            while self._words:
+                await link.send(frames.encode(self._words.popleft()).decode())
+            room = min(_BATCH, self._outbox.acked + _WINDOW - sent)
+            found = self._outbox.find_after(sent, room) if room > 0 else []
+            for number, text in found:
+                await link.send(text)
+                sent = number
+            if not found:
+                await self._something.wait()
+
+    async def _beat(self, link: ClientConnection) -> None:
+        while True:
+            await asyncio.sleep(self._lease_s / 3)
+            await link.send(frames.encode(frames.Ping()).decode())
+
+    async def _read(self, link: ClientConnection) -> None:
+        while True:
+            async with asyncio.timeout(self._lease_s):
+                frame = frames.decode_from_hub(await link.recv())
+            if isinstance(frame, frames.Ack):
+                self._outbox.take_ack(frame.number)
+                self._something.set()
+            else:
+                self._heard(frame)
+
+    def wake(self) -> None:
+        """There is something new in the outbox."""
+        self._something.set()
+
+    def say(self, frame: frames.Taken) -> None:
+        """Send a small frame soon, if the hub is there; what it tells is told again after a new connection."""
+        if self._link is not None:
+            self._words.append(frame)
+            self._something.set()
+
+    def show(self, frame: frames.Live) -> bool:
+        """Show something to whoever looks just now; False when the hub is away or slow, and it is dropped."""
+        if self._link is None or len(self._words) >= _LIVE:
+            return False
+        self._words.append(frame)
+        self._something.set()
+        return True
+
+    async def cut(self) -> None:
+        """End the connection; the next one begins with who is alive."""
+        if self._link is not None:
+            await self._link.close()
+
+
+def _why(closed: "BaseExceptionGroup[websockets.ConnectionClosed]") -> Exception:
+    """Whether the hub closed the connection on purpose, with a reason, or it was lost."""
+    for error in closed.exceptions:
+        received = error.rcvd if isinstance(error, websockets.ConnectionClosed) else None
+        if received is not None and received.code == frames.NOT_WELCOME:
+            return NotWelcome(received.reason)
+    return ConnectionError("the connection was closed")
