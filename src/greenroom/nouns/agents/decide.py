@@ -154,13 +154,22 @@ def _need_display_name(rows: Rows, wanted: str | None, agent_id: str | None) -> 
 
 
 def free_name(rows: Rows, wanted: str, agent_id: str | None = None) -> str:
-    """The name, with a number if another agent who is registered has it or looks like it."""
-    number = 1
-    name = wanted
-    while _is_taken(rows, name, agent_id):
-        number += 1
-        name = f"{wanted} {number}"
-    return name
+    """The name, with a number if another agent who is registered has it or looks like it.
+
+    The number is found by halving: a thousand agents of one kind cost ten looks and not a thousand.
+    """
+    if not _is_taken(rows, wanted, agent_id):
+        return wanted
+    taken, free = 1, 2
+    while _is_taken(rows, f"{wanted} {free}", agent_id):
+        taken, free = free, free * 2
+    while free - taken > 1:
+        middle = (taken + free) // 2
+        if _is_taken(rows, f"{wanted} {middle}", agent_id):
+            taken = middle
+        else:
+            free = middle
+    return f"{wanted} {free}"
 
 
 def _is_taken(rows: Rows, name: str, agent_id: str | None) -> bool:
