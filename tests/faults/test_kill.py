@@ -24,13 +24,10 @@ async def test_what_was_acknowledged_survives_a_kill_and_nothing_is_doubled(stag
     posters, listeners = await gather_round(hub, thread_id)
     dying = True
     async with asyncio.TaskGroup() as tasks:
-        posting = [tasks.create_task(poster.run(lambda: dying)) for poster in posters]
-        listening = [tasks.create_task(listener.run()) for listener in listeners]
+        for client in (*posters, *listeners):
+            tasks.create_task(client.run(lambda: dying))
         await die_again_and_again(hub, stage, random.Random(stage))
         dying = False
-        await asyncio.wait(posting)
-        for task in listening:
-            task.cancel()
     stored = await read_all(hub.url, hub.token, thread_id)
     await asyncio.gather(*[listener.catch_up(stored[-1]["id"]) for listener in listeners])
     assert hub.stop() == 0
@@ -42,16 +39,19 @@ async def test_what_was_acknowledged_survives_a_kill_and_nothing_is_doubled(stag
     ids = [message["id"] for message in stored]
     for listener in listeners:
         heard = [message["id"] for message in listener.heard]
-        assert heard == ids
+        assert (list(dict.fromkeys(heard)) if listener.durable else heard) == ids
     tries = sum(poster.tries for poster in posters)
     print(f"{stage}: {KILLS} kills, {len(stored)} messages, {tries - len(stored)} repeats")
 
 
 async def gather_round(hub: HubProcess, thread_id: str) -> tuple[list[Poster], list[Listener]]:
-    """Posters of eight agents, and listeners of four."""
-    agents = [await enrol(hub.url, hub.token, f"agent {number}") for number in range(8)]
+    """Posters of eight agents, and listeners of four more: two keep their cursor, for two the hub keeps it.
+
+    What the hub keeps may be a moment old after a crash: then a message comes again, and is known by its id.
+    """
+    agents = [await enrol(hub.url, hub.token, f"agent {number}") for number in range(12)]
     posters = [Poster(hub.url, agents[n % 8][1], thread_id, f"poster {n}") for n in range(POSTERS)]
-    listeners = [Listener(hub.url, token, thread_id) for _, token in agents[:4]]
+    listeners = [Listener(hub.url, token, thread_id, durable=n < 2) for n, (_, token) in enumerate(agents[8:])]
     return posters, listeners
 
 

@@ -102,20 +102,20 @@ class Listener:
     def __init__(self, url: str, token: str, thread_id: str, *, durable: bool = False) -> None:
         self._line = Line(url, token)
         self._path = f"/api/threads/{thread_id}/wait"
-        self._durable = durable
+        self.durable = durable
         self.heard: list[dict[str, Any]] = []
 
-    async def run(self) -> None:
-        """Listen until cancelled."""
-        while True:
+    async def run(self, go_on: Callable[[], bool]) -> None:
+        """Listen for as long as `go_on` says so; an answer under way is still heard."""
+        while go_on():
             try:
-                await self.wait(5000)
+                await self.wait(1000)
             except GONE:
                 await asyncio.sleep(_RETRY_S)
 
     async def wait(self, timeout_ms: int) -> None:
         """One wait."""
-        after = "" if self._durable else f"&after_seq={self.heard[-1]['seq'] if self.heard else 0}"
+        after = "" if self.durable else f"&after_seq={self.heard[-1]['seq'] if self.heard else 0}"
         answer = await self._line.call("GET", f"{self._path}?timeout_ms={timeout_ms}{after}")
         if answer.status == 503:
             await asyncio.sleep(_RETRY_S)

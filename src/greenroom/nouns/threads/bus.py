@@ -222,15 +222,19 @@ class Bus:
         if agent is None:
             return Waited(page.messages, SyncContext(page.upto, None))
         need_own_agent(self.rows, by, agent.id)  # it may have been put out while it waited
-        member = get_member(self.rows, thread_id, agent.id)
-        if page.messages:
+        token = await self._reply_token(by, thread, agent.id)
+        if page.messages:  # last of all: a crash before they are on their way must not count as their delivery
             self.deliveries.note(thread_id, agent.id, delivered=page.messages[-1].seq)
+        return Waited(page.messages, SyncContext(page.upto, token))
+
+    async def _reply_token(self, by: Principal, thread: Thread, agent_id: str) -> str | None:
+        """The token that the agent holds, or a fresh one; None for who cannot post."""
+        member = get_member(self.rows, thread.id, agent_id)
         if member is not None and member.unused and not member.refresh:
-            return Waited(page.messages, SyncContext(page.upto, held_token(member)))
+            return held_token(member)
         if "chat" not in by.rights or thread.status not in OPEN_STATES:
-            return Waited(page.messages, SyncContext(page.upto, None))
-        context = await self.sync_context(by, thread_id, agent.id)
-        return Waited(page.messages, SyncContext(page.upto, context.reply_token))
+            return None
+        return (await self.sync_context(by, thread.id, agent_id)).reply_token
 
     async def _large(self, content: str) -> tuple[str, str | None, int]:
         """The content to keep in the log, and where the whole is when that is only its beginning."""

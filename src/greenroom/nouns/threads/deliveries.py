@@ -7,49 +7,67 @@ from greenroom.log.log import Log
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads.commands import AdvanceCursors, Reached
 
-_EVERY_S = 0.2
+_REST_S = 0.2
+Reach = dict[tuple[str, str], tuple[int, int]]
+"""Thread and member, to the newest seqs delivered and seen."""
 
 
 class Deliveries:
     """Members' cursors on their way to the log. A crash loses at most the last moment: a message is then shown as
-    delivered a little later than it was, and never as delivered when it was not."""
+    delivered a little later than it was, and never as delivered when it was not. For that, a note rests before it is
+    written: what it tells of has left the hub by then."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
-        self._reached: dict[tuple[str, str], tuple[int, int]] = {}
-        self._writing: dict[tuple[str, str], tuple[int, int]] = {}
+        self._fresh: Reach = {}
+        self._rested: Reach = {}
+        self._writing: Reach = {}
         self._wake = asyncio.Event()
 
     def note(self, thread_id: str, member_id: str, *, delivered: int = 0, seen: int = 0) -> None:
         """A member was handed messages up to `delivered`, and has shown to know those up to `seen`."""
-        before = self._reached.get((thread_id, member_id), (0, 0))
-        self._reached[(thread_id, member_id)] = (max(before[0], delivered), max(before[1], seen))
+        _advance(self._fresh if delivered else self._rested, (thread_id, member_id), (delivered, seen))
         self._wake.set()
 
     def delivered(self, thread_id: str, member_id: str) -> int:
         """The newest seq handed over that the member's row does not show yet; 0 if there is none."""
         place = (thread_id, member_id)
-        return max(noted.get(place, (0, 0))[0] for noted in (self._reached, self._writing))
+        return max(noted.get(place, (0, 0))[0] for noted in (self._fresh, self._rested, self._writing))
 
     async def run(self) -> None:
         """Write them down as they gather; to be run as a task."""
         while True:
             await self._wake.wait()
-            await asyncio.sleep(_EVERY_S)
             self._wake.clear()
-            await self.flush()
+            self._rest()
+            await asyncio.sleep(_REST_S)
+            await self._write()
 
     async def flush(self) -> None:
-        """Write down what has gathered; if the disk does not take it now it is kept for the next time."""
-        if not self._reached:
+        """Write down all that has gathered."""
+        self._rest()
+        await self._write()
+
+    def _rest(self) -> None:
+        for place, seqs in self._fresh.items():
+            _advance(self._rested, place, seqs)
+        self._fresh = {}
+
+    async def _write(self) -> None:
+        """If the disk does not take it now it is kept for the next time."""
+        if not self._rested:
             return
-        self._writing, self._reached = self._reached, {}
+        self._writing, self._rested = self._rested, {}
         reached = [Reached(*place, *seqs) for place, seqs in self._writing.items()]
         try:
             await self._log.do(AdvanceCursors(by=HUB, reached=reached))
         except Unavailable:
-            for (thread_id, member_id), (delivered, seen) in self._writing.items():
-                self.note(thread_id, member_id, delivered=delivered, seen=seen)
-            self._wake.clear()
+            for place, seqs in self._writing.items():
+                _advance(self._rested, place, seqs)
         finally:
             self._writing = {}
+
+
+def _advance(reach: Reach, place: tuple[str, str], seqs: tuple[int, int]) -> None:
+    delivered, seen = reach.get(place, (0, 0))
+    reach[place] = (max(delivered, seqs[0]), max(seen, seqs[1]))
