@@ -1,0 +1,77 @@
+"""The agent's side of ACP: sessions, and turns on a loop of their own while the main thread reads."""
+
+import asyncio
+import os
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+from greenroom import __version__
+from greenroom.builtin.conversation import Conversation, is_known
+from greenroom.rehearsal.wire import Failed, Json, Wire
+
+_CAPABILITIES = {
+    "loadSession": True,
+    "mcpCapabilities": {"http": True, "sse": False},
+    "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False},
+    "sessionCapabilities": {"resume": {}},
+}
+
+
+class Agent:
+    """Reads what the client sends, and answers."""
+
+    def __init__(self) -> None:
+        self._wire = Wire()
+        self._loop = asyncio.new_event_loop()
+        self._sessions: dict[str, Conversation] = {}
+        self._turns: dict[str, Future[None]] = {}
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+
+    def serve(self) -> None:
+        """Serve until the client closes its end."""
+        while (message := self._wire.read()) is not None:
+            request, params = message.get("id"), message.get("params") or {}
+            try:
+                result = self._handle(message["method"], params, request)
+            except Failed as error:
+                self._wire.send({"id": request, "error": {"code": error.code, "message": str(error)}})
+                continue
+            if result is not None and request is not None:
+                self._wire.send({"id": request, "result": result})
+
+    def _handle(self, method: str, params: Json, request: Any) -> Json | None:
+        """The answer, or None when it comes later or never."""
+        match method:
+            case "initialize":
+                info = {"name": "builtin", "title": "Greenroom", "version": __version__}
+                return {"protocolVersion": 1, "agentCapabilities": _CAPABILITIES, "agentInfo": info, "authMethods": []}
+            case "session/new":
+                id = os.urandom(16).hex()
+                self._sessions[id] = Conversation(self._wire, id, params)
+                return {"sessionId": id}
+            case "session/load" | "session/resume":
+                id = str(params.get("sessionId"))
+                if not is_known(id):
+                    raise Failed(f"There is no session {id[:64]}", -32602)
+                self._sessions[id] = Conversation(self._wire, id, params)
+                return {}
+            case "session/prompt":
+                self._prompt(params, request)
+                return None
+            case "session/cancel":
+                turn = self._turns.get(str(params.get("sessionId")))
+                if turn is not None:
+                    turn.cancel()
+                return None
+            case _:
+                raise Failed(f"Method not found: {method}", -32601)
+
+    def _prompt(self, params: Json, request: Any) -> None:
+        id = str(params.get("sessionId"))
+        conversation = self._sessions.get(id)
+        if conversation is None:
+            raise Failed("There is no such session", -32602)
+        texts = [block.get("text", "") for block in params.get("prompt", []) if block.get("type") == "text"]
+        turn = conversation.turn(request, "\n".join(texts))
+        self._turns[id] = asyncio.run_coroutine_threadsafe(turn, self._loop)

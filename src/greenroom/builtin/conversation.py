@@ -1,0 +1,124 @@
+"""One conversation with a model: its turns, told to the client as they happen, and its memory in a file."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic_ai import Agent
+from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.mcp import MCPToolset
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
+)
+from pydantic_ai.usage import UsageLimits
+
+from greenroom.builtin.tools import AskingToolset
+from greenroom.rehearsal.wire import Json, Wire
+
+STATE = "GREENROOM_BUILTIN_STATE"
+"""The variable that names the folder of memories; without it a folder in the user's state directory."""
+_REQUESTS = 200
+
+
+def memory_of(session: str) -> Path:
+    """The file in which a session is remembered."""
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    folder = os.environ.get(STATE) or f"{state}/greenroom/builtin"
+    return Path(folder).expanduser() / f"{session}.json"
+
+
+def is_known(session: str) -> bool:
+    return session.isalnum() and memory_of(session).is_file()
+
+
+def chat_name(model: str) -> str:
+    """OpenAI's models by its chat dialect, which every server that is like it speaks too."""
+    return f"openai-chat:{model.removeprefix('openai:')}" if model.startswith("openai:") else model
+
+
+class Conversation:
+    """Plays the prompts of one session, one after the other."""
+
+    def __init__(self, wire: Wire, session: str, params: Json) -> None:
+        self._wire = wire
+        self._session = session
+        given = (params.get("_meta") or {}).get("greenroom") or {}
+        self._model = chat_name(str(given.get("model") or ""))
+        self._instructions = given.get("instructions")
+        servers = [server for server in params.get("mcpServers") or [] if server.get("type") == "http"]
+        self._toolsets = [AskingToolset(self._offered(server), wire, session) for server in servers]
+        self._history: list[ModelMessage] = []
+        self._turn = asyncio.Lock()
+        path = memory_of(session)
+        if path.exists():
+            self._history = ModelMessagesTypeAdapter.validate_json(path.read_bytes())
+        else:
+            self._remember()
+
+    def _offered(self, server: Json) -> MCPToolset[object]:
+        headers = {header["name"]: header["value"] for header in server.get("headers") or []}
+        return MCPToolset(server["url"], headers=headers)
+
+    def _remember(self) -> None:
+        path = memory_of(self._session)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = path.with_suffix(".part")
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(ModelMessagesTypeAdapter.dump_json(self._history))
+        part.replace(path)
+
+    async def turn(self, request: Any, prompt: str) -> None:
+        """Answer a prompt; what goes wrong is the answer too."""
+        try:
+            async with self._turn:
+                answer: Json = {"result": {"stopReason": "end_turn", **await self._played(prompt)}}
+        except asyncio.CancelledError:
+            answer = {"result": {"stopReason": "cancelled"}}
+        except (AgentRunError, UserError, OSError, ValueError) as error:
+            answer = {"error": {"code": -32603, "message": str(error)[:2000]}}
+        except BaseExceptionGroup as several:
+            answer = {"error": {"code": -32603, "message": f"the hub's tools failed: {several.exceptions[0]}"[:2000]}}
+        self._wire.send({"id": request, **answer})
+
+    async def _played(self, prompt: str) -> Json:
+        if not self._model:
+            raise ValueError('the profile names no model: write model = "openai:..." or "anthropic:..."')
+        agent: Agent[object, str] = Agent(self._model, instructions=self._instructions, toolsets=self._toolsets)
+        limits = UsageLimits(request_limit=_REQUESTS)
+        async with agent.iter(prompt, message_history=self._history, usage_limits=limits) as run:
+            async for node in run:
+                if Agent.is_model_request_node(node):
+                    async with node.stream(run.ctx) as events:
+                        async for event in events:
+                            self._hear(event)
+        assert run.result is not None  # noqa: S101 it has ended
+        self._history = run.result.all_messages()
+        self._remember()
+        used = run.result.usage
+        counts = {"input_tokens": used.input_tokens, "output_tokens": used.output_tokens}
+        models = [{"model": self._model, "token_count": counts}]
+        return {"_meta": {"quota": {"token_count": counts, "model_usage": models}}}
+
+    def _hear(self, event: object) -> None:
+        match event:
+            case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+                self._told("agent_message_chunk", text)
+            case (
+                PartStartEvent(part=ThinkingPart(content=text))
+                | PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(text)))
+            ):
+                self._told("agent_thought_chunk", text)
+
+    def _told(self, kind: str, text: str) -> None:
+        if text:
+            update = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
+            self._wire.notify("session/update", {"sessionId": self._session, "update": update})

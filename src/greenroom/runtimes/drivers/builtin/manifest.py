@@ -1,0 +1,16 @@
+"""How the built-in agent is started and given things."""
+
+import sys
+
+from greenroom.runtimes.drivers.acp.manifest import Given, Manifest
+
+_PROGRAM = [sys.executable, "-m", "greenroom.builtin"]
+
+BUILTIN = Manifest(
+    name="builtin",
+    command=_PROGRAM,
+    version=(*_PROGRAM[1:], "--version"),
+    model=Given(meta={"greenroom": {"model": "{value}"}}),
+    instructions=Given(meta={"greenroom": {"instructions": "{value}"}}),
+    second_prompt="queued",
+)
