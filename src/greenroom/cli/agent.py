@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from greenroom.cli import attach
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.terminal import line, say, show_json, show_table
 
@@ -31,6 +32,7 @@ def add_to(verbs: Any) -> None:
     add_options(kick)
     kick.add_argument("id", metavar="ID")
     kick.set_defaults(run=run_kick)
+    attach.add_to(inner)
 
 
 def run_list(args: argparse.Namespace) -> int:

@@ -74,7 +74,7 @@ def end_of(client: Client, run_id: str, follow: bool, as_json: bool) -> int:
         if follow:
             for item in client.get("runs", run_id, "items", after=shown):
                 shown = item["number"]
-                _show_item(item)
+                show_item(item)
         if run["status"] in ENDED:
             break
         if run["status"] == "waiting" and not as_json:
@@ -89,7 +89,8 @@ def end_of(client: Client, run_id: str, follow: bool, as_json: bool) -> int:
     return 0 if run["status"] == "completed" else 1
 
 
-def _show_item(item: dict[str, Any]) -> None:
+def show_item(item: dict[str, Any]) -> None:
+    """One thing that was heard from an agent, as text."""
     data = item["data"]
     match item["kind"]:
         case "said":

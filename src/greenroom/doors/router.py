@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors import login, node
+from greenroom.doors import attach, login, node
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import answer_to
 from greenroom.doors.login import LoginCodes
@@ -31,7 +31,11 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints += sync.endpoints(hub)
     endpoints += rest.endpoints(hub, endpoints)
     links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
-    sockets = [*sync.routes(hub), WebSocketRoute(node.PATH, node.NodeDoor(links))]
+    sockets = [
+        *sync.routes(hub),
+        WebSocketRoute(node.PATH, node.NodeDoor(links)),
+        WebSocketRoute(attach.PATH, attach.AttachDoor(hub, links)),
+    ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
     mcp = LateMcpDoor(hub)
     async with mcp.run():

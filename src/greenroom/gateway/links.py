@@ -203,6 +203,8 @@ class Links:
         await link.is_caught_up.wait()
         await self._hub.log.do(ReconcileNode(by=HUB, node_id=link.node_id, epoch=link.epoch, live=link.live))
         self._place_soon()
+        for agent_id in tuple(self._listeners):
+            self._watch(agent_id, on=True)
         while True:
             link.orders.clear()
             for order in self._hub.rows.find(ORDERS, {"node_id": link.node_id}, order="_seq"):
@@ -225,6 +227,8 @@ class Links:
                 credential=token.credential_id if token else None,
             )
         )
+        if order.op == "start" and order.agent_id in self._listeners:
+            link.say(frames.Watch(agent=order.agent_id, on=True))
 
     async def _credential(self, order: Order) -> Token:
         token = new_token("agent")
@@ -262,13 +266,30 @@ class Links:
         """Hear an agent's live words and terminal; the node sends them while anybody listens."""
         listeners = self._listeners.setdefault(agent_id, [])
         listeners.append(listener)
+        if len(listeners) == 1:
+            self._watch(agent_id, on=True)
 
         def end() -> None:
             listeners.remove(listener)
             if not listeners:
                 self._listeners.pop(agent_id, None)
+                self._watch(agent_id, on=False)
 
         return end
+
+    def _watch(self, agent_id: str, *, on: bool) -> None:
+        """Have the agent's node show it, or not any more; a node that is away is asked when it is back."""
+        self.tell_agent(agent_id, frames.Watch(agent=agent_id, on=on))
+
+    def reaches(self, agent_id: str) -> bool:
+        """Whether the node that holds an agent is connected."""
+        agent = self._hub.rows.get(AGENTS, agent_id)
+        return agent is not None and agent.node_id in self._links
+
+    def tell_agent(self, agent_id: str, frame: frames.FromHub) -> bool:
+        """Send a frame to the node that holds an agent; False if it is not connected."""
+        agent = self._hub.rows.get(AGENTS, agent_id)
+        return agent is not None and agent.node_id is not None and self.say(agent.node_id, frame)
 
     def say(self, node_id: str, frame: frames.FromHub) -> bool:
         """Send a frame to a node if it is connected."""

@@ -15,9 +15,11 @@ from greenroom.node.hearing import Hearing, Show, Tell
 from greenroom.node.processes import Spawner
 from greenroom.node.sandbox import sandbox_for
 from greenroom.node.surroundings import clear_away, make_opening
+from greenroom.node.terminals import COLUMNS, ROWS, Pace, ShownTerminal
 from greenroom.node.trees import end_tree, family
 from greenroom.nouns.agents.profiles import Definition
-from greenroom.runtimes.contract import Died, Driver, Opened, Session, TurnEnded
+from greenroom.runtimes.contract import Attachable, Died, Driver, Opened, Opening, Seated, Session, TurnEnded
+from greenroom.runtimes.transports.pty import TerminalLine
 
 logger = logging.getLogger(__name__)
 _CANCEL_S = 5.0
@@ -28,7 +30,7 @@ class HeldAgent:
     """One agent: its session while it lives, the run it is at, and what is to be said to it next."""
 
     def __init__(
-        self, agent_id: str, folder: Path, tell: Tell, show: Show, room: Callable[[], Awaitable[None]]
+        self, agent_id: str, folder: Path, tell: Tell, show: Show, room: Callable[[], Awaitable[None]], pace: Pace
     ) -> None:
         self.agent_id = agent_id
         self.run_id: str | None = None
@@ -37,13 +39,21 @@ class HeldAgent:
         self.idle_since = time.monotonic()
         self.idle_s = 0
         self.spawner = Spawner(f"{family(folder)}.{new_id('tree')}")
+        self.beside = Spawner(f"{family(folder)}.{new_id('tree')}")
+        """For the runtime's own terminal program, which ends without the agent."""
+        self.terminal: ShownTerminal | None = None
+        self._show = show
+        self._pace = pace
+        self._is_watched = False
+        self._is_beside = False
+        self._opening: Opening | None = None
         self._folder = folder
         self._hearing = Hearing(agent_id, tell, show)
         self._room = room
         self._queued: list[str] = []
         self._paused = False
         self._reading: asyncio.Task[None] | None = None
-        self._opening: asyncio.Future[Session] | None = None
+        self._being_opened: asyncio.Future[Session] | None = None
         self._turn = asyncio.Event()
         self._turn.set()
         self._opened: Opened | None = None
@@ -55,7 +65,8 @@ class HeldAgent:
     @property
     def is_gone(self) -> bool:
         """Whether nothing is left of it that would have to be held."""
-        return not self._busy.locked() and self.session is None and self.run_id is None and self._reading is None
+        is_held = self._busy.locked() or self._is_watched or self._reading is not None
+        return not is_held and self.session is None and self.run_id is None
 
     @property
     def is_idle(self) -> bool:
@@ -99,17 +110,18 @@ class HeldAgent:
         self.spawner.sandbox = sandbox_for(definition.sandbox, self._folder, env.get("HOME"), own)
         if self.run_id != order.run:
             return
-        self._opening = asyncio.ensure_future(driver.open(opening, self.spawner))
+        self._being_opened = asyncio.ensure_future(driver.open(opening, self.spawner))
         try:
             async with asyncio.timeout(definition.start_timeout_s):
-                session = await self._opening
+                session = await self._being_opened
         except asyncio.CancelledError:
             if self.run_id == order.run:
                 raise  # not the run is cancelled, but the node stops
             return
         finally:
-            self._opening = None
-        self.session = session
+            self._being_opened = None
+        self.session, self._opening = session, opening
+        await self._seat(session)
         self._reading = asyncio.create_task(self._read(session), name=f"agent {self.agent_id}")
 
     async def _failed(self, error: str) -> None:
@@ -204,8 +216,8 @@ class HeldAgent:
         self.run_id = None
         self.idle_since = time.monotonic()
         self._queued = []
-        if self._opening is not None:
-            self._opening.cancel()
+        if self._being_opened is not None:
+            self._being_opened.cancel()
         try:
             async with asyncio.timeout(_CANCEL_S), self._busy:
                 if self.session is not None and self.keep:
@@ -216,6 +228,61 @@ class HeldAgent:
         except TimeoutError:
             logger.warning("agent %s did not stop: its processes are ended", self.agent_id)
             await self._kill()
+
+    async def _seat(self, session: Session) -> None:
+        """Give a session that lives in a terminal its screen."""
+        if isinstance(session, Seated):
+            if self.terminal is not None:
+                await self.terminal.forget()
+            self.terminal = ShownTerminal(session.seat(), self._show_terminal, self._pace)
+            self.terminal.watch(self._is_watched)
+
+    def _show_terminal(self, kind: str, data: Any) -> bool:
+        return self._show(self.agent_id, kind, data)
+
+    async def watch(self, on: bool) -> None:
+        """Somebody looks, or nobody does any more: at its terminal, or at the one its runtime opens beside it."""
+        self._is_watched = on
+        if on and self.terminal is None:
+            await self._sit_beside()
+        if self.terminal is not None:
+            self.terminal.watch(on)
+            if not on and self._is_beside:
+                await self._leave_beside()
+        elif on:
+            self._show(self.agent_id, "none", None)
+
+    async def _sit_beside(self) -> None:
+        session, opening = self.session, self._opening
+        command = session.attach_command() if isinstance(session, Attachable) else None
+        if command is None or opening is None:
+            return
+        try:
+            child = await self.beside.spawn_terminal(command, opening.directory, opening.env, ROWS, COLUMNS)
+        except (OSError, ValueError) as error:
+            logger.warning("agent %s: its terminal program cannot be started: %s", self.agent_id, error)
+            return
+        self._is_beside = True
+        self.terminal = ShownTerminal(TerminalLine(child), self._show_terminal, self._pace)
+
+    async def _leave_beside(self) -> None:
+        terminal, self.terminal, self._is_beside = self.terminal, None, False
+        if terminal is not None:
+            await terminal.close()
+
+    def typed(self, frame: frames.Typed) -> None:
+        """Keys from whoever sits at its terminal, or its new size."""
+        if self.terminal is None:
+            return
+        if frame.rows and frame.columns:
+            self.terminal.resize(frame.rows, frame.columns)
+        if frame.data:
+            self.terminal.type(frame.data)
+
+    async def finish(self, run_id: str) -> None:
+        """The agent has said through the hub that it is done."""
+        if self.run_id == run_id and isinstance(self.session, Seated):
+            await self.session.finish()
 
     async def close(self) -> None:
         """End the agent's process and all it started; it can be resumed later."""
@@ -244,5 +311,7 @@ class HeldAgent:
         await asyncio.to_thread(end_tree, self.spawner.mark)
 
     async def _clear_away(self) -> None:
+        if self._is_beside:
+            await self._leave_beside()
         await self._kill()
         await asyncio.to_thread(clear_away, self._folder, self.agent_id, self._definition, self.keep)

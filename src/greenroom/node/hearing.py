@@ -9,7 +9,7 @@ import msgspec
 from greenroom.runtimes.contract import CallStarted, Died, Heard, Said, Thought, TurnEnded
 
 Tell = Callable[[str, dict[str, Any]], None]
-Show = Callable[[str, str, Any], object]
+Show = Callable[[str, str, Any], bool]
 _GATHER_S = 0.5
 _GATHER_CHARS = 8192
 _ANSWER_CHARS = 1_000_000

@@ -87,10 +87,10 @@ class Child:
         self._process.stdin.close()
 
     async def wait(self) -> int:
-        return await self._process.wait()
+        return await exit_of(self._process)
 
     async def end(self, grace_s: float = 2.0) -> None:
-        await end_child(self.pid, self._mark, self._process.wait, grace_s)
+        await end_child(self.pid, self._mark, self.wait, grace_s)
         with contextlib.suppress(TimeoutError):  # something outside the tree may hold the pipe
             async with asyncio.timeout(_OUTPUT_S):
                 await self._process.wait()
@@ -146,10 +146,10 @@ class ChildTerminal:
             fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     async def wait(self) -> int:
-        return await self._process.wait()
+        return await exit_of(self._process)
 
     async def end(self, grace_s: float = 2.0) -> None:
-        await end_child(self.pid, self._mark, self._process.wait, grace_s)
+        await end_child(self.pid, self._mark, self.wait, grace_s)
         await self._process.wait()
         if self._master >= 0:
             master, self._master = self._master, -1
@@ -159,6 +159,23 @@ class ChildTerminal:
 def _set(ready: "asyncio.Future[None]") -> None:
     if not ready.done():
         ready.set_result(None)
+
+
+async def exit_of(process: asyncio.subprocess.Process) -> int:
+    """The exit code of a process. asyncio's own wait goes on for as long as anything holds one of its pipes."""
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(ProcessLookupError):  # it is collected already
+        handle = os.pidfd_open(process.pid)
+        over: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(handle, _set, over)
+        try:
+            await over
+        finally:
+            loop.remove_reader(handle)
+            os.close(handle)
+    while process.returncode is None:  # noqa: ASYNC110 asyncio is about to collect it
+        await asyncio.sleep(0.005)
+    return process.returncode
 
 
 async def end_child(pid: int, mark: str, wait: Waits, grace_s: float) -> None:

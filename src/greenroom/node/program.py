@@ -18,6 +18,7 @@ from greenroom.node.agents import HeldAgent
 from greenroom.node.link import Address, HubLink, NotWelcome
 from greenroom.node.outbox import Outbox
 from greenroom.node.processes import reap
+from greenroom.node.terminals import Pace
 from greenroom.node.trees import become_subreaper, end_tree, family
 from greenroom.runtimes.contract import Driver
 
@@ -45,6 +46,7 @@ class NodeProgram:
         self._agents: dict[str, HeldAgent] = {}
         self._found: dict[str, str] = {}
         self._watched: set[str] = set()
+        self._pace = Pace()
         self._mcp_url = ""
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_unneeded = False
@@ -77,6 +79,8 @@ class NodeProgram:
             self._attempt = len(_RETRY_S)
         except (OSError, ValueError, msgspec.DecodeError) as error:
             said = f"the hub cannot be reached: {error}"
+        for agent_id in tuple(self._watched):
+            self._watch(agent_id, on=False)
         if self._attempt in (0, len(_RETRY_S)):
             logger.warning("%s", said)
         self._alone_since = time.monotonic() if self._attempt == 0 else self._alone_since
@@ -130,7 +134,10 @@ class NodeProgram:
                     self._do(self._carry_out(frame))
                 self._link.say(frames.Taken(orders=[frame.id]))
             case frames.Watch():
-                (self._watched.add if frame.on else self._watched.discard)(frame.agent)
+                self._watch(frame.agent, on=frame.on)
+            case frames.Typed():
+                if frame.agent in self._agents:
+                    self._agents[frame.agent].typed(frame)
             case frames.Stopping():
                 self._is_unneeded = True
             case _:
@@ -157,6 +164,8 @@ class NodeProgram:
                     await agent.pause()
                 case "go_on" if agent:
                     await agent.go_on()
+                case "finish" if agent:
+                    await agent.finish(order.run)
                 case "end" if agent:
                     await agent.close()
                 case _:
@@ -173,8 +182,10 @@ class NodeProgram:
             return
         agent = self._agents.get(order.agent)
         if agent is None:
-            agent = HeldAgent(order.agent, self._folder, self._tell, self._show, self._outbox.room)
+            agent = HeldAgent(order.agent, self._folder, self._tell, self._show, self._outbox.room, self._pace)
             self._agents[order.agent] = agent
+            if order.agent in self._watched:
+                await agent.watch(on=True)
         await agent.start(order, driver, self._mcp_url, dict(os.environ), lambda: self._outbox.is_cancelled(order.run))
 
     def _tell(self, run_id: str, heard: dict[str, Any]) -> None:
@@ -182,10 +193,20 @@ class NodeProgram:
         self._outbox.add(run_id, time.time_ns() // 1_000_000, heard)
         self._link.wake()
 
-    def _show(self, agent_id: str, kind: str, data: Any) -> None:
-        """Show something to whoever looks just now."""
-        if agent_id in self._watched:
-            self._link.show(frames.Live(agent=agent_id, kind=kind, data=data))
+    def _show(self, agent_id: str, kind: str, data: Any) -> bool:
+        """Show something to whoever looks just now; False when the hub is slow, and it is dropped."""
+        if agent_id not in self._watched or not self._link.is_up:
+            return True
+        return self._link.show(frames.Live(agent=agent_id, kind=kind, data=data))
+
+    def _watch(self, agent_id: str, *, on: bool) -> None:
+        """Somebody looks at an agent, or nobody does any more."""
+        (self._watched.add if on else self._watched.discard)(agent_id)
+        agent = self._agents.get(agent_id)
+        if agent is not None:
+            self._do(agent.watch(on))
+        elif on:
+            self._show(agent_id, "none", None)
 
     async def _look(self) -> None:
         """Every second: collect what has ended, end who idles too long, forget who is gone."""

@@ -1,6 +1,6 @@
 """What a driver is: it opens a session of a runtime and tells what it hears. Nothing else is known above it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -180,6 +180,39 @@ class Attachable(Protocol):
 
     def attach_command(self) -> list[str] | None:
         """The program as an argument vector, for the opening's directory and environment; None if there is none."""
+        ...
+
+
+class Seat(Protocol):
+    """The terminal that an agent lives in. Its session drains it; others may look, and press keys."""
+
+    def watch(self, watcher: Callable[[bytes], None]) -> Callable[[], None]:
+        """Be given each piece of what the program writes; returns how to stop."""
+        ...
+
+    def type(self, keys: bytes) -> None:
+        """Press keys, without waiting for the program to read them."""
+        ...
+
+    def resize(self, rows: int, columns: int) -> None: ...
+
+    async def over(self) -> int:
+        """The exit code, once the program has ended and its last words are read."""
+        ...
+
+    async def close(self) -> None:
+        """End the program and all it started."""
+        ...
+
+
+@runtime_checkable
+class Seated(Protocol):
+    """A session whose agent lives in a terminal; such a session is told by `finish` that the agent says it is done."""
+
+    def seat(self) -> Seat: ...
+
+    async def finish(self) -> None:
+        """The agent has said through the hub that its turn is over; TurnEnded follows."""
         ...
 
 

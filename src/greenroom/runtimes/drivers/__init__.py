@@ -5,6 +5,8 @@ from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.known import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE
 from greenroom.runtimes.drivers.claude.driver import ClaudeDriver
 from greenroom.runtimes.drivers.codex.driver import CodexDriver
+from greenroom.runtimes.drivers.command.driver import CommandDriver
+from greenroom.runtimes.drivers.pty.driver import PtyDriver
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 
 DRIVERS: dict[str, Driver] = {
@@ -17,4 +19,6 @@ DRIVERS: dict[str, Driver] = {
     "claude-agent-acp": AcpDriver(CLAUDE),
     "codex-acp": AcpDriver(CODEX),
     "acp": AcpDriver(),
+    "command": CommandDriver(),
+    "pty": PtyDriver(),
 }

@@ -1,0 +1,81 @@
+"""`greenroom agent attach` and `agent logs`: sit at an agent's terminal, or read what it has said and done."""
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from greenroom.cli.client import Client, add_options, open_client
+from greenroom.cli.run import ENDED, show_item
+from greenroom.cli.terminal import line, say, show_json
+from greenroom.log.errors import Refused
+
+_LOOK_S = 1.0
+
+
+def add_to(actions: Any) -> None:
+    attach = actions.add_parser(
+        "attach",
+        help="sit at an agent's terminal; Ctrl-B D leaves",
+        description="Look at an agent's terminal and type into it. Ctrl-B D leaves, Ctrl-B T types in place of whoever"
+        " does, Ctrl-B Ctrl-B is one Ctrl-B. An agent that has no terminal is shown by its words.",
+        epilog="example: greenroom agent attach agt_01m7... --read-only",
+    )
+    add_options(attach, answers=False)
+    attach.add_argument("id", metavar="ID", help="the agent, or a run of it")
+    attach.add_argument("--read-only", action="store_true", help="look, and never type")
+    attach.set_defaults(run=run_attach)
+    logs = actions.add_parser(
+        "logs",
+        help="what an agent has said and done in its last run",
+        epilog="example: greenroom agent logs agt_01m7... -f",
+    )
+    add_options(logs)
+    logs.add_argument("id", metavar="ID", help="the agent, or a run of it")
+    logs.add_argument("-f", "--follow", action="store_true", help="go on until the run ends")
+    logs.set_defaults(run=run_logs)
+
+
+def run_attach(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    agent_id = _agent(client, args.id)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refused("no_terminal", "Attaching needs a terminal: use `greenroom agent logs ID -f` in a pipe.")
+    from greenroom.cli.seat import sit
+
+    how, word = sit(client.url, client.token, agent_id, args.read_only)
+    if how == "none":
+        say(f"{line(agent_id)} has no terminal; this is what it says (Ctrl-C leaves):")
+        return _show(client, _last_run(client, agent_id), follow=True, as_json=False)
+    say(line(word))
+    return 0 if how in ("left", "ended") else 1
+
+
+def run_logs(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    run_id = args.id if args.id.startswith("run_") else _last_run(client, args.id)
+    return _show(client, run_id, follow=args.follow, as_json=args.json)
+
+
+def _agent(client: Client, given: str) -> str:
+    return str(client.get("runs", given)["agent_id"] if given.startswith("run_") else client.get("agents", given)["id"])
+
+
+def _last_run(client: Client, agent_id: str) -> str:
+    found = next((run for run in client.get("runs", limit=200) if run["agent_id"] == agent_id), None)
+    if found is None:
+        raise Refused("no_run", f"{agent_id} has had no run lately: see `greenroom runs list`.")
+    return str(found["id"])
+
+
+def _show(client: Client, run_id: str, *, follow: bool, as_json: bool) -> int:
+    shown = 0
+    while True:
+        run = client.get("runs", run_id)
+        while items := client.get("runs", run_id, "items", after=shown):
+            shown = items[-1]["number"]
+            for item in items:
+                show_json(item) if as_json else show_item(item)
+        if not follow or run["status"] in ENDED:
+            return 0
+        time.sleep(_LOOK_S)

@@ -1,0 +1,205 @@
+"""A person's own terminal as a seat at an agent's: raw keys out, a screen in, and all as before when they leave."""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import struct
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import websockets
+from websockets.asyncio.client import ClientConnection, connect
+
+from greenroom.cli.client import HubUnreachable
+from greenroom.cli.terminal import line
+
+_PREFIX = 0x02
+_BEAT_S = 10.0
+_ENTER = "\x1b[?1049h\x1b[?7l\x1b[2J"
+_LEAVE = "\x1b[0m\x1b[?7h\x1b[?1l\x1b[?2004l\x1b[?25h\x1b[?1049l"
+_MODES = {"cursor_keys": 1, "paste": 2004}
+
+
+class Seat:
+    """What is on the person's terminal, and what they press."""
+
+    def __init__(self, link: ClientConnection, agent_id: str, looks_only: bool) -> None:
+        self._link = link
+        self._agent_id = agent_id
+        self._looks_only = looks_only
+        self._prefixed = False
+        self._writing = False
+        self._status = "connecting"
+        self._lines: dict[int, str] = {}
+        self._screen: dict[str, Any] = {}
+        self._keys: asyncio.Queue[bytes] = asyncio.Queue(1024)
+        self.ended: tuple[str, str] | None = None
+
+    async def sit(self) -> tuple[str, str]:
+        """Until the person leaves, the agent's terminal ends, or the hub is gone."""
+        loop = asyncio.get_running_loop()
+        loop.add_reader(0, self._pressed)
+        loop.add_signal_handler(signal.SIGWINCH, self._resized)
+        try:
+            tasks = [asyncio.create_task(work()) for work in (self._show, self._send, self._beat)]
+            done, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in rest:
+                task.cancel()
+            await asyncio.gather(*rest, return_exceptions=True)
+            for task in done:
+                with contextlib.suppress(websockets.ConnectionClosed):
+                    task.result()
+        finally:
+            loop.remove_reader(0)
+            loop.remove_signal_handler(signal.SIGWINCH)
+        return self.ended or ("lost", f"The connection ended: {self._link.close_reason or 'the hub is gone'}.")
+
+    async def _show(self) -> None:
+        async for text in self._link:
+            frame = json.loads(text)
+            match frame["op"]:
+                case "screen":
+                    self._draw(frame)
+                case "writer":
+                    self._writer(frame)
+                case "none":
+                    self.ended = ("none", "")
+                    return
+                case "ended":
+                    self.ended = ("ended", f"The program of {self._agent_id} has ended (code {frame.get('code')}).")
+                    return
+                case "away":
+                    self._say("its node cannot be reached just now")
+
+    def _writer(self, frame: dict[str, Any]) -> None:
+        took_over = frame["you"] and not self._writing
+        self._writing = frame["you"]
+        if took_over:
+            self._resized()
+        if self._writing:
+            self._say("you type")
+        elif frame["may_type"]:
+            self._say(f"you look; {frame['writer'] or 'nobody'} types; Ctrl-B T to type yourself")
+        else:
+            self._say("you look")
+
+    def _draw(self, frame: dict[str, Any]) -> None:
+        rows, _ = size()
+        out = []
+        if frame["whole"]:
+            self._lines = {}
+            out.append("\x1b[0m\x1b[2J")
+        changed = {int(row): text for row, text in frame["lines"].items()}
+        self._lines |= changed
+        self._screen = frame
+        out += [f"\x1b[{row + 1};1H\x1b[0m\x1b[2K{text}" for row, text in changed.items() if row < rows - 1]
+        for name, mode in _MODES.items():
+            out.append(f"\x1b[?{mode}{'h' if name in frame['modes'] else 'l'}")
+        put("".join(out) + self._last_line() + self._cursor())
+
+    def _cursor(self) -> str:
+        rows, columns = size()
+        y, x, shown = self._screen.get("cursor", (0, 0, 1))
+        return f"\x1b[{min(y + 1, rows - 1)};{min(x + 1, columns)}H\x1b[?25{'h' if shown else 'l'}"
+
+    def _last_line(self) -> str:
+        rows, columns = size()
+        dropped = self._screen.get("dropped_bytes")
+        more = f" · {dropped} bytes dropped" if dropped else ""
+        text = f" {self._agent_id} · {self._status}{more} · Ctrl-B D leaves"
+        return f"\x1b[{rows};1H\x1b[0;7m{line(text)[:columns].ljust(columns)}\x1b[0m"
+
+    def _say(self, status: str) -> None:
+        self._status = status
+        put(self._last_line() + self._cursor())
+
+    def _resized(self) -> None:
+        rows, columns = size()
+        if self._writing:
+            self._put_frame({"op": "size", "rows": max(rows - 1, 2), "columns": max(columns, 2)})
+        whole = "".join(f"\x1b[{row + 1};1H{text}" for row, text in self._lines.items() if row < rows - 1)
+        put("\x1b[0m\x1b[2J" + whole + self._last_line() + self._cursor())
+
+    def _pressed(self) -> None:
+        data = os.read(0, 65536)
+        if not data:
+            self._put_frame(None)
+            return
+        keys = bytearray()
+        for key in data:
+            if not self._prefixed:
+                self._prefixed = key == _PREFIX
+                if not self._prefixed:
+                    keys.append(key)
+                continue
+            self._prefixed = False
+            if key in b"dD":
+                self.ended = ("left", f"You have left {self._agent_id}; it goes on.")
+                self._put_frame(None)
+            elif key in b"tT":
+                self._put_frame({"op": "take"})
+            elif key == _PREFIX:
+                keys.append(key)
+        if keys and self._writing:
+            self._put_frame({"op": "keys", "data": keys.decode("utf-8", "replace")})
+
+    def _put_frame(self, frame: dict[str, Any] | None) -> None:
+        with contextlib.suppress(asyncio.QueueFull):  # so much at once is no typing
+            self._keys.put_nowait(json.dumps(frame).encode())
+
+    async def _send(self) -> None:
+        while (frame := await self._keys.get()) != b"null":
+            await self._link.send(frame.decode())
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(_BEAT_S)
+            await self._link.send('{"op":"ping"}')
+
+
+def size() -> tuple[int, int]:
+    """Rows and columns of the person's terminal."""
+    rows, columns, _, _ = struct.unpack("HHHH", fcntl.ioctl(1, termios.TIOCGWINSZ, bytes(8)))
+    return rows or 24, columns or 80
+
+
+def put(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def raw_terminal() -> Iterator[None]:
+    """Every key as it is pressed, on a page of its own; afterwards all is as it was."""
+    before = termios.tcgetattr(0)
+    tty.setraw(0)
+    put(_ENTER)
+    try:
+        yield
+    finally:
+        put(_LEAVE)
+        termios.tcsetattr(0, termios.TCSAFLUSH, before)
+
+
+def sit(url: str, token: str, agent_id: str, looks_only: bool) -> tuple[str, str]:
+    """Sit at an agent's terminal; returns how that ended (left, ended, none, lost) and a sentence about it."""
+    return asyncio.run(_sit(url, token, agent_id, looks_only))
+
+
+async def _sit(url: str, token: str, agent_id: str, looks_only: bool) -> tuple[str, str]:
+    target = url.replace("http", "ws", 1) + f"/api/agents/{quote(agent_id, safe='')}/attach"
+    target += "?read_only=1" if looks_only else ""
+    headers = {"Authorization": f"Bearer {token}"}
+    try:
+        async with connect(target, additional_headers=headers, max_size=4 * 1024 * 1024) as link:
+            with raw_terminal():
+                return await Seat(link, agent_id, looks_only).sit()
+    except (OSError, websockets.WebSocketException) as error:
+        raise HubUnreachable(f"The hub at {url} does not let you attach ({error}).") from error

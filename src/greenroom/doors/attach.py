@@ -1,0 +1,105 @@
+"""The door to agents' terminals: a WebSocket that shows a screen, and takes keys from who may type.
+
+Sent to a viewer: `screen` (the lines that changed, or the `whole`), `writer` (who types), `none` (the agent has no
+terminal), `ended`, `away` (its node cannot be reached), `said` and `thought` (its words as they come). Taken from it:
+`keys`, `size`, `take` (type from now on) and `ping`.
+"""
+
+import asyncio
+import contextlib
+from typing import Literal
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.gateway.attach import MOST_KEYS, Attachments, Sight, Viewer
+from greenroom.gateway.links import Links
+from greenroom.hub import Hub
+from greenroom.nouns.access.model import NOBODY, Principal
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.runs.queries import current_run, may_see_run
+
+PATH = "/api/agents/{agent_id}/attach"
+_SEND_S = 20.0
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """A frame of a viewer."""
+
+    op: Literal["keys", "size", "take", "ping"]
+    data: str = ""
+    rows: int = 0
+    columns: int = 0
+
+
+_DECODE = msgspec.json.Decoder(Wish).decode
+
+
+class AttachDoor:
+    """The application behind the path; the guard has proven who calls."""
+
+    def __init__(self, hub: Hub, links: Links) -> None:
+        self._hub = hub
+        self._attachments = Attachments(links)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        by: Principal = scope.get(PRINCIPAL, NOBODY)
+        agent_id = scope["path_params"]["agent_id"]
+        if not self._may_look(by, agent_id):
+            await send({"type": "websocket.close", "code": 4403, "reason": "no such agent for you"})
+            return
+        looks_only = b"read_only=1" in scope.get("query_string", b"").split(b"&")
+        viewer = Viewer(by, by.name, may_type="operate" in by.rights and not looks_only)
+        sight = self._attachments.join(agent_id, viewer)
+        if sight is None:
+            await send({"type": "websocket.close", "code": 1013, "reason": "too many look at this agent"})
+            return
+        try:
+            await send({"type": "websocket.accept"})
+            async with asyncio.TaskGroup() as tasks:
+                writing = tasks.create_task(_write(viewer, send))
+                with contextlib.suppress(OSError, msgspec.DecodeError):  # it has gone, or does not speak our language
+                    await _read(sight, viewer, receive)
+                writing.cancel()
+        except* (TimeoutError, OSError):
+            pass  # it does not read: it may come again
+        finally:
+            self._attachments.leave(agent_id, viewer)
+
+    def _may_look(self, by: Principal, agent_id: str) -> bool:
+        """An agent sees the terminals of those that it has called, and of no others."""
+        if "read" not in by.rights or self._hub.rows.get(AGENTS, agent_id) is None:
+            return False
+        if by.kind in ("operator", "viewer") and by.threads is None:
+            return True
+        run = current_run(self._hub.rows, agent_id)
+        return run is not None and may_see_run(self._hub.rows, by, run)
+
+
+async def _write(viewer: Viewer, send: Send) -> None:
+    while True:
+        text = await viewer.take()
+        async with asyncio.timeout(_SEND_S):
+            await send({"type": "websocket.send", "text": text})
+
+
+async def _read(sight: Sight, viewer: Viewer, receive: Receive) -> None:
+    while True:
+        message = await receive()
+        if message["type"] != "websocket.receive":
+            return
+        text = message.get("text") or ""
+        if len(text) > 2 * MOST_KEYS:
+            return
+        wish = _DECODE(text)
+        match wish.op:
+            case "keys":
+                sight.type(viewer, wish.data)
+            case "size":
+                sight.resize(viewer, wish.rows, wish.columns)
+            case "take":
+                sight.take_over(viewer)
+            case "ping":
+                viewer.note({"op": "pong"})

@@ -1,0 +1,163 @@
+"""People at agents' terminals: many may look, one types, and who reads slowly is shown less often, never wrongly.
+
+The hub keeps the screen of each agent that somebody looks at. A viewer has at most one screen waiting for it, into
+which every change is merged; so a viewer costs the same however slow it is, and the next frame it takes is the newest.
+"""
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from greenroom.gateway import frames
+from greenroom.gateway.links import Links
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import Principal
+
+MOST_VIEWERS = 100
+MOST_KEYS = 65_536
+_NOTES = 64
+_ENCODE = msgspec.json.Encoder().encode
+Frame = dict[str, Any]
+
+
+def merge(into: Frame | None, new: Frame) -> Frame | None:
+    """A screen with a change applied; None while the whole of it is not known."""
+    if new.get("whole"):
+        return {**new, "lines": dict(new["lines"])}
+    if into is None:
+        return None
+    kept = {"whole": into["whole"], "above": into.get("above", [])}
+    return {**new, **kept, "lines": {**into["lines"], **new["lines"]}}
+
+
+class Viewer:
+    """Somebody who looks at an agent's terminal."""
+
+    def __init__(self, by: Principal, name: str, may_type: bool) -> None:
+        self.id = new_id("view")
+        self.by = by
+        self.name = name
+        self.may_type = may_type
+        self._notes: list[Frame] = []
+        self._screen: Frame | None = None
+        self._something = asyncio.Event()
+
+    def note(self, frame: Frame) -> None:
+        """Tell it something beside the screen; only the newest are kept."""
+        self._notes = [*self._notes[-_NOTES + 1 :], frame]
+        self._something.set()
+
+    def show(self, frame: Frame) -> None:
+        """Show it a change, or the whole screen."""
+        if self._screen is None:
+            self._screen = frame
+        else:
+            self._screen = merge(self._screen, frame)
+        self._something.set()
+
+    async def take(self) -> str:
+        """What it is to be sent next."""
+        while not self._notes and self._screen is None:
+            self._something.clear()
+            await self._something.wait()
+        if self._notes:
+            return _ENCODE(self._notes.pop(0)).decode()
+        screen, self._screen = self._screen, None
+        return _ENCODE({"op": "screen", **(screen or {})}).decode()
+
+
+class Sight:
+    """One agent that somebody looks at: its screen as far as it is known, who looks, and who writes."""
+
+    def __init__(self, links: Links, agent_id: str) -> None:
+        self._links = links
+        self._agent_id = agent_id
+        self._screen: Frame | None = None
+        self._state: Frame | None = None
+        self.viewers: list[Viewer] = []
+        self.writer: Viewer | None = None
+        self._end_listening = links.listen(agent_id, self._heard)
+
+    def join(self, viewer: Viewer) -> None:
+        self.viewers.append(viewer)
+        if viewer.may_type and self.writer is None:
+            self.writer = viewer
+        self._tell_writer()
+        if self._screen is not None:
+            viewer.show(self._screen)
+        if self._state is not None:
+            viewer.note(self._state)
+        if not self._links.reaches(self._agent_id):
+            viewer.note({"op": "away"})
+
+    def leave(self, viewer: Viewer) -> bool:
+        """Returns whether anybody is left."""
+        self.viewers.remove(viewer)
+        if self.writer is viewer:
+            self.writer = None
+            self._tell_writer()
+        if not self.viewers:
+            self._end_listening()
+        return bool(self.viewers)
+
+    def take_over(self, viewer: Viewer) -> None:
+        """The viewer writes from now on, if it may; whoever wrote only looks."""
+        if viewer.may_type:
+            self.writer = viewer
+        self._tell_writer()
+
+    def type(self, viewer: Viewer, data: str) -> None:
+        if viewer is self.writer:
+            self._send(viewer, frames.Typed(agent=self._agent_id, data=data[:MOST_KEYS]))
+
+    def resize(self, viewer: Viewer, rows: int, columns: int) -> None:
+        if viewer is self.writer and rows > 0 and columns > 0:
+            self._send(viewer, frames.Typed(agent=self._agent_id, rows=rows, columns=columns))
+
+    def _send(self, viewer: Viewer, frame: frames.Typed) -> None:
+        if not self._links.tell_agent(self._agent_id, frame):
+            viewer.note({"op": "away"})
+
+    def _tell_writer(self) -> None:
+        name = self.writer.name if self.writer else None
+        for viewer in self.viewers:
+            told = {"op": "writer", "writer": name, "you": viewer is self.writer, "may_type": viewer.may_type}
+            viewer.note({**told, "viewers": len(self.viewers)})
+
+    def _heard(self, agent_id: str, kind: str, data: Any) -> None:
+        if kind == "screen" and isinstance(data, dict):
+            self._state = None
+            self._screen = merge(self._screen, data)
+            if self._screen is not None:
+                for viewer in self.viewers:
+                    viewer.show(data)
+        elif kind in ("none", "ended"):
+            self._state = {"op": kind, **(data if isinstance(data, dict) else {})}
+            for viewer in self.viewers:
+                viewer.note(self._state)
+        elif kind in ("said", "thought"):
+            for viewer in self.viewers:
+                viewer.note({"op": kind, "text": str(data)})
+
+
+class Attachments:
+    """All agents that somebody looks at."""
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+        self._sights: dict[str, Sight] = {}
+
+    def join(self, agent_id: str, viewer: Viewer) -> Sight | None:
+        """Begin to look; None when too many do."""
+        sight = self._sights.get(agent_id)
+        if sight is None:
+            sight = self._sights[agent_id] = Sight(self._links, agent_id)
+        if len(sight.viewers) >= MOST_VIEWERS:
+            return None
+        sight.join(viewer)
+        return sight
+
+    def leave(self, agent_id: str, viewer: Viewer) -> None:
+        if not self._sights[agent_id].leave(viewer):
+            del self._sights[agent_id]

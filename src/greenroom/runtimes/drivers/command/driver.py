@@ -1,0 +1,120 @@
+"""Runs an operator's command for a prompt: an argument vector, never a shell line.
+
+Options of a profile: `prompt` is "argument" (the command has `{prompt}`, the default) or "stdin"; `timeout_s` ends it.
+"""
+
+import asyncio
+import codecs
+from collections.abc import AsyncIterator
+from typing import Any
+
+from greenroom.runtimes.contract import Decision, Died, Found, Heard, Opened, Opening, Process, Said, Spawner, TurnEnded
+from greenroom.runtimes.hub_variables import hub_variables
+from greenroom.runtimes.transports.ears import Ears
+
+_WORDS = 2000
+_LAST_S = 1.0
+_PROMPTS = ("argument", "stdin")
+
+
+class CommandDriver:
+    """Drives any command."""
+
+    name = "command"
+
+    async def find(self, env: dict[str, str]) -> Found | None:
+        return Found("1", "")
+
+    async def open(self, opening: Opening, spawner: Spawner) -> "CommandSession":
+        if not opening.command:
+            raise ValueError("the profile has no command")
+        how, timeout_s = opening.options.get("prompt", "argument"), opening.options.get("timeout_s")
+        if how not in _PROMPTS:
+            raise ValueError(f"the option prompt must be one of {', '.join(_PROMPTS)}")
+        if timeout_s is not None and not (isinstance(timeout_s, int | float) and timeout_s > 0):
+            raise ValueError("the option timeout_s must be a number of seconds")
+        env = {**opening.env, **hub_variables(opening)}
+        process = await spawner.spawn(opening.command, opening.directory, env)
+        if how == "argument":
+            process.close_stdin()
+        return CommandSession(process, how == "stdin", timeout_s)
+
+
+class CommandSession:
+    """One run of the command, which is one turn."""
+
+    def __init__(self, process: Process, takes_stdin: bool, timeout_s: float | None) -> None:
+        self._process = process
+        self._takes_stdin = takes_stdin
+        self._timeout_s = timeout_s
+        self._ears = Ears()
+        self._ended: TurnEnded | None = None
+        self._feeding: asyncio.Task[None] | None = None
+        self._ears.put(Opened(session=""))
+        self._listening = asyncio.create_task(self._listen(), name=f"command {process.pid}")
+
+    def heard(self) -> AsyncIterator[Heard]:
+        return self._ears.listen()
+
+    async def prompt(self, text: str) -> None:
+        if self._takes_stdin:
+            self._feeding = asyncio.create_task(self._feed(text), name=f"stdin of {self._process.pid}")
+
+    async def _feed(self, text: str) -> None:
+        try:
+            await self._process.write(text.encode())
+        except OSError:
+            return  # it did not want to read it all
+        self._process.close_stdin()
+
+    async def steer(self, text: str) -> bool:
+        return False
+
+    async def decide(
+        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+    ) -> None:
+        return None  # a command asks nothing
+
+    async def cancel(self) -> None:
+        await self._stop(TurnEnded(reason="cancelled"))
+
+    async def close(self) -> None:
+        await self._stop(TurnEnded(reason="cancelled"))
+        await self._listening
+
+    async def _stop(self, ended: TurnEnded) -> None:
+        self._ended = self._ended or ended
+        await self._process.end()
+
+    async def _listen(self) -> None:
+        reading = asyncio.create_task(self._read(), name=f"stdout of {self._process.pid}")
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._process.wait()
+                await asyncio.wait([reading], timeout=_LAST_S)  # a grandchild may hold the pipe open
+        except TimeoutError:
+            sentence = f"the command did not end within {self._timeout_s:g} s"
+            self._ended = self._ended or TurnEnded(reason="failed", error=sentence)
+        await self._process.end(0)  # and all that it left behind
+        code = await self._process.wait()
+        await asyncio.wait([reading], timeout=_LAST_S)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        if self._feeding is not None:
+            self._feeding.cancel()
+            await asyncio.gather(self._feeding, return_exceptions=True)
+        words = self._process.last_words().strip()[-_WORDS:]
+        self._ears.put(self._ended or _outcome(code, words), Died(code=code, last_words=words))
+        self._ears.end()
+
+    async def _read(self) -> None:
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        while piece := await self._process.read():
+            self._ears.put(Said(text=decode(piece)))
+            await self._ears.room()
+
+
+def _outcome(code: int, words: str) -> TurnEnded:
+    if code == 0:
+        return TurnEnded(reason="done")
+    return TurnEnded(reason="failed", error=f"the command ended with code {code}" + (f": {words}" if words else ""))

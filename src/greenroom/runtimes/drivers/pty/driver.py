@@ -1,0 +1,43 @@
+"""Opens terminal programs.
+
+Options of a profile: `prompt` is "type" (put in as if typed, the default), "argument" (the command has `{prompt}`) or
+"none"; `ready` is a pattern to wait for before anything is typed; `cancel_keys` stop what the program is at (Ctrl-C).
+"""
+
+import re
+
+from greenroom.runtimes.contract import Found, Opening, Spawner
+from greenroom.runtimes.drivers.pty.session import PtySession
+from greenroom.runtimes.hub_variables import hub_variables
+from greenroom.runtimes.transports.pty import TerminalLine
+
+_ROWS, _COLUMNS = 36, 110
+_PROMPTS = ("type", "argument", "none")
+
+
+class PtyDriver:
+    """Drives any program that lives in a terminal."""
+
+    name = "pty"
+
+    async def find(self, env: dict[str, str]) -> Found | None:
+        return Found("1", "")
+
+    async def open(self, opening: Opening, spawner: Spawner) -> PtySession:
+        if not opening.command:
+            raise ValueError("the profile has no command")
+        options = opening.options
+        if options.get("prompt", "type") not in _PROMPTS:
+            raise ValueError(f"the option prompt must be one of {', '.join(_PROMPTS)}")
+        if "ready" in options:
+            _need_pattern(str(options["ready"]))
+        env = {**opening.env, **hub_variables(opening)}
+        terminal = await spawner.spawn_terminal(opening.command, opening.directory, env, _ROWS, _COLUMNS)
+        return PtySession(TerminalLine(terminal), options)
+
+
+def _need_pattern(text: str) -> None:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"the option ready is no pattern: {error}") from None

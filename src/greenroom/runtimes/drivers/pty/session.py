@@ -1,0 +1,88 @@
+"""A session with a terminal program. Silence says nothing: a turn ends when the program does, or when it is told to."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from greenroom.runtimes.contract import Decision, Died, Heard, Opened, TurnEnded
+from greenroom.runtimes.transports.ears import Ears
+from greenroom.runtimes.transports.pty import TerminalLine
+
+_QUIET_S, _BEGIN_S, _READY_S = 0.3, 5.0, 30.0
+_LINES = 12
+
+
+class PtySession:
+    """One program in one terminal."""
+
+    def __init__(self, line: TerminalLine, options: dict[str, Any]) -> None:
+        self._line = line
+        self._options = options
+        self._ears = Ears()
+        self._in_turn = False
+        self._is_first = True
+        self._typing: asyncio.Task[None] | None = None
+        self._ears.put(Opened(session=""))
+        self._ending = asyncio.create_task(self._end(), name="end of a terminal program")
+
+    def seat(self) -> TerminalLine:
+        """The terminal, for whoever attaches."""
+        return self._line
+
+    def heard(self) -> AsyncIterator[Heard]:
+        return self._ears.listen()
+
+    async def prompt(self, text: str) -> None:
+        self._in_turn = True
+        how = self._options.get("prompt", "type")
+        first, self._is_first = self._is_first, False
+        if how == "none" or (how == "argument" and first):
+            return
+        self._typing = asyncio.create_task(self._put(text, wait=first), name="prompt for a terminal program")
+
+    async def _put(self, text: str, *, wait: bool) -> None:
+        if wait and "ready" in self._options:
+            await self._line.shown(str(self._options["ready"]), _READY_S)
+        elif wait:
+            await self._line.quiet(_QUIET_S, _BEGIN_S)
+        self._line.paste(text)
+
+    async def steer(self, text: str) -> bool:
+        self._line.paste(text)
+        return True
+
+    async def decide(
+        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+    ) -> None:
+        return None  # what such a program asks, it asks whoever sits at its terminal
+
+    async def finish(self) -> None:
+        """The agent has said through the hub that it is done."""
+        self._turn_over(TurnEnded(reason="done"))
+
+    async def cancel(self) -> None:
+        if self._in_turn:
+            self._line.type(str(self._options.get("cancel_keys", "\x03")).encode())
+            self._turn_over(TurnEnded(reason="cancelled"))
+
+    async def close(self) -> None:
+        await self._line.close()
+        await self._ending
+
+    def _turn_over(self, ended: TurnEnded) -> None:
+        if self._in_turn:
+            self._in_turn = False
+            self._ears.put(ended)
+
+    async def _end(self) -> None:
+        code = await self._line.over()
+        if self._typing is not None:
+            self._typing.cancel()
+            await asyncio.gather(self._typing, return_exceptions=True)
+        words = "\n".join(self._line.last_words().rstrip().splitlines()[-_LINES:])
+        if code == 0:
+            self._turn_over(TurnEnded(reason="done"))
+        else:
+            self._turn_over(TurnEnded(reason="failed", error=f"the program ended with code {code}: {words}"))
+        self._ears.put(Died(code=code, last_words=words))
+        self._ears.end()

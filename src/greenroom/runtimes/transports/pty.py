@@ -1,0 +1,128 @@
+"""A program in a terminal: always drained, typed to without ever waiting for it, and over when its process is."""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Callable
+
+from greenroom.runtimes.contract import Terminal
+
+Watcher = Callable[[bytes], None]
+_FLOOD_BYTES = 256 * 1024
+_FLOOD_S = 0.03
+"""So many bytes in so short a time are a flood, which is let wait: 8 MiB a second are enough for any screen."""
+_LAST_S = 0.5
+_TAIL = 8192
+_KEYS = 256
+_PASTE = re.compile(rb"\x1b\[\?(?:\d+;)*2004(?:;\d+)*([hl])")
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[ -?]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|[^\x20-\x7e\xa0-\U0010ffff\n\t]"
+)
+_UNTYPEABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class TerminalLine:
+    """Drains a terminal, and hands every piece to whoever watches."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._watchers: list[Watcher] = []
+        self._tail = b""
+        self._pastes = False
+        self._keys: asyncio.Queue[bytes] = asyncio.Queue(_KEYS)
+        self._wrote = asyncio.Event()
+        self._over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._running = asyncio.create_task(self._run(), name=f"terminal of {terminal.pid}")
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Be given each piece of what the program writes; returns how to stop."""
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)
+
+    def type(self, keys: bytes) -> None:
+        """Press keys. When the program has left too many unread, they are lost, as on any terminal."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self._keys.put_nowait(keys)
+
+    def paste(self, text: str) -> None:
+        """Put a text in and press Enter: as one paste where the program knows pastes, else line by line."""
+        clean = _UNTYPEABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+        if self._pastes:
+            self.type(b"\x1b[200~" + clean.encode() + b"\x1b[201~")
+            self.type(b"\r")
+        else:
+            self.type(clean.replace("\n", "\r").encode() + b"\r")
+
+    def resize(self, rows: int, columns: int) -> None:
+        if not self._over.done():
+            self._terminal.resize(rows, columns)
+
+    async def quiet(self, for_s: float, within_s: float) -> None:
+        """Wait until the program has begun to write and has paused, but not for ever: it is then ready for keys."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._wrote.wait()
+                while self._wrote.is_set():
+                    self._wrote.clear()
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(for_s):
+                            await self._wrote.wait()
+
+    async def shown(self, pattern: str, within_s: float) -> bool:
+        """Wait until the program has written something; False if it has not in that time."""
+        wanted = re.compile(pattern)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while not wanted.search(self.last_words()):
+                    self._wrote.clear()
+                    await self._wrote.wait()
+                return True
+        return False
+
+    async def over(self) -> int:
+        """The exit code, once the program has ended and its last words are read."""
+        return await asyncio.shield(self._over)
+
+    @property
+    def is_over(self) -> bool:
+        return self._over.done()
+
+    def last_words(self) -> str:
+        """The end of what it wrote, as plain text."""
+        return _ESCAPES.sub("", self._tail.decode("utf-8", "replace"))
+
+    async def close(self) -> None:
+        """End the program and all it started."""
+        await self._terminal.end()
+        await self._running
+
+    async def _run(self) -> None:
+        draining = asyncio.create_task(self._drain(), name=f"drain {self._terminal.pid}")
+        typing = asyncio.create_task(self._type(), name=f"type {self._terminal.pid}")
+        code = await self._terminal.wait()
+        await asyncio.wait([draining], timeout=_LAST_S)  # a grandchild may hold the terminal open
+        for task in (draining, typing):
+            task.cancel()
+        await asyncio.gather(draining, typing, return_exceptions=True)
+        await self._terminal.end(0)
+        self._wrote.set()
+        self._over.set_result(code)
+
+    async def _drain(self) -> None:
+        loop = asyncio.get_running_loop()
+        count, since = 0, loop.time()
+        while piece := await self._terminal.read():
+            self._tail = (self._tail + piece)[-_TAIL:]
+            for found in _PASTE.finditer(piece):
+                self._pastes = found[1] == b"h"
+            for watcher in tuple(self._watchers):
+                watcher(piece)
+            self._wrote.set()
+            count += len(piece)
+            if count >= _FLOOD_BYTES:
+                await asyncio.sleep(max(0.0, since + _FLOOD_S - loop.time()))
+                count, since = 0, loop.time()
+
+    async def _type(self) -> None:
+        while True:
+            await self._terminal.write(await self._keys.get())
