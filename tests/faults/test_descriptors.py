@@ -18,6 +18,7 @@ LIMIT = 256
 
 
 async def test_a_hub_without_descriptors_recovers_by_itself(tmp_path: Path) -> None:
+    """RX-14"""
     for hub in checked(HubProcess(tmp_path / "data", prefix=("prlimit", f"--nofile={LIMIT}:{LIMIT}"))):
         thread_id = await open_thread(hub.url, hub.token)
         _, token = await enrol(hub.url, hub.token, "agent")

@@ -92,7 +92,7 @@ SOCKET = {
 }
 
 
-@pytest.mark.parametrize("path", ["/sync"])
+@pytest.mark.parametrize("path", ["/sync", "/node", "/api/agents/agt_1/attach"])
 def test_a_websocket_of_a_foreign_page_is_refused_before_the_upgrade(house: House, cookie: str, path: str) -> None:
     """BO-01"""
     for origin in ON_THE_WIRE:
@@ -101,10 +101,15 @@ def test_a_websocket_of_a_foreign_page_is_refused_before_the_upgrade(house: Hous
     assert send(house, "GET", path, {**SOCKET, "Cookie": cookie}).status == 403, "a cookie without an origin"
     twice = {"Origin": house.hub.url, "Origin*": house.hub.url}
     assert send(house, "GET", path, {**SOCKET, "Cookie": cookie, **twice}).status in (400, 403)
-    assert send(house, "GET", path, {**SOCKET, "Cookie": cookie, "Origin": house.hub.url}).status == 101
     bearer = {"Authorization": f"Bearer {house.tokens['operator']}"}
-    assert send(house, "GET", path, {**SOCKET, **bearer}).status == 101
     assert send(house, "GET", path, {**SOCKET, **bearer, "Origin": "https://evil.test"}).status == 403
+
+
+def test_a_websocket_of_our_page_or_of_a_program_is_taken(house: House, cookie: str) -> None:
+    """BO-01"""
+    assert send(house, "GET", "/sync", {**SOCKET, "Cookie": cookie, "Origin": house.hub.url}).status == 101
+    bearer = {"Authorization": f"Bearer {house.tokens['operator']}"}
+    assert send(house, "GET", "/sync", {**SOCKET, **bearer}).status == 101
 
 
 @pytest.mark.parametrize("path", ["/api/threads", "/mcp", "/events", "/sse", "/login", "/health", "/"])
@@ -346,7 +351,6 @@ def test_a_page_cannot_be_anonymous(own_data: Path) -> None:
             {"Cookie": "a=b"},
             {"Referer": "https://evil.test/"},
             {"Sec-Fetch-Site": "cross-site"},
-            {"Sec-Fetch-Mode": "no-cors"},
         ):
             assert threads(**headers) in (401, 403), headers
         assert threads("POST", **{"Content-Type": "text/plain"}) == 401
