@@ -3,6 +3,7 @@
 from greenroom.runtimes.contract import Driver
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.known import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE
+from greenroom.runtimes.drivers.builtin.manifest import BUILTIN
 from greenroom.runtimes.drivers.claude.driver import ClaudeDriver
 from greenroom.runtimes.drivers.codex.driver import CodexDriver
 from greenroom.runtimes.drivers.command.driver import CommandDriver
@@ -11,6 +12,7 @@ from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 
 DRIVERS: dict[str, Driver] = {
     "rehearsal": AcpDriver(REHEARSAL),
+    "builtin": AcpDriver(BUILTIN),
     "claude": ClaudeDriver(),
     "codex": CodexDriver(),
     "opencode": AcpDriver(OPENCODE),
@@ -19,6 +21,6 @@ DRIVERS: dict[str, Driver] = {
     "claude-agent-acp": AcpDriver(CLAUDE),
     "codex-acp": AcpDriver(CODEX),
     "acp": AcpDriver(),
-    "command": CommandDriver(),
     "pty": PtyDriver(),
+    "command": CommandDriver(),
 }
