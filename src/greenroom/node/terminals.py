@@ -58,6 +58,8 @@ class ShownTerminal:
         self.is_watched = on
         self._is_whole_due = on
         self._something.set()
+        if self._working.done():
+            self._working = asyncio.create_task(self._work(), name="a terminal's screen")
 
     def type(self, text: str) -> None:
         self._seat.type(text.encode("utf-8", "replace"))
@@ -95,7 +97,8 @@ class ShownTerminal:
         self._something.set()
 
     async def _work(self) -> None:
-        while True:
+        """Until the program has ended and nobody looks."""
+        while self.is_watched or self._backlog or not self._is_over:
             await self._something.wait()
             self._something.clear()
             while self._backlog:
