@@ -308,12 +308,14 @@ def test_the_credential_is_in_the_environment_only(tmp_path: Path) -> None:
     assert server["alwaysLoad"]
 
 
-async def test_its_files_are_for_nobody_else(desk_at_hub: Desk, spawner: Spawner) -> None:
-    desk = msgspec.structs.replace(desk_at_hub, instructions="Hm.")
+async def test_its_files_are_for_nobody_else(
+    desk_at_hub: Desk, spawner: Spawner, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    home = tmp_path_factory.mktemp("s")  # Claude Code goes elsewhere where the path of its socket would be too long
+    desk = msgspec.structs.replace(desk_at_hub, home=home, instructions="Hm.")
     async with on_trial("claude", desk, spawner) as trial:
         await trial.open()
+        await trial.turn("SAY hello")
         scratch = desk.home / "scratch"
-        assert {path.name: path.stat().st_mode & 0o777 for path in scratch.iterdir() if path.name != "token"} == {
-            "mcp.json": 0o600,
-            "instructions.md": 0o600,
-        }
+        modes = {path.name: path.stat().st_mode & 0o777 for path in scratch.iterdir() if path.name != "token"}
+        assert (modes["mcp.json"], modes["instructions.md"], modes["cc-socks"]) == (0o600, 0o600, 0o700)

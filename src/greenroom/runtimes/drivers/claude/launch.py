@@ -43,7 +43,7 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
     session = opening.resume or str(uuid.uuid4())
     arguments = [*manifest.STREAM, manifest.PERMISSION_MODE, options.permission_mode]
     arguments += [manifest.RESUME if opening.resume else manifest.NEW_SESSION, session]
-    env = {**manifest.ENV, **opening.env}
+    env = {**manifest.ENV, manifest.OWN_FOLDER: str(opening.scratch), **opening.env}
     files: dict[Path, str] = {}
     if opening.model:
         arguments += [manifest.MODEL, opening.model]

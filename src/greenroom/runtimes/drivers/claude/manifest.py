@@ -18,6 +18,8 @@ STREAM = [
 ]
 """One process is one conversation, until its stdin is closed."""
 ENV = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+OWN_FOLDER = "CLAUDE_CODE_TMPDIR"
+"""Where it listens for a person's other sessions, which are not to be talked with behind the hub's back."""
 NEW_SESSION = "--session-id"
 RESUME = "--resume"
 MODEL = "--model"
