@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 _READY = re.compile(r"ready at (\S+) .* (\S+/login\?code=(\S+))")
+_DEFAULTS = {"GREENROOM_POSTS_PER_MINUTE": "0", "GREENROOM_LOCAL_NODE": "0"}
 _START_S = 30
 _STOP_S = 15
 
@@ -38,7 +39,7 @@ class HubProcess:
         prefix: Sequence[str] = (),
     ) -> None:
         self.data = data
-        self.env = {"GREENROOM_POSTS_PER_MINUTE": "0", "GREENROOM_LOCAL_NODE": "0", **(env or {})}
+        self.env = {**_DEFAULTS, **(env or {})}
         self._args = args
         self._prefix = prefix
         self._process: subprocess.Popen[bytes] | None = None
@@ -131,7 +132,7 @@ class HubProcess:
     def restart(self, env: Mapping[str, str] | None = None) -> "HubProcess":
         """Start again on the same data and the same port, with other settings if they are given."""
         if env is not None:
-            self.env = {"GREENROOM_POSTS_PER_MINUTE": "0", **env}
+            self.env = {**_DEFAULTS, **env}
         return self.start(self.port)
 
     def is_running(self) -> bool:
