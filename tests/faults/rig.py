@@ -11,7 +11,7 @@ from greenroom.nouns.threads.bus import Posted
 from greenroom.nouns.threads.commands import CreateThread
 from greenroom.settings import Settings
 
-QUIET = Settings(posts_per_minute=0)
+QUIET = Settings(posts_per_minute=0, local_node=False)
 
 
 async def open_thread(hub: Hub, topic: str = "talk") -> str:

@@ -61,7 +61,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 async def _furnish(house: House) -> None:
-    async with open_hub(house.hub.data, Settings(posts_per_minute=0)) as hub:
+    async with open_hub(house.hub.data, Settings(posts_per_minute=0, local_node=False)) as hub:
         for kind in ("viewer", "node", "webhook"):
             house.tokens[kind] = await give(hub, kind)
         house.tokens["enroller"] = await give(hub, "agent", rights=["read", "all", "chat", "register"])
