@@ -56,6 +56,6 @@ docs: setup ## renew the tables of the reference in docs/users
 
 lock: setup ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --extra dev --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --extra dev --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
 
 .PHONY: help setup run clis test test-clis check fix bench docs lock
