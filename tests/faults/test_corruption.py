@@ -12,6 +12,7 @@ from greenroom.log.check import check
 from greenroom.log.directory import MARK, StoreUnusable
 from greenroom.log.store_sqlite import FILE
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.raw_http import Line
 from tests.faults.rig import QUIET, open_thread, post, talk
 
 pytestmark = pytest.mark.anyio
@@ -141,3 +142,26 @@ async def test_a_file_that_is_no_database_is_refused_in_one_line(tmp_path: Path,
     assert str(data) in said
     assert "Traceback" not in said
     assert len(said.strip().splitlines()) == 1
+
+
+async def test_a_database_that_is_damaged_under_a_running_hub_is_told_of_and_not_mended(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    thread_id = await talk(data, 300)
+    hub = HubProcess(data).start()
+    with (data / FILE).open("r+b") as file:
+        for page in range(2, file.seek(0, 2) // 4096):
+            file.seek(page * 4096)
+            file.write(b"\xa5" * 4096)
+    async with Line(hub.url, hub.token) as line:
+        for method, path, body in (
+            ("GET", f"/api/threads/{thread_id}/messages?limit=300", None),
+            ("POST", f"/api/threads/{thread_id}/messages", {"content": "lost?"}),
+            ("GET", "/api/search?q=message", None),
+        ):
+            answer = await line.call(method, path, body)
+            assert answer.status in (500, 503), (path, answer)
+            assert "Traceback" not in answer.body.decode()
+            assert answer.json["detail"]
+        assert (await line.call("GET", "/health")).status == 200
+    assert hub.stop() == 0
+    assert "database_damaged" in {finding.code for finding in check(data, NOUNS).findings}

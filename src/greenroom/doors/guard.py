@@ -47,6 +47,7 @@ class Refusal(Exception):
         self.retry_after_s = retry_after_s
 
 
+_FAILED = Refusal(500, "internal", "Something went wrong inside the hub. Its log says what; try again.")
 _ENDED = Refusal(401, "credential_ended", "This credential has been ended.")
 _STOPPING = Refusal(503, "stopping", "The hub is stopping; try again when it is back.", 1)
 
@@ -72,6 +73,10 @@ class Guard:
             principal = self._admit(scope)
         except Refusal as no:
             await refuse(scope, send, no)
+            return
+        except Exception:  # a database that cannot be read proves nobody
+            logger.exception("the guard failed")
+            await refuse(scope, send, _FAILED)
             return
         if scope["type"] == "http":
             limit = self._limits.get(scope["path"], self._hub.settings.max_body_bytes)

@@ -177,6 +177,13 @@ class SqliteStore:
                     f"The disk did not take it ({error}); nothing was changed. Free some space and try again.",
                     retry_after_s=5,
                 ) from error
+            if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+                raise Unavailable(
+                    "storage_damaged",
+                    f"The database is damaged ({error}); nothing was changed. The operator sees what is wrong with"
+                    " `greenroom check`, and restores a backup with `greenroom restore`.",
+                    retry_after_s=60,
+                ) from error
             raise
         return result
 
