@@ -95,3 +95,11 @@ def test_a_file_that_is_wrong_now_is_shown_and_the_good_version_stays(stage: Sta
     assert stage.api.get("/api/profiles/mine").json()["definition"]["display_name"] == "Mine"
     (wrong,) = stage.api.get("/api/profile-check", params={"name": "mine"}).json()["wrong_files"]
     assert "did you mean 'display_name'?" in wrong["problem"]
+
+
+def test_changes_of_files_are_taken_up_while_the_hub_runs(stage: Stage) -> None:
+    write(stage.hub.data, "agents/late.toml", 'driver = "rehearsal"\ndisplay_name = "Late"')
+    stage.until(lambda: stage.api.get("/api/profiles/late").status_code == 200, "the new file")
+    assert stage.done("SAY hi", profile="late")["output"] == "hi"
+    (stage.hub.data / "agents/late.toml").unlink()
+    stage.until(lambda: stage.api.get("/api/profiles/late").status_code == 404, "the file to be gone")

@@ -74,7 +74,7 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("POST", "/api/runs/{run_id}/steer"): (404, 403, 404, 404, 401),
     ("POST", "/api/runs/{run_id}/extend"): (404, 403, 403, 403, 401),
     ("POST", "/api/runs/{run_id}/resume"): (404, 403, 403, 403, 401),
-    ("POST", "/api/threads/{thread_id}/invite"): (404, 403, 403, 403, 401),
+    ("POST", "/api/threads/{thread_id}/invite"): (409, 403, 403, 403, 401),
     ("GET", "/api/permissions"): (200, 403, 403, 403, 401),
     ("POST", "/api/permissions/{permission_id}"): (404, 403, 403, 403, 401),
     ("GET", "/api/profiles"): (200, 200, 200, 200, 401),

@@ -32,6 +32,14 @@ def add_to(verbs: Any) -> None:
     add_options(kick)
     kick.add_argument("id", metavar="ID")
     kick.set_defaults(run=run_kick)
+    stop = inner.add_parser(
+        "stop",
+        help="let go of a kept agent: its process ends, and it can be called again",
+        epilog="example: greenroom agent stop reviewer",
+    )
+    add_options(stop)
+    stop.add_argument("name", metavar="NAME", help="the name it is kept as, or its id")
+    stop.set_defaults(run=run_stop)
     attach.add_to(inner)
 
 
@@ -54,6 +62,12 @@ def run_register(args: argparse.Namespace) -> int:
     say(f"{line(answer['display_name'])} is registered as {line(answer['agent_id'])}.")
     if answer["token"] not in (None, client.token):
         print(answer["token"])
+    return 0
+
+
+def run_stop(args: argparse.Namespace) -> int:
+    answer = open_client(args).post("agents", args.name, "stop")
+    show_json(answer) if args.json else print(f"{line(answer['name'])} is {line(answer['process'])}.")
     return 0
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors import attach, login, node
+from greenroom.doors import attach, claudia, login, node
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import answer_to
 from greenroom.doors.login import LoginCodes
@@ -35,6 +35,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
         *sync.routes(hub),
         WebSocketRoute(node.PATH, node.NodeDoor(links)),
         WebSocketRoute(attach.PATH, attach.AttachDoor(hub, links)),
+        WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub)),
     ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
     mcp = LateMcpDoor(hub)

@@ -6,11 +6,13 @@ import logging
 from collections.abc import AsyncIterator
 
 from greenroom.gateway.local_node import ensure_local_node, keep_local_node
-from greenroom.gateway.profile_files import load_profiles
+from greenroom.gateway.profile_files import load_profiles, watch_profiles
 from greenroom.gateway.timers import expire_runs
 from greenroom.hub import Hub
+from greenroom.log.reactors import run_reactor
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.nodes.model import NODES, LoseNode
+from greenroom.nouns.runs.wake import Waker
 from greenroom.runtimes.shipped import SHIPPED
 
 logger = logging.getLogger(__name__)
@@ -23,7 +25,12 @@ async def calling(hub: Hub) -> AsyncIterator[None]:
     await load_profiles(hub, SHIPPED)
     for node in hub.rows.find(NODES, {"state": "connected"}):  # as it was when the hub went down
         await hub.log.do(LoseNode(by=HUB, node_id=node.id, epoch=node.epoch))
-    tasks = [asyncio.create_task(_look(hub), name="run timers")]
+    waker = Waker(hub.log, hub.bus).reactor()
+    tasks = [
+        asyncio.create_task(_look(hub), name="run timers"),
+        asyncio.create_task(watch_profiles(hub, SHIPPED), name="profile files"),
+        asyncio.create_task(run_reactor(hub.log, waker, hub.reactor_errors), name="wake"),
+    ]
     if hub.settings.local_node:
         await ensure_local_node(hub)
         tasks.append(asyncio.create_task(keep_local_node(hub), name="local node"))

@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import body_of, json, key_of, query_of, while_there
+from greenroom.doors.server import url_of
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.profiles import need_profile
 from greenroom.nouns.runs.commands import CancelRun, DecidePermission, ExtendRun, ResumeRun, SteerRun
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.runs.model import RUNS, AgentContext, Call, Item, Permission, Run
@@ -24,7 +24,8 @@ from greenroom.nouns.runs.queries import (
     need_run,
     need_tree,
 )
-from greenroom.nouns.runs.start import invitation, start_run, wait_for_end
+from greenroom.nouns.runs.start import start_run, wait_for_end
+from greenroom.nouns.runs.wake import invite
 from greenroom.nouns.threads.queries import need_thread
 
 
@@ -176,17 +177,23 @@ class Invited(msgspec.Struct):
     agent_name: str
     reason: str
     command_executed: str
-    run_id: str
-    agent_id: str
+    run_id: str | None = None
+    agent_id: str | None = None
+    detail: str | None = None
+    """Why nobody came, where every refusal says it."""
 
 
-async def invite(hub: Hub, by: Principal, request: Request) -> Response:
+async def invite_agent(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, Invite)
     thread = need_thread(hub.rows, by, request.path_params["thread_id"])
-    prompt = body.prompt or invitation(hub.log, body.agent_name, thread)
-    run = await start_run(hub.log, by, body.agent_name, prompt, thread_id=thread.id, key=key_of(request))
-    command = " ".join(need_profile(hub.rows, body.agent_name).definition.command)
-    return json(Invited(True, body.agent_name, "The agent is being started.", command, run.id, run.agent_id), 201)
+    address = url_of(hub.settings, hub.settings.port)
+    came = await invite(hub.log, by, body.agent_name, thread, address, body.prompt, key_of(request))
+    invited = Invited(came.ok, body.agent_name, came.reason, came.command_executed)
+    if came.run is None:
+        invited.detail = came.reason
+        return json(invited, 409)
+    invited.run_id, invited.agent_id = came.run.id, came.run.agent_id
+    return json(invited, 201)
 
 
 async def list_permissions(hub: Hub, by: Principal, request: Request) -> Response:
@@ -257,7 +264,7 @@ ENDPOINTS = [
         "POST",
         "/api/threads/{thread_id}/invite",
         "operate",
-        invite,
+        invite_agent,
         "Invite an agent into a thread",
         body=Invite,
         answer=Invited,
