@@ -42,6 +42,7 @@ async def test_a_post_waits_a_moment_for_the_lock_and_is_then_refused_with_503(h
 async def test_a_short_lock_delays_a_post_and_loses_nothing(hub: HubProcess) -> None:
     thread_id = await open_thread(hub.url, hub.token)
     other = apsw.Connection(str(hub.data / FILE))
+    other.set_busy_timeout(5000)
     lines = [Line(hub.url, hub.token) for _ in range(20)]
     for _ in range(3):
         other.execute("BEGIN EXCLUSIVE")
