@@ -17,6 +17,7 @@ pytestmark = pytest.mark.anyio
 async def test_a_post_waits_a_moment_for_the_lock_and_is_then_refused_with_503(hub: HubProcess) -> None:
     thread_id = await open_thread(hub.url, hub.token)
     other = apsw.Connection(str(hub.data / FILE))
+    other.set_busy_timeout(5000)
     other.execute("BEGIN EXCLUSIVE")
     async with Line(hub.url, hub.token) as line, Line(hub.url, hub.token) as reader:
         began = time.monotonic()

@@ -59,6 +59,7 @@ class HeldAgent:
         self._opened: Opened | None = None
         self._credential: str | None = None
         self._definition: Definition | None = None
+        self._is_ending = False
         self._busy = asyncio.Lock()
         """Orders are carried out one by one: only a cancel does not wait for the one that is under way."""
 
@@ -77,7 +78,9 @@ class HeldAgent:
     ) -> None:
         """Put the agent to work, opening or resuming its session if it has none."""
         async with self._busy:
-            if is_cancelled():
+            if self._is_ending:
+                await self._end()
+            if is_cancelled():  # from here on `cancel` finds the run
                 return
             self.run_id, self.keep = order.run, bool(order.body.get("keep"))
             self._queued, self._paused = [], False
@@ -144,10 +147,12 @@ class HeldAgent:
             logger.exception("agent %s cannot be heard any more", self.agent_id)
             self._hearing.note(self.run_id, Died(code=None, last_words=f"its driver failed: {error!r}"))
         finally:
+            self._is_ending = True
             self.run_id = self.session = self._opened = None
             self._turn.set()
             await self._clear_away()
             self._reading = None
+            self._is_ending = False
 
     def _note_opened(self, opened: Opened) -> None:
         self._hearing.note(self.run_id, opened, credential=self._credential)
@@ -166,6 +171,7 @@ class HeldAgent:
         self.run_id = None
         self.idle_since = time.monotonic()
         if not self.keep:
+            self._is_ending = True  # whoever comes with another run meanwhile waits for the end
             await self._close(session)
 
     async def steer(self, text: str) -> None:
@@ -308,6 +314,7 @@ class HeldAgent:
             await self._kill()
 
     async def _kill(self) -> None:
+        self._is_ending = self._is_ending or self.session is not None
         await asyncio.to_thread(end_tree, self.spawner.mark)
 
     async def _clear_away(self) -> None:

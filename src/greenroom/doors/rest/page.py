@@ -14,13 +14,13 @@ from greenroom.nouns.agents.queries import find_agents
 from greenroom.nouns.threads.queries import count_threads
 
 
-class Health(msgspec.Struct):
+class HubHealth(msgspec.Struct):
     status: str = "ok"
     service: str = "Greenroom"
 
 
 async def show_health(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(Health())
+    return json(HubHealth())
 
 
 async def show_front(hub: Hub, by: Principal, request: Request) -> Response:
@@ -39,5 +39,5 @@ async def show_front(hub: Hub, by: Principal, request: Request) -> Response:
 
 ENDPOINTS = [
     Endpoint("GET", "/", PUBLIC, show_front, "The front page, or the way to the login", answer="text/html"),
-    Endpoint("GET", "/health", PUBLIC, show_health, "Whether the hub is well", answer=Health),
+    Endpoint("GET", "/health", PUBLIC, show_health, "Whether the hub is well", answer=HubHealth),
 ]

@@ -148,7 +148,7 @@ def _created(
         thread_id=command.thread_id or (parent.thread_id if parent else None),
         node_id=node_id,
         pinned=command.node,
-        keep=command.keep or command.keep_as is not None,
+        keep=command.keep or command.keep_as is not None or (agent is not None and agent.kept_as is not None),
         context=command.context,
         timeout_s=int(_least(definition.timeout_s, command.timeout_s, seconds) or definition.timeout_s),
         max_tokens=_whole(_least(command.max_tokens, constraints.max_tokens if constraints else None)),

@@ -1,0 +1,49 @@
+"""Which node a run goes to."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.runs.far_node import FarNode
+from tests.runs.stage import Stage
+
+
+@pytest.fixture
+def far(stage: Stage, tmp_path: Path) -> Iterator[FarNode]:
+    node = FarNode(stage, tmp_path, "far", "--label", "gpu", "--capacity", "2")
+    yield node
+    node.stop()
+
+
+def test_a_label_sends_a_run_to_the_node_that_has_it(stage: Stage, far: FarNode) -> None:
+    far.start(stage.hub.url).wait_for("connected")
+    stage.profile("heavy", labels=["gpu"])
+    assert stage.done("SAY x", profile="heavy")["node_id"] == far.id
+
+
+def test_a_pinned_run_waits_for_its_node_and_goes_to_no_other(stage: Stage, far: FarNode) -> None:
+    stage.done("SAY the local node is there")
+    run_id = stage.start("SAY x", node="far")
+    assert (stage.run(run_id)["status"], stage.run(run_id).get("node_id")) == ("pending", None)
+    other = stage.done("SAY y")
+    assert other["node_id"] != far.id
+    far.start(stage.hub.url)
+    assert stage.end(run_id)["node_id"] == far.id
+
+
+def test_runs_beyond_a_nodes_capacity_wait_their_turn(stage: Stage, far: FarNode) -> None:
+    far.start(stage.hub.url).wait_for("connected")
+    runs = [stage.start("SLEEP 1\nSAY x", node="far") for _ in range(5)]
+    assert sum(stage.run(run_id).get("node_id") is None for run_id in runs) == 3
+    assert {stage.end(run_id)["output"] for run_id in runs} == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"), [({"labels": ["moon"]}, "no_node"), ({"node": "nowhere"}, "node_not_found")]
+)
+def test_a_run_that_no_node_can_take_is_refused(stage: Stage, fields: dict[str, object], code: str) -> None:
+    stage.done("SAY the local node is there")
+    stage.profile("picky", **fields)
+    answer = stage.api.post("/api/runs", json={"profile": "picky", "prompt": "SAY x"})
+    assert answer.json()["code"] == code
