@@ -25,7 +25,13 @@ clis: $(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),.clis/read
 	npm ci --prefix .clis --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch .clis/ready
 
-test: setup clis ## run all checks and tests
+# Programs that some tests need; where they cannot be installed, those tests are skipped and say so.
+DEBIAN := bubblewrap chromium fonts-noto-cjk iproute2 postgresql tmux
+debian: ## install the Debian packages that some tests need (as root)
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! dpkg -s $(DEBIAN) >/dev/null 2>&1; then \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(DEBIAN); fi
+
+test: setup clis debian ## run all checks and tests
 	$(MAKE) check
 	$(BIN)/python -m pytest -n 2
 
@@ -56,6 +62,6 @@ docs: setup ## renew the tables of the reference in docs/users
 
 lock: setup ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --extra dev --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --extra dev --extra postgres --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
 
-.PHONY: help setup run clis test test-clis check fix bench docs lock
+.PHONY: help setup run clis debian test test-clis check fix bench docs lock
