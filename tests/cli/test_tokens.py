@@ -62,3 +62,19 @@ def test_a_login_code_lets_a_browser_in_once(hub: HubProcess) -> None:
         assert browser.post("/login", data={"code": answer["code"]}).status_code == 303
         assert browser.get("/api/threads").status_code == 200
     assert httpx.post(f"{hub.url}/login", data={"code": answer["code"]}, headers=headers).status_code == 401
+
+
+def test_a_room_token_names_its_room_and_opens_nothing_else(hub: HubProcess) -> None:
+    made = done(hub.data, "token", "create", "--room", "kitchen", "--json").json
+    assert (made["kind"], made["room"], made["name"], made["rights"]) == (
+        "room",
+        "kitchen",
+        "kitchen",
+        ["answer", "ask"],
+    )
+    asker = done(hub.data, "token", "create", "--room", "kitchen", "--only", "ask", "--json").json
+    assert asker["rights"] == ["ask"]
+    assert greenroom(hub.data, "thread", "list", "--token", made["token"]).code == 1
+    wrong = greenroom(hub.data, "token", "create", "--room", "no room")
+    assert (wrong.code, "names its room" in wrong.err) == (1, True)
+    assert greenroom(hub.data, "token", "create", "--kind", "room", "--name", "x").code == 1

@@ -11,7 +11,7 @@ from greenroom.log.errors import Refused
 
 ENROLLING = ["read", "all", "chat", "register"]
 """The rights of a credential under which several agents register."""
-KINDS = ("agent", "operator", "viewer", "node", "webhook")
+KINDS = ("agent", "operator", "viewer", "room", "node", "webhook")
 
 
 def add_to(verbs: Any) -> None:
@@ -24,11 +24,15 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom token create --name claude --out ~/.greenroom/claude.token",
     )
     add_options(create)
-    create.add_argument("--name", required=True, help="what you will know it by")
-    create.add_argument("--kind", choices=KINDS, default="agent", help="whose it is (default: agent)")
+    create.add_argument("--name", help="what you will know it by (a room's: the room's name)")
+    create.add_argument("--kind", choices=KINDS, help="whose it is (default: agent; room with --room)")
     create.add_argument("--enrol", action="store_true", help="an agent's that may register further agents")
     create.add_argument("--agent", metavar="ID", help="a further credential of this agent (default: a new agent)")
     create.add_argument("--thread", metavar="ID", action="append", help="only for this thread; may be repeated")
+    create.add_argument("--room", metavar="NAME", help="for the people of this room, and for who asks them")
+    create.add_argument(
+        "--only", choices=("ask", "answer"), help="a room's that may ask and not answer, or the reverse"
+    )
     create.add_argument("--days", type=int, help="ends by itself after so many days")
     create.add_argument("--out", metavar="FILE", help="write the token to a new file that only you can read")
     create.set_defaults(run=run_create)
@@ -53,7 +57,14 @@ def add_to(verbs: Any) -> None:
 
 
 def run_create(args: argparse.Namespace) -> int:
-    body: dict[str, Any] = {"kind": args.kind, "name": args.name, "agent_id": args.agent, "threads": args.thread}
+    kind = args.kind or ("room" if args.room else "agent")
+    name = args.name or args.room
+    if name is None:
+        raise Refused("bad_name", "Give the credential a name that you will know it by: --name.")
+    body: dict[str, Any] = {"kind": kind, "name": name, "agent_id": args.agent, "threads": args.thread}
+    body["room"] = args.room
+    if args.only:
+        body["rights"] = [args.only]
     if args.enrol:
         body["rights"] = ENROLLING
     if args.days is not None:

@@ -28,6 +28,7 @@ class Credential(msgspec.Struct):
     rights: list[str]
     agent_id: str | None
     threads: list[str] | None
+    room: str | None
     created_at: str
     created_by: str
     expires_at: str | None
@@ -43,6 +44,7 @@ class NewCredential(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rights: list[str] | None = None
     agent_id: str | None = None
     threads: list[str] | None = None
+    room: str | None = None
     expires_in_s: Annotated[int, Meta(ge=1, le=10 * 366 * 86_400)] | None = None
 
 
@@ -64,6 +66,7 @@ def _shown(row: access.Credential) -> Credential:
         rights=row.rights,
         agent_id=row.agent_id,
         threads=row.threads,
+        room=row.room,
         created_at=iso(row.created_at),
         created_by=row.created_by,
         expires_at=None if row.expires_at is None else iso(row.expires_at),
@@ -92,6 +95,7 @@ async def create_credential(hub: Hub, by: Principal, request: Request) -> Respon
             rights=body.rights,
             agent_id=agent_id,
             threads=body.threads,
+            room=body.room,
             expires_at=expires_at,
         )
     )

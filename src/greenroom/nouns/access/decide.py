@@ -12,7 +12,7 @@ from greenroom.nouns.access.model import (
     Principal,
     RevokeCredential,
 )
-from greenroom.nouns.access.queries import need_kind, need_right
+from greenroom.nouns.access.queries import is_name, need_kind, need_right
 
 
 def create_credential(rows: Rows, command: CreateCredential, context: Context) -> list[Event]:
@@ -23,12 +23,16 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
     if not rights <= GRANTABLE[command.kind]:
         wrong = ", ".join(sorted(rights - GRANTABLE[command.kind]))
         raise Refused("bad_rights", f"A credential of kind {command.kind} cannot have: {wrong}.")
-    if not rights - {"node", "trigger"} <= by.rights:
+    if not rights - {"node", "trigger", "ask", "answer"} <= by.rights:
         raise Refused("too_wide", "You cannot give rights that you do not have.", "forbidden")
     if not command.name.strip() or len(command.name) > 100:
         raise Refused("bad_name", "Give the credential a name of 1 to 100 characters.")
     if command.kind == "agent" and "register" not in rights and not command.agent_id:
         raise Refused("agent_required", "An agent's credential names its agent: agent_id is missing.")
+    if (command.kind == "room") != (command.room is not None) or not (command.room is None or is_name(command.room)):
+        raise Refused(
+            "bad_room", "A room's credential names its room, and no other does: 1 to 64 letters, digits, - or _."
+        )
     if command.expires_at is not None and command.expires_at <= context.now:
         raise Refused("bad_expiry", "The expiry lies in the past.")
     return [
@@ -40,6 +44,7 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
             rights=sorted(rights),
             agent_id=command.agent_id,
             threads=command.threads,
+            room=command.room,
             expires_at=command.expires_at,
             browser=command.browser,
         )

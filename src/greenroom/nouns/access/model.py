@@ -4,11 +4,12 @@ from typing import ClassVar, Literal
 
 from greenroom.log.model import Actor, Command, Event, Row, Table
 
-Kind = Literal["operator", "viewer", "agent", "node", "webhook", "anonymous", "hub"]
+Kind = Literal["operator", "viewer", "room", "agent", "node", "webhook", "anonymous", "hub"]
 
 RIGHTS: dict[str, frozenset[str]] = {
     "operator": frozenset({"read", "all", "chat", "register", "operate"}),
     "viewer": frozenset({"read", "all"}),
+    "room": frozenset({"ask", "answer"}),
     "agent": frozenset({"read", "all", "chat"}),
     "node": frozenset({"node"}),
     "webhook": frozenset({"trigger"}),
@@ -18,7 +19,8 @@ RIGHTS: dict[str, frozenset[str]] = {
 """What each kind of principal may do by default.
 
 read: look at what it may see · all: see every thread but mailboxes, not only those of its own making ·
-chat: post and react · register: enrol agents · operate: everything else · node, trigger: their own doors.
+chat: post and react · register: enrol agents · operate: everything else · node, trigger: their own doors ·
+ask, answer: ask the people of a room, and be one of them.
 """
 
 GRANTABLE: dict[str, frozenset[str]] = {**RIGHTS, "agent": RIGHTS["agent"] | {"register"}}
@@ -26,7 +28,10 @@ GRANTABLE: dict[str, frozenset[str]] = {**RIGHTS, "agent": RIGHTS["agent"] | {"r
 
 
 class Principal(Actor, frozen=True, kw_only=True):
-    """Somebody proven by a credential. `threads` limits what it sees to those threads; None is no limit."""
+    """Somebody proven by a credential. `threads` limits what it sees to those threads; None is no limit.
+
+    `room` is the group of people that a room's credential stands for.
+    """
 
     kind: Kind
     name: str
@@ -34,6 +39,7 @@ class Principal(Actor, frozen=True, kw_only=True):
     agent_id: str | None = None
     credential: str | None = None
     threads: frozenset[str] | None = None
+    room: str | None = None
     expires_at: int | None = None
 
     @property
@@ -66,6 +72,7 @@ class Credential(Row, frozen=True, kw_only=True):
     created_by: str
     agent_id: str | None = None
     threads: list[str] | None = None
+    room: str | None = None
     expires_at: int | None = None
     revoked_at: int | None = None
     browser: bool = False
@@ -84,6 +91,7 @@ class CreateCredential(Command, frozen=True, kw_only=True):
     rights: list[str] | None = None
     agent_id: str | None = None
     threads: list[str] | None = None
+    room: str | None = None
     expires_at: int | None = None
     browser: bool = False
 
@@ -106,6 +114,7 @@ class CredentialCreated(Event, frozen=True, kw_only=True):
     rights: list[str]
     agent_id: str | None = None
     threads: list[str] | None = None
+    room: str | None = None
     expires_at: int | None = None
     browser: bool = False
 

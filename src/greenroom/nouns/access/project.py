@@ -20,6 +20,7 @@ def credential_created(tx: Tx, event: CredentialCreated, record: Recorded) -> No
             created_by=record.by,
             agent_id=event.agent_id,
             threads=event.threads,
+            room=event.room,
             expires_at=event.expires_at,
             browser=event.browser,
         ),

@@ -1,9 +1,13 @@
 """Who a token belongs to, and which credentials there are."""
 
+import re
+
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import CREDENTIALS, RIGHTS, Credential, Principal
 from greenroom.nouns.access.tokens import credential_of, matches
+
+_NAME = re.compile(r"[\w-]{1,64}")
 
 
 def get_principal(rows: Rows, token: str, now: int) -> Principal | None:
@@ -30,6 +34,7 @@ def principal_of(credential: Credential) -> Principal:
         agent_id=credential.agent_id,
         credential=credential.id,
         threads=None if credential.threads is None else frozenset(credential.threads),
+        room=credential.room,
         expires_at=credential.expires_at,
     )
 
@@ -40,8 +45,8 @@ def find_credentials(rows: Rows, kind: str | None = None) -> list[Credential]:
 
 
 def need_right(by: Principal, right: str) -> None:
-    """Refuse whoever lacks a right."""
-    if right not in by.rights:
+    """Refuse whoever lacks a right. Who operates may answer whatever is asked."""
+    if right not in by.rights and not (right == "answer" and by.operates):
         raise Refused(
             "forbidden",
             f"A credential of kind {by.kind} may not do this: it needs the right '{right}'.",
@@ -52,4 +57,9 @@ def need_right(by: Principal, right: str) -> None:
 def need_kind(kind: str) -> None:
     """Refuse a kind of credential that cannot be given."""
     if kind not in RIGHTS or kind in ("anonymous", "hub"):
-        raise Refused("bad_kind", f"There is no kind '{kind}': use operator, viewer, agent, node or webhook.")
+        raise Refused("bad_kind", f"There is no kind '{kind}': use operator, viewer, room, agent, node or webhook.")
+
+
+def is_name(text: str) -> bool:
+    """Whether a room may be called so."""
+    return _NAME.fullmatch(text) is not None
