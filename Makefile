@@ -60,8 +60,12 @@ bench: setup ## measure against the peer and the raw building blocks
 docs: setup ## renew the tables of the reference in docs/users
 	$(BIN)/python docs/write_reference.py
 
+ASSIST := src/greenroom/doors/assist
+proto: setup ## renew the code that is made from agentassist.proto
+	$(BIN)/python -m grpc_tools.protoc -I$(ASSIST) --python_out=$(ASSIST) --pyi_out=$(ASSIST) agentassist.proto
+
 lock: setup ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --extra dev --extra postgres --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
 
-.PHONY: help setup run clis debian test test-clis check fix bench docs lock
+.PHONY: help setup run clis debian test test-clis check fix bench docs proto lock

@@ -60,7 +60,7 @@ def run_create(args: argparse.Namespace) -> int:
     kind = args.kind or ("room" if args.room else "agent")
     name = args.name or args.room
     if name is None:
-        raise Refused("bad_name", "Give the credential a name that you will know it by: --name.")
+        raise Refused("name_missing", "Give the credential a name that you will know it by: --name.")
     body: dict[str, Any] = {"kind": kind, "name": name, "agent_id": args.agent, "threads": args.thread}
     body["room"] = args.room
     if args.only:
