@@ -1,0 +1,18 @@
+"""Expressions that people write in workflows and policies: CEL, compiled once, over plain JSON values only.
+
+The engine behind it (Google's own, `cel-expr-python`) is known in this package only.
+"""
+
+from greenroom.expressions.errors import BadExpression, ExpressionFailed
+from greenroom.expressions.expression import Expression, Names, compile
+from greenroom.expressions.template import Template, compile_template
+
+__all__ = [
+    "BadExpression",
+    "Expression",
+    "ExpressionFailed",
+    "Names",
+    "Template",
+    "compile",
+    "compile_template",
+]

@@ -1,0 +1,212 @@
+"""Compiles an expression against the names that it may use, and evaluates it over values."""
+
+import base64
+import datetime
+import difflib
+import functools
+import math
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from cel_expr_python import cel  # type: ignore[import-untyped]
+from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
+
+from greenroom.expressions.errors import BadExpression, ExpressionFailed
+from greenroom.expressions.growth import can_grow, check_growth, measure
+from greenroom.expressions.tree import CALL, Node, Path, find_paths, plain_path, read_tree
+
+Names = Mapping[str, Collection[str] | None] | Collection[str]
+"""What an expression may name. A mapping may also say which members a name has; None leaves them open."""
+MAX_TEXT = 2000
+_PLACE = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
+_UNDECLARED = re.compile(r"undeclared reference to '\.?([^']*)'")
+_WORDS = {"and": "&&", "or": "||", "not": "!"}
+_NOT_OFFERED = ("format",)
+"""Its widths would let a short text ask for any amount of memory."""
+
+
+class Expression:
+    """One compiled expression. It holds no values, and may be used by several threads."""
+
+    def __init__(self, text: str, compiled: cel.Expression, tree: Node, paths: frozenset[Path]) -> None:
+        self.text = text
+        self.paths = paths
+        """Every chain of names that it looks up: ("steps", "review", "output")."""
+        self.names = frozenset(path[0] for path in paths)
+        """The first name of each chain."""
+        self._compiled = compiled
+        self._tree = tree
+        self._wanted = _wanted(paths)
+        self._grows = can_grow(tree)
+        self._plain_path = plain_path(tree) if paths else None
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        """The answer as a plain JSON value. Of the values only those that are named are looked at."""
+        missing = self.names - values.keys()
+        if missing:
+            raise ExpressionFailed(f"{self.text}: there is no value for '{min(missing)}' here")
+        if self._plain_path is not None:
+            return self._look_up(values, self._plain_path)
+        needed = {name: _trim(values[name], wanted) for name, wanted in self._wanted.items()}
+        try:
+            measure(needed)
+            if self._grows:
+                check_growth(self._tree, needed)
+            found = self._compiled.eval(data=needed)
+            if found.type() in (cel.Type.ERROR, cel.Type.UNKNOWN):
+                raise ExpressionFailed(_explain_failure(str(found.plain_value())))
+            return _plain(found.plain_value())
+        except ExpressionFailed as failed:
+            raise ExpressionFailed(f"{self.text}: {failed.message}") from None
+        except (RuntimeError, RecursionError, ValueError, TypeError) as error:
+            raise ExpressionFailed(f"{self.text}: {_explain_failure(str(error))}") from None
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """The answer of a condition; anything but true or false is a failure."""
+        answer = self.evaluate(values)
+        if not isinstance(answer, bool):
+            raise ExpressionFailed(f"{self.text}: a condition is true or false, and this is {str(answer)[:60]!r}")
+        return answer
+
+    def _look_up(self, values: Any, path: Path) -> Any:
+        """The value at a path. The engine is spared, which would copy it."""
+        for name in path:
+            if not isinstance(values, Mapping):
+                raise ExpressionFailed(f"{self.text}: there is no '{name}' in a value that has no fields")
+            if name not in values:
+                raise ExpressionFailed(f"{self.text}: {_explain_failure(f'Key not found in map : {name}')}")
+            values = values[name]
+        return values
+
+    def __repr__(self) -> str:
+        return f"Expression({self.text!r})"
+
+
+def compile(text: str, names: Names, *, condition: bool = False) -> Expression:
+    """Compile one expression; what it must not name, and what cannot be a `condition`, is found here."""
+    members = names if isinstance(names, Mapping) else dict.fromkeys(names)
+    if len(text) > MAX_TEXT:
+        raise BadExpression(f"it is {len(text)} characters long; at most {MAX_TEXT} are allowed")
+    if not text.strip():
+        raise BadExpression("it is empty; write an expression such as inputs.count > 3")
+    expression = _compiled(text, frozenset(members))
+    for path in expression.paths:
+        _check_member(text, path, members)
+    if condition and expression._compiled.return_type() not in (cel.Type.BOOL, cel.Type.DYN):
+        raise BadExpression("a condition is true or false; compare it with something, such as == or >")
+    return expression
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(text: str, names: frozenset[str]) -> Expression:
+    try:
+        compiled = _environment(names).compile(text)
+        tree = read_tree(compiled.serialize())
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise _explain_compile(text, str(error), names) from None
+    unwanted = _find_call(tree, _NOT_OFFERED)
+    if unwanted:
+        raise BadExpression(f"the function '{unwanted}' is not offered here; join texts with +")
+    return Expression(text, compiled, tree, frozenset(path for path in find_paths(tree) if path[0] in names))
+
+
+@functools.lru_cache(maxsize=256)
+def _environment(names: frozenset[str]) -> cel.Env:
+    return cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN), extensions=[ext_strings.ExtStrings()])
+
+
+def _find_call(node: Node, words: Collection[str]) -> str:
+    if node.kind == CALL and node.word in words:
+        return node.word
+    return next(filter(None, (_find_call(below, words) for below in node.below)), "")
+
+
+def _check_member(text: str, path: Path, members: Mapping[str, Collection[str] | None]) -> None:
+    known = members[path[0]]
+    if known is None or len(path) < 2 or path[1] in known:
+        return
+    name = ".".join(path[:2])
+    raise BadExpression(f"'{name}' is not known; {_remedy(path[1], known, path[0] + '.')}", text.find(path[1]) + 1)
+
+
+def _remedy(wrong: str, known: Collection[str], prefix: str = "") -> str:
+    near = difflib.get_close_matches(wrong, known, 1)
+    if near:
+        return f"did you mean '{prefix}{near[0]}'?"
+    return f"there is {', '.join(prefix + name for name in sorted(known)[:12])}" if known else "there is none"
+
+
+def _explain_compile(text: str, said: str, names: frozenset[str]) -> BadExpression:
+    """What the engine says about a text, in words that help the one who wrote it."""
+    for word, sign in _WORDS.items():
+        found = re.search(rf"""(?<![\w."']){word}(?![\w"'])""", text)
+        if found and "Syntax error" in said:
+            return BadExpression(f"'{word}' is written {sign} here", found.start() + 1)
+    if "recursion" in said:
+        return BadExpression("it is nested too deep; split it, for instance over several steps")
+    place = _PLACE.search(said)
+    column = max(0, int(place[2])) if place else 0
+    undeclared = _UNDECLARED.search(said)
+    if undeclared:
+        name = undeclared[1].split(".")[0]
+        dashed = re.search(rf"(\w+)\.(\w[\w-]*-{re.escape(name)}[\w-]*)", text)
+        if dashed:
+            return BadExpression(f'a name with a dash is written {dashed[1]}["{dashed[2]}"]', dashed.start() + 1)
+        return BadExpression(f"'{name}' is not known; {_remedy(name, names)}", column)
+    words = place[3] if place else said
+    return BadExpression(words.removeprefix("Syntax error: ").split(" expecting {")[0], column)
+
+
+def _explain_failure(said: str) -> str:
+    said = re.sub(r"^[A-Z_]+: ", "", said).removesuffix(" [INTERNAL]")
+    missing = re.match(r'Key not found in map : "?([^"]*)', said)
+    if missing:
+        return f"there is no '{missing[1]}'; ask first with has(...)"
+    if "No matching overload" in said:
+        kinds = said.partition(" : ")[2]
+        return f"its values are of kinds that do not go together ({kinds}); convert with int(), double() or string()"
+    if "Iteration budget" in said:
+        return "it goes over too many items"
+    return said[:300]
+
+
+def _wanted(paths: frozenset[Path]) -> dict[str, Any]:
+    """The paths as a tree; None at its ends means all there is."""
+    tree: dict[str, Any] = {}
+    for path in sorted(paths, key=len):
+        at: dict[str, Any] | None = tree
+        for name in path[:-1]:
+            at = at.setdefault(name, {}) if at is not None else None
+        if at is not None:
+            at.setdefault(path[-1], None)
+    return tree
+
+
+def _trim(value: Any, wanted: dict[str, Any] | None) -> Any:
+    if wanted is None or not isinstance(value, dict):
+        return value
+    return {name: _trim(value[name], below) for name, below in wanted.items() if name in value}
+
+
+def _plain(value: Any) -> Any:
+    """A value of the engine as JSON knows it: times and durations become text and seconds, bytes base64."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ExpressionFailed("its answer is not a finite number")
+        return value
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise ExpressionFailed("the keys of its answer must be texts")
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, datetime.datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
+    raise ExpressionFailed("its answer is not a plain value")
