@@ -11,18 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from greenroom.node.processes import Child, Spawner
-from greenroom.runtimes.check import FAKED, REHEARSED
 from greenroom.runtimes.contract import PermissionAsked
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.acp import known
-from greenroom.runtimes.trial import Script, Trial
+from greenroom.runtimes.scripted import script_for
+from greenroom.runtimes.trial import Trial
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from tests.runtimes.acp_rig import AGENTS, Desk, rehearsal
+from tests.runtimes.acp_rig import Desk, agent, rehearsal
 
 FIXTURES = Path(known.__file__).parent / "fixtures"
 _LONG = 300
@@ -85,18 +83,11 @@ async def play(trial: Trial) -> None:
     await trial.close()
 
 
-def script_for(name: str) -> Script:
-    """The script for an agent's model. Codex only asks when the model wants to leave its sandbox."""
-    if name == "codex-acp":
-        return msgspec.structs.replace(FAKED, command="USE_TOOL bash! COMMAND\nSAY TEXT")
-    return REHEARSED if name == "rehearsal" else FAKED
-
-
 def record(name: str, folder: Path) -> list[tuple[str, Any]]:
     """Play the scenario with the real agent."""
     spawner = RecordingSpawner()
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
-        desk = rehearsal(folder / "home", hub) if name == "rehearsal" else AGENTS[name](folder / "home", hub, model.url)
+        desk = rehearsal(folder / "home", hub) if name == "rehearsal" else agent(name, folder / "home", hub, model.url)
         asyncio.run(play(Trial(DRIVERS[name], desk.opening, Witness(spawner), script_for(name))))
         clean = cleaner(desk, model.url)
     return [(who, clean(message)) for who, message in spawner.lines]

@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 
 from greenroom.runtimes import drivers
-from greenroom.runtimes.check import FAKED
 from greenroom.runtimes.contract import PermissionAsked, QuestionAsked, TurnEnded
 from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.scripted import FAKED
 from greenroom.runtimes.trial import Trial
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from tests.runtimes.acp_recorder import RecordingSpawner, cleaner
-from tests.runtimes.native_rig import NATIVE
+from tests.runtimes.native_rig import PROGRAMS, make_desk
 
 DRIVERS_FOLDER = Path(drivers.__file__).parent
 _CHOICES = [{"label": "A", "description": "the first"}, {"label": "B", "description": "the second"}]
@@ -84,7 +84,7 @@ def record(name: str, folder: Path) -> list[tuple[str, Any]]:
     """Play the scenario with the real CLI."""
     spawner = RecordingSpawner()
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
-        desk = NATIVE[name](folder / "home", model.url, hub)
+        desk = make_desk(name, folder / "home", model.url, hub)
         desk = msgspec.structs.replace(desk, options=OPTIONS[name])
         asyncio.run(play(Trial(DRIVERS[name], desk.opening, Witness(spawner), FAKED), SCRIPTS[name]))
         clean = cleaner(desk, model.url)
@@ -108,7 +108,7 @@ def _cut(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    for name in NATIVE:
+    for name in PROGRAMS:
         with tempfile.TemporaryDirectory(prefix="greenroom-") as made:
             lines = record(name, Path(made))
         texts = [json.dumps({who: message}, ensure_ascii=False) for who, message in lines]

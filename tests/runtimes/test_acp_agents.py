@@ -11,12 +11,12 @@ from greenroom.node.processes import Spawner
 from greenroom.runtimes.check import check_driver
 from greenroom.runtimes.contract import Said
 from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.scripted import script_for
 from greenroom.runtimes.trial import Trial
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from tests.runtimes.acp_recorder import script_for
-from tests.runtimes.acp_rig import AGENTS, CLIS, MORE, Desk
+from tests.runtimes.acp_rig import CLIS, COMMANDS, MORE, Desk, agent
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
 EVERYDAY = ("copilot",)
@@ -29,7 +29,7 @@ WRITES = 'USE_TOOL bus_connect {"thread_name": "stage"}\nSAY TEXT'
 
 
 def agents() -> list[object]:
-    return [pytest.param(name, marks=[] if name in EVERYDAY else pytest.mark.clis, id=name) for name in AGENTS]
+    return [pytest.param(name, marks=[] if name in EVERYDAY else pytest.mark.clis, id=name) for name in COMMANDS]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def make_desk(name: str, home: Path, hub: HubProcess, model: FakeModel) -> Desk:
         if os.environ.get("CI"):
             pytest.fail(f"{name} is not installed")
         pytest.skip(f"{name} is not installed: run `make {'clis' if name in EVERYDAY else 'test-clis'}`")
-    return AGENTS[name](home, hub, model.url)
+    return agent(name, home, hub, model.url)
 
 
 @pytest.mark.parametrize("name", agents())

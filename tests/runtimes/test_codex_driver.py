@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from greenroom.node.processes import Spawner
-from greenroom.runtimes.check import FAKED, check_driver
+from greenroom.runtimes.check import check_driver
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -23,6 +23,7 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.codex.launch import plan_launch
+from greenroom.runtimes.scripted import FAKED
 from greenroom.runtimes.trial import need_end
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess

@@ -21,22 +21,6 @@ from greenroom.runtimes.contract import (
 from greenroom.runtimes.trial import FIRST, Lacking, MakeOpening, Script, Trial, Wrong, need_end, need_said
 from greenroom.runtimes.witness import Witness, find_files_with
 
-REHEARSED = Script(
-    say="SAY TEXT\nUSAGE 1000 50",
-    command="SHELL COMMAND\nSAY TEXT",
-    hub_tool="TOOL bus_get_config {}\nSAY TEXT",
-    slow="SAY beginning\nSLEEP 30",
-    tokens=(1000, 50),
-)
-"""For the scripted agent itself."""
-FAKED = Script(
-    command="USE_TOOL bash COMMAND\nSAY TEXT",
-    hub_tool="USE_TOOL bus_get_config {}\nSAY TEXT",
-    slow="SLOW 100 0.2",
-    tokens=(1000, 50),
-)
-"""For a runtime with the fake model behind it."""
-
 
 class Finding(msgspec.Struct, frozen=True):
     """What came of one point of the check."""
@@ -48,9 +32,14 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 async def check_driver(
-    driver: Driver, make_opening: MakeOpening, spawner: Spawner, script: Script, patience_s: float = 60.0
+    driver: Driver,
+    make_opening: MakeOpening,
+    spawner: Spawner,
+    script: Script,
+    patience_s: float = 60.0,
+    told: Callable[[Finding], None] = lambda finding: None,
 ) -> list[Finding]:
-    """Put a driver through every point. The hub that the openings name must be there."""
+    """Put a driver through every point, telling of each at once. The hub that the openings name must be there."""
     trial = Trial(driver, make_opening, Witness(spawner), script)
     findings: list[Finding] = []
     try:
@@ -59,6 +48,7 @@ async def check_driver(
                 findings.append(Finding(point, "failed", "there is no session"))
             else:
                 findings.append(await _judge(trial, point, carry_out, patience_s))
+            told(findings[-1])
         return findings
     finally:
         await trial.close()
@@ -225,6 +215,8 @@ async def _steered(trial: Trial) -> str:
     need_end(heard, "done")
     if not taken:
         raise Lacking("what is said meanwhile waits for the next turn")
+    if not trial.script.sees_steering:
+        return "the runtime has taken it"
     need_said(heard, "second")
     return ""
 

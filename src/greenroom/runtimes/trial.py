@@ -30,14 +30,16 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     """How the model is made to do things: prompts, in which TEXT and COMMAND are filled in."""
 
     say: str = "SAY TEXT"
-    command: str
-    """Run COMMAND, for which the runtime must ask, then say TEXT."""
+    command: str | None
+    """Run COMMAND, for which the runtime must ask, then say TEXT; None where it has no tool that runs commands."""
     hub_tool: str
     """Call a tool of the hub, then say TEXT."""
     slow: str
     """Say something, and not come to an end for some ten seconds."""
     recall: str = "RECALL"
     """Say the first prompt of the session."""
+    sees_steering: bool = True
+    """Whether what is said into a turn reaches the model as a prompt, and not as a remark of its runtime."""
     tokens: tuple[int, int] | None = None
     """What the model counts for one answer."""
 
@@ -151,6 +153,8 @@ class Trial:
 
     def touch(self, file: str, text: str) -> tuple[str, Path]:
         """A prompt that makes the model create a file, for which it must ask, and then say this."""
+        if self.script.command is None:
+            raise Lacking("it has no tool that runs commands")
         prompt = self.script.command.replace("COMMAND", f"touch {file}").replace("TEXT", text)
         return prompt, self.directory / file
 

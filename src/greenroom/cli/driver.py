@@ -1,0 +1,122 @@
+"""`greenroom driver`: which runtimes are here, and whether one keeps the contract that agents are driven by."""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from greenroom.cli.client import add_json_option
+from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.log.errors import Refused
+
+if TYPE_CHECKING:
+    from greenroom.nouns.agents.profiles import Definition
+
+_SILENT = ("command", "pty")
+"""They have no conversation in which anything could be checked."""
+_PATIENCE_S = 60.0
+_MARKS = {"ok": "✓", "lacking": "-", "failed": "✗"}
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser("driver", help="see which runtimes are here, and check how one is driven")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = inner.add_parser(
+        "list", help="all drivers, and whether their runtime is here", epilog="example: greenroom driver list --json"
+    )
+    add_json_option(listing)
+    listing.set_defaults(run=run_list)
+    check = inner.add_parser(
+        "check",
+        help="put a driver and its runtime through the contract",
+        description="Start the runtime on a scripted model, with a hub of its own that is gone afterwards, and see"
+        " whether it answers, asks, stops, remembers and leaves nothing behind. It needs no account.",
+        epilog="example: greenroom driver check rehearsal · greenroom driver check acp --profile agents/mine.toml",
+    )
+    check.add_argument("name", metavar="NAME", help="see `greenroom driver list`")
+    check.add_argument(
+        "--profile",
+        metavar="FILE",
+        help="a profile's file, for its command, options and env; {model_url} in env is the scripted model's address",
+    )
+    check.add_argument(
+        "--patience", type=float, default=_PATIENCE_S, metavar="SECONDS", help="for each point (default: 60)"
+    )
+    add_json_option(check)
+    check.set_defaults(run=run_check)
+
+
+def run_list(args: argparse.Namespace) -> int:
+    found = asyncio.run(_find_all())
+    if args.json:
+        show_json(found)
+    else:
+        rows = [(one["name"], one["version"] or "not found", one["path"] or "") for one in found]
+        show_table(rows, ("name", "version", "at"))
+    return 0
+
+
+async def _find_all() -> list[dict[str, Any]]:
+    from greenroom.runtimes.drivers import DRIVERS
+
+    env = dict(os.environ)
+    found = await asyncio.gather(*(driver.find(env) for driver in DRIVERS.values()))
+    return [
+        {"name": name, "version": one.version if one else None, "path": one.path if one else None}
+        for name, one in zip(DRIVERS, found, strict=True)
+    ]
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Exit code 1 when a point has failed."""
+    from greenroom.runtimes.drivers import DRIVERS
+
+    if args.name not in DRIVERS:
+        raise Refused("no_driver", f"There is no driver '{args.name}': write one of {', '.join(DRIVERS)}.")
+    if args.name in _SILENT:
+        raise Refused("no_contract", f"The driver '{args.name}' runs any program, and has no conversation to check.")
+    definition = _definition(args.name, args.profile)
+    with tempfile.TemporaryDirectory(prefix="greenroom-check-") as folder:
+        findings = asyncio.run(_check(args, definition, Path(folder)))
+    if args.json:
+        show_json([{"point": one.point, "verdict": one.verdict, "detail": one.detail} for one in findings])
+    counts = {verdict: sum(one.verdict == verdict for one in findings) for verdict in _MARKS}
+    say(f"{counts['ok']} ok, {counts['lacking']} lacking, {counts['failed']} failed")
+    return 1 if counts["failed"] else 0
+
+
+def _definition(driver: str, file: str | None) -> "Definition":
+    import msgspec
+
+    from greenroom.nouns.agents.profiles import Definition, explain, read_definition
+
+    if file is None:
+        return Definition(driver=driver)
+    try:
+        found = read_definition(tomllib.loads(Path(file).read_text()))
+    except (OSError, ValueError, msgspec.ValidationError) as error:
+        raise Refused("bad_profile", f"{file}: {explain(error)}") from error
+    if found.driver != driver:
+        raise Refused("bad_profile", f"{file}: driver: it is '{found.driver}', and '{driver}' is to be checked.")
+    return found
+
+
+async def _check(args: argparse.Namespace, definition: "Definition", folder: Path) -> list[Any]:
+    from greenroom.cli.stand import stand
+    from greenroom.node.processes import Spawner
+    from greenroom.runtimes.check import Finding, check_driver
+    from greenroom.runtimes.drivers import DRIVERS
+    from greenroom.runtimes.scripted import script_for
+
+    def tell(finding: Finding) -> None:
+        detail = f" ({finding.detail})" if finding.detail else ""
+        words = f"{_MARKS[finding.verdict]} {finding.point}{detail}"
+        print(line(words), file=sys.stderr if args.json else sys.stdout, flush=True)
+
+    async with stand(args.name, definition, folder) as make_opening:
+        script = script_for(args.name)
+        return await check_driver(DRIVERS[args.name], make_opening, Spawner(), script, args.patience, tell)
