@@ -144,7 +144,7 @@ def test_the_front_page_is_for_who_has_logged_in(rest: Rest) -> None:
         assert browser.post("/login", data={"code": code}, headers={"Origin": rest.hub.url}).status_code == 303
         page = browser.get("/")
         assert page.status_code == 200
-        assert re.search(r"\d+ threads, \d+ agents", page.text)
+        assert "<title>Greenroom</title>" in page.text
         assert "/openapi.json" in page.text and "<script" not in page.text and "<style" not in page.text
         assert browser.get("/openapi.json").status_code == 200
         assert browser.post("/logout", headers={"Origin": rest.hub.url}).status_code == 303

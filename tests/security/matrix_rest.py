@@ -8,6 +8,7 @@ Row = tuple[int, int, int, int, int]
 
 MATRIX: dict[tuple[str, str], Row] = {
     ("GET", "/"): (303, 303, 303, 303, 303),
+    ("GET", "/api/me"): (200, 200, 200, 200, 401),
     ("GET", "/health"): (200, 200, 200, 200, 200),
     ("GET", "/login"): (200, 200, 200, 200, 200),
     ("POST", "/login"): (401, 401, 401, 401, 401),

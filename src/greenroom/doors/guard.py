@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from greenroom.doors.credentials import Credentials, Wrong
 from greenroom.doors.endpoint import PRINCIPAL, PUBLIC, TOKEN, Endpoint
 from greenroom.doors.origins import Origins
+from greenroom.doors.page import is_public
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
 
@@ -105,7 +106,8 @@ class Guard:
             limit = self._limits.get(scope["path"], self._hub.settings.max_body_bytes)
             if not length.isdigit() or int(length[:15]) > limit:
                 raise Refusal(413, "too_large", f"The body is larger than {limit} bytes.")
-        if (scope.get("method", "GET"), scope["path"]) in self._public:
+        called = (scope.get("method", "GET"), scope["path"])
+        if called in self._public or (scope["type"] == "http" and is_public(*called)):
             return None
         try:
             principal, token = self._credentials.prove(scope, headers, origin_known=bool(origin))

@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import re
 from urllib.parse import parse_qs
 
 import msgspec
@@ -19,6 +20,7 @@ from greenroom.nouns.access.tokens import new_token
 _GUESSES = 20
 _CODE_MS = 10 * 60_000
 _SESSION_MS = 30 * 86_400_000
+_PATH = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,500}")
 
 
 class LoginCodes:
@@ -50,13 +52,16 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
     guesses = Bucket(_GUESSES, 1)
 
     async def show(hub: Hub, by: Principal, request: Request) -> Response:
-        return _page(request.query_params.get("code", ""))
+        return _page(request.query_params.get("code", ""), _local(request.query_params.get("next", "")))
 
     async def enter(hub: Hub, by: Principal, request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
+        wanted = _local("".join(form.get("next", [])))
         if not codes.take("".join(form.get("code", [])).strip()):
+            if not guesses.take():
+                return _page("", wanted, "Too many wrong codes: wait a little.", 429)
             problem = "This code is used up or too old. Get a new one with: greenroom token login"
-            return _page("", problem, 401) if guesses.take() else _page("", "Too many wrong codes: wait a little.", 429)
+            return _page("", wanted, problem, 401)
         token = new_token("operator")
         expires_at = hub.log.clock.now() + _SESSION_MS
         await hub.log.do(
@@ -70,7 +75,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
                 browser=True,
             )
         )
-        response = RedirectResponse("/", status_code=303)
+        response = RedirectResponse(wanted, status_code=303)
         response.set_cookie(
             cookie_name(hub),
             token.text,
@@ -113,13 +118,24 @@ async def end_credential(hub: Hub, by: Principal, credential_id: str, reason: st
         task.uncancel()
 
 
-def _page(code: str, problem: str = "", status: int = 200) -> HTMLResponse:
+def _local(wanted: str) -> str:
+    """Where to go after the login: a path of this hub, whatever was asked for."""
+    return wanted if _PATH.fullmatch(wanted) else "/"
+
+
+def _page(code: str, wanted: str, problem: str = "", status: int = 200) -> HTMLResponse:
+    """A form that works without scripts; the script beside it goes on at once for who is logged in already."""
     note = f"<p role='alert'>{html.escape(problem)}</p>" if problem else ""
     return HTMLResponse(
-        "<!doctype html><html lang='en'><meta charset='utf-8'><title>Greenroom</title>"
-        "<meta name='viewport' content='width=device-width'>"
-        f"<h1>Greenroom</h1>{note}<form method='post' action='/login'>"
-        "<label>One-time code <input name='code' autocomplete='off' required "
-        f"value='{html.escape(code, quote=True)}'></label> <button>Enter</button></form></html>",
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Greenroom</title>"
+        "<meta name='viewport' content='width=device-width'><link rel='icon' href='/icon.svg'>"
+        "<link rel='stylesheet' href='/login.css'><script src='/login.js' defer></script></head>"
+        "<body><main><h1>Greenroom</h1><p>The room where your agents wait, talk and are called.</p>"
+        f"{note}<form method='post' action='/login'>"
+        f"<input type='hidden' name='next' value='{html.escape(wanted, quote=True)}'>"
+        "<label for='code'>One-time code</label><input id='code' name='code' autocomplete='off' autofocus required "
+        f"spellcheck='false' value='{html.escape(code, quote=True)}'><button>Enter</button></form>"
+        "<p class='hint'>Get a code with <code>greenroom token login</code>, or from another browser's settings.</p>"
+        "</main></body></html>",
         status_code=status,
     )

@@ -16,6 +16,7 @@ from greenroom.doors.errors import answer_to
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.mcp import PATHS
 from greenroom.doors.mcp.late import LateMcpDoor
+from greenroom.doors.page import PageDoor
 from greenroom.doors.rest import door as rest
 from greenroom.doors.routes import Routes
 from greenroom.doors.server import url_of
@@ -40,7 +41,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
     mcp = LateMcpDoor(hub)
     async with mcp.run():
-        yield at_paths(PATHS, mcp, Routes(hub, endpoints, beyond)), endpoints
+        yield at_paths(PATHS, mcp, Routes(hub, endpoints, PageDoor(hub, beyond))), endpoints
 
 
 def at_paths(paths: Collection[str], door: ASGIApp, beyond: ASGIApp) -> ASGIApp:

@@ -1,17 +1,15 @@
-"""What a person or a watchdog meets first: the front page, and whether the hub is well."""
+"""What a person or a watchdog meets first: the front page, who one is, and whether the hub is well."""
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import Response
 
-from greenroom.doors.credentials import cookie_name
+from greenroom import __version__
 from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.page import front
 from greenroom.doors.rest.wire import json
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.access.queries import get_principal
-from greenroom.nouns.agents.queries import find_agents
-from greenroom.nouns.threads.queries import count_threads
 
 
 class HubHealth(msgspec.Struct):
@@ -24,20 +22,27 @@ async def show_health(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 async def show_front(hub: Hub, by: Principal, request: Request) -> Response:
-    token = request.cookies.get(cookie_name(hub))
-    who = token and get_principal(hub.rows, token, hub.log.clock.now())
-    if not who or "read" not in who.rights:
-        return RedirectResponse("/login", status_code=303)
-    return HTMLResponse(
-        "<!doctype html><html lang='en'><meta charset='utf-8'><title>Greenroom</title>"
-        "<meta name='viewport' content='width=device-width'><h1>Greenroom</h1>"
-        f"<p>{count_threads(hub.rows, who)} threads, {len(find_agents(hub.rows, who))} agents.</p>"
-        "<p><a href='/openapi.json'>The API</a></p>"
-        "<form method='post' action='/logout'><button>Log out</button></form></html>"
-    )
+    return front(hub, request.scope)
+
+
+class Me(msgspec.Struct):
+    """Who calls, what it may do, and which hub this is."""
+
+    id: str
+    kind: str
+    name: str
+    rights: list[str]
+    version: str
+    now: int
+    """The hub's clock, in milliseconds."""
+
+
+async def show_me(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(Me(by.id, by.kind, by.name, sorted(by.rights), __version__, hub.log.clock.now()))
 
 
 ENDPOINTS = [
     Endpoint("GET", "/", PUBLIC, show_front, "The front page, or the way to the login", answer="text/html"),
+    Endpoint("GET", "/api/me", "read", show_me, "Who you are to this hub", answer=Me),
     Endpoint("GET", "/health", PUBLIC, show_health, "Whether the hub is well", answer=HubHealth),
 ]

@@ -11,6 +11,10 @@ from greenroom.log.codec import encode
 from greenroom.log.model import Change, Event, Row, Rows, Table, Value
 from greenroom.nouns.access.model import CREDENTIALS, Principal
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.agents.profiles import PROFILES
+from greenroom.nouns.nodes.model import NODES
+from greenroom.nouns.runs.model import CALLS, ITEMS, RUNS, TREES
+from greenroom.nouns.runs.queries import may_see_run, may_see_tree
 from greenroom.nouns.threads.events import ThreadDeleted
 from greenroom.nouns.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
 from greenroom.nouns.threads.queries import may_see
@@ -78,6 +82,22 @@ def _thread_of(change: Change) -> str | None:
     return None if change.row is None else change.row.thread_id
 
 
+def _run_of(change: Change) -> str | None:
+    return None if change.row is None else change.row.run_id
+
+
+def _root_of(change: Change) -> str | None:
+    return None if change.row is None else change.row.root_id
+
+
+def _in_run(key: str) -> Mapping[str, Value]:
+    return {"run_id": key}
+
+
+def _in_tree(key: str) -> Mapping[str, Value]:
+    return {"root_id": key}
+
+
 def _in_thread(key: str) -> Mapping[str, Value]:
     return {"thread_id": key}
 
@@ -140,6 +160,28 @@ _VIEWS = (
         signals={"agent.online": _of_all, "agent.offline": _of_all},
         online=True,
     ),
+    View("runs", "read", (Part(RUNS, long=True),), limit=300, sees=may_see_run),
+    View(
+        "tree",
+        "read",
+        (Part(TREES, _own_key, _keyed), Part(RUNS, _root_of, _in_tree, long=True)),
+        keyed=True,
+        sees=may_see_tree,
+    ),
+    View(
+        "run",
+        "read",
+        (
+            Part(RUNS, _own_key, _keyed),
+            Part(CALLS, _run_of, _in_run),
+            Part(ITEMS, _run_of, _in_run, order="number", long=True),
+        ),
+        limit=500,
+        keyed=True,
+        sees=may_see_run,
+    ),
+    View("nodes", "read", (Part(NODES, long=True),)),
+    View("profiles", "operate", (Part(PROFILES, long=True),)),
     View("credentials", "operate", (Part(CREDENTIALS, long=True),)),
     View("templates", "read", (Part(TEMPLATES, long=True, fixed=BUILTIN),)),
 )

@@ -183,9 +183,11 @@ RUNS = Table(
         ("node_id", "status"),
         ("status", "deadline"),
         ("created_at",),
+        ("_seq",),
+        ("root_id", "_seq"),
     ),
 )
 TREES = Table("tree", Tree, ("root_id",))
-CALLS = Table("call", Call, ("run_id", "call_id"), (("run_id", "started_at"),))
-ITEMS = Table("item", Item, ("run_id", "place"), (("run_id", "number"),))
+CALLS = Table("call", Call, ("run_id", "call_id"), (("run_id", "started_at"), ("run_id", "_seq")))
+ITEMS = Table("item", Item, ("run_id", "place"), (("run_id", "number"), ("run_id", "_seq")))
 PERMISSIONS = Table("permission", Permission, ("id",), (("state",), ("run_id", "state")))

@@ -30,6 +30,12 @@ def may_see_run(rows: Rows, by: Principal, run: Run) -> bool:
     return False
 
 
+def may_see_tree(rows: Rows, by: Principal, tree: Tree) -> bool:
+    """Who sees the root sees all that is below it."""
+    root = rows.get(RUNS, tree.root_id)
+    return root is not None and may_see_run(rows, by, root)
+
+
 def current_run(rows: Rows, agent_id: str) -> Run | None:
     """The run that an agent is at."""
     agent = rows.get(AGENTS, agent_id)
