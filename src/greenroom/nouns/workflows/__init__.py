@@ -1,0 +1,1 @@
+"""Workflows: plans that agents carry out, as graphs of steps."""

@@ -1,0 +1,287 @@
+"""What a workflow is: inputs, variables, steps and what leads from one to another; all other forms become this one.
+
+Texts called expressions are CEL (greenroom.expressions); texts called templates hold `{{ expression }}` parts. In a
+mapping of values (`inputs`, `set`, `output`, `save`) a text is an expression, and anything else is the value itself.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+InputType = Literal["string", "integer", "number", "boolean", "list", "object", "any"]
+Kind = Literal["agent", "workflow", "wait", "set", "gate"]
+Failure = Literal["failed", "timeout", "interrupted", "output", "expression"]
+"""failed: the agent's run failed · timeout: it took too long · interrupted: a crash · output: it breaks its schema."""
+Policy = Literal["all_success", "first_success", "allow_debt"]
+CatchUp = Literal["skip", "once", "all"]
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A part of a definition."""
+
+
+class Input(Part, frozen=True, kw_only=True):
+    """One value that whoever starts the workflow brings."""
+
+    type: InputType = "string"
+    description: str = ""
+    required: bool = True
+    """Whether it must be brought; an input with a default need not be."""
+    default: Any = None
+    choices: list[Any] = []
+    """The only values that are taken; empty takes all of the type."""
+
+
+class AgentConfig(Part, frozen=True, kw_only=True):
+    """What is different about the agent of one step, over its profile or its runtime's own defaults."""
+
+    name: str = ""
+    """The name that the agent is kept under, for `reuse_agent` of later steps."""
+    model: str | None = None
+    system_prompt: str | None = None
+    """Template."""
+    work_dir: str | None = None
+    """Template."""
+    timeout_s: int | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+
+
+class Retry(Part, frozen=True, kw_only=True):
+    """How often and when a failed attempt is made again: after backoff_s, then factor times as long, and so on."""
+
+    max: int = 0
+    """Attempts after the first one."""
+    backoff_s: float = 1.0
+    factor: float = 2.0
+    max_backoff_s: float = 3600.0
+    jitter: float = 0.1
+    """The part of each pause by which it may be longer, so that steps do not come back all at once."""
+    on: list[Failure] = []
+    """The failures that are worth another attempt; empty is every one but a failing expression."""
+
+
+class ForEach(Part, frozen=True, kw_only=True):
+    """Carries the step out once for each item of a list; its output is the list of their outputs, in order."""
+
+    items: str | list[Any]
+    """Expression that gives a list, or the list itself."""
+    name: str = msgspec.field(name="as", default="item")
+    """The name of the item in the step's own expressions; its place from 0 is `index`."""
+    parallel: int = 10
+    """How many items are at work at a time."""
+    join: Literal["all", "any", "settled"] = "all"
+    """all: every item must succeed · any: one is enough · settled: whatever they come to (null for a failed one)."""
+
+
+class Loop(Part, frozen=True, kw_only=True):
+    """Carries the step out again and again; `loop.index` counts from 0, `loop.last` is the output before."""
+
+    while_: str | None = msgspec.field(name="while", default=None)
+    """Expression, asked before every round but the first: go on while it holds. `output` is the last round's."""
+    until: str | None = None
+    """Expression, asked after every round: stop once it holds."""
+    max: int = 10
+    """The most rounds; the step fails when they are used up and the condition still says to go on."""
+
+
+class MessageFilter(Part, frozen=True, kw_only=True):
+    """Which message is meant: in which thread, by whom, and with which words."""
+
+    thread: str = ""
+    """Template: id or topic of the thread; empty is any."""
+    sender: str = msgspec.field(name="from", default="")
+    """Name or id of who posts it; empty is anybody."""
+    contains: str = ""
+    """Words that it holds, whatever their case; empty is any message."""
+
+
+class Wait(Part, frozen=True, kw_only=True):
+    """What the step waits for; exactly one of these."""
+
+    seconds: float | str | None = None
+    """A number, or an expression that gives one."""
+    until: str | None = None
+    """Expression that gives a time: an RFC 3339 text, or milliseconds since 1970."""
+    message: MessageFilter | None = None
+    """The output is {id, thread_id, author, content, seq}."""
+    webhook: str | None = None
+    """The name under which the hub takes a signed call; the output is its body."""
+
+
+class Level(Part, frozen=True, kw_only=True):
+    """How much say people have before the step is carried out."""
+
+    kind: Literal["mechanical", "recommended", "confirmed", "arbitrated"] = "mechanical"
+    """mechanical: none · recommended: it goes on after a time · confirmed: one must say yes · arbitrated: several."""
+    question: str = ""
+    """Template: what people are asked; empty asks in the hub's own words."""
+    timeout_s: int | None = None
+    """recommended: when `default` is taken (300 when not said); otherwise when silence counts as refusal (never)."""
+    default: Literal["run", "skip", "abort"] = "run"
+    """recommended: what is done when nobody objects in time."""
+    stakeholders: list[str] = []
+    """arbitrated: who is asked."""
+    quorum: int | None = None
+    """arbitrated: how many must say yes; nothing means all of them. Who can no longer be outvoted decides at once."""
+
+
+class Step(Part, frozen=True, kw_only=True):
+    """One vertex of the graph: work of an agent, a nested workflow, a wait, values set, or only a gate (see `kind`)."""
+
+    id: str
+    name: str = ""
+    description: str = ""
+    profile: str | None = None
+    agent_runtime: str | None = None
+    """The driver of an agent without a profile: claude, opencode, codex, rehearsal, ..."""
+    agent_config: AgentConfig = AgentConfig()
+    prompt: str | None = None
+    """Template."""
+    skill: str | None = None
+    """The id of a skill, whose text is in Definition.skills or in the hub's data directory."""
+    dependencies: list[str] = []
+    """Steps that come before; the same as edges without a condition."""
+    join: Literal["all", "any"] = "all"
+    """all: it is skipped when any incoming edge was not taken · any: it runs when at least one was."""
+    when: str | None = None
+    """Expression: the step is skipped unless it holds."""
+    inputs: dict[str, Any] = {}
+    """Values by name, `input.<name>` in the step's own texts; for a nested workflow its inputs."""
+    output: str | dict[str, Any] | None = None
+    """Makes the step's output of what came out (`output`): one expression, or one for each field."""
+    save: dict[str, Any] = {}
+    """Variables to set for later steps, of what came out (`output`)."""
+    output_schema: dict[str, Any] | None = None
+    """JSON Schema; the agent must answer with JSON that fits. Without it the output is the agent's text."""
+    reuse_agent: str | None = None
+    """The name of an agent that an earlier step keeps, or `pool:NAME` of one that another run keeps."""
+    keep_agent: bool = False
+    keep_as: str | None = None
+    """`pool:NAME` keeps the agent beyond the run; otherwise it is kept till the run's end. See kept_name."""
+    retry: Retry = Retry()
+    timeout_s: int | None = None
+    on_error: str = "abort"
+    """abort: the run fails · skip: this step and what depends on it · ignore: as if it had succeeded, output null ·
+    route:STEP: that step is carried out instead of those that depend on this one."""
+    on_crash: Literal["rerun", "resume", "probe", "ask"] = "resume"
+    for_each: ForEach | None = None
+    loop: Loop | None = None
+    workflow: str | None = None
+    """The name of a workflow: in Definition.workflows, or stored in the hub."""
+    wait: Wait | None = None
+    set: dict[str, Any] | None = None
+    """Values that the engine works out itself; the output is the object of them."""
+    level: Level = Level()
+    rollback: "list[Step]" = []
+    """Carried out when the run fails after this step was completed; the last completed step's first."""
+    files: list[str] = []
+    """Templates: paths that the agent is told of."""
+    context: list[Literal["outputs", "variables", "summary"]] = msgspec.field(default_factory=lambda: ["outputs"])
+    """What the agent is given besides its prompt: outputs of the steps before it, variables, a summary of the run."""
+
+    @property
+    def kind(self) -> Kind:
+        if self.workflow is not None:
+            return "workflow"
+        if self.wait is not None:
+            return "wait"
+        if self.set is not None:
+            return "set"
+        if self.prompt is None and self.skill is None:
+            return "gate"
+        return "agent"
+
+    @property
+    def route(self) -> str | None:
+        """The step that is taken when this one fails, if on_error says so."""
+        return self.on_error.removeprefix("route:") if self.on_error.startswith("route:") else None
+
+    @property
+    def kept_name(self) -> str | None:
+        """The name that this step's agent is kept under, if it is kept."""
+        if not self.keep_agent:
+            return None
+        return self.keep_as or self.agent_config.name or self.id
+
+
+class Edge(Part, frozen=True, kw_only=True):
+    """One step comes before another; with a condition the second is reached only if it holds then."""
+
+    source: str = msgspec.field(name="from")
+    target: str = msgspec.field(name="to")
+    when: str | None = None
+
+
+class AfterWorkflow(Part, frozen=True, kw_only=True):
+    """The end of a run of another workflow."""
+
+    workflow: str
+    status: Literal["completed", "failed", "any"] = "completed"
+
+
+class Trigger(Part, frozen=True, kw_only=True):
+    """What starts the workflow by itself; exactly one of cron, webhook, message and after."""
+
+    id: str = ""
+    """Unique in the definition; the loader gives one that is missing: trigger1, trigger2, ..."""
+    cron: str | None = None
+    timezone: str = "UTC"
+    catch_up: CatchUp = "once"
+    """What is done about times that passed while the hub was away: skip them, start once, or start for all of them."""
+    webhook: bool = False
+    message: MessageFilter | None = None
+    after: AfterWorkflow | None = None
+    inputs: dict[str, Any] = {}
+    """The workflow's inputs, by expressions over `trigger`."""
+    enabled: bool = True
+
+
+class Limits(Part, frozen=True, kw_only=True):
+    """What one run of the workflow may use; None is no limit."""
+
+    timeout_s: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    max_parallel: int = 50
+    """How many attempts are at work at a time."""
+
+
+class Skill(Part, frozen=True, kw_only=True):
+    """The text of a skill as it was when the definition was loaded."""
+
+    name: str = ""
+    description: str = ""
+    text: str
+
+
+class Definition(Part, frozen=True, kw_only=True):
+    """One workflow. A run keeps the one it began with."""
+
+    name: str
+    description: str = ""
+    inputs: dict[str, Input] = {}
+    variables: dict[str, Any] = {}
+    """First values; a text with `{{ }}` in it is a template over the inputs."""
+    steps: list[Step]
+    edges: list[Edge] = []
+    output: str | dict[str, Any] | None = None
+    """The run's output: one expression, or one for each field. Without it, the last steps' outputs by their ids."""
+    policy: Policy = "all_success"
+    """all_success: one failed step fails the run · first_success: the first of the last steps that succeeds ends it ·
+    allow_debt: it goes on as far as it can, and is completed with its failures noted."""
+    triggers: list[Trigger] = []
+    limits: Limits = Limits()
+    skills: dict[str, Skill] = {}
+    workflows: "dict[str, Definition]" = {}
+    """Nested workflows that came with this one."""
+
+    def all_edges(self) -> Iterator[Edge]:
+        """What is written under edges, and the steps' dependencies that are not written there."""
+        seen = {(edge.source, edge.target) for edge in self.edges}
+        yield from self.edges
+        for step in self.steps:
+            for source in dict.fromkeys(step.dependencies):
+                if (source, step.id) not in seen:
+                    yield Edge(source=source, target=step.id)
