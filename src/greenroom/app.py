@@ -34,6 +34,7 @@ from greenroom.nouns.access.queries import get_principal
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.all import NOUNS as NOUNS
+from greenroom.nouns.asks.asking import Asking
 from greenroom.nouns.threads.bus import Bus
 from greenroom.nouns.threads.coordinator import Coordinator
 from greenroom.nouns.threads.deliveries import Deliveries
@@ -66,7 +67,7 @@ async def open_hub(
     log.subscribe(waiters.on_commit)
     blobs = Blobs(data / FILES)
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
-    hub = Hub(settings, data, _instance(data), store, log, blobs, signals, presence, bus)
+    hub = Hub(settings, data, _instance(data), store, log, blobs, signals, presence, bus, Asking(log))
     coordinator = Coordinator(log, presence, waiters)
     writer = asyncio.create_task(log.run(), name="log writer")
     try:

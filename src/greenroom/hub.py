@@ -10,6 +10,7 @@ from greenroom.log.model import Rows
 from greenroom.log.signals import Signals
 from greenroom.log.store import Store
 from greenroom.nouns.agents.presence import Presence
+from greenroom.nouns.asks.asking import Asking
 from greenroom.nouns.threads.bus import Bus
 from greenroom.settings import Settings
 
@@ -28,6 +29,7 @@ class Hub:
     signals: Signals
     presence: Presence
     bus: Bus
+    asks: Asking
     started: float = field(default_factory=time.monotonic)
     reactor_errors: list[str] = field(default_factory=list)
 

@@ -1,6 +1,7 @@
 """Every setting of the hub, and the only place that reads the environment and settings files."""
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 
 PORT = 39765
+_DEADLINE = re.compile(r"(question|report|permission|decision|gate)(\.(low|medium|high))?=[0-9]{1,8}")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -60,6 +62,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How many MCP sessions may be open at once; one credential may have half of them."""
     mcp_idle_s: int = 600
     """An MCP session that is not used for so long is ended; its client begins a new one by itself."""
+    ask_deadlines: list[str] = []
+    """Seconds until silence refuses, as question=600 or permission.high=0 (never). Unset: questions, reports 3600."""
+    ask_warn_s: int = 300
+    """How long before its deadline an ask is warned of; at most half of the time it has."""
+    max_open_asks: int = 50
+    """How many asks of one agent, or of one room's agents, may wait for people at once."""
     local_node: bool = True
     """Keep a node on this machine, so that agents can be started here."""
     failpoint: str | None = None
@@ -100,6 +108,9 @@ def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, s
         raise BadSettings(f"{path}: {error}; see docs/users/settings.md") from error
     if bool(settings.tls_cert) != bool(settings.tls_key):
         raise BadSettings("tls_cert and tls_key belong together: set both, or neither")
+    for entry in settings.ask_deadlines:
+        if not _DEADLINE.fullmatch(entry):
+            raise BadSettings(f"ask_deadlines: {entry!r} is not understood; write kind=SECONDS or kind.risk=SECONDS")
     if settings.behind_proxy and settings.allow_anonymous_local:
         raise BadSettings("behind a proxy everybody looks local: set behind_proxy or allow_anonymous_local, not both")
     return settings

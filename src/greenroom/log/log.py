@@ -9,7 +9,7 @@ from typing import Any
 from greenroom.log.clock import Clock, SystemClock
 from greenroom.log.errors import LOGGED, Refused, Unavailable
 from greenroom.log.failpoints import failpoint
-from greenroom.log.model import Command, Commit, Context, Decide, Done, Event, Noun, Project, Rows
+from greenroom.log.model import Command, Commit, Context, Decide, Done, Event, Follow, Noun, Project, Rows
 from greenroom.log.store import Store, WriteTx
 from greenroom.settings import Settings
 
@@ -29,6 +29,10 @@ class Log:
         self.clock = clock or SystemClock()
         self.decide: dict[type[Command], Decide] = {k: d for noun in nouns for k, d in noun.decide.items()}
         self.project: dict[type[Event], Project] = {k: p for noun in nouns for k, p in noun.project.items()}
+        self.follow: dict[type[Event], list[Follow]] = {}
+        for noun in nouns:
+            for kind, follow in noun.follow.items():
+                self.follow.setdefault(kind, []).append(follow)
         self._waiting: deque[tuple[Command, asyncio.Future[Done]]] = deque()
         self._wake = asyncio.Event()
         self._subscribers: list[Subscriber] = []
@@ -146,13 +150,18 @@ class Log:
 
     def _record(self, tx: WriteTx, command: Command, events: list[Event]) -> Done:
         now = self.clock.now()
+        context = Context(now, self.settings)
         records = []
-        for event in events:
+        to_do = deque(events)
+        while to_do:
+            event = to_do.popleft()
             record = tx.append(event, now, command.by.id)
             project: Any = self.project[type(event)]
             project(tx, event, record)
             records.append(record)
-        if command.key is not None and records and not records[-1].event.refusal:
+            for follow in self.follow.get(type(event), ()):
+                to_do.extend(follow(tx, event, context))
+        if command.key is not None and records and not any(record.event.refusal for record in records):
             tx.remember(_memory(command), type(command).__name__, records[0].seq, records[-1].seq, now)
         return Done(tuple(records))
 

@@ -183,6 +183,7 @@ class Context:
 
 Decide = Callable[[Rows, Any, Context], list[Event]]
 Project = Callable[[Tx, Any, Recorded], None]
+Follow = Callable[[Rows, Any, Context], list[Event]]
 Upcast = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -195,6 +196,9 @@ class Noun:
     events: tuple[type[Event], ...]
     decide: Mapping[type[Command], Decide]
     project: Mapping[type[Event], Project]
+    follow: Mapping[type[Event], Follow] = field(default_factory=dict)
+    """What comes with an event of a lower noun, in the same transaction: pure, on the rows as that event has left them,
+    and never a refusal. So what must not part (an answer, and the order that carries it out) does not."""
     upcast: Mapping[tuple[str, int], Upcast] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     """Names of the modules whose change means that the rows must be rebuilt."""

@@ -1,0 +1,1 @@
+"""Asks: somebody waits for a person, until one of them answers."""

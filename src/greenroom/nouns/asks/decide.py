@@ -1,0 +1,295 @@
+"""The rules of asks: who may ask what, who may answer, and that the first answer wins."""
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.asks import events as e
+from greenroom.nouns.asks.commands import (
+    AnswerAsk,
+    DelegateAsk,
+    RaiseAsk,
+    SnoozeAsk,
+    TakeAnswer,
+    TimeAsk,
+    WithdrawAsk,
+)
+from greenroom.nouns.asks.digest import digest_of, wish_of
+from greenroom.nouns.asks.forms import need_form, need_options, need_schema
+from greenroom.nouns.asks.model import ASKS, KINDS, RISKS, ROOM, SCOPES, Ask, Asker, Content
+from greenroom.nouns.asks.queries import (
+    ask_not_found,
+    deadline_s,
+    get_by_wish,
+    is_over_time,
+    may_see_ask,
+    need_person_for,
+)
+
+_CHARS = 200_000
+_TITLE = 300
+_PARTS = 20
+_LONGEST_S = 90 * 86_400
+_VERDICTS = {
+    "question": ("answer", "deny"),
+    "report": ("answer", "approve", "deny"),
+    "permission": ("approve", "deny"),
+    "decision": ("approve", "deny", "answer"),
+    "gate": ("approve", "deny"),
+}
+
+
+def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
+    by = principal(command)
+    if "ask" not in by.rights:
+        need_right(by, "chat")
+    asker = _asker(rows, by, command)
+    wish = wish_of(by.id, command.wish) if command.wish is not None else command.ask_id
+    known = rows.get(ASKS, command.ask_id) or get_by_wish(rows, wish)
+    if known is not None and known.asker.by != asker.by:
+        raise Refused("key_reused", "This id is that of another ask: choose a new one.", "conflict")
+    if known is not None and not _is_done_with(known, command.again_ms, context.now):
+        return []
+    _need_well_formed(by, command)
+    _need_few(rows, by, asker, context)
+    return [_raised(by, command, asker, wish, context)]
+
+
+def _asker(rows: Rows, by: Principal, command: RaiseAsk) -> Asker:
+    """Who waits: for whom the hub asks, or who gives the command, with the run that it is at."""
+    if command.asker is not None and by.operates:
+        return command.asker
+    agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
+    own = Asker(by=by.id, name=by.name, key=command.wish)
+    if agent is None:
+        return own
+    name = agent.display_name or agent.name
+    return Asker(by=by.id, name=name, agent_id=agent.id, run_id=agent.run_id, key=command.wish)
+
+
+def _is_done_with(known: Ask, again_ms: int | None, now: int) -> bool:
+    """Whether the same wish is a new one: the answer to the earlier one has been had for a while."""
+    if again_ms is None or known.state == "open":
+        return False
+    return known.taken_at > 0 and now - known.taken_at >= again_ms
+
+
+def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
+    allowed = KINDS if by.operates else ("question", "report") if by.room else ("question", "report", "permission")
+    if command.kind not in allowed:
+        raise Refused("bad_kind", f"This credential asks with one of the kinds {', '.join(allowed)}.")
+    if not command.title.strip() or len(command.title) > _TITLE or len(command.text) > _CHARS:
+        raise Refused("bad_ask", f"An ask has a title of 1 to {_TITLE} characters, and at most {_CHARS} of text.")
+    if command.risk is not None and command.risk not in RISKS:
+        raise Refused("bad_risk", f"Write a risk of {', '.join(RISKS)}.")
+    if (command.kind == "permission") != (command.subject is not None):
+        raise Refused("bad_ask", "A permission names the call that waits for it, and nothing else does.")
+    if not 1 <= command.approvers <= 100:
+        raise Refused("bad_ask", "Between 1 and 100 people can be asked for their yes.")
+    if command.timeout_s is not None and not 0 <= command.timeout_s <= _LONGEST_S:
+        raise Refused("bad_ask", f"An ask waits 0 (for ever) to {_LONGEST_S} seconds.")
+    if len(command.questions) > _PARTS or sum(len(q.options) for q in command.questions) > 10 * _PARTS:
+        raise Refused("bad_ask", f"At most {_PARTS} questions with {10 * _PARTS} options are asked at once.")
+    if len(command.labels) > _PARTS or any(len(k) > 100 or len(v) > 1000 for k, v in command.labels.items()):
+        raise Refused("bad_ask", f"At most {_PARTS} labels of 1,000 characters.")
+    _need_contents(command.contents)
+    if command.form is not None:
+        need_schema(command.form)
+
+
+def _need_contents(contents: list[Content]) -> None:
+    if len(contents) > _PARTS or any(len(one.text) > _CHARS for one in contents):
+        raise Refused("bad_content", f"At most {_PARTS} parts, each with at most {_CHARS} characters.", "too_large")
+
+
+def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None:
+    """One asker does not bury the others: what it has open is limited."""
+    most = context.settings.max_open_asks
+    if asker.agent_id is not None:
+        waiting = rows.count(ASKS, {"agent_id": asker.agent_id, "state": "open"})
+    elif by.room is not None:
+        waiting = rows.count(ASKS, {"room": by.room, "state": "open"})
+    else:
+        return
+    if waiting >= most:
+        raise Refused("too_many_asks", f"{waiting} asks wait for a person already: wait for their answers.", "limited")
+
+
+def _raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: Context) -> e.AskRaised:
+    risk = (command.risk if by.operates else None) or ("high" if command.kind == "permission" else "low")
+    wait_s = command.timeout_s if command.timeout_s is not None else deadline_s(context.settings, command.kind, risk)
+    deadline = context.now + wait_s * 1000 if wait_s else 0
+    warn_s = min(context.settings.ask_warn_s, wait_s // 2)
+    if command.subject is not None:
+        digest = digest_of(command.subject)
+    else:
+        digest = wish_of(command.kind, command.title, command.text, command.questions, command.form)
+    return e.AskRaised(
+        ask_id=command.ask_id,
+        kind=command.kind,
+        asker=asker,
+        wish=wish,
+        title=command.title.strip(),
+        text=command.text,
+        thread_id=command.thread_id,
+        room=by.room if by.room is not None else command.room if by.operates else None,
+        risk=risk,
+        why=command.why if by.operates else "",
+        rule=command.rule if by.operates else "",
+        questions=command.questions,
+        form=command.form,
+        subject=command.subject,
+        digest=digest,
+        edits=command.edits,
+        contents=command.contents,
+        labels=command.labels,
+        approvers=command.approvers if by.operates else 1,
+        deadline=deadline,
+        warn_at=deadline - warn_s * 1000 if warn_s else 0,
+    )
+
+
+def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
+    by = principal(command)
+    ask = need_person_for(rows, by, command.ask_id)
+    _need_open(ask)
+    if is_over_time(ask, context.now):
+        return [e.AskExpired(ask_id=ask.id)]
+    if command.digest is not None and command.digest != ask.digest:
+        raise Refused("changed", "What is asked is not what you were shown: look at it again.", "conflict")
+    _need_fitting(ask, command)
+    name = command.name.strip()[:100] or by.name
+    if command.verdict == "approve" and ask.approvers > 1:
+        if any(approval.by == by.id for approval in ask.approvals):
+            raise Refused("already_approved", "Your yes counts already: another person is needed.", "conflict")
+        if len(ask.approvals) + 1 < ask.approvers:
+            return [e.AskApproved(ask_id=ask.id, name=name)]
+    changed = command.arguments is not None and ask.subject is not None and command.arguments != ask.subject.arguments
+    arguments = command.arguments if changed else None
+    return [
+        e.AskAnswered(
+            ask_id=ask.id,
+            verdict=command.verdict,
+            name=name,
+            text=command.text,
+            options=command.options,
+            arguments=arguments,
+            digest=digest_of(ask.subject, arguments) if ask.subject is not None else ask.digest,
+            contents=command.contents,
+            form=command.form,
+            scope=command.scope,
+        )
+    ]
+
+
+def _need_open(ask: Ask) -> None:
+    if ask.state == "open":
+        return
+    if ask.answer is not None:
+        who = ask.answer.rule or ask.answer.name
+        raise Refused(
+            "already_answered",
+            f"{who} answered this already: {ask.answer.verdict}.",
+            "conflict",
+            verdict=ask.answer.verdict,
+            by=ask.answer.by,
+            name=who,
+            at=ask.answer.at,
+        )
+    if ask.state == "expired":
+        raise Refused(
+            "ask_expired", "Nobody answered in time: it was refused by silence.", "conflict", at=ask.closed_at
+        )
+    raise Refused("ask_withdrawn", f"Nobody waits for this any more: {ask.reason}.", "conflict", at=ask.closed_at)
+
+
+def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
+    allowed = _VERDICTS[ask.kind]
+    if command.verdict not in allowed:
+        raise Refused("bad_verdict", f"A {ask.kind} is answered with {' or '.join(allowed)}.")
+    if command.scope not in SCOPES or (command.scope != "once" and ask.kind != "permission"):
+        raise Refused("bad_scope", "Only a permission is given for longer than once: for run, profile or as a rule.")
+    if len(command.text) > _CHARS:
+        raise Refused("bad_answer", f"An answer has at most {_CHARS} characters.", "too_large")
+    if command.arguments is not None and (not ask.edits or command.verdict != "approve"):
+        raise Refused("cannot_edit", "Changed arguments are not taken here: approve or deny it as it is.")
+    if command.arguments is not None and command.scope != "once":
+        raise Refused("cannot_edit", "Changed arguments hold for this call only: leave the scope at once.")
+    _need_contents(command.contents)
+    need_options(ask.questions, command.options)
+    if ask.form is not None and command.verdict != "deny":
+        need_form(ask.form, command.form)
+    elif command.form is not None:
+        raise Refused("bad_answer", "This ask has no form.")
+    said = command.text.strip() or any(command.options) or command.contents or command.form is not None
+    if ask.kind == "question" and command.verdict == "answer" and not said:
+        raise Refused("bad_answer", "Say something, choose an option, or deny to leave the question unanswered.")
+
+
+def snooze_ask(rows: Rows, command: SnoozeAsk, context: Context) -> list[Event]:
+    ask = need_person_for(rows, principal(command), command.ask_id)
+    _need_open(ask)
+    if command.until and command.until <= context.now:
+        raise Refused("bad_time", "That time is over: name one that is to come.")
+    if ask.deadline and command.until >= ask.deadline:
+        raise Refused("bad_time", "It would be refused by silence before that: name an earlier time.")
+    return [] if command.until == ask.snoozed_until else [e.AskSnoozed(ask_id=ask.id, until=command.until)]
+
+
+def delegate_ask(rows: Rows, command: DelegateAsk, context: Context) -> list[Event]:
+    by = principal(command)
+    ask = need_person_for(rows, by, command.ask_id)
+    _need_open(ask)
+    if len(command.to) > 100:
+        raise Refused("bad_delegate", "Name a person, or a room as room:NAME.")
+    if command.to.startswith(ROOM) and not by.operates:
+        raise Refused("forbidden", "Only an operator hands an ask to another room.", "forbidden")
+    return [] if command.to == (ask.delegated_to or "") else [e.AskDelegated(ask_id=ask.id, to=command.to)]
+
+
+def withdraw_ask(rows: Rows, command: WithdrawAsk, context: Context) -> list[Event]:
+    by = principal(command)
+    ask = rows.get(ASKS, command.ask_id)
+    if ask is None or not (may_see_ask(rows, by, ask) or ask.asker.by == by.id):
+        raise ask_not_found(command.ask_id)
+    if not by.operates and ask.asker.by != by.id:
+        raise Refused("forbidden", "Only who asks takes an ask back: answer it, or snooze it.", "forbidden")
+    if ask.state != "open":
+        return []
+    return [e.AskWithdrawn(ask_id=ask.id, reason=command.reason.strip()[:500] or "taken back")]
+
+
+def time_ask(rows: Rows, command: TimeAsk, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    ask = rows.get(ASKS, command.ask_id)
+    if ask is None or ask.state != "open":
+        return []
+    if is_over_time(ask, context.now):
+        return [e.AskExpired(ask_id=ask.id)]
+    events: list[Event] = []
+    if 0 < ask.snoozed_until <= context.now:
+        events.append(e.AskSnoozed(ask_id=ask.id, until=0))
+    if not ask.warned and 0 < ask.warn_at <= context.now:
+        events.append(e.AskWarned(ask_id=ask.id))
+    return events
+
+
+def take_answer(rows: Rows, command: TakeAnswer, context: Context) -> list[Event]:
+    ask = rows.get(ASKS, command.ask_id)
+    by = principal(command)
+    if ask is None or (ask.asker.by != by.id and not by.operates):
+        raise ask_not_found(command.ask_id)
+    return [] if ask.state == "open" or ask.taken_at else [e.AnswerTaken(ask_id=ask.id)]
+
+
+DECIDE: dict[type[Command], Decide] = {
+    RaiseAsk: raise_ask,
+    AnswerAsk: answer_ask,
+    SnoozeAsk: snooze_ask,
+    DelegateAsk: delegate_ask,
+    WithdrawAsk: withdraw_ask,
+    TimeAsk: time_ask,
+    TakeAnswer: take_answer,
+}

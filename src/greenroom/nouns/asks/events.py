@@ -1,0 +1,101 @@
+"""What can happen to asks."""
+
+from typing import Any, ClassVar
+
+from greenroom.log.model import Event
+from greenroom.nouns.asks.model import Asker, Content, Question, Subject
+
+
+class AskRaised(Event, frozen=True, kw_only=True):
+    """Somebody waits for a person."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    kind: str
+    asker: Asker
+    wish: str
+    title: str
+    text: str = ""
+    thread_id: str | None = None
+    room: str | None = None
+    risk: str = "low"
+    why: str = ""
+    rule: str = ""
+    questions: list[Question] = []
+    form: dict[str, Any] | None = None
+    subject: Subject | None = None
+    digest: str = ""
+    edits: bool = False
+    contents: list[Content] = []
+    labels: dict[str, str] = {}
+    approvers: int = 1
+    deadline: int = 0
+    warn_at: int = 0
+
+
+class AskAnswered(Event, frozen=True, kw_only=True):
+    """An ask was answered, by a person or by a rule."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    verdict: str
+    name: str
+    text: str = ""
+    options: list[list[str]] = []
+    arguments: Any = None
+    digest: str = ""
+    contents: list[Content] = []
+    form: Any = None
+    scope: str = "once"
+    rule: str = ""
+
+
+class AskApproved(Event, frozen=True, kw_only=True):
+    """One of several people has said yes; the others are still to be heard."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    name: str
+
+
+class AskExpired(Event, frozen=True, kw_only=True):
+    """Nobody answered in time. That refuses, and is nobody's no."""
+
+    privileged: ClassVar[bool] = True
+    refusal: ClassVar[bool] = True
+    ask_id: str
+
+
+class AskWithdrawn(Event, frozen=True, kw_only=True):
+    """Nobody waits for this answer any more."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    reason: str
+
+
+class AskSnoozed(Event, frozen=True, kw_only=True):
+    """An ask is out of sight until a time; 0: it is back."""
+
+    ask_id: str
+    until: int
+
+
+class AskDelegated(Event, frozen=True, kw_only=True):
+    """An ask was handed to somebody."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    to: str
+
+
+class AskWarned(Event, frozen=True, kw_only=True):
+    """An ask will soon be refused by silence."""
+
+    ask_id: str
+
+
+class AnswerTaken(Event, frozen=True, kw_only=True):
+    """The waiting side has the answer."""
+
+    ask_id: str

@@ -1,0 +1,72 @@
+"""What an answer must look like: options that were offered, and forms by their JSON schema."""
+
+import re
+from typing import Any
+
+from jsonschema import Draft202012Validator, SchemaError, ValidationError
+
+from greenroom.log.errors import Refused
+from greenroom.nouns.asks.digest import canonical
+from greenroom.nouns.asks.model import Question
+
+_SCHEMA_BYTES = 65_536
+_FORBIDDEN = ("$ref", "$dynamicRef", "pattern", "patternProperties")
+"""References reach out or around in circles, and a pattern can be made to take for ever."""
+_SECRET = re.compile(r"pass(word|wd|phrase)|secret|api[_ -]?key|(^|[_ -])token$", re.IGNORECASE)
+
+
+def need_schema(schema: dict[str, Any]) -> None:
+    """Refuse a form that is no schema, reaches outside of itself, or asks for a secret."""
+    if len(canonical(schema)) > _SCHEMA_BYTES:
+        raise Refused("bad_form", f"The form's schema is larger than {_SCHEMA_BYTES} bytes: ask for less.")
+    try:
+        _look_through(schema)
+        Draft202012Validator.check_schema(schema)
+    except RecursionError:
+        raise Refused("bad_form", "The form's schema is nested too deeply.") from None
+    except SchemaError as error:
+        raise Refused("bad_form", f"The form is no JSON schema: {error.message[:300]}.") from None
+
+
+def _look_through(node: Any) -> None:
+    if isinstance(node, list):
+        for one in node:
+            _look_through(one)
+    if not isinstance(node, dict):
+        return
+    for name, value in node.items():
+        if name in _FORBIDDEN and not (name == "pattern" and isinstance(value, dict)):
+            raise Refused("bad_form", f"A form's schema may not use '{name}': write the fields out.")
+        if name == "properties" and isinstance(value, dict):
+            asked = [field for field in value if _SECRET.search(str(field))]
+            if asked:
+                raise Refused(
+                    "secret_asked", f"A form does not ask for secrets: '{asked[0][:80]}' must go another way."
+                )
+        if name == "format" and value == "password":
+            raise Refused("secret_asked", "A form does not ask for secrets: the format 'password' is not taken.")
+        _look_through(value)
+
+
+def need_form(schema: dict[str, Any], value: Any) -> None:
+    """Refuse a value that does not fit the form."""
+    try:
+        Draft202012Validator(schema).validate(value)
+    except ValidationError as error:
+        place = "/".join(str(part) for part in error.absolute_path) or "the form"
+        raise Refused("bad_answer", f"{place}: {error.message[:300]}.") from None
+    except RecursionError:
+        raise Refused("bad_answer", "The form's value is nested too deeply.") from None
+
+
+def need_options(questions: list[Question], chosen: list[list[str]]) -> None:
+    """Refuse choices that were not offered."""
+    if len(chosen) > len(questions):
+        raise Refused("bad_answer", f"There are {len(questions)} questions: give one list of choices for each.")
+    for number, (question, picked) in enumerate(zip(questions, chosen, strict=False), 1):
+        offered = [option.label for option in question.options]
+        if len(picked) > 1 and not question.multiple:
+            raise Refused("bad_answer", f"Question {number} takes one choice, not {len(picked)}.")
+        foreign = [choice for choice in picked if choice not in offered]
+        if foreign and not question.custom:
+            raise Refused("bad_answer", f"Question {number} takes only: {', '.join(offered)[:500]}.")

@@ -1,0 +1,147 @@
+"""Rows of asks."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.nouns.asks import events as e
+from greenroom.nouns.asks.decide import DECIDE
+from greenroom.nouns.asks.model import ASK_FILES, ASKS, Answer, Approval, Ask, AskFile, Content
+
+replace = msgspec.structs.replace
+
+
+def ask_raised(tx: Tx, event: e.AskRaised, record: Recorded) -> None:
+    asker = event.asker
+    ask = Ask(
+        id=event.ask_id,
+        kind=event.kind,
+        state="open",
+        asker=asker,
+        key=event.wish,
+        title=event.title,
+        asked_at=record.at,
+        agent_id=asker.agent_id,
+        run_id=asker.run_id,
+        workflow_run_id=asker.workflow_run_id,
+        thread_id=event.thread_id,
+        room=event.room,
+        risk=event.risk,
+        why=event.why,
+        rule=event.rule,
+        text=event.text,
+        questions=event.questions,
+        form=event.form,
+        subject=event.subject,
+        digest=event.digest,
+        edits=event.edits,
+        contents=event.contents,
+        labels=event.labels,
+        approvers=event.approvers,
+        deadline=event.deadline,
+        warn_at=event.warn_at,
+    )
+    _put(tx, ask, record)
+    _keep_files(tx, event.ask_id, event.contents)
+
+
+def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
+    ask = tx.get(ASKS, event.ask_id)
+    if ask is None:
+        return
+    approvals = ask.approvals
+    if event.verdict == "approve" and not event.rule:
+        approvals = [*approvals, Approval(by=record.by, name=event.name, at=record.at)]
+    answer = Answer(
+        verdict=event.verdict,
+        by=record.by,
+        name=event.name,
+        at=record.at,
+        text=event.text,
+        options=event.options,
+        arguments=event.arguments,
+        digest=event.digest,
+        contents=event.contents,
+        form=event.form,
+        scope=event.scope,
+        rule=event.rule,
+    )
+    _put(tx, replace(ask, state="answered", answer=answer, approvals=approvals, closed_at=record.at), record)
+    _keep_files(tx, event.ask_id, event.contents)
+
+
+def ask_approved(tx: Tx, event: e.AskApproved, record: Recorded) -> None:
+    ask = tx.get(ASKS, event.ask_id)
+    if ask is not None:
+        one = Approval(by=record.by, name=event.name, at=record.at)
+        _put(tx, replace(ask, approvals=[*ask.approvals, one]), record)
+
+
+def ask_expired(tx: Tx, event: e.AskExpired, record: Recorded) -> None:
+    _change(tx, event.ask_id, record, state="expired", closed_at=record.at)
+
+
+def ask_withdrawn(tx: Tx, event: e.AskWithdrawn, record: Recorded) -> None:
+    _change(tx, event.ask_id, record, state="withdrawn", reason=event.reason, closed_at=record.at)
+
+
+def ask_snoozed(tx: Tx, event: e.AskSnoozed, record: Recorded) -> None:
+    _change(tx, event.ask_id, record, snoozed_until=event.until)
+
+
+def ask_delegated(tx: Tx, event: e.AskDelegated, record: Recorded) -> None:
+    _change(tx, event.ask_id, record, delegated_to=event.to or None)
+
+
+def ask_warned(tx: Tx, event: e.AskWarned, record: Recorded) -> None:
+    _change(tx, event.ask_id, record, warned=True)
+
+
+def answer_taken(tx: Tx, event: e.AnswerTaken, record: Recorded) -> None:
+    _change(tx, event.ask_id, record, taken_at=record.at)
+
+
+def _change(tx: Tx, ask_id: str, record: Recorded, **fields: Any) -> None:
+    ask = tx.get(ASKS, ask_id)
+    if ask is not None:
+        _put(tx, replace(ask, **fields), record)
+
+
+def _put(tx: Tx, ask: Ask, record: Recorded) -> None:
+    tx.put(ASKS, replace(ask, seq=record.seq, due=_next_time(ask)))
+
+
+def _next_time(ask: Ask) -> int:
+    if ask.state != "open":
+        return 0
+    times = (ask.deadline, ask.snoozed_until, 0 if ask.warned else ask.warn_at)
+    return min((time for time in times if time), default=0)
+
+
+def _keep_files(tx: Tx, ask_id: str, contents: list[Content]) -> None:
+    for one in contents:
+        if one.file is not None:
+            tx.put(ASK_FILES, AskFile(ask_id=ask_id, file=one.file, mime=one.mime, size=one.size))
+
+
+PROJECT: dict[type[Event], Project] = {
+    e.AskRaised: ask_raised,
+    e.AskAnswered: ask_answered,
+    e.AskApproved: ask_approved,
+    e.AskExpired: ask_expired,
+    e.AskWithdrawn: ask_withdrawn,
+    e.AskSnoozed: ask_snoozed,
+    e.AskDelegated: ask_delegated,
+    e.AskWarned: ask_warned,
+    e.AnswerTaken: answer_taken,
+}
+
+ASKS_NOUN = Noun(
+    name="asks",
+    tables=(ASKS, ASK_FILES),
+    events=tuple(PROJECT),
+    decide=DECIDE,
+    project=PROJECT,
+    sources=("greenroom.nouns.asks.model", "greenroom.nouns.asks.project"),
+)
