@@ -5,7 +5,8 @@ from greenroom.nouns.access.project import ACCESS
 from greenroom.nouns.agents.project import AGENTS_NOUN
 from greenroom.nouns.asks.project import ASKS_NOUN
 from greenroom.nouns.nodes.project import NODES_NOUN
+from greenroom.nouns.policy.project import POLICY_NOUN
 from greenroom.nouns.runs.project import RUNS_NOUN
 from greenroom.nouns.threads.project import THREADS_NOUN
 
-NOUNS: tuple[Noun, ...] = (ACCESS, NODES_NOUN, AGENTS_NOUN, THREADS_NOUN, ASKS_NOUN, RUNS_NOUN)
+NOUNS: tuple[Noun, ...] = (ACCESS, NODES_NOUN, AGENTS_NOUN, THREADS_NOUN, POLICY_NOUN, ASKS_NOUN, RUNS_NOUN)

@@ -47,6 +47,12 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     allowed_tools: list[str] = []
     denied_tools: list[str] = []
     may_spawn: bool = True
+    may_write: bool = True
+    """Whether it may change files by its tools."""
+    may_execute: bool = True
+    """Whether it may run commands by its tools."""
+    may_network: bool = True
+    """Whether it may reach the network by its tools."""
     max_depth: int = 3
     max_children: int = 8
     timeout_s: int = 3600

@@ -1,0 +1,1 @@
+"""Rules that answer asks without a person: allow, deny or ask, and why."""

@@ -1,0 +1,79 @@
+"""All rules together, compiled once per version of the policy."""
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+from greenroom.log.model import Rows
+from greenroom.nouns.policy.facts import Facts
+from greenroom.nouns.policy.match import Compiled
+from greenroom.nouns.policy.model import RULES, STATE, THE, KeptRule, Options, Place, PolicyState, Wanted
+
+_books: "OrderedDict[str, Book]" = OrderedDict()
+_MOST_BOOKS = 8
+_MOST_TOOLS = 1000
+
+
+class Found(NamedTuple):
+    """The rule that decides, and whether it only might be about the call."""
+
+    rule: Compiled
+    is_sure: bool
+
+
+class Book:
+    """The rules in their order. A deny that fits wins over whatever stands before it."""
+
+    def __init__(self, rules: list[KeptRule]) -> None:
+        self._rules = [Compiled(kept.name, kept.rule) for kept in rules]
+        self._by_tool: dict[str, list[Compiled]] = {}
+
+    def find(self, wanted: Wanted, facts: Facts, place: Place, now: int, zone: str) -> Found | None:
+        """What the rules say of a call; None when none is about it."""
+        first: Compiled | None = None
+        doubtful: Compiled | None = None
+        for one in self._about(wanted.tool):
+            if one.rule.decision != "deny" and (first is not None or doubtful is not None):
+                continue
+            fit = one.fits(wanted, facts, place, now, zone)
+            if one.rule.decision == "deny":
+                if fit == "yes":
+                    return Found(one, True)
+                if fit == "maybe" and (doubtful is None or doubtful.rule.decision != "deny"):
+                    doubtful = one
+            elif fit == "yes":
+                first = one
+            elif fit == "maybe":
+                doubtful = doubtful or one
+        if doubtful is not None:
+            return Found(doubtful, False)
+        return None if first is None else Found(first, True)
+
+    def _about(self, tool: str) -> list[Compiled]:
+        found = self._by_tool.get(tool)
+        if found is None:
+            if len(self._by_tool) >= _MOST_TOOLS:
+                self._by_tool.clear()
+            found = self._by_tool[tool] = [rule for rule in self._rules if rule.fits_tool(tool)]
+        return found
+
+
+def get_state(rows: Rows) -> PolicyState:
+    """The policy as a whole."""
+    return rows.get(STATE, THE) or PolicyState(id=THE, digest="")
+
+
+def book_of(rows: Rows) -> tuple[Book, Options]:
+    """The rules as they stand. The digest names their content, so that a book is made once for each."""
+    state = get_state(rows)
+    book = _books.get(state.digest)
+    if book is None:
+        book = Book(find_rules(rows))
+        _books[state.digest] = book
+        while len(_books) > _MOST_BOOKS:
+            _books.popitem(last=False)
+    return book, state.options
+
+
+def find_rules(rows: Rows) -> list[KeptRule]:
+    """All rules in their order."""
+    return rows.find(RULES, order="place")

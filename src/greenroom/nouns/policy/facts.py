@@ -1,0 +1,287 @@
+"""What a call does, worked out from its arguments: files, hosts, commands, and what cannot be told."""
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from greenroom.log.codec import encode
+from greenroom.nouns.policy import tables
+from greenroom.nouns.policy.model import Risk, Wanted
+from greenroom.nouns.policy.shell import SHELLS, Parsed, Word, parse
+
+_HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "-"})
+_PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
+_AT_HOST = re.compile(r"(?:[^@\s/]+@)?([A-Za-z0-9.-]+\.[A-Za-z0-9-]+|localhost)(?::.*)?")
+_MOST_VALUES = 2000
+_MOST_DEEP = 16
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that a call names."""
+
+    text: str
+    full: str
+    """As a whole path, without dots."""
+    real: str
+    """The same after links, where the node has looked."""
+    inside: bool
+    is_written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one call."""
+
+    kind: str
+    files: tuple[File, ...] = ()
+    has_unknown_files: bool = False
+    hosts: tuple[str, ...] = ()
+    has_unknown_hosts: bool = False
+    shell: Parsed | None = None
+    doubt: str = ""
+    """Why the call cannot be inspected; empty when it can."""
+    danger: str = ""
+    risk: Risk = "medium"
+    digest: str = ""
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether all its files are known to be in the working directory."""
+        return not self.has_unknown_files and all(file.inside for file in self.files)
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether a shell call does no more than read files that it names."""
+        shell = self.shell
+        if shell is None or shell.doubt or shell.assigns or shell.writes or not shell.is_plain or not shell.commands:
+            return False
+        return all(not one.is_inner and tables.only_reads(one.words) for one in shell.commands)
+
+    def guarded(self) -> File | None:
+        """A file to be written that changes what programs or agents may do."""
+        return next((f for f in self.files if f.is_written and _either(tables.GUARDED, f)), None)
+
+    def secret(self) -> File | None:
+        """A file that holds secrets."""
+        return next((f for f in self.files if _either(tables.SECRET, f)), None)
+
+    def hub_own(self) -> File | None:
+        """A file of the hub's own state."""
+        return next((f for f in self.files if _either(tables.HUB_OWN, f)), None)
+
+
+def facts_of(wanted: Wanted) -> Facts:
+    """All that can be told of a call without running anything."""
+    kind = "other" if wanted.server else tables.kind_of(wanted.tool)
+    values, is_cut = _values(wanted.arguments)
+    text, doubt = ("", "") if wanted.server or kind in ("hub", "plan") else _command_text(kind, wanted.arguments)
+    is_shell = bool(text) or kind == "execute"
+    facts = _shell_facts(wanted, text, doubt) if is_shell else _plain_facts(wanted, kind, values)
+    if is_cut:
+        facts = replace(facts, doubt="its arguments are too large to look through")
+    facts = replace(facts, digest=digest_of(wanted, facts.kind))
+    return replace(facts, risk=wanted.risk or _risk(facts))
+
+
+def digest_of(wanted: Wanted, kind: str) -> str:
+    """A digest that the same call has again; words that are only for people make no difference to a shell call."""
+    arguments = wanted.arguments
+    if kind == "execute" and isinstance(arguments, dict):
+        arguments = {name: value for name, value in arguments.items() if name not in tables.ADVISORY} or arguments
+    subject = [wanted.server, wanted.tool, arguments, wanted.directory]
+    return hashlib.sha256(encode(_ordered(subject))).hexdigest()
+
+
+def find_path_texts(tool: str, arguments: Any) -> list[str]:
+    """The paths that a call names, as they are written: for the node, to look what they really are."""
+    facts = facts_of(Wanted(tool=tool, arguments=arguments, directory="/"))
+    return [file.text for file in facts.files]
+
+
+def _plain_facts(wanted: Wanted, kind: str, values: list[tuple[str, str]]) -> Facts:
+    writes = kind == "write"
+    texts = [text for name, text in values if name in tables.PATH_ARGUMENTS]
+    if writes:
+        texts += [found.strip() for _, text in values for found in _PATCHED.findall(text)]
+    patterns = [
+        text for name, text in values if name == "pattern" and kind == "search" and "grep" not in wanted.tool.lower()
+    ]
+    texts += [text for text in patterns if text.startswith(("/", "~")) or ".." in text]
+    if not texts and kind in ("read", "search") and not wanted.server:
+        texts = ["."] if kind == "search" or wanted.tool in ("LS", "list", "ls", "list_directory") else []
+    urls = [text for name, text in values if name in tables.URL_ARGUMENTS]
+    hosts = tuple(dict.fromkeys(host for text in urls if (host := _host(text))))
+    unknown = kind in ("read", "write") and not texts
+    return Facts(
+        kind,
+        files=tuple(_file(wanted, text, writes) for text in dict.fromkeys(texts) if text not in _HARMLESS),
+        has_unknown_files=unknown,
+        hosts=hosts,
+        has_unknown_hosts=kind == "network" and not hosts,
+        doubt="the files are not told" if unknown and kind == "write" else "",
+    )
+
+
+def _shell_facts(wanted: Wanted, text: str, doubt: str) -> Facts:
+    shell = _unwrapped(parse(text)) if text else Parsed(doubt=doubt or "the command is not told")
+    arguments = wanted.arguments if isinstance(wanted.arguments, dict) else {}
+    asked = next(
+        (arguments[name] for name in ("cwd", "workdir", "directory") if isinstance(arguments.get(name), str)), ""
+    )
+    words: list[tuple[Word, bool]] = [(word, False) for word in shell.reads] + [(word, True) for word in shell.writes]
+    hosts: list[str] = []
+    networks = False
+    for one in shell.commands:
+        networks = networks or tables.is_network(one.program, one.words)
+        is_reader = one.program in tables.READERS
+        for word in one.words[1:]:
+            if word is None:
+                words.append((None, False))
+                continue
+            found = _URL.search(word) or (tables.is_network(one.program, one.words) and _AT_HOST.fullmatch(word))
+            if found:
+                host = _host(found[0]) if "://" in found[0] else found[1]
+                hosts += [host] if host else []
+            else:
+                words += [(part, not is_reader) for part in _path_parts(word, is_reader)]
+    files = [_file(wanted, word, writes) for word, writes in words if word is not None and word not in _HARMLESS]
+    if asked:
+        files.append(_file(wanted, asked, False))
+    danger = next((said for one in shell.commands if (said := tables.danger_of(one.words, one.program))), "")
+    moved = any(one.program in ("cd", "pushd", "popd", "chdir") for one in shell.commands) or bool(
+        asked and files[-1].full != _base(wanted)
+    )
+    return Facts(
+        "execute",
+        files=tuple(dict.fromkeys(files)),
+        has_unknown_files=moved or any(word is None for word, _ in words),
+        hosts=tuple(dict.fromkeys(hosts)),
+        has_unknown_hosts=networks and not hosts,
+        shell=shell,
+        doubt=doubt or shell.doubt,
+        danger=danger,
+    )
+
+
+def _unwrapped(shell: Parsed) -> Parsed:
+    """Many agents hand every command to a shell of their own: what it runs is what counts."""
+    outer = [one for one in shell.commands if not one.is_inner]
+    if len(outer) != 1 or shell.reads or shell.writes or outer[0].program not in SHELLS:
+        return shell
+    match outer[0].words:
+        case (str(program), "-c" | "-lc", str(inner)) if program in SHELLS or program.startswith(
+            ("/bin/", "/usr/bin/")
+        ):
+            return parse(inner)
+    return shell
+
+
+def _command_text(kind: str, arguments: Any) -> tuple[str, str]:
+    """The shell text of a call, and what is doubtful about where it was found."""
+    if not isinstance(arguments, dict):
+        return ("", "the command is not told") if kind == "execute" else ("", "")
+    for name in tables.COMMAND_ARGUMENTS:
+        value = arguments.get(name)
+        if isinstance(value, str) and value.strip():
+            return value, ""
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            return " ".join("'" + word.replace("'", "'\\''") + "'" for word in value), ""
+    title = arguments.get("title")
+    if kind == "execute" and isinstance(title, str):
+        return title, "the command is told only in words for people"
+    return "", ""
+
+
+def _path_parts(word: str, is_reader: bool) -> list[str]:
+    """What of a word can name a file."""
+    if word.startswith("-"):
+        tail = word.partition("=")[2] or (word[word.index("/") :] if "/" in word else "")
+        return [tail] if "/" in tail or tail.startswith("~") else []
+    if is_reader or "/" in word or word.startswith(("~", ".")):
+        return [word]
+    return []
+
+
+def _base(wanted: Wanted) -> str:
+    return posixpath.normpath(wanted.directory) if wanted.directory else "/"
+
+
+def _file(wanted: Wanted, text: str, is_written: bool) -> File:
+    base = _base(wanted)
+    clean = text.removeprefix("file://")
+    at_home = clean.startswith("~")
+    full = posixpath.normpath(clean if at_home else posixpath.join(base, clean))
+    real = wanted.resolved.get(text, full)
+    inside = (
+        bool(wanted.directory) and not at_home and "\x00" not in text and _within(base, full) and _within(base, real)
+    )
+    return File(text, full, real, inside, is_written)
+
+
+def _within(base: str, path: str) -> bool:
+    return path == base or path.startswith(base.rstrip("/") + "/")
+
+
+def _host(text: str) -> str:
+    try:
+        split = urlsplit(text if "://" in text else f"//{text}")
+        return (split.hostname or "").lower().rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _either(pattern: re.Pattern[str], file: File) -> bool:
+    return pattern.search(file.full) is not None or pattern.search(file.real) is not None
+
+
+def _risk(facts: Facts) -> Risk:
+    if facts.doubt or facts.danger or facts.guarded() or facts.hub_own():
+        return "high"
+    match facts.kind:
+        case "hub" | "plan":
+            return "low"
+        case "read" | "search":
+            return "low" if facts.is_inside and not facts.secret() else "medium"
+        case "write":
+            return "medium" if facts.is_inside else "high"
+        case "execute":
+            if facts.only_reads and facts.is_inside and not facts.secret():
+                return "low"
+            outside = any(not file.inside for file in facts.files)
+            return "high" if outside or facts.hosts or facts.has_unknown_hosts else "medium"
+    return "medium"
+
+
+def _values(arguments: Any) -> tuple[list[tuple[str, str]], bool]:
+    """Every text in the arguments with the name it stands under; and whether there were too many."""
+    found: list[tuple[str, str]] = []
+    for pair in _walk(arguments, "", 0):
+        if pair is None or len(found) >= _MOST_VALUES:
+            return found, True
+        found.append(pair)
+    return found, False
+
+
+def _walk(value: Any, name: str, depth: int) -> Iterator[tuple[str, str] | None]:
+    if depth > _MOST_DEEP:
+        yield None
+    elif isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _walk(inner, str(key), depth + 1)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _walk(inner, name, depth + 1)
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _ordered(value[key]) for key in sorted(value, key=str)}
+    return [_ordered(inner) for inner in value] if isinstance(value, list | tuple) else value

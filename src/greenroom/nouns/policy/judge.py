@@ -1,0 +1,195 @@
+"""The judge: may this call run? Pure, and whatever goes wrong inside it refuses."""
+
+import hashlib
+import logging
+
+import msgspec
+
+from greenroom.log.codec import encode
+from greenroom.log.model import Rows
+from greenroom.nouns.agents.profiles import PROFILES, Definition
+from greenroom.nouns.policy.book import Book, book_of
+from greenroom.nouns.policy.budgets import over_budget, repeats
+from greenroom.nouns.policy.facts import Facts, facts_of
+from greenroom.nouns.policy.match import OUTSIDE_PROFILE, text_pattern
+from greenroom.nouns.policy.model import GRANTS, STRICTNESS, Decision, Options, Place, Risk, Verdict, Wanted
+
+logger = logging.getLogger(__name__)
+_STRICTEST = Definition(driver="", approvals="always")
+"""How a profile counts that is not there any more."""
+_OUTSIDE = Definition(driver="")
+"""How an agent counts that came from outside and has no profile."""
+RISKS: dict[Risk, int] = {"low": 0, "medium": 1, "high": 2}
+
+
+def judge(rows: Rows, wanted: Wanted, now: int) -> Verdict:
+    """What the policy says of a call."""
+    try:
+        book, options = book_of(rows)
+        return judge_with(rows, book, options, wanted, now)
+    except Exception as error:
+        logger.exception("the policy failed at a call of %s", wanted.tool[:100])
+        why = f"The policy failed at this call ({type(error).__name__}), so it is refused."
+        return Verdict(decision="deny", risk="high", rule="error", why=why)
+
+
+def judge_with(rows: Rows, book: Book, options: Options, wanted: Wanted, now: int) -> Verdict:
+    """The same with other rules, for trying them."""
+    facts = facts_of(wanted)
+    lineage = wanted.lineage or [Place(profile=None)]
+    found = [_at(rows, book, options, wanted, facts, place, now) for place in lineage]
+    verdict = max(found, key=lambda one: STRICTNESS[one.decision])
+    verdict = verdict if verdict is found[0] or found[0].decision != verdict.decision else found[0]
+    once = "run" if all(one.once == "run" for one in found if one.decision == "ask") else ""
+    like, words = _like(wanted, facts)
+    verdict = msgspec.structs.replace(
+        verdict,
+        once=once if verdict.decision == "ask" else "",
+        like=like,
+        like_words=words,
+        kind=facts.kind,
+        digest=facts.digest,
+    )
+    return _limited(rows, options, wanted, lineage[0], verdict, now)
+
+
+def _at(rows: Rows, book: Book, options: Options, wanted: Wanted, facts: Facts, place: Place, now: int) -> Verdict:
+    """What holds for one run of the line: as if it made the call itself."""
+    definition = _definition(rows, place)
+    name = f"profile.{place.profile or OUTSIDE_PROFILE}"
+    refused = _refusal(wanted, facts, place, definition)
+    if refused:
+        return _says("deny", facts, name, refused)
+    found = book.find(wanted, facts, place, now, options.timezone)
+    if found is not None and found.rule.rule.decision == "deny" and found.is_sure:
+        return _by_rule("deny", facts, found.rule.name, found.rule.rule.note, found.rule.rule.risk)
+    if definition.approvals == "always":
+        return _says("ask", facts, name, "Every call of this profile is asked about.")
+    if found is not None and not found.is_sure:
+        note = f"it cannot be told whether this is what the rule is about ({facts.doubt or 'part of it is not known'})"
+        return _by_rule("ask", facts, found.rule.name, note, "high")
+    if found is not None:
+        rule = found.rule.rule
+        verdict = _by_rule(rule.decision, facts, found.rule.name, rule.note, rule.risk)
+        return msgspec.structs.replace(verdict, once=rule.once if rule.decision == "ask" else "")
+    if _named(definition.allowed_tools, wanted.tool):
+        return _says("allow", facts, name, "The profile allows this tool.")
+    if definition.approvals == "never":
+        return _says("allow", facts, name, "Nothing of this profile is asked about.")
+    return _default(facts)
+
+
+def _definition(rows: Rows, place: Place) -> Definition:
+    if place.profile is None:
+        return _OUTSIDE
+    profile = rows.get(PROFILES, place.profile)
+    return profile.definition if profile is not None else _STRICTEST
+
+
+def _refusal(wanted: Wanted, facts: Facts, place: Place, definition: Definition) -> str:
+    """Why a call is out of the question, whatever the rules allow; empty when it is not."""
+    if facts.hub_own():
+        return "The hub's own files are nobody's business but the operator's."
+    if definition.approvals == "deny":
+        return "This profile may call nothing that needs leave."
+    if _named(definition.denied_tools, wanted.tool):
+        return "The profile forbids this tool."
+    if place.allowed_tools is not None and not _named(place.allowed_tools, wanted.tool):
+        return "Whoever started this run has not given it this tool."
+    does = facts.kind
+    if not definition.may_write and (does == "write" or (does == "execute" and facts.shell and facts.shell.writes)):
+        return "This profile may not change files."
+    if not definition.may_execute and does == "execute":
+        return "This profile may not run commands."
+    if not definition.may_network and (does == "network" or facts.hosts or facts.has_unknown_hosts):
+        return "This profile may not reach the network."
+    return ""
+
+
+def _default(facts: Facts) -> Verdict:
+    """What holds where no rule says anything: safe, and quiet where it can be."""
+    guarded, secret = facts.guarded(), facts.secret()
+    if facts.doubt:
+        return _says("ask", facts, "default.uninspectable", f"It cannot be inspected: {facts.doubt}.")
+    match facts.kind:
+        case "hub":
+            return _says("allow", facts, "default.hub", "The hub judges calls of its own tools itself.")
+        case "plan":
+            return _says("allow", facts, "default.plan", "It changes nothing outside the agent.")
+        case "read" | "search" if secret:
+            return _says("ask", facts, "default.secret", f"{secret.text} may hold secrets.")
+        case "read" | "search" if facts.is_inside:
+            return _says("allow", facts, "default.read", "Reading in the working directory is free.")
+        case "read" | "search":
+            return _says("ask", facts, "default.read_outside", "It reads out of the working directory.")
+        case "write" if guarded:
+            return _says("ask", facts, "default.guarded", f"{guarded.text} changes what programs or agents may do.")
+        case "write" if facts.is_inside:
+            verdict = _says("ask", facts, "default.write", "It writes in the working directory.")
+            return msgspec.structs.replace(verdict, once="run")
+        case "write":
+            return _says("ask", facts, "default.write_outside", "It writes out of the working directory.")
+        case "execute" if facts.only_reads and facts.is_inside and not secret:
+            return _says("allow", facts, "default.read", "The command only reads in the working directory.")
+        case "execute":
+            return _says("ask", facts, "default.execute", f"{facts.danger or 'It runs a command'}.")
+        case "network":
+            return _says("ask", facts, "default.network", "It reaches the network.")
+    if facts.risk == "low":
+        return _says("allow", facts, "default.low", "The operator has called this tool harmless.")
+    return _says("ask", facts, "default.unknown", "Nothing is known of this tool.")
+
+
+def _limited(rows: Rows, options: Options, wanted: Wanted, place: Place, verdict: Verdict, now: int) -> Verdict:
+    """A verdict after what was answered before, loops and budgets."""
+    if verdict.decision == "deny":
+        return verdict
+    looping = repeats(rows, options, wanted, verdict.digest, now)
+    if looping:
+        return msgspec.structs.replace(verdict, decision="ask", risk="high", rule="loop", why=looping, once="")
+    over = over_budget(rows, options, wanted, place, verdict, now)
+    if over is not None:
+        return over
+    if verdict.decision != "ask":
+        return verdict
+    for holder in (wanted.agent_id if place.run is None else place.run, place.profile):
+        granted = rows.find(GRANTS, {"holder": holder, "like": verdict.like}, limit=1) if holder else []
+        if granted:
+            grant = granted[0]
+            scope = "this run" if grant.scope == "run" else f"the profile {grant.holder}"
+            why = f"{grant.by} has allowed it for {scope}: {grant.words}."
+            return msgspec.structs.replace(verdict, decision="allow", rule=f"grant.{grant.id}", why=why, once="")
+    return verdict
+
+
+def _like(wanted: Wanted, facts: Facts) -> tuple[str, str]:
+    """The key of all calls that one yes would cover, and the same in words."""
+    subject: list[object]
+    if facts.doubt or facts.guarded() or facts.secret() or facts.risk == "high":
+        subject, words = ["call", facts.digest], "exactly this call"
+    elif facts.kind == "write" and facts.is_inside:
+        subject, words = ["write", wanted.directory], "writing in the working directory"
+    elif facts.kind in ("read", "search") and facts.files:
+        names = sorted(file.real for file in facts.files)
+        subject, words = ["read", *names], f"reading {', '.join(names)[:200]}"
+    elif facts.kind == "network" and facts.hosts:
+        subject, words = ["network", *sorted(facts.hosts)], f"reaching {', '.join(sorted(facts.hosts))[:200]}"
+    elif facts.kind in ("other", "network"):
+        subject, words = ["tool", wanted.server, wanted.tool], f"every call of {wanted.tool[:100]}"
+    else:
+        subject, words = ["call", facts.digest], "exactly this call"
+    return hashlib.sha256(encode(subject)).hexdigest()[:32], words
+
+
+def _named(patterns: list[str], tool: str) -> bool:
+    return any(pattern == tool or text_pattern(pattern).fullmatch(tool) for pattern in patterns)
+
+
+def _says(decision: Decision, facts: Facts, rule: str, why: str) -> Verdict:
+    return Verdict(decision=decision, risk=facts.risk, rule=rule, why=why)
+
+
+def _by_rule(decision: Decision, facts: Facts, name: str, note: str, risk: Risk | None) -> Verdict:
+    said = {"allow": "allows it", "deny": "forbids it", "ask": "wants a person to be asked"}[decision]
+    why = f"The rule '{name}' {said}" + (f": {note}" if note else "")
+    return Verdict(decision=decision, risk=risk or facts.risk, rule=name, why=why.rstrip(".") + ".")

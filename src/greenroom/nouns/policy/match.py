@@ -1,0 +1,277 @@
+"""Compiles rules, and says whether one fits a call: yes, no, or that it cannot be told."""
+
+import datetime
+import re
+import zoneinfo
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Literal
+
+from greenroom.expressions import BadExpression, Expression, ExpressionFailed, compile
+from greenroom.log.codec import encode
+from greenroom.nouns.policy.facts import Facts, File
+from greenroom.nouns.policy.model import Place, Rule, Wanted
+from greenroom.nouns.policy.shell import Simple, Word
+from greenroom.nouns.policy.tables import COMMAND_ARGUMENTS, KINDS
+
+Fit = Literal["yes", "no", "maybe"]
+CEL_NAMES = (
+    "tool",
+    "arguments",
+    "paths",
+    "hosts",
+    "commands",
+    "profile",
+    "depth",
+    "thread",
+    "run",
+    "risk",
+    "kind",
+    "directory",
+)
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+OUTSIDE_PROFILE = "external"
+"""What rules call the profile of an agent that came from outside."""
+_HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
+
+
+def problems(rule: Rule) -> list[str]:
+    """What is wrong with a rule, each with its key and what to write instead."""
+    out = []
+    if rule.when:
+        try:
+            compile(rule.when, CEL_NAMES, condition=True)
+        except BadExpression as error:
+            out.append(f"when: {error.message}")
+    out += [
+        f"kinds: '{kind}' is not known; write any of {', '.join(KINDS)}" for kind in rule.kinds if kind not in KINDS
+    ]
+    out += [f"days: '{day}' is not known; write any of {', '.join(DAYS)}" for day in rule.days if day not in DAYS]
+    if rule.hours and not _HOURS.fullmatch(rule.hours):
+        out.append("hours: write from and to, as 09:00-18:00")
+    if rule.once and rule.decision != "ask":
+        out.append('once: it belongs to a rule with decision = "ask"')
+    for pattern in rule.commands:
+        words = pattern.split()
+        if not words:
+            out.append('commands: a command has at least one word, such as "git status"')
+        elif "**" in words[:-1] or words[0] == "**":
+            out.append(f"commands: in '{pattern}' `**` can only be the last word")
+        elif rule.decision == "allow" and not set(words[0]).isdisjoint("*?["):
+            out.append(f"commands: '{pattern}' must name its program, for it allows")
+    for name in ("tools", "profiles", "hosts", "paths", "threads", "runs"):
+        out += [f"{name}: an empty text matches nothing" for one in getattr(rule, name) if not one.strip()]
+    return out
+
+
+def text_pattern(glob: str, *, separate: str = "") -> re.Pattern[str]:
+    """A pattern as an expression; `*` stops at `separate`, `**` does not, and a backslash takes its meaning away."""
+    out, place = [], 0
+    anything = f"[^{re.escape(separate)}]" if separate else "."
+    while place < len(glob):
+        if separate and glob.startswith("**", place):
+            out.append(".*")
+            place += 2
+            continue
+        char = glob[place]
+        if char == "\\" and place + 1 < len(glob):
+            out.append(re.escape(glob[place + 1]))
+            place += 2
+            continue
+        out.append(f"{anything}*" if char == "*" else anything if char == "?" else re.escape(char))
+        place += 1
+    return re.compile("".join(out), re.DOTALL)
+
+
+class Compiled:
+    """One rule, ready to be matched."""
+
+    def __init__(self, name: str, rule: Rule) -> None:
+        self.name = name
+        self.rule = rule
+        self.covers = rule.decision == "allow"
+        """Whether it must cover all that a call does."""
+        self._tools = _any(rule.tools)
+        self._profiles = _any(rule.profiles)
+        self._hosts = _any([host.lower() for host in rule.hosts])
+        self._paths = [
+            (path.startswith("/"), text_pattern(path.removeprefix("./"), separate="/")) for path in rule.paths
+        ]
+        self._commands = [_command_pattern(command) for command in rule.commands]
+        self._arguments = {name: text_pattern(pattern) for name, pattern in rule.arguments.items()}
+        self._when: Expression | None = compile(rule.when, CEL_NAMES, condition=True) if rule.when else None
+        self._is_narrow = bool(rule.paths or rule.hosts or rule.where != "any")
+
+    def fits_tool(self, tool: str) -> bool:
+        """Whether it is about this tool at all."""
+        return self._tools is None or self._tools(tool)
+
+    def fits(self, wanted: Wanted, facts: Facts, place: Place, now: int, zone: str) -> Fit:
+        """Whether the rule is about this call."""
+        rule = self.rule
+        if rule.kinds and facts.kind not in rule.kinds:
+            return "no"
+        if not self._fits_place(place) or not _fits_time(rule, now, zone):
+            return "no"
+        if self.covers and facts.kind == "execute" and self._is_narrow and not rule.commands:
+            return "no"  # what a program does is not told by the files and hosts in its words
+        found = [self._fits_arguments(wanted, facts)]
+        if rule.paths:
+            found.append(self._fits_files(facts, lambda file: self._fits_path(file, wanted)))
+        if rule.where != "any":
+            found.append(self._fits_files(facts, lambda file: file.inside == (rule.where == "inside")))
+        if rule.hosts:
+            found.append(self._fits_hosts(facts))
+        if rule.commands:
+            found.append(self._fits_commands(facts))
+        if "no" in found:
+            return "no"
+        if self._when is not None:
+            found.append(self._fits_when(wanted, facts, place))
+        if "no" in found:
+            return "no"
+        return "maybe" if "maybe" in found else "yes"
+
+    def _fits_place(self, place: Place) -> bool:
+        rule = self.rule
+        if self._profiles is not None and not self._profiles(place.profile or OUTSIDE_PROFILE):
+            return False
+        if rule.min_depth is not None and place.depth < rule.min_depth:
+            return False
+        if rule.max_depth is not None and place.depth > rule.max_depth:
+            return False
+        if rule.threads and place.thread not in rule.threads:
+            return False
+        return not rule.runs or place.run in rule.runs
+
+    def _fits_arguments(self, wanted: Wanted, facts: Facts) -> Fit:
+        if not self._arguments:
+            return "yes"
+        for name, pattern in self._arguments.items():
+            value = _argument(wanted.arguments, name)
+            if value is None or not pattern.fullmatch(value):
+                return "no"
+        shell = facts.shell
+        by_text = any(name in COMMAND_ARGUMENTS for name in self._arguments)
+        if self.covers and shell is not None and by_text and not (shell.is_plain and len(shell.commands) == 1):
+            return "no"  # a pattern over the text would let anything follow what it knows
+        return "yes"
+
+    def _fits_files(self, facts: Facts, fits: Callable[[File], bool]) -> Fit:
+        if self.covers:
+            return "yes" if facts.files and not facts.has_unknown_files and all(map(fits, facts.files)) else "no"
+        return "yes" if any(map(fits, facts.files)) else "maybe" if facts.has_unknown_files or facts.doubt else "no"
+
+    def _fits_path(self, file: File, wanted: Wanted) -> bool:
+        check = all if self.covers else any
+        return check(
+            any(_path_fits(whole, pattern, text, wanted) for whole, pattern in self._paths)
+            for text in (file.full, file.real)
+        )
+
+    def _fits_hosts(self, facts: Facts) -> Fit:
+        assert self._hosts is not None  # noqa: S101 only asked when there are any
+        if self.covers:
+            return "yes" if facts.hosts and not facts.has_unknown_hosts and all(map(self._hosts, facts.hosts)) else "no"
+        if any(map(self._hosts, facts.hosts)):
+            return "yes"
+        return "maybe" if facts.has_unknown_hosts or (facts.doubt and facts.shell is not None) else "no"
+
+    def _fits_commands(self, facts: Facts) -> Fit:
+        shell = facts.shell
+        if shell is None:
+            return "no"
+        if self.covers:
+            is_safe = shell.is_plain and not (facts.doubt or shell.assigns or shell.writes or shell.reads)
+            outer = [one for one in shell.commands if not one.is_inner]
+            return "yes" if is_safe and outer and all(self._fits_command(one) for one in outer) else "no"
+        if any(self._fits_command(one) for one in shell.commands):
+            return "yes"
+        return "maybe" if facts.doubt else "no"
+
+    def _fits_command(self, one: Simple) -> bool:
+        names = [one.words]
+        if not self.covers and one.program:
+            names.append((one.program, *one.words[1:]))  # a deny is not escaped by a longer name
+        return any(_words_fit(pattern, words, sure=self.covers) for pattern in self._commands for words in names)
+
+    def _fits_when(self, wanted: Wanted, facts: Facts, place: Place) -> Fit:
+        assert self._when is not None  # noqa: S101 only asked when there is one
+        values = {
+            "tool": wanted.tool,
+            "arguments": wanted.arguments if isinstance(wanted.arguments, dict) else {},
+            "paths": [file.full for file in facts.files],
+            "hosts": list(facts.hosts),
+            "commands": [[word or "?" for word in one.words] for one in facts.shell.commands] if facts.shell else [],
+            "profile": place.profile or OUTSIDE_PROFILE,
+            "depth": place.depth,
+            "thread": place.thread or "",
+            "run": place.run or "",
+            "risk": facts.risk,
+            "kind": facts.kind,
+            "directory": wanted.directory or "",
+        }
+        try:
+            return "yes" if self._when.holds(values) else "no"
+        except ExpressionFailed:
+            return "no" if self.covers else "maybe"  # an error allows nothing, and lets nothing slip past a deny
+
+
+def _any(globs: list[str]) -> Callable[[str], bool] | None:
+    if not globs:
+        return None
+    pattern = re.compile("|".join(f"(?:{text_pattern(glob).pattern})" for glob in globs), re.DOTALL)
+    return lambda text: pattern.fullmatch(text) is not None
+
+
+def _command_pattern(text: str) -> tuple[list[re.Pattern[str]], bool]:
+    words = text.split()
+    is_open = words[-1] == "**"
+    return [text_pattern(word) for word in (words[:-1] if is_open else words)], is_open
+
+
+def _words_fit(pattern: tuple[list[re.Pattern[str]], bool], words: tuple[Word, ...], *, sure: bool) -> bool:
+    wanted, is_open = pattern
+    if len(words) < len(wanted) or (len(words) > len(wanted) and not is_open):
+        return False
+    pairs = zip(wanted, words, strict=False)
+    return all((not sure) if word is None else one.fullmatch(word) is not None for one, word in pairs)
+
+
+def _path_fits(whole: bool, pattern: re.Pattern[str], path: str, wanted: Wanted) -> bool:
+    if whole:
+        return pattern.fullmatch(path) is not None
+    base = (wanted.directory or "").rstrip("/") + "/"
+    return bool(wanted.directory) and path.startswith(base) and pattern.fullmatch(path[len(base) :]) is not None
+
+
+def _argument(arguments: Any, name: str) -> str | None:
+    value = arguments
+    for part in name.split("."):
+        if not isinstance(value, dict) or part not in value:
+            return None
+        value = value[part]
+    return value if isinstance(value, str) else encode(value).decode()
+
+
+@lru_cache(maxsize=64)
+def _zone(name: str) -> zoneinfo.ZoneInfo:
+    return zoneinfo.ZoneInfo(name)
+
+
+def _fits_time(rule: Rule, now: int, zone: str) -> bool:
+    if rule.until is not None and now >= rule.until:
+        return False
+    if not rule.days and not rule.hours:
+        return True
+    there = datetime.datetime.fromtimestamp(now / 1000, _zone(zone))
+    if rule.days and DAYS[there.weekday()] not in rule.days:
+        return False
+    if not rule.hours:
+        return True
+    found = _HOURS.fullmatch(rule.hours)
+    if found is None:
+        return False
+    minute = there.hour * 60 + there.minute
+    begin, end = int(found[1]) * 60 + int(found[2]), int(found[3]) * 60 + int(found[4])
+    return begin <= minute < end if begin <= end else minute >= begin or minute < end

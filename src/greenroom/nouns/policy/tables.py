@@ -1,0 +1,138 @@
+"""What is known of tools and programs: what they do, and how much harm they can do."""
+
+import re
+
+
+def each(words: str) -> frozenset[str]:
+    """The words of a text, for long tables."""
+    return frozenset(words.split())
+
+
+KINDS = ("read", "search", "write", "execute", "network", "plan", "hub", "other")
+_TOOLS: dict[str, str] = {
+    "read": "Read NotebookRead LS read view list ls read_file read_many_files list_directory view_image"
+    " ReadMcpResourceTool ListMcpResourcesTool lsp",
+    "search": "Glob Grep glob grep search_file_content grep_search search rg codebase_search ToolSearch",
+    "write": "Edit MultiEdit Write NotebookEdit edit write patch apply_patch multiedit write_file replace create"
+    " str_replace_editor fileChange delete move save_memory",
+    "execute": "Bash bash shell execute run_shell_command commandExecution local_shell exec_command write_stdin"
+    " powershell PowerShell Monitor",
+    "network": "WebFetch WebSearch webfetch websearch web_fetch google_web_search webSearch fetch web_search"
+    " codesearch",
+    "plan": "TodoWrite TodoRead todowrite todoread todo_write update_plan plan Task Agent task think ExitPlanMode"
+    " EnterPlanMode BashOutput TaskOutput TaskCreate TaskGet TaskList TaskUpdate SendMessage write_todos report_intent"
+    " switch_mode collabAgentToolCall sleep",
+}
+"""Tools of Claude Code, Codex, OpenCode, Gemini, Copilot and of the rehearsal agent, and the kinds of ACP calls."""
+_KIND_OF = {tool: kind for kind, tools in _TOOLS.items() for tool in tools.split()}
+_HUB_TOOL = re.compile(r"(mcp__greenroom__|greenroom[._/-])\w+")
+
+COMMAND_ARGUMENTS = ("command", "cmd", "script", "commandLine", "command_line")
+PATH_ARGUMENTS = each(
+    "file_path path notebook_path filePath absolute_path file filename paths files target_file dir directory folder"
+    " dir_path root cwd destination source target old_path new_path workdir grantRoot include_directories"
+)
+URL_ARGUMENTS = frozenset({"url", "urls", "uri", "endpoint", "href", "host", "hostname", "base_url"})
+ADVISORY = frozenset({"description", "timeout", "timeout_ms", "title", "reason", "explanation", "intent"})
+"""Arguments of shell tools that are words for people: they make no other call of it."""
+
+READERS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(
+        each(
+            "ls cat head wc pwd echo true false stat basename dirname cut tr cmp md5sum sha1sum sha256sum uname whoami"
+            " id printf seq nl od hexdump strings tac rev fold expand column comm join paste realpath readlink tree"
+            " grep egrep fgrep tail du"
+        ),
+        frozenset(),
+    ),
+    "sort": frozenset({"-o", "--output", "--compress-program", "-T", "--temporary-directory", "--files0-from"}),
+    "rg": frozenset({"--pre", "--hostname-bin", "-z", "--search-zip"}),
+    "diff": frozenset({"--to-file", "--from-file"}),
+    "date": frozenset({"-s", "--set", "-f", "--file"}),
+}
+"""Programs that only read, and the options with which they would do more."""
+_GENERAL = ("--output", "--exec", "--files0-from", "--from-file", "--file", "--exclude-from", "--follow", "--retry")
+
+_DANGEROUS = each(
+    "rm rmdir shred dd mkfs fdisk parted mount umount sudo su doas chmod chown chgrp chattr setfacl kill killall pkill"
+    " shutdown reboot halt poweroff systemctl service crontab at useradd usermod userdel passwd visudo iptables nft"
+    " docker podman kubectl helm terraform ansible aws gcloud az gh glab xargs eval exec env nohup setsid screen tmux"
+    " mkfifo insmod modprobe sysctl launchctl osascript defaults security keytool gpg openssl truncate"
+)
+_NETWORK = each(
+    "curl wget ssh scp sftp rsync nc ncat netcat telnet ftp socat dig nslookup ping traceroute pip pip3 npm npx pnpm"
+    " yarn bun cargo gem go brew apt apt-get dnf yum pacman apk snap http https aria2c lynx w3m rclone uv uvx"
+)
+_INTERPRETERS = each("python python3 node deno perl ruby php lua awk gawk mawk sed osascript tclsh Rscript")
+_CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceE]$|--eval|-i|--in-place")
+_GIT_NETWORK = frozenset({"push", "pull", "fetch", "clone", "remote", "submodule", "ls-remote", "send-email"})
+
+GUARDED = re.compile(
+    r"(^|/)(\.git|\.hg|\.svn|\.claude|\.codex|\.gemini|\.opencode|\.cursor|\.vscode|\.idea|\.devcontainer|\.husky)(/|$)"
+    r"|(^|/)\.github/(workflows|actions|hooks)(/|$)"
+    r"|(^|/)(\.mcp\.json|\.envrc|\.npmrc|\.yarnrc(\.yml)?|\.pypirc|\.gitattributes|\.gitmodules|\.bashrc|\.bash_profile"
+    r"|\.profile|\.zshrc|\.zshenv|opencode\.jsonc?|CLAUDE\.md|AGENTS\.md|GEMINI\.md|\.pre-commit-config\.yaml"
+    r"|policy\.toml|authorized_keys)$",
+    re.IGNORECASE,
+)
+"""Files that change what programs and agents may do: to write them is never quiet."""
+SECRET = re.compile(
+    r"(^|/)(\.env(\.[^/]*)?|\.netrc|\.git-credentials|credentials(\.json)?|id_(rsa|dsa|ecdsa|ed25519)|[^/]*\.(pem|key|p12"
+    r"|pfx|kdbx|keystore|jks))$|(^|/)(\.ssh|\.gnupg|\.aws|\.kube|\.docker|\.config/gh)(/|$)",
+    re.IGNORECASE,
+)
+"""Files that hold secrets: to read them is never quiet."""
+HUB_OWN = re.compile(
+    r"(^|/)(\.greenroom(/|$)|operator\.token$)|^/proc/[^/]+/(environ|mem|root|fd|cwd)(/|$)", re.IGNORECASE
+)
+"""The hub's own state, which no agent has any business with."""
+
+
+def kind_of(tool: str) -> str:
+    """What a tool does, by its name; `other` when it is not known."""
+    if _HUB_TOOL.fullmatch(tool):
+        return "hub"
+    return _KIND_OF.get(tool, "other")
+
+
+def only_reads(words: tuple[str | None, ...]) -> bool:
+    """Whether a command does no more than read files that it names and print."""
+    program = words[0]
+    if program is None or program not in READERS:
+        return False
+    return all(word is not None and not _does_more(program, word) for word in words[1:])
+
+
+def _does_more(program: str, word: str) -> bool:
+    """Whether a word of a reading program can make it do more than read what it names; options can be cut short."""
+    wrong = READERS[program]
+    if word.startswith("--"):
+        name = word.partition("=")[0]
+        return any(long.startswith(name) or name.startswith(long) for long in (*_GENERAL, *wrong) if len(long) > 2)
+    if not word.startswith("-"):
+        return False
+    return (
+        "f" in word
+        or (program == "tail" and "F" in word)
+        or any(option[1] in word for option in wrong if len(option) == 2)
+    )
+
+
+def danger_of(words: tuple[str | None, ...], program: str) -> str:
+    """What is worth a warning about a command; empty for nothing."""
+    if program in _DANGEROUS:
+        return f"`{program}` can do lasting harm"
+    if program in _NETWORK:
+        return f"`{program}` can reach the network"
+    if program == "git" and any(word in _GIT_NETWORK for word in words[1:]):
+        return "git reaches the network"
+    if program in _INTERPRETERS and any(
+        word and re.match(r"-[a-zA-Z]*[ceE]$|--eval|-i$|--in-place", word) for word in words[1:]
+    ):
+        return f"`{program}` runs code that is given in its words"
+    return ""
+
+
+def is_network(program: str, words: tuple[str | None, ...]) -> bool:
+    """Whether a command is made to reach the network."""
+    return program in _NETWORK or (program == "git" and any(word in _GIT_NETWORK for word in words[1:]))
