@@ -11,5 +11,6 @@ if __name__ == "__main__":
         print(f"greenroom builtin {__version__}")
     else:
         from greenroom.builtin.agent import Agent
+        from greenroom.builtin.conversation import Conversation, is_known
 
-        Agent().serve()
+        Agent("builtin", Conversation, is_known).serve()

@@ -3,11 +3,11 @@
 import asyncio
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, Protocol
 
 from greenroom import __version__
-from greenroom.builtin.conversation import Conversation, is_known
 from greenroom.rehearsal.wire import Failed, Json, Wire
 
 _CAPABILITIES = {
@@ -18,13 +18,31 @@ _CAPABILITIES = {
 }
 
 
+class Turns(Protocol):
+    """One session of an agent."""
+
+    async def begin(self) -> None:
+        """Get ready. Raises Failed with a sentence when that cannot be."""
+        ...
+
+    async def turn(self, request: Any, prompt: str) -> None:
+        """Answer a prompt, in the end by answering the request; what goes wrong is the answer too."""
+        ...
+
+
+Make = Callable[[Wire, str, Json], Turns]
+
+
 class Agent:
     """Reads what the client sends, and answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, make: Make, is_known: Callable[[str], bool]) -> None:
+        self._name = name
+        self._make = make
+        self._is_known = is_known
         self._wire = Wire()
         self._loop = asyncio.new_event_loop()
-        self._sessions: dict[str, Conversation] = {}
+        self._sessions: dict[str, Turns] = {}
         self._turns: dict[str, Future[None]] = {}
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
@@ -44,17 +62,17 @@ class Agent:
         """The answer, or None when it comes later or never."""
         match method:
             case "initialize":
-                info = {"name": "builtin", "title": "Greenroom", "version": __version__}
+                info = {"name": self._name, "title": "Greenroom", "version": __version__}
                 return {"protocolVersion": 1, "agentCapabilities": _CAPABILITIES, "agentInfo": info, "authMethods": []}
             case "session/new":
                 id = os.urandom(16).hex()
-                self._sessions[id] = Conversation(self._wire, id, params)
+                self._begin(id, params)
                 return {"sessionId": id}
             case "session/load" | "session/resume":
                 id = str(params.get("sessionId"))
-                if not is_known(id):
+                if not self._is_known(id):
                     raise Failed(f"There is no session {id[:64]}", -32602)
-                self._sessions[id] = Conversation(self._wire, id, params)
+                self._begin(id, params)
                 return {}
             case "session/prompt":
                 self._prompt(params, request)
@@ -66,6 +84,11 @@ class Agent:
                 return None
             case _:
                 raise Failed(f"Method not found: {method}", -32601)
+
+    def _begin(self, id: str, params: Json) -> None:
+        session = self._make(self._wire, id, params)
+        asyncio.run_coroutine_threadsafe(session.begin(), self._loop).result()
+        self._sessions[id] = session
 
     def _prompt(self, params: Json, request: Any) -> None:
         id = str(params.get("sessionId"))

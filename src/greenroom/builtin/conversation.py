@@ -63,6 +63,9 @@ class Conversation:
         else:
             self._remember()
 
+    async def begin(self) -> None:
+        """The model is asked when there is a prompt, and its tools are looked for then."""
+
     def _offered(self, server: Json) -> MCPToolset[object]:
         headers = {header["name"]: header["value"] for header in server.get("headers") or []}
         return MCPToolset(server["url"], headers=headers)

@@ -37,7 +37,7 @@ async def stand(driver: str, definition: Definition, folder: Path) -> AsyncItera
 
         def make_opening(resume: str | None) -> Opening:
             return Opening(
-                command=definition.command,
+                command=definition.command or (wiring.command if wiring else []),
                 directory=home / "desk",
                 scratch=folder / "scratch",
                 env=env,
@@ -46,7 +46,7 @@ async def stand(driver: str, definition: Definition, folder: Path) -> AsyncItera
                 model=definition.model or (wiring.model if wiring else None),
                 instructions=definition.instructions,
                 resume=resume,
-                options=definition.options,
+                options=definition.options or (wiring.options if wiring else {}),
             )
 
         yield make_opening

@@ -139,6 +139,8 @@ async def _refused(trial: Trial) -> str:
 
 async def _calls_hub(trial: Trial) -> str:
     await trial.ready()
+    if trial.script.hub_tool is None:
+        raise Lacking("it does not use the hub")
     heard = await trial.turn(trial.script.hub_tool.replace("TEXT", "called"))
     need_end(heard, "done")
     calls = {one.call: one.tool for one in heard if isinstance(one, CallStarted) and "greenroom" in one.tool}
@@ -238,6 +240,8 @@ async def _usage(trial: Trial) -> str:
 
 async def _remembers(trial: Trial) -> str:
     await trial.ready()
+    if trial.script.recall is None:
+        raise Lacking("every prompt stands alone")
     heard = await trial.turn(trial.script.recall)
     need_end(heard, "done")
     need_said(heard, FIRST)

@@ -1,8 +1,10 @@
 """How a runtime is put on a scripted model, so that it can be tried without an account: scripts, and its settings."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -33,6 +35,8 @@ def script_for(driver: str) -> Script:
         return msgspec.structs.replace(FAKED, sees_steering=False)
     if driver == "builtin":
         return msgspec.structs.replace(FAKED, command=None)
+    if driver == "mcp":
+        return Script(command=None, hub_tool=None, slow="SLEEP 30", recall=None)
     return REHEARSED if driver == "rehearsal" else FAKED
 
 
@@ -41,6 +45,8 @@ class Wiring(msgspec.Struct, frozen=True, kw_only=True):
 
     env: dict[str, str]
     model: str | None = None
+    command: list[str] = []
+    options: dict[str, Any] = {}
     files: dict[str, str] = {}
     """Below its home."""
 
@@ -64,6 +70,11 @@ def _rehearsal(home: Path, model_url: str) -> Wiring:
 
 def _builtin(home: Path, model_url: str) -> Wiring:
     return Wiring(env={"OPENAI_BASE_URL": f"{model_url}/v1", "OPENAI_API_KEY": "fake"}, model="openai:fake-model")
+
+
+def _mcp(home: Path, model_url: str) -> Wiring:
+    command = [sys.executable, "-m", "greenroom.testing.scripted_tool"]
+    return Wiring(env={}, command=command, options={"tool": "perform", "prompt_argument": "script"})
 
 
 def _claude(home: Path, model_url: str) -> Wiring:
@@ -130,6 +141,7 @@ def _gemini(home: Path, model_url: str) -> Wiring:
 _WIRINGS: dict[str, Callable[[Path, str], Wiring]] = {
     "rehearsal": _rehearsal,
     "builtin": _builtin,
+    "mcp": _mcp,
     "claude": _claude,
     "claude-agent-acp": _claude_agent_acp,
     "codex": _codex,

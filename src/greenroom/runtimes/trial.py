@@ -15,6 +15,7 @@ from greenroom.runtimes.contract import (
     PermissionAsked,
     Said,
     Session,
+    Thought,
     TurnEnded,
 )
 from greenroom.runtimes.witness import Witness
@@ -32,12 +33,12 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     say: str = "SAY TEXT"
     command: str | None
     """Run COMMAND, for which the runtime must ask, then say TEXT; None where it has no tool that runs commands."""
-    hub_tool: str
-    """Call a tool of the hub, then say TEXT."""
+    hub_tool: str | None
+    """Call a tool of the hub, then say TEXT; None where it does not use them."""
     slow: str
     """Say something, and not come to an end for some ten seconds."""
-    recall: str = "RECALL"
-    """Say the first prompt of the session."""
+    recall: str | None = "RECALL"
+    """Say the first prompt of the session; None where every prompt stands alone."""
     sees_steering: bool = True
     """Whether what is said into a turn reaches the model as a prompt, and not as a remark of its runtime."""
     tokens: tuple[int, int] | None = None
@@ -125,7 +126,7 @@ class Trial:
 
     async def until_said(self) -> None:
         """Wait for the first words of a turn."""
-        while not isinstance(heard := await self.hear(), Said):
+        while not isinstance(heard := await self.hear(), Said | Thought):
             if isinstance(heard, TurnEnded | Died):
                 raise Wrong("nothing was said")
 

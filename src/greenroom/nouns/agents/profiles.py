@@ -214,6 +214,10 @@ def problems(name: str, definition: Definition) -> list[str]:
                 out.append(f"command: {found} is not known; the placeholders are {', '.join(PLACEHOLDERS)}")
     if definition.driver in ("command", "pty", "acp") and not definition.command and not definition.options:
         out.append(f"command: the driver {definition.driver} needs one, as a list of arguments")
+    if definition.driver == "mcp" and not definition.options.get("tool"):
+        out.append('options: the driver mcp needs the name of a tool; write options = { tool = "..." }')
+    if definition.driver == "mcp" and not definition.command and not definition.options.get("url"):
+        out.append("command: the driver mcp needs one that starts the server, or options.url")
     if definition.worktree and not definition.directory:
         out.append("worktree: it needs `directory`, a git repository")
     return out

@@ -7,6 +7,7 @@ from greenroom.runtimes.drivers.builtin.manifest import BUILTIN
 from greenroom.runtimes.drivers.claude.driver import ClaudeDriver
 from greenroom.runtimes.drivers.codex.driver import CodexDriver
 from greenroom.runtimes.drivers.command.driver import CommandDriver
+from greenroom.runtimes.drivers.mcp.driver import McpDriver
 from greenroom.runtimes.drivers.pty.driver import PtyDriver
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 
@@ -23,4 +24,5 @@ DRIVERS: dict[str, Driver] = {
     "acp": AcpDriver(),
     "pty": PtyDriver(),
     "command": CommandDriver(),
+    "mcp": McpDriver(),
 }

@@ -1,0 +1,1 @@
+"""A tool of any MCP server, as an agent."""

@@ -1,0 +1,45 @@
+"""Opens sessions in which each prompt is one call of a tool: by an agent of our own that holds the MCP server.
+
+Options of a profile: `tool`; `url`, unless its command starts the server; `prompt_argument` (prompt), `arguments`,
+`bearer_env`.
+"""
+
+import shutil
+import sys
+
+import msgspec
+
+from greenroom.runtimes.contract import Opening, Spawner
+from greenroom.runtimes.drivers.acp.driver import AcpDriver
+from greenroom.runtimes.drivers.acp.manifest import Manifest
+from greenroom.runtimes.drivers.acp.session import AcpSession
+from greenroom.tool_agent.choice import CHOICE, read_choice
+
+_PROGRAM = [sys.executable, "-m", "greenroom.tool_agent"]
+MANIFEST = Manifest(name="mcp", command=_PROGRAM, version=(*_PROGRAM[1:], "--version"))
+
+
+class McpDriver(AcpDriver):
+    """Drives one tool of an MCP server."""
+
+    def __init__(self) -> None:
+        super().__init__(MANIFEST)
+
+    async def open(self, opening: Opening, spawner: Spawner) -> AcpSession:
+        choice = read_choice(opening.command, opening.options)
+        if choice.command:
+            choice = msgspec.structs.replace(choice, command=[_program(opening), *choice.command[1:]])
+        env = {**opening.env, CHOICE: msgspec.json.encode(choice).decode()}
+        own = msgspec.structs.replace(opening, command=[], options={}, env=env, model=None, instructions=None)
+        return await super().open(own, spawner)
+
+
+def _program(opening: Opening) -> str:
+    """Where the server's program is: a whole path, or a name on PATH; never in the agent's own directory."""
+    name = opening.command[0]
+    if name.startswith("/"):
+        return name
+    found = None if "/" in name else shutil.which(name, path=opening.env.get("PATH"))
+    if found is None or not found.startswith("/"):
+        raise ValueError(f"the program '{name}' is not installed on this machine; write a name on PATH or a whole path")
+    return found

@@ -1,0 +1,40 @@
+"""Which tool of which MCP server: what a profile says, and what the agent's process is told of it."""
+
+import os
+from typing import Any
+
+import msgspec
+
+CHOICE = "GREENROOM_TOOL"
+"""The variable that holds the choice, as JSON."""
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A server by its command or its address, one of its tools, and the argument that takes the prompt."""
+
+    tool: str
+    command: list[str] = []
+    url: str | None = None
+    prompt_argument: str = "prompt"
+    arguments: dict[str, Any] = {}
+    """Further arguments, the same in every call."""
+    bearer_env: str | None = None
+    """The variable with the credential for the server at `url`; the profile passes it on by pass_env."""
+
+
+def read_choice(command: list[str], options: dict[str, Any]) -> Choice:
+    """What a profile says, in its command and its options. Raises ValueError with a sentence."""
+    try:
+        choice = msgspec.convert({**options, "command": command}, Choice)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"options: {error}") from None
+    if bool(choice.command) == bool(choice.url):
+        raise ValueError("write either command, which starts the MCP server, or options.url, where it is")
+    if choice.url and not choice.url.startswith(("http://", "https://")):
+        raise ValueError("options.url: write an address that begins with http:// or https://")
+    return choice
+
+
+def own_choice() -> Choice:
+    """What this process was started with."""
+    return msgspec.json.decode(os.environ[CHOICE], type=Choice)
