@@ -35,6 +35,7 @@ from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.all import NOUNS as NOUNS
 from greenroom.nouns.asks.asking import Asking
+from greenroom.nouns.asks.queries import is_file_named
 from greenroom.nouns.threads.bus import Bus
 from greenroom.nouns.threads.coordinator import Coordinator
 from greenroom.nouns.threads.deliveries import Deliveries
@@ -65,7 +66,7 @@ async def open_hub(
     waiters = Waiters(clock, presence, settings.max_waits_per_agent)
     deliveries = Deliveries(log)
     log.subscribe(waiters.on_commit)
-    blobs = Blobs(data / FILES)
+    blobs = Blobs(data / FILES, lambda name: is_file_named(log.rows, name))
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
     hub = Hub(settings, data, _instance(data), store, log, blobs, signals, presence, bus, Asking(log))
     coordinator = Coordinator(log, presence, waiters)

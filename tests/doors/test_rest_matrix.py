@@ -50,6 +50,8 @@ class Scene:
             case "credential_id":
                 spare = {"kind": "viewer", "name": "spare"}
                 return str(operator.post("/api/credentials", json=spare).json()["id"])
+            case "ask_id":
+                return str(self.agent.http.post("/api/asks", json={"title": "may I?"}).json()["id"])
             case "name":
                 name = new_topic().replace(" ", "-").lower()
                 operator.put(f"/api/profiles/{name}", json=PROFILE)
@@ -77,6 +79,11 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
         "/api/runs/{run_id}/steer": {"json": {"text": "x"}},
         "/api/threads/{thread_id}/invite": {"json": {"agent_name": "none"}},
         "/api/permissions/{permission_id}": {"json": {"decision": "allow"}},
+        "/api/asks": {"json": {"title": "may I?"}},
+        "/api/asks/answers": {"json": {"answers": [{"ask_id": "x", "verdict": "approve"}]}},
+        "/api/asks/{ask_id}/answer": {"json": {"verdict": "answer", "text": "yes"}},
+        "/api/asks/{ask_id}/snooze": {"json": {"for_s": 60}},
+        "/api/asks/{ask_id}/delegate": {"json": {"to": "Ann"}},
         "/api/profiles": {"json": {"profiles": {"bundled": PROFILE}}},
         "/api/profiles/{name}": {"json": PROFILE},
         "/api/nodes": {"json": {"name": new_topic()[:60]}},
@@ -97,7 +104,11 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
         "/api/upload/image": {"files": {"file": ("a.png", png(), "image/png")}},
         "/api/credentials": {"json": {"kind": "viewer", "name": "v"}},
     }
-    queries = {"/api/search": {"q": "word"}, "/api/threads/{thread_id}/wait": {"after_seq": "0", "timeout_ms": "0"}}
+    queries = {
+        "/api/search": {"q": "word"},
+        "/api/asks/{ask_id}/wait": {"for_s": "0"},
+        "/api/threads/{thread_id}/wait": {"after_seq": "0", "timeout_ms": "0"},
+    }
     if method == "GET":
         return {"params": queries.get(path, {})}
     return bodies.get(path, {})

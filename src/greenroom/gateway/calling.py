@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from greenroom.gateway.local_node import ensure_local_node, keep_local_node
 from greenroom.gateway.profile_files import load_profiles, watch_profiles
-from greenroom.gateway.timers import expire_runs
+from greenroom.gateway.timers import expire_runs, time_asks
 from greenroom.hub import Hub
 from greenroom.log.reactors import run_reactor
 from greenroom.nouns.access.model import HUB
@@ -27,7 +27,7 @@ async def calling(hub: Hub) -> AsyncIterator[None]:
         await hub.log.do(LoseNode(by=HUB, node_id=node.id, epoch=node.epoch))
     waker = Waker(hub.log, hub.bus).reactor()
     tasks = [
-        asyncio.create_task(_look(hub), name="run timers"),
+        asyncio.create_task(_look(hub), name="timers"),
         asyncio.create_task(watch_profiles(hub, SHIPPED), name="profile files"),
         asyncio.create_task(run_reactor(hub.log, waker, hub.reactor_errors), name="wake"),
     ]
@@ -47,5 +47,6 @@ async def _look(hub: Hub) -> None:
         await asyncio.sleep(_LOOK_S)
         try:
             await expire_runs(hub)
+            await time_asks(hub)
         except Exception:
-            logger.exception("runs could not be looked through")
+            logger.exception("what has run out of time could not be looked through")

@@ -1,8 +1,12 @@
-"""Time that runs out: runs beyond their deadline are paused and a person is asked."""
+"""Time that runs out: runs beyond their deadline are paused, asks beyond theirs are refused by silence."""
+
+import asyncio
 
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB
+from greenroom.nouns.asks.commands import TimeAsk
+from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.runs.commands import ExpireRun
 from greenroom.nouns.runs.model import RUNS
 
@@ -19,3 +23,11 @@ async def expire_runs(hub: Hub) -> None:
     )
     for run in over:
         await hub.log.do(ExpireRun(by=HUB, run_id=run.id, order_id=new_id("ord")))
+
+
+async def time_asks(hub: Hub) -> None:
+    """Show again, warn of, or refuse the asks whose time has come; to be done every second."""
+    due = hub.rows.find(
+        ASKS, {"state": "open"}, after=("due", 0), before=("due", hub.log.clock.now() + 1), order="due", limit=500
+    )
+    await asyncio.gather(*(hub.log.do(TimeAsk(by=HUB, ask_id=ask.id)) for ask in due))

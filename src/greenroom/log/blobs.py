@@ -5,6 +5,7 @@ import os
 import re
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from greenroom.log.directory import sync_folder
@@ -17,8 +18,9 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 class Blobs:
     """A folder of files; what is returned from `keep` is on disk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, is_named: Callable[[str], bool] = lambda name: False) -> None:
         self.folder = folder
+        self._is_named = is_named
         self._held: Counter[str] = Counter()
         self._lock = threading.Lock()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -75,7 +77,7 @@ class Blobs:
     def drop(self, name: str) -> None:
         """Remove a file that nothing names any more; one that somebody holds stays, and is their concern."""
         with self._lock:
-            if name not in self._held:
+            if name not in self._held and not self._is_named(name):
                 self.path(name).unlink(missing_ok=True)
 
     def names(self) -> list[str]:

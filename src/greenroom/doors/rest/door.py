@@ -6,6 +6,7 @@ from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import (
     administration,
     agents,
+    asks,
     audit,
     credentials,
     export,
@@ -39,6 +40,7 @@ def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
         *uploads.endpoints(hub),
         *profiles.ENDPOINTS,
         *runs.ENDPOINTS,
+        *asks.endpoints(hub),
         *credentials.ENDPOINTS,
         *audit.ENDPOINTS,
         *metrics.endpoints(hub),

@@ -200,14 +200,14 @@ async def list_permissions(hub: Hub, by: Principal, request: Request) -> Respons
     return json(find_permissions(hub.rows))
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Deciding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     decision: str
     text: str = ""
     arguments: dict[str, Any] | None = None
 
 
 async def decide_permission(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Answer)
+    body = await body_of(request, Deciding)
     permission_id = request.path_params["permission_id"]
     await hub.log.do(
         DecidePermission(
@@ -280,7 +280,7 @@ ENDPOINTS = [
         "operate",
         decide_permission,
         "Allow or deny a waiting call",
-        body=Answer,
+        body=Deciding,
         status=204,
     ),
 ]

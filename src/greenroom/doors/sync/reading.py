@@ -41,7 +41,8 @@ def read_all(view: View, key: str, by: Principal, limit: int, now: Snapshot) -> 
 def _newest(part: Part, view: View, key: str, by: Principal, limit: int, now: Snapshot) -> tuple[list[Any], bool]:
     sifted = part.holds is not None or _is_sifted(view, part, by)
     most = limit * _SIFTED if sifted else limit
-    found = now.find(part.table, part.where(key), order=part.order, desc=True, limit=most + 1)
+    where = part.where(key) if part.at_first is None else {**(part.where(key) or {}), **part.at_first}
+    found = now.find(part.table, where, order=part.order, desc=True, limit=most + 1)
     cut = len(found) > most
     if sifted:
         found = [row for row in found if _sees(view, part, by, row, now) and (part.holds is None or part.holds(row))]

@@ -12,6 +12,8 @@ from greenroom.log.model import Change, Event, Row, Rows, Table, Value
 from greenroom.nouns.access.model import CREDENTIALS, Principal
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.profiles import PROFILES
+from greenroom.nouns.asks.model import ASKS
+from greenroom.nouns.asks.queries import may_see_ask
 from greenroom.nouns.nodes.model import NODES
 from greenroom.nouns.runs.model import CALLS, ITEMS, RUNS, TREES
 from greenroom.nouns.runs.queries import may_see_run, may_see_tree
@@ -48,6 +50,8 @@ class Part:
     """Rows that are there always."""
     holds: Callable[[Any], bool] | None = None
     """Which rows belong to the view; None is all."""
+    at_first: Mapping[str, Value] | None = None
+    """What the rows of a snapshot are; later changes are told of all, so that one sees what became of them."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +184,7 @@ _VIEWS = (
         keyed=True,
         sees=may_see_run,
     ),
+    View("inbox", "answer", (Part(ASKS, long=True, at_first={"state": "open"}),), sees=may_see_ask),
     View("nodes", "read", (Part(NODES, long=True),)),
     View("profiles", "operate", (Part(PROFILES, long=True),)),
     View("credentials", "operate", (Part(CREDENTIALS, long=True),)),

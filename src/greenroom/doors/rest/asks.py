@@ -1,0 +1,305 @@
+"""Asks over REST: what waits for people, and their answers."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import body_of, json, key_of, query_of, while_there
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.asks.commands import AnswerAsk, DelegateAsk, RaiseAsk, SnoozeAsk, WithdrawAsk
+from greenroom.nouns.asks.contents import Given, kept
+from greenroom.nouns.asks.model import ASK_FILES, ASKS, Ask, Question
+from greenroom.nouns.asks.queries import ask_not_found, find_asks, need_ask
+from greenroom.nouns.threads.queries import need_thread
+
+_BATCH = 200
+_MOST = 500
+_SHOWN_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    state: str = "open"
+    """open, answered, expired, withdrawn or all."""
+    kind: str | None = None
+    risk: str | None = None
+    run_id: str | None = None
+    agent_id: str | None = None
+    thread_id: str | None = None
+    workflow_run_id: str | None = None
+    room: str | None = None
+    after: int = 0
+    """Those that changed after this seq, oldest change first."""
+    before: int | None = None
+    """Those that changed before this seq, newest change first."""
+    limit: int = 100
+
+
+class Asks(msgspec.Struct):
+    asks: list[Ask]
+    next: int | None
+    """The seq to go on with, as after or before; null when these are all."""
+
+
+async def list_asks(hub: Hub, by: Principal, request: Request) -> Response:
+    wanted = query_of(request, Filter)
+    names = ("kind", "risk", "run_id", "agent_id", "thread_id", "workflow_run_id", "room")
+    where = {name: getattr(wanted, name) for name in names}
+    where["state"] = None if wanted.state == "all" else wanted.state
+    limit = max(1, min(wanted.limit, _MOST))
+    found = find_asks(hub.rows, by, where, after=wanted.after, before=wanted.before, limit=limit)
+    return json(Asks(found, found[-1].seq if len(found) == limit else None))
+
+
+class NewAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    title: str
+    kind: str = "question"
+    text: str = ""
+    questions: list[Question] = []
+    form: dict[str, Any] | None = None
+    contents: list[Given] = []
+    labels: dict[str, str] = {}
+    thread_id: str | None = None
+    room: str | None = None
+    risk: str | None = None
+    approvers: int = 1
+    timeout_s: int | None = None
+
+
+async def create_ask(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewAsk)
+    if body.thread_id is not None:
+        need_thread(hub.rows, by, body.thread_id)
+    async with kept(hub.blobs, body.contents, hub.settings.max_upload_bytes) as contents:
+        raised = await hub.asks.ask(
+            RaiseAsk(
+                by=by,
+                ask_id=new_id("ask"),
+                wish=key_of(request),
+                kind=body.kind,
+                title=body.title,
+                text=body.text,
+                questions=body.questions,
+                form=body.form,
+                contents=contents,
+                labels=body.labels,
+                thread_id=body.thread_id,
+                room=body.room,
+                risk=body.risk,
+                approvers=body.approvers,
+                timeout_s=body.timeout_s,
+            )
+        )
+    return json(raised, 201)
+
+
+async def show_ask(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(need_ask(hub.rows, by, request.path_params["ask_id"]))
+
+
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
+    for_s: float = 30
+
+
+async def wait_ask(hub: Hub, by: Principal, request: Request) -> Response:
+    ask = need_ask(hub.rows, by, request.path_params["ask_id"])
+    timeout_s = max(0.0, min(query_of(request, Patience).for_s, 3600))
+    return json(await while_there(request, hub.asks.wait(ask.id, timeout_s)))
+
+
+async def show_file(hub: Hub, by: Principal, request: Request) -> Response:
+    ask = need_ask(hub.rows, by, request.path_params["ask_id"])
+    named = hub.rows.get(ASK_FILES, ask.id, request.path_params["file"])
+    data = await asyncio.to_thread(hub.blobs.read, named.file) if named is not None else None
+    if named is None or data is None:
+        raise Refused("file_not_found", "This ask has no such file.", "not_found")
+    shown = named.mime in _SHOWN_IMAGES
+    headers = {
+        "content-security-policy": "sandbox; default-src 'none'",
+        "content-disposition": "inline" if shown else "attachment",
+        "cache-control": "private, max-age=86400",
+    }
+    return Response(data, headers=headers, media_type=named.mime if shown else "application/octet-stream")
+
+
+class Answering(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    verdict: str
+    """approve, deny or answer."""
+    text: str = ""
+    options: list[list[str]] = []
+    arguments: Any = None
+    contents: list[Given] = []
+    form: Any = None
+    scope: str = "once"
+    digest: str | None = None
+    """The digest that was shown: refused when it is not what is asked any more."""
+    name: str = ""
+
+
+async def answer_ask(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Answering)
+    return json(await _answered(hub, by, request.path_params["ask_id"], body, key_of(request)))
+
+
+async def _answered(hub: Hub, by: Principal, ask_id: str, given: Answering, key: str | None = None) -> Ask:
+    need_ask(hub.rows, by, ask_id)
+    async with kept(hub.blobs, given.contents, hub.settings.max_upload_bytes) as contents:
+        return await hub.asks.answer(
+            AnswerAsk(
+                by=by,
+                key=key,
+                ask_id=ask_id,
+                verdict=given.verdict,
+                text=given.text,
+                options=given.options,
+                arguments=given.arguments,
+                contents=contents,
+                form=given.form,
+                scope=given.scope,
+                digest=given.digest,
+                name=given.name,
+            )
+        )
+
+
+class OneOfMany(Answering, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ask_id: str
+
+
+class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    answers: list[OneOfMany]
+
+
+class Result(msgspec.Struct, kw_only=True, omit_defaults=True):
+    ask_id: str
+    ok: bool
+    state: str = ""
+    code: str = ""
+    message: str = ""
+    name: str = ""
+    """Who was quicker."""
+    at: int = 0
+
+
+class Results(msgspec.Struct):
+    results: list[Result]
+
+
+async def answer_asks(hub: Hub, by: Principal, request: Request) -> Response:
+    batch = await body_of(request, Batch)
+    if not 1 <= len(batch.answers) <= _BATCH:
+        raise Refused("bad_batch", f"Answer 1 to {_BATCH} asks at once, each by its id.")
+    return json(Results(list(await asyncio.gather(*(_result(hub, by, one) for one in batch.answers)))))
+
+
+async def _result(hub: Hub, by: Principal, one: OneOfMany) -> Result:
+    try:
+        ask = await _answered(hub, by, one.ask_id, one)
+    except Refused as no:
+        late = {name: no.details[name] for name in ("name", "at") if name in no.details}
+        return Result(ask_id=one.ask_id, ok=False, code=no.code, message=no.message, **late)
+    return Result(ask_id=ask.id, ok=True, state=ask.state)
+
+
+class Snooze(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    for_s: int | None = None
+    until: int | None = None
+    """A time in milliseconds, instead of for_s; 0 brings it back."""
+
+
+async def snooze_ask(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Snooze)
+    if (body.for_s is None) == (body.until is None):
+        raise Refused("bad_time", "Say how long: for_s in seconds, or until as a time in milliseconds.")
+    until = body.until if body.until is not None else hub.log.clock.now() + (body.for_s or 0) * 1000
+    await hub.log.do(SnoozeAsk(by=by, ask_id=request.path_params["ask_id"], until=until))
+    return await show_ask(hub, by, request)
+
+
+class Delegate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    to: str
+    """A person, or the people of a room as room:NAME; empty takes it back."""
+
+
+async def delegate_ask(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Delegate)
+    await hub.log.do(DelegateAsk(by=by, ask_id=request.path_params["ask_id"], to=body.to))
+    return await show_ask(hub, by, request)
+
+
+class Withdraw(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    reason: str = ""
+
+
+async def withdraw_ask(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Withdraw)
+    ask_id = request.path_params["ask_id"]
+    await hub.log.do(WithdrawAsk(by=by, ask_id=ask_id, reason=body.reason))
+    ask = hub.rows.get(ASKS, ask_id)
+    if ask is None:
+        raise ask_not_found(ask_id)
+    return json(ask)
+
+
+_ONE = "/api/asks/{ask_id}"
+
+
+def endpoints(hub: Hub) -> list[Endpoint]:
+    """How large what is sent along may be is a setting; base64 makes it a third larger."""
+    large = hub.settings.max_upload_bytes * 3 // 2 + hub.settings.max_body_bytes
+    return [
+        Endpoint("GET", "/api/asks", "answer", list_asks, "What waits for people", query=Filter, answer=Asks),
+        Endpoint(
+            "POST",
+            "/api/asks",
+            "chat",
+            create_ask,
+            "Ask people something",
+            body=NewAsk,
+            answer=Ask,
+            status=201,
+            max_bytes=large,
+            keyed=True,
+        ),
+        Endpoint(
+            "POST",
+            "/api/asks/answers",
+            "answer",
+            answer_asks,
+            "Answer several asks, each by its id",
+            body=Batch,
+            answer=Results,
+            max_bytes=large,
+        ),
+        Endpoint("GET", _ONE, "answer", show_ask, "One ask", answer=Ask),
+        Endpoint(
+            "GET",
+            f"{_ONE}/wait",
+            "answer",
+            wait_ask,
+            "The ask, once it is answered or the time is over",
+            query=Patience,
+            answer=Ask,
+        ),
+        Endpoint("GET", f"{_ONE}/files/{{file}}", "answer", show_file, "A file of an ask or its answer", answer="*/*"),
+        Endpoint(
+            "POST",
+            f"{_ONE}/answer",
+            "answer",
+            answer_ask,
+            "Answer an ask; the first answer wins",
+            body=Answering,
+            answer=Ask,
+            max_bytes=large,
+            keyed=True,
+        ),
+        Endpoint("POST", f"{_ONE}/snooze", "answer", snooze_ask, "Put an ask out of sight", body=Snooze, answer=Ask),
+        Endpoint("POST", f"{_ONE}/delegate", "answer", delegate_ask, "Hand an ask on", body=Delegate, answer=Ask),
+        Endpoint("POST", f"{_ONE}/withdraw", "chat", withdraw_ask, "Take an ask back", body=Withdraw, answer=Ask),
+    ]

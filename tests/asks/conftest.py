@@ -1,0 +1,14 @@
+"""Desks at which asks are answered."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from greenroom.testing.hub_process import HubProcess
+from tests.asks.desk import Desk
+
+
+@pytest.fixture
+def desk(shared_hub: HubProcess) -> Iterator[Desk]:
+    with Desk(shared_hub) as desk:
+        yield desk
