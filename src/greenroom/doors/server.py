@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import gc
 import ipaddress
 import logging
 import resource
@@ -22,6 +23,7 @@ from greenroom.settings import BadSettings, Settings
 
 _GRACE_S = 3
 _FILES = 65_536
+_NEW_OBJECTS = 20_000
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 25_000}
 """A peer that vanished without a word, or takes nothing of what it was sent, is noticed within 25 s, where the system
 lets us choose."""
@@ -77,6 +79,13 @@ def _raise_file_limit() -> int:
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return max(soft, wanted)
+
+
+def settle() -> None:
+    """Have the collector of garbage leave alone what is there: modules stay, and going through them takes long."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS, 20, 20)
 
 
 def url_of(settings: Settings, port: int) -> str:
@@ -141,6 +150,7 @@ class HubServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
+        settle()
         self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

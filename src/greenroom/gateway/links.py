@@ -188,7 +188,7 @@ class Links:
                 listener(frame.agent, frame.kind, frame.data)
 
     def _on_commit(self, commit: Commit) -> None:
-        for change in commit.changes:
+        for change in commit.changes if ORDERS in commit.tables else ():
             if change.table is ORDERS:
                 for link in self._links.values():
                     if change.row is None:

@@ -19,7 +19,7 @@ from greenroom.log.directory import FILES, acknowledged, need_database
 from greenroom.log.model import Noun, Table
 from greenroom.log.rebuild import MARK, fingerprint, projector
 from greenroom.log.sqlite_file import connect
-from greenroom.log.sqlite_rows import SqliteRowWriter
+from greenroom.log.sqlite_row_writer import SqliteRowWriter
 from greenroom.log.store_sqlite import (
     APPLICATION_ID,
     MECHANISM,

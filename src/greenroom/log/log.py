@@ -9,7 +9,7 @@ from typing import Any
 from greenroom.log.clock import Clock, SystemClock
 from greenroom.log.errors import LOGGED, Refused, Unavailable
 from greenroom.log.failpoints import failpoint
-from greenroom.log.model import Command, Commit, Context, Decide, Done, Event, Follow, Noun, Project, Rows
+from greenroom.log.model import Change, Command, Commit, Context, Decide, Done, Event, Follow, Noun, Project, Rows
 from greenroom.log.store import Store, WriteTx
 from greenroom.settings import Settings
 
@@ -88,7 +88,7 @@ class Log:
     async def _carry_out(self, batch: list[tuple[Command, "asyncio.Future[Done]"]]) -> None:
         commands = [command for command, _ in batch]
         try:
-            outcomes, commit = await self.store.write(lambda tx: self._apply(tx, commands))
+            outcomes, changes = await self.store.write(lambda tx: self._apply(tx, commands))
         except Exception as error:
             if len(batch) > 1 and not isinstance(error, Unavailable):
                 for one in batch:  # one of them is at fault: the others must not suffer from it
@@ -102,12 +102,7 @@ class Log:
                     done.set_exception(error)
             return
         failpoint("log.committed")
-        if commit.records:
-            for subscriber in tuple(self._subscribers):
-                try:
-                    subscriber(commit)
-                except Exception:
-                    logger.exception("a subscriber failed at seq %s", commit.seq)
+        self._announce(outcomes, changes)
         failpoint("log.announced")
         for (_, done), outcome in zip(batch, outcomes, strict=True):
             if done.done():
@@ -118,7 +113,18 @@ class Log:
                 done.set_exception(outcome)
         failpoint("log.answered")
 
-    def _apply(self, tx: WriteTx, commands: list[Command]) -> tuple[list[Outcome], Commit]:
+    def _announce(self, outcomes: list[Outcome], changes: tuple[Change, ...]) -> None:
+        records = tuple([r for o in outcomes if isinstance(o, Done) and not o.repeated for r in o.records])
+        if not records:
+            return
+        commit = Commit(records[-1].seq, records, changes, frozenset([change.table for change in changes]))
+        for subscriber in tuple(self._subscribers):
+            try:
+                subscriber(commit)
+            except Exception:
+                logger.exception("a subscriber failed at seq %s", commit.seq)
+
+    def _apply(self, tx: WriteTx, commands: list[Command]) -> list[Outcome]:
         outcomes: list[Outcome] = []
         for command in commands:
             try:
@@ -130,8 +136,7 @@ class Log:
                 outcomes.append(error)
                 continue
             outcomes.append(events if isinstance(events, Done) else self._record(tx, command, events))
-        records = tuple(r for o in outcomes if isinstance(o, Done) and not o.repeated for r in o.records)
-        return outcomes, Commit(records[-1].seq if records else 0, records, tx.changes())
+        return outcomes
 
     def _decide(self, tx: WriteTx, command: Command) -> Done | list[Event]:
         if command.key is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -67,16 +67,28 @@ class Table(Generic[R]):
     file: str | None = None
     """The field that names a payload file; `check` looks whether it is there, and `backup` takes it along."""
     columns: tuple[str, ...] = field(init=False)
+    columns_of: Callable[[R], tuple[Value, ...]] = field(init=False)
+    found_by: Callable[[R], tuple[Value, ...]] = field(init=False)
+    """The values of all fields that a row is found by, its text among them."""
     key_of: Callable[[R], str] = field(init=False)
     decode: Callable[[bytes], R] = field(init=False)
 
     def __post_init__(self) -> None:
         columns = dict.fromkeys(c for index in self.indexes for c in index if c != "_seq")
         object.__setattr__(self, "columns", tuple(columns))
+        object.__setattr__(self, "columns_of", _getter(tuple(columns)))
+        object.__setattr__(self, "found_by", _getter((*columns, *([self.text] if self.text else []))))
         get = attrgetter(*self.key)
         one = len(self.key) == 1
         object.__setattr__(self, "key_of", get if one else lambda row: KEY_SEPARATOR.join(get(row)))
         object.__setattr__(self, "decode", msgspec.json.Decoder(self.row).decode)
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Value, ...]]:
+    """What reads these fields of a row as a tuple, however few they are."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda row: tuple([getattr(row, name) for name in names])
 
 
 class Rows(Protocol):
@@ -133,8 +145,7 @@ class Tx(Rows, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One row that a commit changed; `row` is None when it is gone. `data` is its JSON, encoded once."""
 
     table: Table[Any]
@@ -151,10 +162,11 @@ class Commit:
     seq: int
     records: tuple[Recorded, ...]
     changes: tuple[Change, ...]
+    tables: frozenset[Table[Any]]
+    """The tables whose rows changed, so that who looks for others need not go through the changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """The answer to a command: the events that it made, in place. `repeated` when the key was known already."""
 
     records: tuple[Recorded, ...]
@@ -173,8 +185,7 @@ class Done:
         raise LookupError(kind.__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What a rule may know besides the rows and the command."""
 
     now: int

@@ -11,6 +11,8 @@ from greenroom.log.model import Commit, Recorded
 
 logger = logging.getLogger(__name__)
 _BATCH = 500
+_WAITING = 5_000
+_REST_S = 0.2
 _RETRY_S = 5.0
 
 
@@ -23,47 +25,90 @@ class Reactor:
     react: Callable[[Recorded], Awaitable[None]]
 
 
+class Inbox:
+    """The events that a reactor wants, as they are committed; when too many gather they are read from the log again."""
+
+    def __init__(self, log: Log, kinds: tuple[type, ...]) -> None:
+        self._kinds = frozenset(kinds)
+        self._records: list[Recorded] = []
+        self._is_whole = False
+        self._wake = asyncio.Event()
+        self.close = log.subscribe(self._on_commit)
+
+    def _on_commit(self, commit: Commit) -> None:
+        found = [record for record in commit.records if type(record.event) in self._kinds]
+        if not found:
+            return
+        self._wake.set()
+        if self._is_whole and len(self._records) < _WAITING:
+            self._records += found
+        else:
+            self._is_whole = False
+
+    def take(self) -> list[Recorded] | None:
+        """What has come since the last time; None when the log has to be read for it."""
+        records, was_whole = self._records, self._is_whole
+        self._records, self._is_whole = [], True
+        self._wake.clear()
+        return records if was_whole else None
+
+    async def wait(self, timeout_s: float | None) -> None:
+        """Wait for something to come; raises TimeoutError."""
+        async with asyncio.timeout(timeout_s):
+            await self._wake.wait()
+
+
 async def run_reactor(log: Log, reactor: Reactor, errors: "list[str] | None" = None) -> None:
-    """Bring a reactor up to date and keep it there; to be run as a task. A failing event is tried again."""
-    wake = asyncio.Event()
-    interested = set(reactor.kinds)
+    """Bring a reactor up to date and keep it there; to be run as a task. A failing event is tried again.
 
-    def on_commit(commit: Commit) -> None:
-        if any(type(record.event) in interested for record in commit.records):
-            wake.set()
-
-    unsubscribe = log.subscribe(on_commit)
+    Its cursor goes to disk with whatever is written next, and by itself when nothing is for a moment.
+    """
+    inbox = Inbox(log, reactor.kinds)
     try:
         seq = log.store.cursor(reactor.name)
         while True:
-            wake.clear()
-            seq = await _catch_up(log, reactor, interested, seq, errors)
-            await wake.wait()
+            records = inbox.take()
+            if records is None:
+                seq = await _catch_up(log, reactor, seq, errors)
+            for record in records or ():
+                if record.seq > seq:
+                    seq = await _react(reactor, record, errors)
+                    log.store.note_cursor(reactor.name, seq)
+            try:
+                await inbox.wait(_REST_S)
+            except TimeoutError:
+                await _move_cursor(log, reactor.name, seq)
+                await inbox.wait(None)
     finally:
-        unsubscribe()
+        inbox.close()
 
 
-async def _catch_up(log: Log, reactor: Reactor, kinds: set[type], seq: int, errors: list[str] | None) -> int:
+async def _catch_up(log: Log, reactor: Reactor, seq: int, errors: list[str] | None) -> int:
     while records := log.store.events(seq, _BATCH):
         for record in records:
-            while type(record.event) in kinds:
-                try:
-                    await reactor.react(record)
-                    break
-                except Exception as error:
-                    logger.exception("reactor %s failed at seq %s", reactor.name, record.seq)
-                    if errors is not None:
-                        errors.append(f"{reactor.name} at {record.seq}: {error}")
-                    await asyncio.sleep(_RETRY_S)
-            seq = record.seq
+            if type(record.event) in reactor.kinds:
+                await _react(reactor, record, errors)
+        seq = records[-1].seq
         await _move_cursor(log, reactor.name, seq)
     return seq
 
 
-async def _move_cursor(log: Log, name: str, seq: int) -> None:
+async def _react(reactor: Reactor, record: Recorded, errors: list[str] | None) -> int:
     while True:
         try:
-            return await log.store.move_cursor(name, seq)
+            await reactor.react(record)
+            return record.seq
+        except Exception as error:
+            logger.exception("reactor %s failed at seq %s", reactor.name, record.seq)
+            if errors is not None:
+                errors.append(f"{reactor.name} at {record.seq}: {error}")
+            await asyncio.sleep(_RETRY_S)
+
+
+async def _move_cursor(log: Log, name: str, seq: int) -> None:
+    while log.store.cursor(name) < seq:
+        try:
+            await log.store.move_cursor(name, seq)
         except Unavailable as no:
             logger.warning("the cursor of %s must wait: %s", name, no)
             await asyncio.sleep(_RETRY_S)

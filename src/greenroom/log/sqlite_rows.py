@@ -6,13 +6,10 @@ from typing import Any
 
 import apsw
 
-from greenroom.log.codec import encode
-from greenroom.log.model import KEY_SEPARATOR, Change, R, Row, Table, Value
+from greenroom.log.model import KEY_SEPARATOR, R, Table, Value
 
 _CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 _INDEXED_CHARS = 32_768
-_REMEMBERED = 4096
-_REMEMBERED_BYTES = 2048
 
 
 def searchable(text: str) -> str:
@@ -86,7 +83,7 @@ class SqliteRows:
     ) -> list[R]:
         sql, values = self._select(table, "data", where, after, before)
         if order:
-            sql += f" ORDER BY {_column(order)}{' DESC' if desc else ''}"
+            sql += f" ORDER BY {column_of(order)}{' DESC' if desc else ''}"
         if limit is not None:
             sql += " LIMIT ?"
             values.append(limit)
@@ -108,7 +105,7 @@ class SqliteRows:
         query = match_all(words)
         if not query:
             return []
-        filters = "".join(f" AND r.{_column(name)} = ?" for name in where or {})
+        filters = "".join(f" AND r.{column_of(name)} = ?" for name in where or {})
         sql = (
             f"SELECT r.data FROM text_{table.name} t JOIN row_{table.name} r ON r.id = t.rowid"  # noqa: S608
             f" WHERE text_{table.name} MATCH ?{filters} ORDER BY t.rank LIMIT ?"
@@ -127,11 +124,11 @@ class SqliteRows:
         shape = (table.name, what, tuple(where or ()), after and after[0], before and before[0])
         sql = self._sql.get(shape)
         if sql is None:
-            tests = [f"{_column(name)} IS ?" for name in where or {}]
+            tests = [f"{column_of(name)} IS ?" for name in where or {}]
             if after:
-                tests.append(f"{_column(after[0])} > ?")
+                tests.append(f"{column_of(after[0])} > ?")
             if before:
-                tests.append(f"{_column(before[0])} < ?")
+                tests.append(f"{column_of(before[0])} < ?")
             sql = f"SELECT {what} FROM row_{table.name}"  # noqa: S608 names are declared by nouns
             if tests:
                 sql += " WHERE " + " AND ".join(tests)
@@ -141,130 +138,6 @@ class SqliteRows:
         return sql, values
 
 
-def _column(name: str) -> str:
+def column_of(name: str) -> str:
+    """The SQL column of a field."""
     return "seq" if name == "_seq" else "key" if name == "_key" else f"c_{name}"
-
-
-class SqliteRowWriter(SqliteRows):
-    """Writes rows inside the writer's transaction and keeps count of what changed.
-
-    A row that changes many times in one transaction is written once, when it is first needed in SQL. Rows that are
-    used again and again stay decoded: this connection is the only writer, so what it remembers is true.
-    """
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        super().__init__(connection)
-        self.seq = 0
-        self.changed: dict[tuple[str, str], Change] = {}
-        self._unwritten: dict[tuple[str, str], Change] = {}
-        self._remembered: dict[tuple[str, str], Any] = {}
-        self._put_sql: dict[str, str] = {}
-
-    def forget(self) -> None:
-        """Nothing of this transaction holds."""
-        self.changed.clear()
-        self._unwritten.clear()
-        self._remembered.clear()
-
-    def flush(self) -> None:
-        """Write what is not written yet."""
-        unwritten, self._unwritten = self._unwritten, {}
-        for change in unwritten.values():
-            self._write(change)
-
-    def get(self, table: Table[R], *key: str) -> R | None:
-        place = (table.name, key[0] if len(key) == 1 else KEY_SEPARATOR.join(key))
-        change = self._unwritten.get(place)
-        if change is not None:
-            return change.row  # type: ignore[no-any-return]
-        row = self._remembered.get(place)
-        if row is None:
-            row = super().get(table, *key)
-            if row is not None:
-                self._remember(place, row)
-        return row
-
-    def find(self, table: Table[R], where: Mapping[str, Value] | None = None, **how: Any) -> list[R]:
-        self.flush()
-        return super().find(table, where, **how)
-
-    def count(self, table: Table[Any], where: Mapping[str, Value] | None = None, **how: Any) -> int:
-        self.flush()
-        return super().count(table, where, **how)
-
-    def search(self, table: Table[R], words: str, where: Mapping[str, Value] | None = None, **how: Any) -> list[R]:
-        self.flush()
-        return super().search(table, words, where, **how)
-
-    def put(self, table: Table[R], row: R) -> None:
-        data = encode(row)
-        place = (table.name, table.key_of(row))
-        change = Change(table, place[1], self.seq, row, data)
-        self._unwritten[place] = change
-        if len(data) <= _REMEMBERED_BYTES:
-            self._remember(place, row)
-        else:
-            self._remembered.pop(place, None)
-        self._note(place, change)
-
-    def drop(self, table: Table[Any], *key: str) -> None:
-        self.flush()
-        joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
-        self._remembered.pop((table.name, joined), None)
-        found = self.connection.execute(
-            f"DELETE FROM row_{table.name} WHERE key = ? RETURNING id",  # noqa: S608
-            (joined,),
-        ).get
-        if found is None:
-            return
-        if table.text:
-            self.connection.execute(f"DELETE FROM text_{table.name} WHERE rowid = ?", (found,))  # noqa: S608
-        self.connection.execute(
-            "INSERT OR REPLACE INTO gone (tbl, key, seq) VALUES (?, ?, ?)", (table.name, joined, self.seq)
-        )
-        self._note((table.name, joined), Change(table, joined, self.seq, None, b"null"))
-
-    def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:
-        self.flush()
-        self._remembered.clear()
-        tests = " AND ".join(f"{_column(name)} IS ?" for name in where)
-        values = list(where.values())
-        if table.text:
-            self.connection.execute(
-                f"DELETE FROM text_{table.name} WHERE rowid IN"  # noqa: S608
-                f" (SELECT id FROM row_{table.name} WHERE {tests})",
-                values,
-            )
-        self.connection.execute(f"DELETE FROM row_{table.name} WHERE {tests}", values)  # noqa: S608
-
-    def _write(self, change: Change) -> None:
-        table, row = change.table, change.row
-        values = [change.key, change.seq, change.data, *[getattr(row, column) for column in table.columns]]
-        found = self.connection.execute(self._upsert(table), values).get
-        if table.text:
-            self.connection.execute(
-                f"INSERT OR REPLACE INTO text_{table.name} (rowid, body) VALUES (?, ?)",  # noqa: S608
-                (found, searchable(getattr(row, table.text))),
-            )
-
-    def _upsert(self, table: Table[Any]) -> str:
-        sql = self._put_sql.get(table.name)
-        if sql is None:
-            columns = ["key", "seq", "data", *[f"c_{c}" for c in table.columns]]
-            changed = ", ".join(f"{c} = excluded.{c}" for c in columns[1:])
-            marks = ", ".join("?" * len(columns))
-            sql = (
-                f"INSERT INTO row_{table.name} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
-                f" ON CONFLICT (key) DO UPDATE SET {changed} RETURNING id"
-            )
-            self._put_sql[table.name] = sql
-        return sql
-
-    def _remember(self, place: tuple[str, str], row: Row) -> None:
-        if len(self._remembered) >= _REMEMBERED:
-            self._remembered.clear()
-        self._remembered[place] = row
-
-    def _note(self, place: tuple[str, str], change: Change) -> None:
-        self.changed.pop(place, None)
-        self.changed[place] = change

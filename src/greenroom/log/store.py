@@ -27,10 +27,6 @@ class WriteTx(Tx, Protocol):
         """Events of the log, both ends included."""
         ...
 
-    def changes(self) -> tuple[Change, ...]:
-        """Rows changed so far in this transaction, the last state of each, in order."""
-        ...
-
 
 class Store(Protocol):
     """One durable log with its rows. Writes of several tasks take turns."""
@@ -40,8 +36,11 @@ class Store(Protocol):
         """The committed present. Reads are short; long ones go through `read`."""
         ...
 
-    async def write(self, work: Callable[[WriteTx], T]) -> T:
-        """Run `work` in a transaction and return once it is on disk; whatever it raises rolls it back."""
+    async def write(self, work: Callable[[WriteTx], T]) -> tuple[T, tuple[Change, ...]]:
+        """Run `work` in a transaction and return once it is on disk; whatever it raises rolls it back.
+
+        Beside its result come the rows that it changed, the last state of each, by seq.
+        """
         ...
 
     async def read(self, work: Callable[["Snapshot"], T]) -> T:
@@ -68,8 +67,12 @@ class Store(Protocol):
         """How far a reactor has come."""
         ...
 
+    def note_cursor(self, name: str, seq: int) -> None:
+        """Remember how far a reactor has come, as part of the next write."""
+        ...
+
     async def move_cursor(self, name: str, seq: int) -> None:
-        """Remember how far a reactor has come."""
+        """Remember how far a reactor has come; returns once that is on disk."""
         ...
 
     async def forget_commands(self, before: int) -> int:

@@ -1,4 +1,4 @@
-"""The log in one SQLite file, through APSW: rules run on the caller's thread, rows and the commit in another.
+"""The log in one SQLite file, through APSW: all but the commit, which waits for the disk, runs on the caller's thread.
 
 SQLite's WAL publishes a commit to readers after it has synced it, so whatever `rows` shows is on disk.
 """
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import apsw
 
 from greenroom.log import sqlite_rows
-from greenroom.log.chain import GENESIS, link
+from greenroom.log.chain import GENESIS, Raw, link
 from greenroom.log.codec import Codec
 from greenroom.log.directory import FILE, Mark, own
 from greenroom.log.directory import StoreUnusable as StoreUnusable
@@ -23,7 +23,8 @@ from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.model import Change, Event, Noun, Recorded, Table
 from greenroom.log.sqlite_file import connect, usable
-from greenroom.log.sqlite_rows import SqliteRows, SqliteRowWriter
+from greenroom.log.sqlite_row_writer import SqliteRowWriter
+from greenroom.log.sqlite_rows import SqliteRows
 
 T = TypeVar("T")
 APPLICATION_ID = 0x67_72_65_65
@@ -45,43 +46,83 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
 
 
 class SqliteTx(SqliteRowWriter):
-    """The writer's transaction: events, their rows, command keys and the chain of privileged events."""
+    """The writer's transaction: events, their rows, command keys, the chain of privileged events, reactors' cursors.
+
+    All of it is gathered, and written in one go when the transaction ends or when something of it is asked for.
+    """
 
     def __init__(self, connection: apsw.Connection, codec: Codec) -> None:
         super().__init__(connection)
         self._codec = codec
-        self._chain: bytes | None = None
+        self._events: list[Raw] = []
+        self._links: list[tuple[int, bytes]] = []
+        self._commands: dict[str, tuple[str, int, int, int]] = {}
+        self.cursors: dict[str, int] = {}
 
-    def begin(self) -> None:
+    def begin(self, cursors: dict[str, int]) -> None:
         self.connection.execute("BEGIN IMMEDIATE")
-        self.changed.clear()
+        self.changed = {}
         self.seq = head_of(self.connection)
-        self._chain = None
+        self.cursors = cursors
+
+    def forget(self) -> None:
+        super().forget()
+        self._events, self._links, self._commands = [], [], {}
 
     def append(self, event: Event, at: int, by: str) -> Recorded:
         self.seq += 1
         kind = type(event)
         raw = (self.seq, at, by, kind.__name__, kind.version, self._codec.encode(event))
-        self.connection.execute("INSERT INTO events (seq, at, by, type, v, data) VALUES (?, ?, ?, ?, ?, ?)", raw)
+        self._events.append(raw)
         if kind.privileged:
-            if self._chain is None:
-                last = self.connection.execute("SELECT hash FROM chain ORDER BY seq DESC LIMIT 1").get
-                self._chain = last or GENESIS
-            self._chain = link(self._chain, raw)
-            self.connection.execute("INSERT INTO chain (seq, hash) VALUES (?, ?)", (self.seq, self._chain))
+            self._links.append((self.seq, link(self._last_link(), raw)))
         return Recorded(self.seq, at, by, event)
 
+    def _last_link(self) -> bytes:
+        if self._links:
+            return self._links[-1][1]
+        return self.connection.execute("SELECT hash FROM chain ORDER BY seq DESC LIMIT 1").get or GENESIS
+
     def known(self, key: str) -> tuple[str, int, int] | None:
+        fresh = self._commands.get(key)
+        if fresh is not None:
+            return fresh[:3]
         return next(self.connection.execute("SELECT name, first, last FROM commands WHERE key = ?", (key,)), None)
 
     def remember(self, key: str, name: str, first: int, last: int, at: int) -> None:
-        self.connection.execute("INSERT INTO commands VALUES (?, ?, ?, ?, ?)", (key, name, first, last, at))
+        self._commands[key] = (name, first, last, at)
 
     def records(self, first: int, last: int) -> list[Recorded]:
+        self._write_events()
         return list(read_events(self.connection, self._codec, first - 1, last - first + 1))
 
     def changes(self) -> tuple[Change, ...]:
-        return tuple(self.changed.values())
+        return tuple(sorted(self.changed.values(), key=_seq_of))
+
+    def finish(self) -> None:
+        """Write all that has been gathered."""
+        self.flush()
+        self._write_events()
+        if self._links:
+            self.connection.executemany("INSERT INTO chain (seq, hash) VALUES (?, ?)", self._links)
+            self._links = []
+        if self._commands:
+            commands = [(key, *values) for key, values in self._commands.items()]
+            self.connection.executemany("INSERT INTO commands VALUES (?, ?, ?, ?, ?)", commands)
+            self._commands = {}
+        if self.cursors:
+            sql = "INSERT INTO cursors VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = max(seq, excluded.seq)"
+            self.connection.executemany(sql, self.cursors.items())
+
+    def _write_events(self) -> None:
+        if self._events:
+            sql = "INSERT INTO events (seq, at, by, type, v, data) VALUES (?, ?, ?, ?, ?, ?)"
+            self.connection.executemany(sql, self._events)
+            self._events = []
+
+
+def _seq_of(change: Change) -> int:
+    return change.seq
 
 
 def head_of(connection: apsw.Connection) -> int:
@@ -127,6 +168,7 @@ class SqliteStore:
         self._threads = ThreadPoolExecutor(1, "greenroom-commit")
         self._readers = ThreadPoolExecutor(2, "greenroom-read")
         self._turn = asyncio.Lock()
+        self._noted: dict[str, int] = {}
         try:
             with self.usable():
                 self.writer = connect(self.path, write=True)
@@ -159,14 +201,15 @@ class SqliteStore:
                 " install the newer version, or restore a backup made before the upgrade."
             )
 
-    async def write(self, work: Callable[[SqliteTx], T]) -> T:
+    async def write(self, work: Callable[[SqliteTx], T]) -> tuple[T, tuple[Change, ...]]:
         async with self._turn:
             return await self._write(work)
 
-    async def _write(self, work: Callable[[SqliteTx], T]) -> T:
+    async def _write(self, work: Callable[[SqliteTx], T]) -> tuple[T, tuple[Change, ...]]:
         await self._begin()
         try:
             result = work(self._tx)
+            self._tx.finish()
             failpoint("log.before_commit")
             await self._commit_in_thread()
         except BaseException as error:
@@ -185,13 +228,15 @@ class SqliteStore:
                     retry_after_s=60,
                 ) from error
             raise
-        return result
+        return result, self._tx.changes()
 
     async def _begin(self) -> None:
         deadline = asyncio.get_running_loop().time() + _BUSY_S
         while True:
             try:
-                return self._tx.begin()
+                self._tx.begin(self._noted)
+                self._noted = {}
+                return
             except apsw.BusyError:
                 if asyncio.get_running_loop().time() > deadline:
                     raise Unavailable(
@@ -213,11 +258,11 @@ class SqliteStore:
             raise
 
     def _commit(self) -> None:
-        self._tx.flush()
         self.writer.execute("COMMIT")
         self._mark.move(self._tx.seq)
 
     def _rollback(self) -> None:
+        self._noted = self._tx.cursors | self._noted
         self._tx.forget()
         with contextlib.suppress(apsw.SQLError):  # SQLite may have rolled back by itself
             self.writer.execute("ROLLBACK")
@@ -250,23 +295,26 @@ class SqliteStore:
     def cursor(self, name: str) -> int:
         return self._reader.execute("SELECT seq FROM cursors WHERE name = ?", (name,)).get or 0
 
+    def note_cursor(self, name: str, seq: int) -> None:
+        self._noted[name] = max(seq, self._noted.get(name, 0))
+
     async def move_cursor(self, name: str, seq: int) -> None:
-        sql = "INSERT INTO cursors VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = max(seq, excluded.seq)"
-        await self.write(lambda tx: tx.connection.execute(sql, (name, seq)) and None)
+        self.note_cursor(name, seq)
+        await self.write(lambda _: None)
 
     async def forget_commands(self, before: int) -> int:
         def forget(tx: SqliteTx) -> int:
             tx.connection.execute("DELETE FROM commands WHERE at < ?", (before,))
             return tx.connection.changes()
 
-        return await self.write(forget)
+        return (await self.write(forget))[0]
 
     def meta(self, name: str) -> str | None:
         return self._reader.execute("SELECT value FROM meta WHERE name = ?", (name,)).get  # type: ignore[no-any-return]
 
     def remake_rows(self, fill: Callable[[SqliteTx], None], marks: dict[str, str]) -> None:
         """Throw all rows away and let `fill` make them again, in one transaction; used before the hub serves."""
-        self._tx.begin()
+        self._tx.begin({})
         try:
             for statement in [
                 *sqlite_rows.drop_ddl(self.writer),
@@ -276,16 +324,19 @@ class SqliteStore:
                 self.writer.execute(statement)
             self._tx.forget()
             fill(self._tx)
-            self._tx.flush()
+            self._tx.finish()
             for name, value in marks.items():
                 self.writer.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
             self._commit()
         except BaseException:
             self._rollback()
             raise
-        self._tx.changed.clear()
+        self._tx.changed = {}
 
     async def close(self) -> None:
+        if self._noted:
+            with contextlib.suppress(Unavailable):  # then reactors see once more what they have seen
+                await self.write(lambda _: None)
         self._threads.shutdown(wait=True)
         self._readers.shutdown(wait=True)
         self._reader.close()

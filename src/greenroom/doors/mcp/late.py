@@ -1,6 +1,7 @@
 """The MCP door, put up when somebody first comes: importing its SDK takes longer than all else at the hub's start."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -45,6 +46,7 @@ class LateMcpDoor:
             return
         make, offer = await asyncio.to_thread(_load)
         door = make(offer, self._hub, self._hub.settings)
+        gc.freeze()  # what was imported stays
         async with door.run():
             self._door.set_result(door)
             await self._over.wait()

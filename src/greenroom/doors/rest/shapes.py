@@ -120,9 +120,10 @@ class Faces:
 
     def on_commit(self, commit: Commit) -> None:
         """Forget what has changed."""
-        for change in commit.changes:
-            if change.table is agents.AGENTS:
-                self._known.pop(change.key, None)
+        if agents.AGENTS in commit.tables:
+            for change in commit.changes:
+                if change.table is agents.AGENTS:
+                    self._known.pop(change.key, None)
 
     def agent(self, agent_id: str) -> agents.Agent | None:
         if agent_id not in self._known:

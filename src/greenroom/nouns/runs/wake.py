@@ -135,6 +135,12 @@ def find_targets(rows: Rows, message: Message) -> Iterator[Target]:
             yield Target(why, profile, agent)
 
 
+def _names_somebody(event: MessagePosted) -> bool:
+    """Most messages wake nobody, which can be told without looking anything up."""
+    named = event.mentions or event.handoff_target is not None or "@" in event.content
+    return bool(named) or event.thread_id.startswith(mailbox_of(""))
+
+
 def _resolve(rows: Rows, name: str, thread: Thread) -> tuple[Profile | None, Agent | None]:
     """An agent by its id, its name or the name it is kept as; else a profile, with its agent in the thread if any."""
     named = [rows.get(AGENTS, name), *rows.find(AGENTS, {"kept_as": name}), *rows.find(AGENTS, {"name": name})]
@@ -163,7 +169,7 @@ class Waker:
         if isinstance(record.event, RunEnded):
             await self._run_ended(record.event)
             return
-        message = self._log.rows.get(MESSAGES, record.event.message_id)
+        message = self._log.rows.get(MESSAGES, record.event.message_id) if _names_somebody(record.event) else None
         if message is None:
             return
         for target in find_targets(self._log.rows, message):

@@ -14,6 +14,8 @@ from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.threads.model import MESSAGES, OPEN_STATES, THREADS
 
+_WAKING = frozenset((MESSAGES, THREADS, CREDENTIALS, AGENTS))
+
 
 @dataclass(slots=True, eq=False)
 class Waiter:
@@ -94,7 +96,7 @@ class Waiters:
 
     def on_commit(self, commit: Commit) -> None:
         """Wake who waits for what the commit brought."""
-        if not self._by_thread:
+        if not self._by_thread or _WAKING.isdisjoint(commit.tables):
             return
         threads: dict[str, bool] = {}
         gone: set[str | None] = set()

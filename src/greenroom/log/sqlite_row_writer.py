@@ -1,0 +1,166 @@
+"""Rows written to SQLite: gathered while rules and projections run, then put into each table in one go."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import apsw
+
+from greenroom.log.codec import encode
+from greenroom.log.model import KEY_SEPARATOR, Change, R, Row, Table, Value
+from greenroom.log.sqlite_rows import SqliteRows, column_of, searchable
+
+_REMEMBERED = 4096
+_REMEMBERED_BYTES = 2048
+
+
+class Unwritten(NamedTuple):
+    """A row on its way. It is `light` when SQL holds it already and all that it is found by stays the same."""
+
+    row: Any
+    seq: int
+    light: bool
+
+
+class Shelf:
+    """What the writer knows of one table: rows on their way, rows that were used of late, and its statements."""
+
+    def __init__(self, table: Table[Any]) -> None:
+        self.table = table
+        self.unwritten: dict[str, Unwritten] = {}
+        self.remembered: dict[str, Any] = {}
+        name, columns = f"row_{table.name}", ["key", "seq", "data", *[f"c_{c}" for c in table.columns]]
+        changed = ", ".join(f"{c} = excluded.{c}" for c in columns[1:])
+        self.put_sql = (
+            f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
+            f" ON CONFLICT (key) DO UPDATE SET {changed}{' RETURNING id' if table.text else ''}"
+        )
+        self.change_sql = f"UPDATE {name} SET seq = ?, data = ? WHERE key = ?"  # noqa: S608
+        self.text_sql = f"INSERT OR REPLACE INTO text_{table.name} (rowid, body) VALUES (?, ?)"  # noqa: S608
+
+    def is_light(self, key: str, row: Row) -> bool:
+        """Whether a row can be changed in place, without a look at any index."""
+        before = self.unwritten.get(key)
+        known = self.remembered.get(key) if before is None else before.row if before.light else None
+        return known is not None and self.table.found_by(known) == self.table.found_by(row)
+
+    def remember(self, key: str, row: Row) -> None:
+        if len(self.remembered) >= _REMEMBERED:
+            self.remembered.clear()
+        self.remembered[key] = row
+
+
+class SqliteRowWriter(SqliteRows):
+    """Writes rows inside the writer's transaction and keeps count of what changed.
+
+    A row that changes many times in one transaction is encoded and written once, when it is first needed in SQL. Rows
+    that are used again and again stay decoded: this connection is the only writer, so what it remembers is true.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
+        self.seq = 0
+        self.changed: dict[tuple[str, str], Change] = {}
+        """Rows that were written or dropped, the last state of each."""
+        self._shelves: dict[Table[Any], Shelf] = {}
+
+    def forget(self) -> None:
+        """Nothing of this transaction holds."""
+        self.changed = {}
+        self._shelves = {}
+
+    def flush(self) -> None:
+        """Write what is not written yet."""
+        for shelf in self._shelves.values():
+            if shelf.unwritten:
+                self._write(shelf)
+
+    def get(self, table: Table[R], *key: str) -> R | None:
+        joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
+        shelf = self._shelf(table)
+        waiting = shelf.unwritten.get(joined)
+        if waiting is not None:
+            return waiting.row  # type: ignore[no-any-return]
+        row = shelf.remembered.get(joined)
+        if row is None:
+            row = super().get(table, joined)
+            if row is not None:
+                shelf.remember(joined, row)
+        return row
+
+    def find(self, table: Table[R], where: Mapping[str, Value] | None = None, **how: Any) -> list[R]:
+        self.flush()
+        return super().find(table, where, **how)
+
+    def count(self, table: Table[Any], where: Mapping[str, Value] | None = None, **how: Any) -> int:
+        self.flush()
+        return super().count(table, where, **how)
+
+    def search(self, table: Table[R], words: str, where: Mapping[str, Value] | None = None, **how: Any) -> list[R]:
+        self.flush()
+        return super().search(table, words, where, **how)
+
+    def put(self, table: Table[R], row: R) -> None:
+        shelf, key = self._shelf(table), table.key_of(row)
+        shelf.unwritten[key] = Unwritten(row, self.seq, shelf.is_light(key, row))
+
+    def drop(self, table: Table[Any], *key: str) -> None:
+        self.flush()
+        joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
+        self._shelf(table).remembered.pop(joined, None)
+        found = self.connection.execute(
+            f"DELETE FROM row_{table.name} WHERE key = ? RETURNING id",  # noqa: S608
+            (joined,),
+        ).get
+        if found is None:
+            return
+        if table.text:
+            self.connection.execute(f"DELETE FROM text_{table.name} WHERE rowid = ?", (found,))  # noqa: S608
+        self.connection.execute(
+            "INSERT OR REPLACE INTO gone (tbl, key, seq) VALUES (?, ?, ?)", (table.name, joined, self.seq)
+        )
+        self.changed[table.name, joined] = Change(table, joined, self.seq, None, b"null")
+
+    def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:
+        self.flush()
+        self._shelf(table).remembered.clear()
+        tests = " AND ".join(f"{column_of(name)} IS ?" for name in where)
+        values = list(where.values())
+        if table.text:
+            self.connection.execute(
+                f"DELETE FROM text_{table.name} WHERE rowid IN"  # noqa: S608
+                f" (SELECT id FROM row_{table.name} WHERE {tests})",
+                values,
+            )
+        self.connection.execute(f"DELETE FROM row_{table.name} WHERE {tests}", values)  # noqa: S608
+
+    def _shelf(self, table: Table[Any]) -> Shelf:
+        shelf = self._shelves.get(table)
+        if shelf is None:
+            shelf = self._shelves[table] = Shelf(table)
+        return shelf
+
+    def _write(self, shelf: Shelf) -> None:
+        """Write the rows that wait on a shelf: first those that are only changed, then the others."""
+        table, name = shelf.table, shelf.table.name
+        unwritten, shelf.unwritten = shelf.unwritten, {}
+        changed, put, texts = [], [], []
+        for key, (row, seq, light) in unwritten.items():
+            data = encode(row)
+            self.changed[name, key] = Change(table, key, seq, row, data)
+            if len(data) <= _REMEMBERED_BYTES:
+                shelf.remember(key, row)
+            else:
+                shelf.remembered.pop(key, None)
+            if light:
+                changed.append((seq, data, key))
+                continue
+            put.append((key, seq, data, *table.columns_of(row)))
+            if table.text:
+                texts.append(searchable(getattr(row, table.text)))
+        if changed:
+            self.connection.executemany(shelf.change_sql, changed)
+        if put:
+            ids = self.connection.executemany(shelf.put_sql, put)
+            if table.text:
+                places = [place for (place,) in ids]
+                self.connection.executemany(shelf.text_sql, zip(places, texts, strict=True))
