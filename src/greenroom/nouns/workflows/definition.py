@@ -260,6 +260,9 @@ class Definition(Part, frozen=True, kw_only=True):
     """One workflow. A run keeps the one it began with."""
 
     name: str
+    id: str = ""
+    """What other programs call it by; empty when its name is enough."""
+    project: str = ""
     description: str = ""
     inputs: dict[str, Input] = {}
     variables: dict[str, Any] = {}

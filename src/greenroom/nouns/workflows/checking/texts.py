@@ -1,0 +1,136 @@
+"""Checks expressions and templates: how they are written, and whether what they name is there by then."""
+
+from collections.abc import Callable, Collection, Iterator
+
+from greenroom.expressions import BadExpression, compile, compile_template
+from greenroom.nouns.workflows.checking.problems import Path, Problem, nearest
+from greenroom.nouns.workflows.definition import Definition, Step
+from greenroom.nouns.workflows.graph import Graph
+from greenroom.nouns.workflows.names import EVERYWHERE, LOOP_FACTS, RUN_FACTS, STEP_FACTS, names_for
+from greenroom.nouns.workflows.texts import Text, find_texts, values
+
+Told = tuple[str, str]
+"""What is wrong with a name, and what to write instead."""
+
+
+def check_texts(definition: Definition, graph: Graph) -> Iterator[Problem]:
+    """Problems of all texts in a workflow whose graph is sound."""
+    return _Texts(definition, graph).check()
+
+
+class _Texts:
+    def __init__(self, definition: Definition, graph: Graph) -> None:
+        self._definition, self._graph = definition, graph
+        self._steps = {step.id: step for step in definition.steps}
+        self._savers: dict[str, list[str]] = {}
+        for step in definition.steps:
+            for name in step.save:
+                self._savers.setdefault(name, []).append(step.id)
+
+    def check(self) -> Iterator[Problem]:
+        for name, value in self._definition.variables.items():
+            if isinstance(value, str) and "{{" in value:
+                text = Text((), "template", value, "when")
+                yield from self._one(text, ("variables", name), frozenset(("inputs",)), lambda _: False)
+        for at, step in enumerate(self._definition.steps):
+            yield from self._step(step, ("steps", at), step.id, ())
+            for number, inner in enumerate(step.rollback):
+                yield from self._step(inner, ("steps", at, "rollback", number), step.id, (step.id,))
+        for at, edge in enumerate(self._definition.edges):
+            if edge.when is not None:
+                text = Text(("when",), "condition", edge.when, "when")
+                seen = self._seen_by(edge.source, (edge.source,))
+                yield from self._one(text, ("edges", at), EVERYWHERE, seen)
+        for text in values(("output",), self._definition.output, "when"):
+            yield from self._one(text, (), EVERYWHERE, lambda _: True)
+
+    def _step(self, step: Step, path: Path, place: str, also: tuple[str, ...]) -> Iterator[Problem]:
+        for text in find_texts(step):
+            names = names_for(step, text.place)
+            yield from self._one(text, path, names, self._seen_by(place, also), step)
+
+    def _seen_by(self, place: str, also: tuple[str, ...]) -> Callable[[str], bool]:
+        """Which steps have ended by the time that a step is reached."""
+        return lambda other: other in also or self._graph.is_before(other, place)
+
+    def _one(
+        self, text: Text, path: Path, names: frozenset[str], seen: Callable[[str], bool], step: Step | None = None
+    ) -> Iterator[Problem]:
+        path = (*path, *text.path)
+        where = step.id if step is not None else ""
+        key = ".".join(str(part) for part in text.path) or "it"
+        try:
+            if text.form == "template":
+                paths = compile_template(text.text, names).paths
+            else:
+                paths = compile(text.text, names, condition=text.form == "condition").paths
+        except BadExpression as bad:
+            message, _, remedy = bad.message.partition("; ")
+            column = f" (character {bad.column})" if bad.column else ""
+            message = f"{key}: {message}{column}"
+            yield Problem(code="bad_expression", message=message, remedy=remedy or "mend it", path=path, step=where)
+            return
+        for found in sorted(paths):
+            wrong = self._wrong(found, seen, step)
+            if wrong:
+                message = f"{key}: {wrong[0]}"
+                yield Problem(code="unknown_name", message=message, remedy=wrong[1], path=path, step=where)
+
+    def _wrong(self, path: tuple[str, ...], seen: Callable[[str], bool], step: Step | None) -> Told | None:
+        """What is wrong with one chain of names, if anything is."""
+        first, rest = path[0], path[1:]
+        if not rest:
+            return None
+        if first == "inputs":
+            told = "declare it under inputs"
+            return _unknown("inputs", rest[0], self._definition.inputs, told)
+        if first == "vars":
+            return self._wrong_variable(rest[0], seen)
+        if first == "steps":
+            return self._wrong_step(rest, seen)
+        if first == "input" and step is not None:
+            return _unknown("input", rest[0], step.inputs, "write it under the step's inputs")
+        facts = {"run": RUN_FACTS, "loop": LOOP_FACTS}.get(first)
+        return None if facts is None else _unknown(first, rest[0], facts)
+
+    def _wrong_variable(self, name: str, seen: Callable[[str], bool]) -> Told | None:
+        if name in self._definition.variables or any(map(seen, self._savers.get(name, ()))):
+            return None
+        if name in self._savers:
+            saver = self._savers[name][0]
+            return f"vars.{name} is saved by '{saver}', which need not have ended by then", _after(saver)
+        return _unknown(
+            "vars", name, self._definition.variables.keys() | self._savers.keys(), "write it under variables"
+        )
+
+    def _wrong_step(self, rest: tuple[str, ...], seen: Callable[[str], bool]) -> Told | None:
+        name = rest[0]
+        if name not in self._steps:
+            return _unknown("steps", name, self._steps)
+        if not seen(name):
+            return f"steps.{name} need not have ended by then", _after(name)
+        if len(rest) > 1 and rest[1] not in STEP_FACTS:
+            if rest[1:] and self._fields(name) and rest[1] in (self._fields(name) or ()):
+                return f"steps.{name}.{rest[1]} is not known", f"write steps.{name}.output.{rest[1]}"
+            return _unknown(f"steps.{name}", rest[1], STEP_FACTS)
+        fields = self._fields(name)
+        if len(rest) > 2 and rest[1] == "output" and fields is not None:
+            return _unknown(f"steps.{name}.output", rest[2], fields)
+        return None
+
+    def _fields(self, name: str) -> Collection[str] | None:
+        """The fields of a step's output, where the definition says all of them."""
+        step = self._steps[name]
+        if step.for_each is not None or isinstance(step.output, str):
+            return None
+        return step.output if step.output is not None else step.set
+
+
+def _after(step: str) -> str:
+    return f"add '{step}' to the dependencies"
+
+
+def _unknown(first: str, name: str, known: Collection[str], otherwise: str = "") -> Told | None:
+    if name in known:
+        return None
+    return f"{first}.{name} is not known", nearest(name, known, otherwise)

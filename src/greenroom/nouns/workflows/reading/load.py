@@ -1,0 +1,213 @@
+"""Loads a workflow from YAML or JSON, in any form that is known, into a definition that has been checked."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from greenroom.nouns.workflows import definition as d
+from greenroom.nouns.workflows.checking.check import Known, check
+from greenroom.nouns.workflows.checking.problems import BadWorkflow, Path, Problem, nearest
+from greenroom.nouns.workflows.reading.forms import to_one_form
+from greenroom.nouns.workflows.reading.marked import BadText, Map, mark, read_marked, unmark
+from greenroom.nouns.workflows.reading.skills import read_skill
+
+FindText = Callable[[str], str | None]
+"""Finds the text of a skill by its id, or of a nested workflow's file by its path; None when there is none."""
+_FIELD = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_LISTS: tuple[tuple[str, type[Any]], ...] = (("steps", d.Step), ("edges", d.Edge), ("triggers", d.Trigger))
+MAX_NESTED_FILES = 5
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A definition, and the line of each of its parts in the file."""
+
+    definition: d.Definition
+    lines: Mapping[Path, int]
+
+
+def load_text(
+    text: str,
+    file: str = "",
+    *,
+    known: Known | None = None,
+    find_skill: FindText | None = None,
+    find_file: FindText | None = None,
+) -> Loaded:
+    """The workflow in a text. Raises BadWorkflow with every problem that was found, each in its place.
+
+    With `find_skill` the skills' texts are put into the definition, and one that is missing is a problem; with
+    `find_file` so are nested workflows that are named by a file (`workflow: ./other.yaml`).
+    """
+    loaded = parse_text(text, file)
+    known = known or Known()
+    skills, missing = _take_skills(loaded.definition, find_skill)
+    nested, wrong = _take_files(loaded.definition, find_skill, find_file, known)
+    definition = msgspec.structs.replace(
+        loaded.definition, skills=loaded.definition.skills | skills, workflows=loaded.definition.workflows | nested
+    )
+    problems = [problem.placed(file, loaded.lines) for problem in [*missing, *check(definition, known)]]
+    problems += wrong
+    if problems:
+        raise BadWorkflow(sorted(problems, key=lambda problem: (problem.file != file, problem.line)))
+    return Loaded(definition, loaded.lines)
+
+
+def parse_text(text: str, file: str = "") -> Loaded:
+    """The workflow in a text, typed but not checked any further."""
+    return _parse(read_marked, text, file)
+
+
+def read_plain(plain: Any) -> d.Definition:
+    """The workflow in plain JSON values, such as the body of a request, in any form; typed but not checked."""
+    return _parse(mark, plain, "").definition
+
+
+def _parse(read: Callable[[Any], Any], source: Any, file: str) -> Loaded:
+    lines: dict[Path, int] = {}
+    try:
+        written = read(source)
+        if not isinstance(written, Map):
+            raise BadText(1, "this is no workflow", "write its keys: name and steps")
+    except BadText as bad:
+        told = Problem(code="bad_text", message=bad.message, remedy=bad.remedy, file=file, line=bad.line)
+        raise BadWorkflow([told]) from None
+    plain = unmark(to_one_form(written), lines)
+    return Loaded(_convert(plain, file, lines), lines)
+
+
+def _convert(plain: dict[str, Any], file: str, lines: dict[Path, int]) -> d.Definition:
+    """Each part on its own first, so that one wrong step does not hide another."""
+    problems: list[Problem] = []
+    for key, part in _LISTS:
+        if isinstance(plain.get(key), list):
+            for at, one in enumerate(plain[key]):
+                problems += _try(one, part, (key, at), plain)
+    for name, one in _items(plain.get("inputs")):
+        problems += _try(one, d.Input, ("inputs", name), plain)
+    if not problems:
+        problems += _try(plain, d.Definition, (), plain)
+    if problems:
+        raise BadWorkflow([problem.placed(file, lines) for problem in problems])
+    return msgspec.convert(plain, d.Definition)
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    return list(value.items()) if isinstance(value, dict) else []
+
+
+def _try(value: Any, part: type[Any], path: Path, plain: dict[str, Any]) -> list[Problem]:
+    try:
+        msgspec.convert(value, part)
+    except msgspec.ValidationError as error:
+        return [_explain(str(error), part, path, plain)]
+    return []
+
+
+def _explain(said: str, part: type[Any], path: Path, plain: dict[str, Any]) -> Problem:
+    """What the conversion says, as a problem with its place and its remedy."""
+    wrong, _, place = said.partition(" - at `")
+    for name, number in _FIELD.findall(place.rstrip("`").removeprefix("$")):
+        path = (*path, int(number) if number.isdigit() else name) if number != "..." else path
+    step = _step_of(path, plain)
+    unknown = re.match(r"Object contains unknown field `([^`]*)`", wrong)
+    if unknown:
+        keys = _keys_of(part, path, place)
+        message, path = f"the key '{unknown[1][:64]}' is not known", (*path, unknown[1])
+        return Problem(code="unknown_key", message=message, remedy=nearest(unknown[1], keys), path=path, step=step)
+    missing = re.match(r"Object missing required field `([^`]*)`", wrong)
+    if missing:
+        message = f"'{missing[1]}' is missing"
+        return Problem(code="missing_key", message=message, remedy=f"write {missing[1]}: ...", path=path, step=step)
+    key = next((part for part in reversed(path) if isinstance(part, str)), "")
+    expected = re.match(r"Expected `([^`]*)`, got `([^`]*)`", wrong)
+    if expected:
+        message = f"{key or 'the whole'} is {_word(expected[2])} and must be {_word(expected[1])}"
+        remedy = f"write {_word(expected[1])} after {key}:" if key else "write a mapping"
+        return Problem(code="wrong_type", message=message, remedy=remedy, path=path, step=step)
+    value = re.match(r"Invalid enum value '?(.*?)'?$", wrong)
+    if value:
+        choices = _choices_of(part, key)
+        message = f"{key}: '{value[1][:64]}' is not known"
+        return Problem(code="wrong_value", message=message, remedy=nearest(value[1], choices), path=path, step=step)
+    message = f"{key}: {wrong[:1].lower()}{wrong[1:]}"
+    return Problem(code="wrong_value", message=message, remedy="see the reference of keys", path=path, step=step)
+
+
+def _word(name: str) -> str:
+    words = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
+    words |= {"object": "a mapping", "array": "a list"}
+    kinds = [one.strip() for one in name.split("|")]
+    return " or ".join(words.get(kind, kind) for kind in kinds if kind != "null" or len(kinds) == 1)
+
+
+def _step_of(path: Path, plain: dict[str, Any]) -> str:
+    if len(path) > 1 and path[0] == "steps" and isinstance(path[1], int):
+        step = plain["steps"][path[1]]
+        if isinstance(step, dict):
+            return str(step.get("id", f"number {path[1] + 1}"))
+    return ""
+
+
+def _parts() -> dict[str, type[d.Part]]:
+    return {part.__name__: part for part in d.Part.__subclasses__()}
+
+
+def _keys_of(part: type[Any], path: Path, place: str) -> list[str]:
+    """The keys that the innermost part of this place has."""
+    for key in [word for word, _ in _FIELD.findall(place.rstrip("`"))]:
+        fields = {field.encode_name: field.type for field in msgspec.structs.fields(part)}
+        inner = [one for one in _parts().values() if one.__name__ in str(fields.get(key, ""))]
+        part = inner[0] if inner else part
+    return [field.encode_name for field in msgspec.structs.fields(part)]
+
+
+def _choices_of(part: type[Any], key: str) -> list[str]:
+    schemas = msgspec.json.schema(part).get("$defs", {})
+    found: list[str] = []
+    for schema in schemas.values():
+        one = schema.get("properties", {}).get(key, {})
+        found += [str(choice) for choice in one.get("enum", one.get("items", {}).get("enum", []))]
+    return found
+
+
+def _take_skills(definition: d.Definition, find: FindText | None) -> tuple[dict[str, d.Skill], list[Problem]]:
+    found: dict[str, d.Skill] = {}
+    missing: list[Problem] = []
+    for at, step in enumerate(definition.steps):
+        if find is None or step.skill is None or step.skill in definition.skills or step.skill in found:
+            continue
+        text = find(step.skill)
+        if text is None:
+            message = f"the skill '{step.skill[:64]}' is not found"
+            remedy = f"write skills/{step.skill[:64]}/SKILL.md beside the file, or in the data directory"
+            path = ("steps", at, "skill")
+            missing.append(Problem(code="unknown_skill", message=message, remedy=remedy, path=path, step=step.id))
+        else:
+            found[step.skill] = read_skill(text)
+    return found, missing
+
+
+def _take_files(
+    definition: d.Definition, find_skill: FindText | None, find_file: FindText | None, known: Known
+) -> tuple[dict[str, d.Definition], list[Problem]]:
+    found: dict[str, d.Definition] = {}
+    wrong: list[Problem] = []
+    for step in definition.steps:
+        name = step.workflow
+        if find_file is None or name is None or not name.startswith(("./", "../")) or name in found:
+            continue
+        text = find_file(name)
+        if text is None:
+            continue
+        if len(found) >= MAX_NESTED_FILES:
+            break
+        try:
+            inner = msgspec.structs.replace(known, workflows=None)
+            found[name] = load_text(text, name, known=inner, find_skill=find_skill).definition
+        except BadWorkflow as bad:
+            wrong += bad.problems
+    return found, wrong

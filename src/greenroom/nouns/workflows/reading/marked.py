@@ -1,0 +1,234 @@
+"""Reads YAML or JSON as plain values that know their lines; what is hostile or ambiguous is refused with its line.
+
+Only mappings, lists and JSON's scalars come out: no tags, no key twice, nothing large, deep or multiplied by aliases.
+"""
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from greenroom.nouns.workflows.checking.problems import Path
+
+MAX_BYTES = 256_000
+MAX_DEPTH = 40
+MAX_VALUES = 100_000
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOTHING = ("", "~", "null", "Null", "NULL")
+_TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+
+
+class BadText(Exception):
+    """The text is no YAML that we take."""
+
+    def __init__(self, line: int, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.line, self.message, self.remedy = line, message, remedy
+
+
+class Map(dict[str, Any]):
+    """A mapping that knows the lines of its keys."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line = line
+        self.lines: dict[str, int] = {}
+
+    def put(self, key: str, value: Any, line: int | None = None) -> None:
+        """Set a key; without a line it is where the mapping is."""
+        self[key] = value
+        self.lines[key] = self.line if line is None else line
+
+    def rename(self, old: str, new: str) -> None:
+        """Call a key otherwise, if it is there and the other one is not."""
+        if old in self and new not in self:
+            self.put(new, self.pop(old), self.lines.pop(old, None))
+
+
+class Seq(list[Any]):
+    """A list that knows the lines of its items."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line = line
+        self.lines: list[int] = []
+
+    def put(self, value: Any, line: int | None = None) -> None:
+        """Append an item; without a line it is where the list is."""
+        self.append(value)
+        self.lines.append(self.line if line is None else line)
+
+
+def read_marked(text: str) -> Any:
+    """The one value that a text holds, of Map, Seq and scalars."""
+    if len(text.encode(errors="replace")) > MAX_BYTES:
+        raise BadText(1, f"the text is larger than {MAX_BYTES // 1000} kB", "split it into nested workflows")
+    if text.lstrip()[:1] in ("{", "["):
+        text = text.replace("\t", " ")  # JSON may be indented with tabs, and holds none in its strings
+    try:
+        return _build(YAML(typ="safe", pure=True).parse(text))
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        wrong = error.problem or error.context or "it cannot be read"
+        raise BadText(mark.line + 1 if mark else 1, f"this is no YAML: {wrong}", "mend the text at this line") from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        words = str(error).splitlines()[0][:200]
+        raise BadText(1, f"this is no YAML: {words}", "write plain UTF-8 text without control characters") from None
+
+
+def mark(value: Any, depth: int = 0) -> Any:
+    """Plain JSON values as if they had been read from line 0."""
+    if depth > MAX_DEPTH:
+        raise BadText(0, f"it is nested more than {MAX_DEPTH} deep", "write it flatter")
+    if isinstance(value, dict):
+        made = Map(0)
+        for key, one in value.items():
+            made.put(str(key), mark(one, depth + 1))
+        return made
+    if isinstance(value, list):
+        items = Seq(0)
+        for one in value:
+            items.put(mark(one, depth + 1))
+        return items
+    return value
+
+
+def unmark(value: Any, lines: dict[Path, int], path: Path = ()) -> Any:
+    """The value without its marks; the lines are put by path into `lines`."""
+    if isinstance(value, Map):
+        lines.setdefault(path, value.line)
+        for key in value:
+            lines[(*path, key)] = value.lines.get(key, value.line)
+        return {key: unmark(one, lines, (*path, key)) for key, one in value.items()}
+    if isinstance(value, Seq):
+        for at, line in enumerate(value.lines):
+            lines[(*path, at)] = line
+        return [unmark(one, lines, (*path, at)) for at, one in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: unmark(one, lines, (*path, key)) for key, one in value.items()}
+    return value
+
+
+def _build(events: Iterator[Any]) -> Any:
+    anchors: dict[str, tuple[Any, int]] = {}
+    documents = values = 0
+    stack: list[_Open] = []
+    result: Any = None
+    value: Any
+    for event in events:
+        line = event.start_mark.line + 1
+        if isinstance(event, DocumentStartEvent):
+            documents += 1
+            if documents > 1:
+                raise BadText(line, "there is a second document", "write one workflow in a file")
+            continue
+        if isinstance(event, SequenceStartEvent | MappingStartEvent):
+            _refuse_tag(event, line)
+            if len(stack) >= MAX_DEPTH:
+                raise BadText(line, f"it is nested more than {MAX_DEPTH} deep", "write it flatter")
+            value = Map(line) if isinstance(event, MappingStartEvent) else Seq(line)
+            stack.append(_Open(value, event.anchor, values))
+            continue
+        if isinstance(event, SequenceEndEvent | MappingEndEvent):
+            done = stack.pop()
+            value, count = done.value, values - done.before
+            values, line = values + 1, done.value.line
+            if done.anchor:
+                anchors[done.anchor] = (value, count + 1)
+        elif isinstance(event, ScalarEvent):
+            _refuse_tag(event, line)
+            value, values = _scalar(event, line), values + 1
+            if event.anchor:
+                anchors[event.anchor] = (value, 1)
+        elif isinstance(event, AliasEvent):
+            if event.anchor not in anchors:
+                raise BadText(
+                    line, f"the alias *{event.anchor} names nothing before it", f"write &{event.anchor} first"
+                )
+            found, count = anchors[event.anchor]
+            values += count
+            value = copy.deepcopy(found) if values <= MAX_VALUES else None
+        else:
+            continue
+        if values > MAX_VALUES:
+            raise BadText(line, f"it holds more than {MAX_VALUES} values, aliases counted", "use fewer aliases")
+        if stack:
+            stack[-1].take(value, line)
+        else:
+            result = value
+    return result
+
+
+class _Open:
+    """A mapping or list whose end has not come yet."""
+
+    def __init__(self, value: Map | Seq, anchor: str | None, before: int) -> None:
+        self.value, self.anchor, self.before = value, anchor, before
+        self._key: tuple[str, int] | None = None
+
+    def take(self, value: Any, line: int) -> None:
+        if isinstance(self.value, Seq):
+            self.value.put(value, line)
+        elif self._key is not None:
+            self.value.put(self._key[0], value, self._key[1])
+            self._key = None
+        else:
+            self._key = (self._as_key(value, line), line)
+
+    def _as_key(self, key: Any, line: int) -> str:
+        if key == "<<":
+            raise BadText(line, "merge keys (<<) are not taken", "write the keys out")
+        if not isinstance(key, str):
+            raise BadText(line, f"the key {str(key)[:40]} is no text", "put it into quotes")
+        if isinstance(self.value, Map) and key in self.value:
+            first = self.value.lines[key]
+            raise BadText(line, f"the key '{key[:64]}' is here twice, first in line {first}", "keep one of them")
+        return key
+
+
+def _refuse_tag(event: Any, line: int) -> None:
+    if event.tag is not None and event.tag != "!":
+        raise BadText(line, f"the tag {str(event.tag)[:64]} is not taken", "write the plain value")
+
+
+def _scalar(event: Any, line: int) -> Any:
+    text: str = event.value
+    if not event.implicit[0] or event.style is not None:
+        return _whole(text, line)
+    if text in _NOTHING:
+        return None
+    if text in _TRUTHS:
+        return _TRUTHS[text]
+    if _INTEGER.fullmatch(text) and len(text) < 20:
+        number = int(text)
+        if -(2**63) <= number < 2**63:
+            return number
+    if _FLOAT.fullmatch(text):
+        decimal = float(text)
+        if abs(decimal) == float("inf"):
+            raise BadText(line, f"the number {text[:20]}... is too large", "put it into quotes if it is a text")
+        return decimal
+    return _whole(text, line)
+
+
+def _whole(text: str, line: int) -> str:
+    """JSON writes characters beyond the first plane as two halves; put them together."""
+    if text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text):
+        return text
+    try:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        raise BadText(line, "there is half a character (a lone surrogate)", "write the character itself") from None
