@@ -6,10 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
-
 from greenroom.testing.hub_process import HubProcess
 from tests.doors.pictures import png
 from tests.doors.rest_rig import Agent, Rest, new_topic
+
 from tests.security.matrix_rest import COLUMNS, MATRIX
 
 
@@ -52,6 +52,10 @@ class Scene:
                 return str(operator.post("/api/credentials", json=spare).json()["id"])
             case "ask_id":
                 return str(self.agent.http.post("/api/asks", json={"title": "may I?"}).json()["id"])
+            case "rule":
+                rule = new_topic().replace(" ", "-")
+                operator.put(f"/api/policy/rules/{rule}", json={"rule": {"decision": "ask", "tools": ["x"]}})
+                return rule
             case "name":
                 name = new_topic().replace(" ", "-").lower()
                 operator.put(f"/api/profiles/{name}", json=PROFILE)
@@ -86,6 +90,7 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
         "/api/asks/{ask_id}/delegate": {"json": {"to": "Ann"}},
         "/api/profiles": {"json": {"profiles": {"bundled": PROFILE}}},
         "/api/profiles/{name}": {"json": PROFILE},
+        "/api/policy/rules/{rule}": {"json": {"rule": {"decision": "ask", "tools": ["x"]}}},
         "/api/nodes": {"json": {"name": new_topic()[:60]}},
         "/api/threads": {"json": {"topic": new_topic()}},
         "/api/threads/{thread_id}/state": {"json": {"state": "review"}},

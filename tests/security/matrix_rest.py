@@ -97,4 +97,13 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("DELETE", "/api/profiles/{name}"): (204, 403, 403, 403, 401),
     ("GET", "/api/nodes"): (200, 200, 200, 200, 401),
     ("POST", "/api/nodes"): (201, 403, 403, 403, 401),
+    ("GET", "/api/policy"): (200, 403, 403, 403, 401),
+    ("PUT", "/api/policy/rules/{rule}"): (200, 403, 403, 403, 401),
+    ("DELETE", "/api/policy/rules/{rule}"): (204, 403, 403, 403, 401),
+    ("POST", "/api/policy/try"): (200, 403, 403, 403, 401),
+    ("GET", "/api/policy/judgements"): (200, 403, 403, 403, 401),
+    ("GET", "/api/policy/suggestions"): (200, 403, 403, 403, 401),
+    ("GET", "/api/policy/templates"): (200, 403, 403, 403, 401),
+    ("POST", "/api/policy/templates/{template}"): (404, 403, 403, 403, 401),
+    ("DELETE", "/api/policy/grants/{grant_id}"): (404, 403, 403, 403, 401),
 }

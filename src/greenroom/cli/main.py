@@ -7,15 +7,31 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from greenroom import __version__
-from greenroom.cli import agent, audit, doctor, driver, mcp, node, profile, run, runs, serve, thread, token, upkeep
 from greenroom.cli.client import HubUnreachable
 from greenroom.cli.terminal import line, say
 from greenroom.log.directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.settings import BadSettings
 
-GROUPS = (serve, run, runs, profile, driver, mcp, thread, agent, node, token, audit, upkeep, doctor)
+from greenroom import __version__
+from greenroom.cli import (
+    agent,
+    audit,
+    doctor,
+    driver,
+    mcp,
+    node,
+    policy,
+    profile,
+    run,
+    runs,
+    serve,
+    thread,
+    token,
+    upkeep,
+)
+
+GROUPS = (serve, run, runs, profile, policy, driver, mcp, thread, agent, node, token, audit, upkeep, doctor)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from greenroom.doors.endpoint import Endpoint
+from greenroom.hub import Hub
+
 from greenroom.doors.rest import (
     administration,
     agents,
@@ -15,6 +17,7 @@ from greenroom.doors.rest import (
     metrics,
     openapi,
     page,
+    policy,
     profiles,
     runs,
     templates,
@@ -22,7 +25,6 @@ from greenroom.doors.rest import (
     uploads,
     waiting,
 )
-from greenroom.hub import Hub
 
 
 def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
@@ -42,6 +44,7 @@ def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
         *runs.ENDPOINTS,
         *asks.endpoints(hub),
         *credentials.ENDPOINTS,
+        *policy.ENDPOINTS,
         *audit.ENDPOINTS,
         *metrics.endpoints(hub),
         openapi.endpoint_of(lambda: others),

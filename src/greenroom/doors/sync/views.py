@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-
 from greenroom.doors.sync.events import deleted_thread
 from greenroom.log.codec import encode
 from greenroom.log.model import Change, Event, Row, Rows, Table, Value
@@ -15,6 +14,7 @@ from greenroom.nouns.agents.profiles import PROFILES
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.asks.queries import may_see_ask
 from greenroom.nouns.nodes.model import NODES
+from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, STATE
 from greenroom.nouns.runs.model import CALLS, ITEMS, RUNS, TREES
 from greenroom.nouns.runs.queries import may_see_run, may_see_tree
 from greenroom.nouns.threads.events import ThreadDeleted
@@ -185,6 +185,8 @@ _VIEWS = (
         sees=may_see_run,
     ),
     View("inbox", "answer", (Part(ASKS, long=True, at_first={"state": "open"}),), sees=may_see_ask),
+    View("policy", "operate", (Part(STATE), Part(RULES), Part(GRANTS, long=True))),
+    View("judgements", "operate", (Part(JUDGEMENTS, long=True),), limit=200),
     View("nodes", "read", (Part(NODES, long=True),)),
     View("profiles", "operate", (Part(PROFILES, long=True),)),
     View("credentials", "operate", (Part(CREDENTIALS, long=True),)),

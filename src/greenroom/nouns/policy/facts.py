@@ -145,7 +145,7 @@ def _shell_facts(wanted: Wanted, text: str, doubt: str) -> Facts:
                 words.append((None, False))
                 continue
             found = _URL.search(word) or (tables.is_network(one.program, one.words) and _AT_HOST.fullmatch(word))
-            if found:
+            if found and not is_reader:
                 host = _host(found[0]) if "://" in found[0] else found[1]
                 hosts += [host] if host else []
             else:

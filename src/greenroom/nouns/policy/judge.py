@@ -26,23 +26,24 @@ def judge(rows: Rows, wanted: Wanted, now: int) -> Verdict:
     """What the policy says of a call."""
     try:
         book, options = book_of(rows)
-        return judge_with(rows, book, options, wanted, now)
+        verdict = by_rules(rows, book, options, wanted, now)
+        return _limited(rows, options, wanted, _place(wanted), verdict, now)
     except Exception as error:
         logger.exception("the policy failed at a call of %s", wanted.tool[:100])
         why = f"The policy failed at this call ({type(error).__name__}), so it is refused."
         return Verdict(decision="deny", risk="high", rule="error", why=why)
 
 
-def judge_with(rows: Rows, book: Book, options: Options, wanted: Wanted, now: int) -> Verdict:
-    """The same with other rules, for trying them."""
+def by_rules(rows: Rows, book: Book, options: Options, wanted: Wanted, now: int) -> Verdict:
+    """What rules and profiles say, without regard to what was answered or counted before."""
     facts = facts_of(wanted)
-    lineage = wanted.lineage or [Place(profile=None)]
+    lineage = wanted.lineage or [_place(wanted)]
     found = [_at(rows, book, options, wanted, facts, place, now) for place in lineage]
     verdict = max(found, key=lambda one: STRICTNESS[one.decision])
     verdict = verdict if verdict is found[0] or found[0].decision != verdict.decision else found[0]
     once = "run" if all(one.once == "run" for one in found if one.decision == "ask") else ""
     like, words = _like(wanted, facts)
-    verdict = msgspec.structs.replace(
+    return msgspec.structs.replace(
         verdict,
         once=once if verdict.decision == "ask" else "",
         like=like,
@@ -50,7 +51,10 @@ def judge_with(rows: Rows, book: Book, options: Options, wanted: Wanted, now: in
         kind=facts.kind,
         digest=facts.digest,
     )
-    return _limited(rows, options, wanted, lineage[0], verdict, now)
+
+
+def _place(wanted: Wanted) -> Place:
+    return wanted.lineage[0] if wanted.lineage else Place(profile=None)
 
 
 def _at(rows: Rows, book: Book, options: Options, wanted: Wanted, facts: Facts, place: Place, now: int) -> Verdict:

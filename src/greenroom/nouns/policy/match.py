@@ -232,6 +232,8 @@ def _command_pattern(text: str) -> tuple[list[re.Pattern[str]], bool]:
 
 def _words_fit(pattern: tuple[list[re.Pattern[str]], bool], words: tuple[Word, ...], *, sure: bool) -> bool:
     wanted, is_open = pattern
+    if words[0] is None:
+        return False  # it can be any program: that is a doubt, not a match
     if len(words) < len(wanted) or (len(words) > len(wanted) and not is_open):
         return False
     pairs = zip(wanted, words, strict=False)

@@ -187,8 +187,8 @@ class DayCost(Row, frozen=True, kw_only=True):
     usd: float
 
 
-RULES = Table("rule", KeptRule, ("name",), (("place",), ("source",)))
-STATE = Table("policy", PolicyState, ("id",))
+RULES = Table("rule", KeptRule, ("name",), (("place",), ("source",), ("_seq",)))
+STATE = Table("policy", PolicyState, ("id",), (("_seq",),))
 JUDGEMENTS = Table(
     "judgement",
     Judgement,
@@ -202,9 +202,10 @@ JUDGEMENTS = Table(
         ("profile", "decision", "at"),
         ("run_id", "digest", "at"),
         ("ask_id",),
+        ("_seq",),
     ),
 )
-GRANTS = Table("grant", Grant, ("id",), (("holder", "like"), ("at",)))
+GRANTS = Table("grant", Grant, ("id",), (("holder", "like"), ("at",), ("_seq",)))
 DAY_COSTS = Table("day_cost", DayCost, ("day",))
 THE = "policy"
 """The key of the one row of STATE."""

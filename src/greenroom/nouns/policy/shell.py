@@ -3,7 +3,6 @@
 import re
 import shlex
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import tree_sitter_bash
@@ -52,7 +51,7 @@ class Simple(NamedTuple):
     @property
     def program(self) -> str:
         """The last part of the program's path, for tables; empty when only the shell will know."""
-        return PurePosixPath(self.words[0]).name if self.words and self.words[0] else ""
+        return self.words[0].rpartition("/")[2] if self.words and self.words[0] else ""
 
 
 class Parsed(NamedTuple):

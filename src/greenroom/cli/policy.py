@@ -1,0 +1,185 @@
+"""`greenroom policy`: the rules that answer without a person, what they would have answered, and which to add."""
+
+import argparse
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from greenroom.cli.client import add_options, open_client
+from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.log.errors import Refused
+
+_LISTS = (
+    ("tool", "tools", "NAME", "a tool's name; * stands for anything"),
+    ("kind", "kinds", "KIND", "read, search, write, execute, network, plan, hub or other"),
+    ("path", "paths", "PATTERN", "files, below the working directory unless with a leading /"),
+    ("host", "hosts", "HOST", "hosts that are reached"),
+    ("command", "commands", "WORDS", 'a command word by word, as "git status" or "npm run **"'),
+    ("profile", "profiles", "NAME", "profiles that it is about"),
+    ("thread", "threads", "ID", "threads that it is about"),
+)
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser("policy", help="rules that answer without a person: list, try, add, remove, suggest")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
+        one: argparse.ArgumentParser = inner.add_parser(name, help=says, epilog=f"example: greenroom policy {example}")
+        add_options(one)
+        one.set_defaults(run=run)
+        return one
+
+    add("list", run_list, "rules in their order, and standing yeses", "list --json")
+    trying = add(
+        "try",
+        run_try,
+        "what a rule would have answered before",
+        'try --decision allow --command "git status" --last 50',
+    )
+    trying.add_argument("name", metavar="NAME", nargs="?", help="a rule that is there, to be tried or replaced")
+    trying.add_argument("--last", type=int, default=100, metavar="N", help="the last N asks (default: 100)")
+    trying.add_argument("--all", action="store_true", help="all calls that were judged, not only those that asked")
+    _add_rule(trying, needed=False)
+    adding = add("add", run_add, "add a rule, or replace it", 'add git --decision allow --command "git status"')
+    adding.add_argument("name", metavar="NAME")
+    adding.add_argument("--before", metavar="NAME", help="the rule that it shall stand before (default: the last)")
+    _add_rule(adding, needed=True)
+    remove = add("remove", run_remove, "remove a rule, or a standing yes by its id", "remove git")
+    remove.add_argument("name", metavar="NAME|ID")
+    suggest = add("suggest", run_suggest, "rules that people's answers suggest", "suggest --times 5 --accept allow-ls")
+    suggest.add_argument(
+        "--times", type=int, default=3, metavar="N", help="answered alike at least N times (default: 3)"
+    )
+    suggest.add_argument("--accept", metavar="NAME", help="add the suggested rule of this name")
+    templates = add("templates", run_templates, "sets of rules to begin with", "templates --apply read-only")
+    templates.add_argument("--apply", metavar="NAME", help="add the rules of this template")
+
+
+def _add_rule(parser: argparse.ArgumentParser, *, needed: bool) -> None:
+    source = parser.add_mutually_exclusive_group(required=needed)
+    source.add_argument("--decision", choices=("allow", "deny", "ask"))
+    source.add_argument("--file", metavar="FILE", help="the rule's keys in a .toml or .json file")
+    for option, name, meta, says in _LISTS:
+        parser.add_argument(f"--{option}", action="append", dest=name, default=[], metavar=meta, help=says)
+    parser.add_argument("--argument", action="append", default=[], metavar="NAME=PATTERN", help="an argument's text")
+    parser.add_argument("--where", choices=("inside", "outside"), help="files in or out of the working directory")
+    parser.add_argument("--when", metavar="CEL", help="a condition, as 'depth > 1 && risk == \"high\"'")
+    parser.add_argument("--hours", metavar="FROM-TO", help="as 09:00-18:00")
+    parser.add_argument("--risk", choices=("low", "medium", "high"), help="the risk that is shown")
+    parser.add_argument("--once", choices=("run",), help="one yes holds for like calls of the run")
+    parser.add_argument("--note", metavar="WORDS", help="why the rule is there")
+
+
+def _rule(args: argparse.Namespace) -> dict[str, Any] | None:
+    if args.file:
+        path = Path(args.file)
+        try:
+            text = path.read_text()
+            found: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        except (OSError, ValueError) as error:
+            raise Refused("bad_rule", f"{path} cannot be read: {error}") from error
+        return dict(found)
+    if args.decision is None:
+        return None
+    rule: dict[str, Any] = {"decision": args.decision}
+    rule |= {name: getattr(args, name) for _, name, _, _ in _LISTS if getattr(args, name)}
+    for pair in args.argument:
+        name, sign, pattern = pair.partition("=")
+        if not sign:
+            raise Refused("bad_rule", f"'{pair}' is no argument: write NAME=PATTERN.")
+        rule.setdefault("arguments", {})[name] = pattern
+    single = ("where", "when", "hours", "risk", "once", "note")
+    return rule | {name: getattr(args, name) for name in single if getattr(args, name)}
+
+
+def run_list(args: argparse.Namespace) -> int:
+    found = open_client(args).get("policy")
+    if args.json:
+        show_json(found)
+        return 0
+    for wrong in found["wrong"]:
+        say(f"✗ {line(wrong['file'])}: {line(wrong['key'])}: {line(wrong['problem'])} — the last good version is used")
+    rows = [(r["name"], r["rule"]["decision"], _words(r["rule"]), r["source"]) for r in found["rules"]]
+    show_table(rows, ("name", "says", "about", "from"))
+    if found["grants"]:
+        print()
+        grants = [(g["id"], g["scope"], g["holder"], g["words"], g["by"]) for g in found["grants"]]
+        show_table(grants, ("yes", "for", "of", "to", "by"))
+    return 0
+
+
+def _words(rule: dict[str, Any]) -> str:
+    shown = {name: value for name, value in rule.items() if name not in ("decision", "note")}
+    return "; ".join(f"{name}={_plain(value)}" for name, value in shown.items()) or "everything"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
+
+
+def run_try(args: argparse.Namespace) -> int:
+    rule = _rule(args)
+    body = {"rule": rule, "name": args.name, "last": args.last, "all": args.all}
+    found = open_client(args).post("policy", "try", body={k: v for k, v in body.items() if v is not None})
+    if args.json:
+        show_json(found)
+        return 0
+    rows = [
+        (one["tool"], one["words"], one["was"], one["answer"] or "", one["would"], one["rule"])
+        for one in found["lines"]
+    ]
+    show_table(rows, ("tool", "call", "was", "answered", "would be", "by"))
+    said = f"{found['judged']} calls: {found['fitting']} fit the rule, {found['changed']} would be judged otherwise"
+    say(f"{said}, {found['against_people']} against what a person said.")
+    return 0
+
+
+def run_add(args: argparse.Namespace) -> int:
+    body = {"rule": _rule(args)} | ({"before": args.before} if args.before else {})
+    kept = json.loads(open_client(args).ask("PUT", ("policy", "rules", args.name), body=body))
+    show_json(kept) if args.json else print(f"The rule {line(kept['name'])} holds from now on.")
+    return 0
+
+
+def run_remove(args: argparse.Namespace) -> int:
+    where = ("grants", args.name) if args.name.startswith("grt_") else ("rules", args.name)
+    open_client(args).delete("policy", *where)
+    show_json({"removed": args.name}) if args.json else print(f"{line(args.name)} does not hold any more.")
+    return 0
+
+
+def run_suggest(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    found = client.get("policy", "suggestions", times=args.times)
+    if args.accept:
+        chosen = next((one for one in found if one["name"] == args.accept), None)
+        if chosen is None:
+            raise Refused("rule_not_found", f"No rule '{args.accept}' is suggested: see `greenroom policy suggest`.")
+        found = json.loads(client.ask("PUT", ("policy", "rules", args.accept), body={"rule": chosen["rule"]}))
+        show_json(found) if args.json else print(f"The rule {line(args.accept)} holds from now on.")
+        return 0
+    if args.json:
+        show_json(found)
+        return 0
+    rows = [(one["name"], one["rule"]["decision"], _words(one["rule"]), one["words"]) for one in found]
+    show_table(rows, ("name", "would say", "about", "because"))
+    return 0
+
+
+def run_templates(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    if args.apply:
+        applied = client.post("policy", "templates", args.apply)
+        show_json(applied) if args.json else print(f"These rules hold from now on: {line(', '.join(applied['names']))}")
+        return 0
+    found = client.get("policy", "templates")
+    if args.json:
+        show_json(found)
+        return 0
+    show_table([(one["name"], len(one["rules"]), one["words"]) for one in found], ("name", "rules", "what for"))
+    return 0

@@ -1,0 +1,213 @@
+"""The policy over REST: rules, what they would have answered, suggestions, templates, and a person's standing yeses."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import body_of, json, key_of, query_of
+from greenroom.gateway.policy_file import Wrong, read_policy
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.policy.answers import free_name
+from greenroom.nouns.policy.book import find_rules, get_state
+from greenroom.nouns.policy.commands import PutRule, RemoveRule, RevokeGrant
+from greenroom.nouns.policy.match import problems
+from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, Grant, Judgement, KeptRule, Options, Rule
+from greenroom.nouns.policy.templates import TEMPLATES, RuleTemplate, get_template
+from greenroom.nouns.policy.trials import Suggestion, Trial, find_suggestions, try_rule
+
+Count = Annotated[int, Meta(ge=1, le=1000)]
+
+
+class Policy(msgspec.Struct):
+    """All that judges. `wrong` is what cannot be used in policy.toml; its last good version holds meanwhile."""
+
+    version: int
+    options: Options
+    rules: list[KeptRule]
+    grants: list[Grant]
+    wrong: list[Wrong]
+
+
+async def show_policy(hub: Hub, by: Principal, request: Request) -> Response:
+    state = get_state(hub.rows)
+    grants = hub.rows.find(GRANTS, order="at", desc=True, limit=500)
+    wrong = read_policy(hub.data).wrong
+    return json(Policy(state.version, state.options, find_rules(hub.rows), grants, wrong))
+
+
+class NewRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    rule: Rule
+    before: str | None = None
+    """The rule that it shall stand before; else it is the last, or stays where it is."""
+
+
+async def put_rule(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewRule)
+    name = request.path_params["rule"]
+    await hub.log.do(PutRule(by=by, key=key_of(request), name=name, rule=body.rule, before=body.before))
+    return json(hub.rows.get(RULES, name))
+
+
+async def remove_rule(hub: Hub, by: Principal, request: Request) -> Response:
+    await hub.log.do(RemoveRule(by=by, key=key_of(request), name=request.path_params["rule"]))
+    return Response(status_code=204)
+
+
+class Trying(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    rule: Rule | None = None
+    """Left out, the policy as it stands is tried."""
+    name: str | None = None
+    """The rule in whose place it is tried; else behind all others."""
+    last: Count = 100
+    all: bool = False
+    """All calls that were judged, not only those about which a person was asked."""
+
+
+async def try_policy(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Trying)
+    wrong = problems(body.rule) if body.rule is not None else []
+    if wrong:
+        raise Refused("bad_rule", f"The rule is wrong: {'; '.join(wrong)}.", problems=wrong)
+    return json(try_rule(hub.rows, body.rule, body.name, body.last, is_all=body.all))
+
+
+class JudgementPage(msgspec.Struct, frozen=True):
+    limit: Count = 100
+    before: int | None = None
+    decision: str | None = None
+    run_id: str | None = None
+
+
+class Judgements(msgspec.Struct):
+    """Calls that were judged, newest first; the next page is before `next_before`."""
+
+    judgements: list[Judgement]
+    next_before: int | None
+
+
+async def list_judgements(hub: Hub, by: Principal, request: Request) -> Response:
+    page = query_of(request, JudgementPage)
+    given = {"decision": page.decision, "run_id": page.run_id}
+    where = {name: value for name, value in given.items() if value is not None}
+    before = None if page.before is None else ("at", page.before)
+    found = hub.rows.find(JUDGEMENTS, where, before=before, order="at", desc=True, limit=page.limit + 1)
+    shown = found[: page.limit]
+    return json(Judgements(shown, shown[-1].at if len(found) > page.limit else None))
+
+
+class SuggestQuery(msgspec.Struct, frozen=True):
+    times: Annotated[int, Meta(ge=2, le=100)] = 3
+
+
+async def list_suggestions(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(find_suggestions(hub.rows, query_of(request, SuggestQuery).times))
+
+
+async def list_templates(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(TEMPLATES)
+
+
+class Applied(msgspec.Struct):
+    names: list[str]
+
+
+async def apply_template(hub: Hub, by: Principal, request: Request) -> Response:
+    name = request.path_params["template"]
+    template = get_template(name)
+    if template is None:
+        known = ", ".join(one.name for one in TEMPLATES)
+        raise Refused("template_not_found", f"There is no template '{name[:64]}': there are {known}.", "not_found")
+    names = []
+    for wanted, rule in template.rules:
+        kept = hub.rows.get(RULES, wanted)
+        free = wanted if kept is None or kept.source == "template" else free_name(hub.rows, wanted)
+        await hub.log.do(PutRule(by=by, name=free, rule=rule, source="template"))
+        names.append(free)
+    return json(Applied(names))
+
+
+async def revoke_grant(hub: Hub, by: Principal, request: Request) -> Response:
+    await hub.log.do(RevokeGrant(by=by, key=key_of(request), grant_id=request.path_params["grant_id"]))
+    return Response(status_code=204)
+
+
+ENDPOINTS = [
+    Endpoint("GET", "/api/policy", "operate", show_policy, "Rules, options and standing yeses", answer=Policy),
+    Endpoint(
+        "PUT",
+        "/api/policy/rules/{rule}",
+        "operate",
+        put_rule,
+        "Add or replace a rule",
+        body=NewRule,
+        answer=KeptRule,
+        keyed=True,
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/policy/rules/{rule}",
+        "operate",
+        remove_rule,
+        "Remove a rule",
+        status=204,
+        keyed=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/policy/try",
+        "operate",
+        try_policy,
+        "What a rule would have answered before",
+        body=Trying,
+        answer=Trial,
+    ),
+    Endpoint(
+        "GET",
+        "/api/policy/judgements",
+        "operate",
+        list_judgements,
+        "Calls that were judged, newest first",
+        query=JudgementPage,
+        answer=Judgements,
+    ),
+    Endpoint(
+        "GET",
+        "/api/policy/suggestions",
+        "operate",
+        list_suggestions,
+        "Rules that people's answers suggest",
+        query=SuggestQuery,
+        answer=list[Suggestion],
+    ),
+    Endpoint(
+        "GET",
+        "/api/policy/templates",
+        "operate",
+        list_templates,
+        "Sets of rules to begin with",
+        answer=list[RuleTemplate],
+    ),
+    Endpoint(
+        "POST",
+        "/api/policy/templates/{template}",
+        "operate",
+        apply_template,
+        "Add the rules of a template",
+        answer=Applied,
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/policy/grants/{grant_id}",
+        "operate",
+        revoke_grant,
+        "Take a yes for a run or profile back",
+        status=204,
+        keyed=True,
+    ),
+]

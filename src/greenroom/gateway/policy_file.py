@@ -1,0 +1,156 @@
+"""Rules from policy.toml in the data directory: read, checked with key and remedy, and taken up when it changes."""
+
+import asyncio
+import datetime
+import logging
+import re
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.policy.commands import LoadRules
+from greenroom.nouns.policy.decide import MAX_RULES, option_problems, rule_problems
+from greenroom.nouns.policy.model import Budget, Options, Rule
+
+logger = logging.getLogger(__name__)
+FILE = "policy.toml"
+_LOOK_S = 1.0
+_KEYS = ("options", "rules")
+
+
+class Wrong(msgspec.Struct, frozen=True):
+    """What cannot be used in the file: where it stands, and what to write."""
+
+    file: str
+    key: str
+    problem: str
+
+
+class Read(NamedTuple):
+    """What the file says."""
+
+    rules: list[tuple[str, Rule]]
+    options: Options
+    wrong: list[Wrong]
+
+
+def read_policy(data: Path) -> Read:
+    """The file's rules and options; where anything is wrong, nothing of it is to be used."""
+    path = data / FILE
+    found = Read([], Options(), [])
+
+    def bad(key: str, problem: str) -> None:
+        found.wrong.append(Wrong(str(path), key, problem))
+
+    try:
+        if path.stat().st_mode & 0o002:
+            bad("", "everybody may write it, so it proves nothing; run chmod o-w on it")
+            return found
+        fields = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        return found
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        bad("", f"it is not TOML: {error}")
+        return found
+    for key in fields.keys() - set(_KEYS):
+        bad(key, f"this key is not known; write [options] or [[rules]]{_near(key, _KEYS)}")
+    options = _options(fields.get("options", {}), bad)
+    entries = fields.get("rules", [])
+    if not isinstance(entries, list) or len(entries) > MAX_RULES:
+        bad("rules", f"write each rule as [[rules]], at most {MAX_RULES}")
+        entries = []
+    names: set[str] = set()
+    for number, entry in enumerate(entries, 1):
+        _take_rule(found, bad, f"rules[{number}]", entry, names)
+    return found._replace(options=options)
+
+
+def _take_rule(found: Read, bad: Any, key: str, entry: Any, names: set[str]) -> None:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        bad(f"{key}.name", 'it is missing; write name = "..."')
+        return
+    fields = {name: value for name, value in entry.items() if name != "name"}
+    if isinstance(fields.get("until"), datetime.datetime):
+        fields["until"] = int(fields["until"].astimezone(datetime.UTC).timestamp() * 1000)
+    name = entry["name"]
+    try:
+        rule = msgspec.convert(fields, Rule)
+    except msgspec.ValidationError as error:
+        where, problem = _explain(error, Rule)
+        bad(f"{key}.{where}" if where else key, problem)
+        return
+    if name in names:
+        bad(f"{key}.name", f"'{name}' stands twice in the file; name one of them otherwise")
+    names.add(name)
+    for problem in rule_problems(name, rule):
+        where, _, words = problem.partition(": ")
+        bad(f"{key}.{where}", words)
+    found.rules.append((name, rule))
+
+
+def _options(fields: Any, bad: Any) -> Options:
+    try:
+        options = msgspec.convert(fields, Options)
+    except msgspec.ValidationError as error:
+        where, problem = _explain(error, Budget if "budget" in str(error) else Options)
+        bad(f"options.{where}", problem)
+        return Options()
+    for problem in option_problems(options):
+        where, _, words = problem.partition(": ")
+        bad(f"options.{where}", words)
+    return options
+
+
+def _explain(error: Exception, kind: type[msgspec.Struct]) -> tuple[str, str]:
+    """The key that is wrong, and what to write instead."""
+    said = str(error)
+    unknown = re.search(r"unknown field `([^`]*)`", said)
+    if unknown:
+        return unknown[1], f"this key is not known{_near(unknown[1], kind.__struct_fields__)}"
+    missing = re.search(r"missing required field `([^`]*)`", said)
+    if missing:
+        return missing[1], f'it is missing; write {missing[1]} = "..."'
+    wrong, _, place = said.partition(" - at `$.")
+    return place.rstrip("`"), f"{wrong[:1].lower()}{wrong[1:]}"
+
+
+def _near(key: str, keys: tuple[str, ...]) -> str:
+    near = get_close_matches(key, keys, 1)
+    return f"; did you mean '{near[0]}'?" if near else f"; the keys are {', '.join(keys)}"
+
+
+async def load_policy(hub: Hub) -> None:
+    """Bring the policy in line with the file; where that is wrong it is told of, and the last good version holds."""
+    read = read_policy(hub.data)
+    for wrong in read.wrong:
+        logger.error("%s: %s%s", wrong.file, f"{wrong.key}: " if wrong.key else "", wrong.problem)
+    if not read.wrong:
+        await hub.log.do(LoadRules(by=HUB, rules=read.rules, options=read.options))
+
+
+async def watch_policy(hub: Hub) -> None:
+    """Take up changes of the file while the hub runs; to be run as a task, after it was loaded once."""
+    loaded: tuple[int, int] | None = _stamp(hub.data)
+    while True:
+        await asyncio.sleep(_LOOK_S)
+        try:
+            stamp = _stamp(hub.data)
+            if stamp != loaded:
+                await load_policy(hub)
+                loaded = stamp
+        except (OSError, Refused, Unavailable) as error:
+            logger.warning("%s cannot be taken up now: %s", FILE, error)
+
+
+def _stamp(data: Path) -> tuple[int, int] | None:
+    try:
+        seen = (data / FILE).stat()
+    except FileNotFoundError:
+        return None
+    return seen.st_mtime_ns, seen.st_size

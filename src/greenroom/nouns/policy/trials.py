@@ -1,0 +1,142 @@
+"""Looking back: what a rule would have answered before, and which rules people's answers suggest."""
+
+from collections import defaultdict
+
+import msgspec
+
+from greenroom.log.model import Rows
+from greenroom.nouns.policy.answers import free_name, suggested_rule
+from greenroom.nouns.policy.book import Book, find_rules, get_state
+from greenroom.nouns.policy.facts import facts_of
+from greenroom.nouns.policy.judge import by_rules
+from greenroom.nouns.policy.match import Compiled
+from greenroom.nouns.policy.model import JUDGEMENTS, Decision, Judgement, KeptRule, Place, Rule
+
+_LOOKED_AT = 1000
+_MOST_SUGGESTED = 20
+TRIED = "this rule"
+"""The name of a rule that is tried without one."""
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One call that was judged before, and what would be said of it now."""
+
+    judgement_id: str
+    at: int
+    tool: str
+    words: str
+    profile: str
+    run_id: str
+    was: str
+    """allow, deny or ask, as it was judged then."""
+    answer: str | None
+    """What a person said, if one was asked."""
+    would: str
+    fits: str
+    """Whether the rule that is tried is about the call: yes, no or maybe."""
+    rule: str
+    why: str
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule would have answered."""
+
+    judged: int
+    fitting: int
+    changed: int
+    against_people: int
+    """Calls that it would have allowed or refused against what a person said."""
+    answers: dict[str, int]
+    lines: list[Line]
+
+
+class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule that would have given the answers that people gave again and again."""
+
+    name: str
+    rule: Rule
+    times: int
+    words: str
+
+
+def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_all: bool) -> Trial:
+    """Judge the last calls anew with a rule added, or in the place of the one that has its name."""
+    kept = find_rules(rows)
+    if rule is not None:
+        own = KeptRule(name=name or TRIED, place=0, rule=rule, source="api", changed_at=0, by="")
+        places = [number for number, one in enumerate(kept) if one.name == name]
+        kept = [own if one.name == name else one for one in kept] if places else [*kept, own]
+    tried = next((one for one in kept if one.name == (name or TRIED)), None)
+    compiled = Compiled(tried.name, tried.rule) if tried is not None else None
+    book, options = Book(kept), get_state(rows).options
+    where = None if is_all else {"decision": "ask"}
+    lines = []
+    for past in rows.find(JUDGEMENTS, where, order="at", desc=True, limit=last):
+        verdict = by_rules(rows, book, options, past.wanted, past.at)
+        fits = "no"
+        if compiled is not None and compiled.fits_tool(past.wanted.tool):
+            place = past.wanted.lineage[0] if past.wanted.lineage else Place(profile=None)
+            fits = compiled.fits(past.wanted, facts_of(past.wanted), place, past.at, options.timezone)
+        lines.append(_line(past, verdict.decision, fits, verdict.rule, verdict.why))
+    return Trial(
+        judged=len(lines),
+        fitting=sum(line.fits != "no" for line in lines),
+        changed=sum(line.would != line.was for line in lines),
+        against_people=sum(_is_against(line) for line in lines),
+        answers={decision: sum(line.would == decision for line in lines) for decision in ("allow", "deny", "ask")},
+        lines=lines,
+    )
+
+
+def _line(past: Judgement, would: str, fits: str, rule: str, why: str) -> Line:
+    return Line(
+        judgement_id=past.id,
+        at=past.at,
+        tool=past.wanted.tool,
+        words=words_of(past),
+        profile=past.profile,
+        run_id=past.run_id,
+        was=past.decision,
+        answer=past.answer,
+        would=would,
+        fits=fits,
+        rule=rule,
+        why=why,
+    )
+
+
+def _is_against(line: Line) -> bool:
+    return (line.would, line.answer) in (("allow", "deny"), ("deny", "approve"))
+
+
+def words_of(past: Judgement) -> str:
+    """A call in few words: its command, file or address."""
+    arguments = past.wanted.arguments
+    if not isinstance(arguments, dict):
+        return ""
+    for name in ("command", "cmd", "file_path", "path", "url", "title", "query"):
+        if isinstance(arguments.get(name), str):
+            return str(arguments[name])[:200]
+    return ""
+
+
+def find_suggestions(rows: Rows, least: int = 3) -> list[Suggestion]:
+    """Rules for what people have answered alike, at least so many times, and never otherwise."""
+    given: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    for past in rows.find(JUDGEMENTS, {"decision": "ask"}, order="at", desc=True, limit=_LOOKED_AT):
+        if past.answer in ("approve", "deny"):
+            given[past.verdict.like, past.profile].append(past)
+    book, options = Book(find_rules(rows)), get_state(rows).options
+    found: list[Suggestion] = []
+    for alike in given.values():
+        answers = {past.answer for past in alike}
+        newest = alike[0]
+        if len(alike) < least or len(answers) > 1 or newest.verdict.rule in ("loop",):
+            continue
+        if by_rules(rows, book, options, newest.wanted, newest.at).decision != "ask":
+            continue  # a rule answers it already
+        decision: Decision = "allow" if newest.answer == "approve" else "deny"
+        name, rule = suggested_rule(newest.wanted, newest.verdict, decision)
+        words = f"{newest.answer} was the answer {len(alike)} times: {newest.verdict.like_words}"
+        found.append(Suggestion(name=free_name(rows, name), rule=rule, times=len(alike), words=words))
+    return sorted(found, key=lambda one: -one.times)[:_MOST_SUGGESTED]

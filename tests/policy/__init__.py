@@ -1,0 +1,1 @@
+"""Rules, the judge, and the gateway to MCP servers."""
