@@ -6,10 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
+
 from greenroom.testing.hub_process import HubProcess
 from tests.doors.pictures import png
 from tests.doors.rest_rig import Agent, Rest, new_topic
-
 from tests.security.matrix_rest import COLUMNS, MATRIX
 
 
@@ -116,6 +116,8 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
     }
     if method == "GET":
         return {"params": queries.get(path, {})}
+    if path.startswith("/agentassistproto."):
+        return {"json": {}}
     return bodies.get(path, {})
 
 

@@ -1,14 +1,17 @@
-"""The text frames of `/ws`: runs are started, cancelled and followed in the words of the run-tree clients."""
+"""`/ws`: in text frames runs are started, cancelled and followed in the words of the run-tree clients.
+
+Binary frames are another door's: a connection is handed over to it with the first of them.
+"""
 
 import asyncio
 import contextlib
 import json
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.credentials import Bucket
+from greenroom.doors.credentials import Bucket, peer_of
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
@@ -57,19 +60,31 @@ class AgentStatusQuery(
 _decode = msgspec.json.Decoder(AgentSpawn | AgentCancel | AgentStatusQuery).decode
 
 
-class ClaudiaSocket:
-    """The ASGI application at `/ws`; the guard has proven who calls."""
+class BinaryFrames(Protocol):
+    """Who serves a connection that speaks in binary frames; `first` is one that has come already."""
 
-    def __init__(self, hub: Hub) -> None:
+    async def serve(
+        self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None = None
+    ) -> None: ...
+
+
+class ClaudiaSocket:
+    """The ASGI application at `/ws`; the guard has proven who calls, or that nobody claims to be somebody."""
+
+    def __init__(self, hub: Hub, binary: BinaryFrames) -> None:
         self._hub = hub
+        self._binary = binary
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         by = scope.get(PRINCIPAL, NOBODY)
-        if "read" not in by.rights:
-            await send({"type": "websocket.close", "code": 1008})
-            return
         await send({"type": "websocket.accept"})
+        first = await self._serve_text(by, receive, send) if "read" in by.rights else None
+        if first is not None or "read" not in by.rights:
+            await self._binary.serve(by, peer_of(scope), receive, send, first)
+
+    async def _serve_text(self, by: Principal, receive: Receive, send: Send) -> bytes | None:
+        """Serve text frames to the end; or up to the first binary one, and return that."""
         client = Client(self._hub, by)
         end = self._hub.log.subscribe(client.on_commit)
         try:
@@ -80,6 +95,7 @@ class ClaudiaSocket:
                 reader.cancel()
         finally:
             end()
+        return client.first
 
 
 class Client:
@@ -93,6 +109,8 @@ class Client:
         self._wake = asyncio.Event()
         self._ending: tuple[int, str] | None = None
         self._sessions: dict[str, str] = {}
+        self.first: bytes | None = None
+        """The first binary frame, with which this part of the connection is over."""
 
     async def read(self, receive: Receive) -> None:
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
@@ -102,7 +120,8 @@ class Client:
             if message["type"] == "websocket.disconnect":
                 self._end(1000, "")
             elif text is None:
-                self._end(1003, "binary frames are not served here yet: send JSON text")
+                self.first = message["bytes"]
+                self._end(1000, "")
             elif not pace.take():
                 self._end(1008, "too many frames")
             elif len(text) > _FRAME_CHARS:

@@ -67,7 +67,7 @@ class Credentials:
         hub.log.subscribe(self._on_commit)
 
     def _on_commit(self, commit: Commit) -> None:
-        if any(change.table is CREDENTIALS for change in commit.changes):
+        if CREDENTIALS in commit.tables:
             self._known.clear()
 
     def prove(self, scope: Scope, headers: HeaderView, *, origin_known: bool) -> tuple[Principal, str]:
@@ -84,13 +84,17 @@ class Credentials:
         proven = [self._principal(token) for token in shown]
         last = proven[-1]  # of two, the agent's token says who acts; the other must be good as well
         if last is None or None in proven:
-            raise self._failed(scope)
+            raise self._failed(peer_of(scope))
         self._need_rate(last)
         return last, shown[-1]
 
-    def principal(self, token: str) -> Principal | None:
-        """The principal of a token that came some other way, such as an argument of a tool."""
-        return self._principal(token)
+    def proven(self, token: str, peer: str) -> Principal:
+        """The principal of a token that came inside a body or a frame; raises Wrong."""
+        found = self._principal(token)
+        if found is None:
+            raise self._failed(peer)
+        self._need_rate(found)
+        return found
 
     def _principal(self, token: str) -> Principal | None:
         now = self._hub.log.clock.now()
@@ -143,17 +147,15 @@ class Credentials:
         if not self._hub.settings.allow_anonymous_local or scope["type"] != "http":
             return None
         browser = {b"origin", b"cookie", b"sec-fetch-site", b"referer"}  # not sec-fetch-mode: Node.js sends that too
-        peer = (scope.get("client") or ("",))[0]
-        if peer not in ("127.0.0.1", "::1") or not browser.isdisjoint(headers.names):
+        if peer_of(scope) not in ("127.0.0.1", "::1") or not browser.isdisjoint(headers.names):
             return None
         plain = headers.one(b"content-type") or b"application/json"
         if scope["method"] == "POST" and not plain.startswith(b"application/json"):
             return None
         return ANONYMOUS
 
-    def _failed(self, scope: Scope) -> Wrong:
+    def _failed(self, peer: str) -> Wrong:
         """A wrong credential; who sends many is told to slow down. A right one is never held up by them."""
-        peer = (scope.get("client") or ("",))[0]
         if len(self._failures) > _CACHE:
             self._failures.clear()
         bucket = self._failures.setdefault(peer, Bucket(_FAILURES, _FAILURE_S))
@@ -170,6 +172,11 @@ class Credentials:
         bucket = self._rates.setdefault(principal.id, Bucket(per_second * 10, per_second))
         if not bucket.take():
             raise Wrong(429, "too_many_requests", f"More than {per_second} requests a second: slow down.", 1)
+
+
+def peer_of(scope: Scope) -> str:
+    """The address that a call comes from; it is counted by, and grants nothing."""
+    return str((scope.get("client") or ("",))[0])
 
 
 def cookie_name(hub: Hub) -> str:

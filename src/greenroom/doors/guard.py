@@ -32,6 +32,8 @@ _HEADERS = [
     ),
     (b"cache-control", b"no-store"),
 ]
+_FIRST_FRAME = frozenset({"/ws"})
+"""WebSockets whose clients know no headers: a call without a credential is let in as nobody, to log in by a frame."""
 _MAX_HEADERS = 100
 _MAX_HEAD_BYTES = 32_768
 _OWN = frozenset(name for name, _ in _HEADERS)
@@ -112,6 +114,8 @@ class Guard:
         try:
             principal, token = self._credentials.prove(scope, headers, origin_known=bool(origin))
         except Wrong as wrong:
+            if wrong.error == "credential_missing" and scope["type"] == "websocket" and scope["path"] in _FIRST_FRAME:
+                return None
             raise Refusal(wrong.status, wrong.error, str(wrong), wrong.retry_after_s) from None
         scope[TOKEN] = token
         return principal

@@ -11,6 +11,7 @@ from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.doors import attach, claudia, login, node
+from greenroom.doors.assist.door import AssistDoor
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import answer_to
 from greenroom.doors.login import LoginCodes
@@ -30,17 +31,19 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     """The application, and what each endpoint declares."""
     endpoints = login.endpoints(codes)
     endpoints += sync.endpoints(hub)
+    assist = AssistDoor(hub)
+    endpoints += assist.endpoints()
     endpoints += rest.endpoints(hub, endpoints)
     links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
     sockets = [
         *sync.routes(hub),
         WebSocketRoute(node.PATH, node.NodeDoor(links)),
         WebSocketRoute(attach.PATH, attach.AttachDoor(hub, links)),
-        WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub)),
+        WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub, assist.sockets)),
     ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
     mcp = LateMcpDoor(hub)
-    async with mcp.run():
+    async with mcp.run(), assist.service.run():
         yield at_paths(PATHS, mcp, Routes(hub, endpoints, PageDoor(hub, beyond))), endpoints
 
 

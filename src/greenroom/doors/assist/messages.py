@@ -1,0 +1,183 @@
+"""Asks in Agent Assistant's words: which of its messages tells one, and under which id its clients know it."""
+
+import json
+from typing import TypeVar
+
+import msgspec
+
+from greenroom.doors.assist.agentassist_pb2 import (
+    AskQuestionRequest,
+    AskQuestionResponse,
+    McpAskQuestionRequest,
+    McpWorkReportRequest,
+    Option,
+    PendingMessage,
+    Question,
+    TaskFinishResponse,
+    WebsocketMessage,
+    WorkReportRequest,
+    WorkReportResponse,
+)
+from greenroom.doors.assist.contents import said, shown
+from greenroom.log.blobs import Blobs
+from greenroom.log.model import Rows
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.asks.digest import wish_of
+from greenroom.nouns.asks.model import ASKS, Ask
+from greenroom.nouns.asks.queries import find_asks, may_see_ask
+
+R = TypeVar("R", AskQuestionResponse, TaskFinishResponse, WorkReportResponse)
+REQUEST_ID = "request_id"
+"""The label that holds the asking program's own id."""
+FAMILIES = {"task_finish": "TaskFinish", "work_report": "WorkReport"}
+LEAVE = ("approve", "deny")
+_WORDS = ("question", "report")
+
+
+def ask_id_of(room: str, request_id: str) -> str:
+    """The ask that a request of this id, in this room, is."""
+    return f"ask_{wish_of('assist', room, request_id)[:26]}"
+
+
+def id_of(ask: Ask) -> str:
+    """The id under which clients know an ask: the asking program's own, where it asked through this door."""
+    given = ask.labels.get(REQUEST_ID)
+    return given if given is not None and ask.room and ask_id_of(ask.room, given) == ask.id else ask.id
+
+
+def get_ask(rows: Rows, by: Principal, request_id: str) -> Ask | None:
+    """The ask that a person of a room names, if it is there for them."""
+    for key in (ask_id_of(by.room or "", request_id), request_id):
+        ask = rows.get(ASKS, key)
+        if ask is not None and is_for(rows, by, ask):
+            return ask
+    return None
+
+
+def is_for(rows: Rows, by: Principal, ask: Ask) -> bool:
+    """Whether the people of a room are asked. Who shares their token with an agent is not asked for leave."""
+    return by.room is not None and may_see_ask(rows, by, ask) and (ask.kind in _WORDS or "ask" not in by.rights)
+
+
+def find_pending(rows: Rows, by: Principal, limit: int) -> list[Ask]:
+    """What waits for the people of a room, oldest first."""
+    found = find_asks(rows, by, {"state": "open"}, limit=limit)
+    return sorted((ask for ask in found if is_for(rows, by, ask)), key=lambda ask: ask.asked_at)
+
+
+def message_type(ask: Ask) -> str:
+    return "WorkReport" if ask.kind == "report" else "AskQuestion"
+
+
+def family_of(ask: Ask, known: str | None) -> str:
+    """The command for a report: in the family that the client knows, or else in that of who asks."""
+    return known or FAMILIES.get(ask.labels.get("family", ""), "WorkReport")
+
+
+def told(ask: Ask, family: str | None) -> WebsocketMessage:
+    """The message that tells a device of an ask."""
+    if ask.kind == "report":
+        return WebsocketMessage(Cmd=family_of(ask, family), WorkReportRequest=report_request(ask))
+    return WebsocketMessage(Cmd="AskQuestion", AskQuestionRequest=question_request(ask))
+
+
+def answered(blobs: Blobs, ask: Ask, family: str | None, who: str) -> WebsocketMessage:
+    """The message that tells a device that somebody else was first."""
+    request_id = id_of(ask)
+    if ask.kind == "report":
+        return WebsocketMessage(
+            Cmd=f"{family_of(ask, family)}ReplyNotification",
+            WorkReportRequest=report_request(ask),
+            WorkReportResponse=fill(WorkReportResponse(ID=request_id), blobs, ask),
+            StrParam=f"Task completion confirmed by {who}",
+        )
+    return WebsocketMessage(
+        Cmd="AskQuestionReplyNotification",
+        AskQuestionRequest=question_request(ask),
+        AskQuestionResponse=fill(AskQuestionResponse(ID=request_id), blobs, ask),
+        StrParam=f"Response received from {who}",
+    )
+
+
+def pending(ask: Ask) -> PendingMessage:
+    message = PendingMessage(message_type=message_type(ask), created_at=ask.asked_at, timeout=_timeout_s(ask))
+    if ask.kind == "report":
+        message.work_report_request.CopyFrom(report_request(ask))
+    else:
+        message.ask_question_request.CopyFrom(question_request(ask))
+    return message
+
+
+def question_request(ask: Ask) -> AskQuestionRequest:
+    labels = ask.labels
+    request = McpAskQuestionRequest(
+        ProjectDirectory=labels.get("project_directory", ""),
+        Question=_question(ask),
+        Timeout=_timeout_s(ask),
+        AgentName=labels.get("agent_name", "") or ask.asker.name,
+        ReasoningModelName=labels.get("reasoning_model_name", ""),
+        McpClientName=labels.get("client", ""),
+        Questions=_questions(ask),
+    )
+    return AskQuestionRequest(ID=id_of(ask), Request=request, Timestamp=ask.asked_at)
+
+
+def report_request(ask: Ask) -> WorkReportRequest:
+    labels = ask.labels
+    request = McpWorkReportRequest(
+        ProjectDirectory=labels.get("project_directory", ""),
+        Summary=ask.text or ask.title,
+        Timeout=_timeout_s(ask),
+        AgentName=labels.get("agent_name", "") or ask.asker.name,
+        ReasoningModelName=labels.get("reasoning_model_name", ""),
+        McpClientName=labels.get("client", ""),
+    )
+    return WorkReportRequest(ID=id_of(ask), Request=request, Timestamp=ask.asked_at)
+
+
+def _question(ask: Ask) -> str:
+    """What is asked; of a call that waits for leave every byte of it."""
+    words = ask.text or ask.title
+    if ask.subject is None:
+        return words
+    call = json.dumps(msgspec.to_builtins(ask.subject), ensure_ascii=False, indent=2)
+    return f"{words}\n\n{call}" if words else call
+
+
+def _questions(ask: Ask) -> list[Question]:
+    if ask.kind not in _WORDS and not ask.questions:
+        return [Question(question=ask.title, options=[Option(label=word) for word in LEAVE], custom=True)]
+    return [
+        Question(
+            question=question.question,
+            header=question.header,
+            options=[Option(label=option.label, description=option.description) for option in question.options],
+            multiple=question.multiple,
+            custom=question.custom,
+        )
+        for question in ask.questions
+    ]
+
+
+def _timeout_s(ask: Ask) -> int:
+    return round((ask.deadline - ask.asked_at) / 1000) if ask.deadline else 0
+
+
+def fill(response: R, blobs: Blobs, ask: Ask) -> R:
+    """A response with what has become of an ask that is over."""
+    answer = ask.answer
+    if ask.state == "answered" and answer is not None:
+        response.contents.extend(shown(blobs, ask, answer))
+        return response if answer.verdict != "deny" else wrong(response, "cancelled")
+    if ask.state == "expired":
+        return wrong(response, "timeout", "Nobody has answered in time. That is no answer: go on without one.")
+    return wrong(response, "cancelled", f"The question was taken back{': ' * bool(ask.reason)}{ask.reason}.")
+
+
+def wrong(response: R, error: str, words: str = "") -> R:
+    """A response that tells of an error; which one is in Meta."""
+    response.IsError = True
+    response.Meta["error"] = error
+    if words:
+        response.contents.append(said(words))
+    return response

@@ -1,0 +1,114 @@
+"""The devices that are online, room by room, and what each is to be sent. Nothing here outlives a connection."""
+
+import asyncio
+import unicodedata
+
+from greenroom.doors.assist.agentassist_pb2 import (
+    ChatMessage,
+    ChatMessageNotification,
+    OnlineUser,
+    UserConnectionStatusNotification,
+    UserLoginResponse,
+    WebsocketMessage,
+)
+from greenroom.log.clock import Clock
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import Principal
+
+_UNSENT = 1_000
+_NICKNAME = 64
+TOO_SLOW = (4408, "too slow: connect again and ask for the pending messages")
+
+
+class Device:
+    """One connection of a person: who they are to us, how they call themselves, and what waits to be sent."""
+
+    def __init__(self, by: Principal, nickname: str, now: int) -> None:
+        self.id = new_id("dev")
+        self.by = by
+        self.nickname = clean(nickname) or f"guest {self.id[-4:]}"
+        self.connected_at = now // 1000
+        self.family: str | None = None
+        """The family of commands for reports that it has shown to know."""
+        self.unsent: list[bytes] = []
+        self.wake = asyncio.Event()
+        self.ending: tuple[int, str] | None = None
+
+    @property
+    def user(self) -> OnlineUser:
+        return OnlineUser(client_id=self.id, nickname=self.nickname, connected_at=self.connected_at)
+
+    @property
+    def welcome(self) -> WebsocketMessage:
+        answer = UserLoginResponse(client_id=self.id, success=True)
+        return WebsocketMessage(Cmd="UserLogin", UserLoginResponse=answer)
+
+    def send(self, message: WebsocketMessage) -> None:
+        """Send when the connection takes it; who does not read is hung up on."""
+        self.unsent.append(message.SerializeToString())
+        if len(self.unsent) > _UNSENT:
+            self.end(*TOO_SLOW)
+        self.wake.set()
+
+    def end(self, code: int, reason: str) -> None:
+        self.ending = (code, reason)
+        self.wake.set()
+
+
+class Rooms:
+    """Who is in which room."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._rooms: dict[str, dict[str, Device]] = {}
+
+    def within(self, room: str | None) -> list[Device]:
+        return list(self._rooms.get(room or "", {}).values())
+
+    def everybody(self) -> list[Device]:
+        return [device for devices in self._rooms.values() for device in devices.values()]
+
+    def join(self, device: Device) -> None:
+        """Let a device in, and tell the others."""
+        self._rooms.setdefault(device.by.room or "", {})[device.id] = device
+        self._announce(device, "connected")
+
+    def leave(self, device: Device) -> None:
+        room = device.by.room or ""
+        if self._rooms.get(room, {}).pop(device.id, None) is None:
+            return
+        if not self._rooms[room]:
+            del self._rooms[room]
+        self._announce(device, "disconnected")
+
+    def _announce(self, device: Device, status: str) -> None:
+        now_s = self._clock.now() // 1000
+        notice = UserConnectionStatusNotification(user=device.user, status=status, timestamp=now_s)
+        message = WebsocketMessage(Cmd="UserConnectionStatusNotification", UserConnectionStatusNotification=notice)
+        for other in self.within(device.by.room):
+            if other is not device:
+                other.send(message)
+
+    def chat(self, sender: Device, receiver_id: str, content: str) -> bool:
+        """Pass a word on to another device of the same room; False when it is not there."""
+        receiver = self._rooms.get(sender.by.room or "", {}).get(receiver_id)
+        if receiver is None:
+            return False
+        word = ChatMessage(
+            message_id=new_id("msg"),
+            sender_client_id=sender.id,
+            sender_nickname=sender.nickname,
+            receiver_client_id=receiver.id,
+            receiver_nickname=receiver.nickname,
+            content=content,
+            sent_at=self._clock.now() // 1000,
+        )
+        notice = ChatMessageNotification(chat_message=word)
+        receiver.send(WebsocketMessage(Cmd="ChatMessageNotification", ChatMessageNotification=notice))
+        return True
+
+
+def clean(nickname: str) -> str:
+    """A nickname that fits on a line: it is shown and proves nothing."""
+    plain = "".join(letter for letter in nickname if unicodedata.category(letter)[0] != "C")
+    return " ".join(plain.split())[:_NICKNAME]

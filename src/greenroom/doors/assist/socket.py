@@ -1,0 +1,266 @@
+"""The answering side: binary frames of `/ws`, one message each, between the hub and a person's device."""
+
+import asyncio
+import contextlib
+import logging
+
+from starlette.types import Receive, Send
+
+from greenroom.doors.assist.agentassist_pb2 import (
+    CheckMessageValidityResponse,
+    GetOnlineUsersResponse,
+    GetPendingMessagesResponse,
+    McpResultContent,
+    RequestCancelledNotification,
+    UserLoginResponse,
+    WebsocketMessage,
+)
+from greenroom.doors.assist.connection import binary, next_frame, parse, write
+from greenroom.doors.assist.contents import keep_files, words_in
+from greenroom.doors.assist.messages import (
+    LEAVE,
+    answered,
+    find_pending,
+    get_ask,
+    id_of,
+    is_for,
+    message_type,
+    pending,
+    told,
+)
+from greenroom.doors.assist.rooms import Device, Rooms
+from greenroom.doors.credentials import Bucket, Credentials, Wrong
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.model import Commit
+from greenroom.nouns.access.model import CREDENTIALS, NOBODY, Principal
+from greenroom.nouns.asks.commands import AnswerAsk
+from greenroom.nouns.asks.events import AskAnswered, AskDelegated, AskExpired, AskRaised, AskWithdrawn
+from greenroom.nouns.asks.model import ASKS, ROOM, Ask
+
+logger = logging.getLogger(__name__)
+_LOGIN_S = 10.0
+_MOST_STRANGERS = 500
+_FRAMES = 200
+_FRAMES_PER_S = 20.0
+_PENDING = 1_000
+_IDS = 1_000
+_CHAT_CHARS = 65_536
+_REVOKED = (4401, "credential_ended")
+_LOG_IN = "log in first: UserLogin with your token"
+
+
+class AssistSockets:
+    """All devices that are connected; the guard has seen to host and origin, the first frame proves who it is."""
+
+    def __init__(self, hub: Hub, credentials: Credentials) -> None:
+        self._hub = hub
+        self._credentials = credentials
+        self._rooms = Rooms(hub.log.clock)
+        self._answering: dict[str, Device] = {}
+        self._strangers = 0
+        hub.log.subscribe(self._on_commit)
+        hub.signals.listen(self._on_signal)
+
+    async def serve(self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None = None) -> None:
+        """Serve a connection that was accepted; `by` is whom its head has proven, `first` a frame that has come."""
+        if self._strangers >= _MOST_STRANGERS:
+            await send({"type": "websocket.close", "code": 1013, "reason": "too many are coming in: try again"})
+            return
+        self._strangers += 1
+        try:
+            async with asyncio.timeout(_LOGIN_S):
+                device = await self._login(by, peer, receive, send, first)
+        except TimeoutError:
+            device = None
+            await send({"type": "websocket.close", "code": 4401, "reason": _LOG_IN})
+        finally:
+            self._strangers -= 1
+        if device is not None:
+            await self._attend(device, receive, send)
+
+    async def _login(
+        self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None
+    ) -> Device | None:
+        """The device if it has logged in; None when it has gone, or was sent away."""
+        data = first if first is not None else await next_frame(receive)
+        if data is None:
+            return None
+        message = parse(data)
+        if message is None or message.Cmd != "UserLogin":
+            await send({"type": "websocket.close", "code": 4401, "reason": _LOG_IN})
+            return None
+        try:
+            who = self._credentials.proven(message.StrParam, peer) if message.StrParam else by
+            need_person(who)
+        except (Wrong, Refused) as no:
+            answer = UserLoginResponse(success=False, error_message=str(no))
+            await send(binary(WebsocketMessage(Cmd="UserLogin", UserLoginResponse=answer)))
+            await send({"type": "websocket.close", "code": 4401, "reason": "this token opens no room"})
+            return None
+        return Device(who, message.Nickname, self._hub.log.clock.now())
+
+    async def _attend(self, device: Device, receive: Receive, send: Send) -> None:
+        expiry = None
+        if device.by.expires_at is not None:
+            left_s = max(0.0, (device.by.expires_at - self._hub.log.clock.now()) / 1000)
+            expiry = asyncio.get_running_loop().call_later(left_s, device.end, *_REVOKED)
+        device.send(device.welcome)
+        self._rooms.join(device)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                reader = tasks.create_task(self._read(device, receive))
+                with contextlib.suppress(TimeoutError, OSError):  # it does not read, or it has gone
+                    await write(device, send)
+                reader.cancel()
+        finally:
+            if expiry is not None:
+                expiry.cancel()
+            self._rooms.leave(device)
+
+    async def _read(self, device: Device, receive: Receive) -> None:
+        pace = Bucket(_FRAMES, _FRAMES_PER_S)
+        while device.ending is None:
+            data = await next_frame(receive)
+            if data is None:
+                device.end(1000, "")
+            elif not pace.take():
+                device.end(1008, "too many frames")
+            elif (message := parse(data)) is not None:
+                await self._hear(device, message)
+            else:
+                logger.warning("a frame of %s is no message, and is passed over", device.by.id)
+
+    async def _hear(self, device: Device, message: WebsocketMessage) -> None:
+        """Do what a message wishes. There is no message that says no: what cannot be done is logged."""
+        try:
+            await self._do(device, message)
+        except (Refused, Unavailable) as no:
+            logger.info("%s of %s: %s", message.Cmd[:40], device.by.id, no)
+
+    async def _do(self, device: Device, message: WebsocketMessage) -> None:
+        match message.Cmd:
+            case "AskQuestionReply":
+                response = message.AskQuestionResponse
+                request_id = message.AskQuestionRequest.ID or response.ID
+                await self._answer(device, request_id, list(response.contents), response.IsError)
+            case "TaskFinishReply" | "WorkReportReply":
+                device.family = message.Cmd.removesuffix("Reply")
+                report = message.WorkReportResponse
+                request_id = message.WorkReportRequest.ID or report.ID
+                await self._answer(device, request_id, list(report.contents), report.IsError)
+            case "CheckMessageValidity":
+                asked = list(message.CheckMessageValidityRequest.request_ids)[:_IDS]
+                found = {name: self._is_open(device, name) for name in asked}
+                validity = CheckMessageValidityResponse(validity=found)
+                device.send(WebsocketMessage(Cmd=message.Cmd, CheckMessageValidityResponse=validity))
+            case "GetPendingMessages":
+                waiting = [pending(ask) for ask in find_pending(self._hub.rows, device.by, _PENDING)]
+                listed = GetPendingMessagesResponse(pending_messages=waiting, total_count=len(waiting))
+                device.send(WebsocketMessage(Cmd=message.Cmd, GetPendingMessagesResponse=listed))
+            case "GetOnlineUsers":
+                users = [other.user for other in self._rooms.within(device.by.room)]
+                online = GetOnlineUsersResponse(online_users=users, total_count=len(users))
+                device.send(WebsocketMessage(Cmd=message.Cmd, GetOnlineUsersResponse=online))
+            case "SendChatMessage":
+                wish = message.SendChatMessageRequest
+                if not self._rooms.chat(device, wish.receiver_client_id, wish.content[:_CHAT_CHARS]):
+                    logger.info("%s writes to a device that is not there", device.by.id)
+            case "UserLogin":
+                device.send(device.welcome)
+            case _:
+                logger.warning("there is no command %r, sent by %s", message.Cmd[:40], device.by.id)
+
+    def _is_open(self, device: Device, request_id: str) -> bool:
+        ask = get_ask(self._hub.rows, device.by, request_id)
+        return ask is not None and ask.state == "open"
+
+    async def _answer(self, device: Device, request_id: str, contents: list[McpResultContent], is_error: bool) -> None:
+        ask = get_ask(self._hub.rows, device.by, request_id)
+        if ask is None:
+            raise Refused("ask_not_found", "There is no such question.", "not_found")
+        words = words_in(contents)
+        files = await asyncio.to_thread(keep_files, self._hub.blobs, contents)
+        self._answering[ask.id] = device
+        try:
+            await self._hub.asks.answer(
+                AnswerAsk(
+                    by=device.by,
+                    ask_id=ask.id,
+                    verdict=verdict_of(ask, words, is_error),
+                    text=words,
+                    contents=files,
+                    digest=ask.digest,
+                    name=device.nickname,
+                )
+            )
+        finally:
+            self._answering.pop(ask.id, None)
+            for content in files:
+                self._hub.blobs.release(content.file or "")
+
+    def _on_signal(self, kind: str, payload: object) -> None:
+        if kind == "hub.stopping":
+            for device in self._rooms.everybody():
+                device.end(1012, "the hub is stopping")
+
+    def _on_commit(self, commit: Commit) -> None:
+        """Tell every device what concerns it; this must be quick."""
+        for change in commit.changes:
+            if change.table is CREDENTIALS and change.row is not None and change.row.revoked_at is not None:
+                for device in self._rooms.everybody():
+                    if device.by.credential == change.key:
+                        device.end(*_REVOKED)
+        for record in commit.records:
+            event = record.event
+            if isinstance(event, AskRaised | AskDelegated | AskAnswered | AskExpired | AskWithdrawn):
+                ask = self._hub.rows.get(ASKS, event.ask_id)
+                if ask is not None:
+                    self._tell(ask, event)
+
+    def _tell(self, ask: Ask, event: object) -> None:
+        rooms = {ask.room, (ask.delegated_to or "").removeprefix(ROOM)}
+        devices = [
+            device for room in rooms for device in self._rooms.within(room) if is_for(self._hub.rows, device.by, ask)
+        ]
+        answering = self._answering.get(ask.id)
+        notices: dict[str | None, WebsocketMessage] = {}
+        for device in devices:
+            match event:
+                case AskRaised() | AskDelegated() if ask.state == "open":
+                    device.send(told(ask, device.family))
+                case AskAnswered() if device is not answering:
+                    if device.family not in notices:  # it may hold pictures: made once, not for every device
+                        notice = answered(self._hub.blobs, ask, device.family, _who(ask, answering))
+                        notices[device.family] = notice
+                    device.send(notices[device.family])
+                case AskExpired() | AskWithdrawn():
+                    device.send(_cancelled(ask))
+
+
+def _who(ask: Ask, device: Device | None) -> str:
+    """Who answered: the device, or the name that the answer bears."""
+    if device is not None:
+        return f"client {device.id} ({device.nickname})"
+    return ask.answer.rule or ask.answer.name if ask.answer is not None else ""
+
+
+def _cancelled(ask: Ask) -> WebsocketMessage:
+    reason = "timeout" if ask.state == "expired" else ask.reason
+    notice = RequestCancelledNotification(request_id=id_of(ask), reason=reason, message_type=message_type(ask))
+    return WebsocketMessage(Cmd="RequestCancelled", RequestCancelledNotification=notice)
+
+
+def verdict_of(ask: Ask, words: str, is_error: bool) -> str:
+    """What a reply means. A call that waits for leave runs by one word alone; all other words refuse it."""
+    if is_error:
+        return "deny"
+    if ask.kind in ("question", "report"):
+        return "answer"
+    return "approve" if words.strip().lower() == LEAVE[0] else "deny"
+
+
+def need_person(by: Principal) -> None:
+    """Refuse whoever is not one of the people of a room."""
+    if by is NOBODY or by.room is None or "answer" not in by.rights:
+        raise Refused("not_a_room", "This token opens no room: make one with `greenroom token create --room NAME`.")
