@@ -7,12 +7,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from greenroom.cli.client import HubUnreachable
-from greenroom.cli.terminal import line, say
-from greenroom.log.directory import StoreUnusable
-from greenroom.log.errors import Refused, Unavailable
-from greenroom.settings import BadSettings
-
 from greenroom import __version__
 from greenroom.cli import (
     agent,
@@ -30,6 +24,11 @@ from greenroom.cli import (
     token,
     upkeep,
 )
+from greenroom.cli.client import HubUnreachable
+from greenroom.cli.terminal import line, say
+from greenroom.log.directory import StoreUnusable
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.settings import BadSettings
 
 GROUPS = (serve, run, runs, profile, policy, driver, mcp, thread, agent, node, token, audit, upkeep, doctor)
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.hub import Hub
-
 from greenroom.doors.rest import (
     administration,
     agents,
@@ -25,6 +23,7 @@ from greenroom.doors.rest import (
     uploads,
     waiting,
 )
+from greenroom.hub import Hub
 
 
 def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+
 from greenroom.doors.sync.events import deleted_thread
 from greenroom.log.codec import encode
 from greenroom.log.model import Change, Event, Row, Rows, Table, Value
