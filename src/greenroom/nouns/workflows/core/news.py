@@ -1,0 +1,99 @@
+"""What a run can be told: the events that `advance` takes."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.nouns.workflows.model import Spent
+
+
+class News(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a run has to be told."""
+
+
+class Begin(News, frozen=True, kw_only=True):
+    """The run begins."""
+
+
+class Ended(News, frozen=True, kw_only=True):
+    """An attempt is over."""
+
+    step: str
+    attempt: int
+    ok: bool
+    output: Any = None
+    error: str | None = None
+    failure: str = "failed"
+    """What kind of failure it was, as retry.on names them."""
+    spent: Spent = Spent()
+    agent_id: str | None = None
+    agent_run: str | None = None
+    final: bool = False
+    """Another try would not help."""
+
+
+class Interrupted(News, frozen=True, kw_only=True):
+    """The machine of an agent went down while it was at an attempt."""
+
+    step: str
+    attempt: int
+    error: str
+    agent_run: str
+    spent: Spent = Spent()
+    can_resume: bool = True
+
+
+class Mend(News, frozen=True, kw_only=True):
+    """An agent's output does not fit, and it is asked once to mend it."""
+
+    step: str
+    attempt: int
+    reason: str
+    spent: Spent = Spent()
+
+
+class Due(News, frozen=True, kw_only=True):
+    """The time that a step had or waited for is over."""
+
+    step: str
+    due: int
+
+
+class RunDue(News, frozen=True, kw_only=True):
+    """The time that the whole run had is over."""
+
+    due: int
+
+
+class Answered(News, frozen=True, kw_only=True):
+    """A person has answered what a step asked: go, skip or stop; or what to do after a crash, rerun or resume."""
+
+    step: str
+    ask_id: str
+    verdict: str
+    words: str = ""
+    output: Any = None
+    """What the step gives on when it is nothing but a gate."""
+
+
+class Pause(News, frozen=True, kw_only=True):
+    """Begin nothing new."""
+
+    reason: str = ""
+
+
+class Resume(News, frozen=True, kw_only=True):
+    """Go on."""
+
+
+class Stop(News, frozen=True, kw_only=True):
+    """End the run."""
+
+    verdict: str = "cancelled"
+    error: str | None = None
+
+
+class Retry(News, frozen=True, kw_only=True):
+    """Do a step and all after it again; without a step, all that failed or was cancelled."""
+
+    step: str | None = None

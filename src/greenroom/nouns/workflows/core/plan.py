@@ -1,0 +1,180 @@
+"""A definition made ready to be walked: who comes after whom, and every expression compiled once."""
+
+import graphlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from greenroom.expressions import Expression, Template, compile, compile_template
+from greenroom.nouns.workflows.definition import Definition, Step
+
+_NAMES = ("inputs", "vars", "steps", "run", "input", "index", "round", "output")
+_KEPT = 256
+Value = Expression | Any
+"""What stands in a mapping: an expression, or the value itself."""
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """What leads to a step from one other: it is taken when that was completed and one of the conditions holds."""
+
+    source: str
+    conditions: tuple[Expression, ...] = ()
+    on_error: bool = False
+    """Taken when the other has failed, and not otherwise."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One step of a plan."""
+
+    step: Step
+    incoming: tuple[Incoming, ...]
+    after: tuple[str, ...]
+    item_name: str
+    when: Expression | None
+    items: Expression | list[Any] | None
+    parallel: int
+    loop_max: int
+    go_on: Expression | None
+    enough: Expression | None
+    inputs: Mapping[str, Value]
+    set: Mapping[str, Value]
+    output: Value | Mapping[str, Value] | None
+    save: Mapping[str, Value]
+    is_rollback: bool = False
+    texts: dict[str, Template] = field(default_factory=dict)
+    """Templates that were compiled already."""
+
+    @property
+    def id(self) -> str:
+        return self.step.id
+
+    @property
+    def kind(self) -> str:
+        return self.step.kind
+
+    def expression(self, text: str) -> Expression:
+        return compile(text, _names(self.item_name))
+
+    def template(self, text: str) -> Template:
+        found = self.texts.get(text)
+        if found is None:
+            found = self.texts[text] = compile_template(text, _names(self.item_name))
+        return found
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole definition."""
+
+    definition: Definition
+    nodes: Mapping[str, Node]
+    order: tuple[str, ...]
+    """Every step after those it depends on."""
+    last: frozenset[str]
+    """The steps that nothing comes after."""
+    output: Value | Mapping[str, Value] | None
+
+    @property
+    def steps(self) -> int:
+        return len(self.order)
+
+
+def make_plan(definition: Definition) -> Plan:
+    """The plan of a definition that has been found valid."""
+    incoming: dict[str, dict[str, list[str] | None]] = {step.id: {} for step in definition.steps}
+    errors: dict[str, list[str]] = {step.id: [] for step in definition.steps}
+    for edge in definition.all_edges():
+        before = incoming[edge.target]
+        known = before.setdefault(edge.source, [])
+        if edge.when is None or known is None:
+            before[edge.source] = None  # one way without a condition is enough
+        else:
+            known.append(edge.when)
+    for step in definition.steps:
+        if step.route is not None:
+            errors[step.route].append(step.id)
+    after: dict[str, list[str]] = {step.id: [] for step in definition.steps}
+    for target in incoming:
+        for source in dict.fromkeys([*incoming[target], *errors[target]]):
+            after[source].append(target)
+    graph = {target: {*incoming[target], *errors[target]} for target in incoming}
+    order = tuple(graphlib.TopologicalSorter(graph).static_order())
+    nodes = {
+        step.id: _node(step, _incoming(incoming[step.id], errors[step.id]), tuple(after[step.id]))
+        for step in definition.steps
+    }
+    for step in definition.steps:
+        nodes |= {back.id: _node(back, (), (), is_rollback=True) for back in step.rollback}
+    routes = {step.route for step in definition.steps}
+    last = frozenset(one for one, following in after.items() if not set(following) - routes)
+    return Plan(definition, nodes, order, last, _values(definition.output, _names("item")))
+
+
+def _incoming(sources: Mapping[str, list[str] | None], errors: Iterable[str]) -> tuple[Incoming, ...]:
+    names = _names("item")
+    ways = [
+        Incoming(source, tuple(compile(text, names) for text in conditions or ()))
+        for source, conditions in sources.items()
+    ]
+    return (*ways, *(Incoming(source, on_error=True) for source in errors if source not in sources))
+
+
+def _names(item: str) -> tuple[str, ...]:
+    return (*_NAMES, item)
+
+
+def _node(step: Step, incoming: tuple[Incoming, ...], after: tuple[str, ...], *, is_rollback: bool = False) -> Node:
+    each, loop = step.for_each, step.loop
+    names = _names(each.name if each else "item")
+
+    def one(text: str | None) -> Expression | None:
+        return None if text is None else compile(text, names)
+
+    items = each.items if each else None
+    return Node(
+        step=step,
+        incoming=incoming,
+        after=after,
+        item_name=each.name if each else "item",
+        when=one(step.when),
+        items=one(items) if isinstance(items, str) else items,
+        parallel=max(1, each.parallel) if each else 1,
+        loop_max=loop.max if loop else 0,
+        go_on=one(loop.while_) if loop else None,
+        enough=one(loop.until) if loop else None,
+        inputs=_mapping(step.inputs, names),
+        set=_mapping(step.set or {}, names),
+        output=_values(step.output, names),
+        save=_mapping(step.save, names),
+        is_rollback=is_rollback,
+    )
+
+
+def _mapping(values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Value]:
+    return {name: compile(value, names) if isinstance(value, str) else value for name, value in values.items()}
+
+
+def _values(given: str | dict[str, Any] | None, names: tuple[str, ...]) -> Value | dict[str, Value] | None:
+    if isinstance(given, str):
+        return compile(given, names)
+    return None if given is None else _mapping(given, names)
+
+
+class Plans:
+    """Plans by the digests of their definitions; the last ones used are kept."""
+
+    def __init__(self) -> None:
+        self._plans: dict[str, Plan] = {}
+
+    def get(self, digest: str, definition: Definition) -> Plan:
+        plan = self._plans.get(digest)
+        if plan is None:
+            while len(self._plans) >= _KEPT:
+                del self._plans[next(iter(self._plans))]
+            plan = self._plans[digest] = make_plan(definition)
+        return plan
+
+
+PLANS = Plans()

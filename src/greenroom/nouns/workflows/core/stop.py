@@ -1,0 +1,156 @@
+"""How a run is paused, stopped, taken back, taken up again, and brought to its end."""
+
+from typing import Any
+
+from greenroom.expressions import ExpressionFailed
+from greenroom.nouns.workflows.core.course import Course, work_out
+from greenroom.nouns.workflows.core.end import cancel
+from greenroom.nouns.workflows.core.news import Pause, Resume, Retry, Stop
+from greenroom.nouns.workflows.events import (
+    EndingWanted,
+    StepReset,
+    WorkflowEnded,
+    WorkflowPaused,
+    WorkflowResumed,
+    WorkflowRetried,
+    WorkflowStopping,
+)
+from greenroom.nouns.workflows.model import ENDED, STEP_ENDED, WorkflowStep
+
+
+def pause(course: Course, news: Pause) -> None:
+    if course.run.status == "running":
+        course.emit(WorkflowPaused(run_id=course.run.id, reason=news.reason))
+
+
+def resume(course: Course, news: Resume) -> None:
+    if course.run.status != "paused":
+        return
+    course.emit(WorkflowResumed(run_id=course.run.id))
+    for step_id in course.plan.order:
+        step = course.step(step_id)
+        if step.status == "held":
+            course.later("start" if step.leave else "ready", step_id)
+        for one in course.items(step) if step.status == "running" else ():
+            if one.status == "held":
+                course.later("attempt", one.id)
+
+
+def stop_wished(course: Course, news: Stop) -> None:
+    stop(course, "", (news.verdict, news.error))
+
+
+def stop(course: Course, _: str, how: tuple[str, str | None]) -> None:
+    """End what is at work; a run that has failed then takes back what it had completed."""
+    verdict, error = how
+    if course.run.status in ENDED or course.run.status == "stopping":
+        return
+    course.todo.clear()  # whatever was about to begin does not
+    course.emit(WorkflowStopping(run_id=course.run.id, verdict=verdict, error=error))
+    reason = "another step was enough" if verdict == "completed" else error or "the workflow was aborted"
+    for step_id in course.plan.order:
+        step = course.step(step_id)
+        for one in course.items(step) if step.status == "running" else ():
+            if one.status != "pending":
+                cancel(course, one, reason)
+        cancel(course, step, reason)
+
+
+def settle(course: Course) -> None:
+    """After all else: take the next step back, begin the next in the queue, or end the run."""
+    run = course.run
+    if run.status == "stopping" and not run.active:
+        back = _next_rollback(course) if run.verdict == "failed" else None
+        if back is not None:
+            course.later("leave", back)
+            return
+        output = _output(course) if run.verdict == "completed" else (None, None)
+        _end(course, run.verdict or "cancelled", output[0], run.error or output[1])
+    elif run.status in ("running", "paused") and run.over == run.steps and not run.active:
+        _finish(course)
+    elif run.status == "running" and run.first_queued is not None:
+        following = _next_queued(course, run.first_queued)
+        if following is not None and run.working < course.plan.definition.limits.max_parallel:
+            course.later("attempt", following)
+
+
+def _next_queued(course: Course, step_id: str | None) -> str | None:
+    """The first of the queue that still wants to begin."""
+    while step_id is not None:
+        step = course.step(step_id)
+        if step.status == "queued":
+            return step_id
+        step_id = step.next_queued
+    return None
+
+
+def _finish(course: Course) -> None:
+    """Every step is over and nothing has stopped the run."""
+    last = [course.step(step_id) for step_id in course.plan.last]
+    if course.plan.definition.policy == "first_success" and not any(one.status == "completed" for one in last):
+        why = next((f": {one.error}" for one in last if one.error), "")
+        _end(course, "failed", None, f"none of the last steps has succeeded{why}")
+        return
+    output, error = _output(course)
+    _end(course, "failed" if error else "completed", output, error)
+
+
+def _output(course: Course) -> tuple[Any, str | None]:
+    plan = course.plan
+    if plan.output is None:
+        steps = [course.step(step_id) for step_id in plan.order if step_id in plan.last]
+        return {step.id: step.output for step in steps if step.status == "completed"}, None
+    try:
+        return work_out(plan.output, course.values(None, plan.output)), None
+    except ExpressionFailed as failed:
+        return None, f"the workflow's output could not be worked out: {failed.message}"
+
+
+def _end(course: Course, status: str, output: Any, error: str | None) -> None:
+    run_id = course.run.id
+    for name, agent_id in course.board.facts.agents.items():
+        if not name.startswith("pool:"):
+            course.emit(EndingWanted(run_id=run_id, step="", what=f"agent {agent_id}", reason="its workflow is over"))
+    course.emit(WorkflowEnded(run_id=run_id, status=status, output=output, error=error))
+
+
+def _next_rollback(course: Course) -> str | None:
+    """The next step that takes something back: of the step that was completed last first."""
+    places = {step_id: place for place, step_id in enumerate(course.plan.order)}
+    done = [course.step(step_id) for step_id in course.plan.order]
+    done = [one for one in done if one.status == "completed" and course.node(one.id).step.rollback]
+    for one in sorted(done, key=lambda step: (step.ended_at or 0, places[step.id]), reverse=True):
+        for back in course.node(one.id).step.rollback:
+            if course.step(back.id).status == "pending":
+                return back.id
+    return None
+
+
+def retry(course: Course, news: Retry) -> None:
+    """Take a run up again. What is finished stays, but for the step that was named and all that comes after it."""
+    plan = course.plan
+    again = {step_id for step_id in plan.order if _is_unfinished(course, course.step(step_id))}
+    if news.step is not None:
+        again.add(news.step)
+    for step_id in plan.order:
+        if step_id in again:
+            again.update(plan.nodes[step_id].after)
+    course.emit(WorkflowRetried(run_id=course.run.id, steps=[one for one in plan.order if one in again]))
+    for step_id in plan.order:
+        for back in plan.nodes[step_id].step.rollback:
+            if course.step(back.id).status != "pending":
+                course.emit(StepReset(run_id=course.run.id, step=back.id, seen=0))
+        if step_id not in again:
+            continue
+        incoming = plan.nodes[step_id].incoming
+        seen = sum(way.source not in again for way in incoming)
+        course.emit(StepReset(run_id=course.run.id, step=step_id, seen=seen))
+        if seen == len(incoming):
+            course.later("ready", step_id)
+
+
+def _is_unfinished(course: Course, step: WorkflowStep) -> bool:
+    if step.status == "failed":
+        handled = step.debt or course.node(step.id).step.route is not None
+        return not handled or course.plan.definition.policy == "first_success"
+    return step.status == "cancelled" or step.status not in STEP_ENDED

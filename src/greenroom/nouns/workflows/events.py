@@ -1,0 +1,227 @@
+"""What can happen to workflows."""
+
+from typing import Any, ClassVar
+
+from greenroom.log.model import Event
+from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.model import Spent
+
+
+class WorkflowPut(Event, frozen=True, kw_only=True):
+    """A workflow is as it is now, under a new version."""
+
+    privileged: ClassVar[bool] = True
+    name: str
+    digest: str
+    number: int
+    definition: Definition
+    source: str = ""
+
+
+class WorkflowDeleted(Event, frozen=True, kw_only=True):
+    """A workflow cannot be started any more; its runs go on."""
+
+    privileged: ClassVar[bool] = True
+    name: str
+
+
+class WorkflowBegan(Event, frozen=True, kw_only=True):
+    """A workflow is being carried out."""
+
+    run_id: str
+    workflow: str
+    digest: str
+    steps: int
+    root_id: str
+    inputs: dict[str, Any] = {}
+    variables: dict[str, Any] = {}
+    pinned: dict[str, str] = {}
+    depth: int = 0
+    parent_id: str | None = None
+    parent_step: str | None = None
+    parent_attempt: int = 0
+    thread_id: str | None = None
+    trigger: str = "hand"
+    due: int = 0
+    directory: str | None = None
+
+
+class StepBegan(Event, frozen=True, kw_only=True):
+    """An attempt is to be made; this stands in the log before anything is done for it."""
+
+    run_id: str
+    step: str
+    attempt: int
+    status: str
+    waits_for: str
+    due: int = 0
+    dated: bool = False
+    tries: int = 0
+    round: int = 0
+    resumed: str | None = None
+    """The interrupted agent run that it goes on with."""
+    spent: Spent = Spent()
+    """What the attempt before it has used, if that was interrupted."""
+
+
+class StepAsked(Event, frozen=True, kw_only=True):
+    """A step waits for a person before it begins or goes on."""
+
+    run_id: str
+    step: str
+    ask_id: str
+    about: str = "leave"
+    """leave: may it begin? crash: what now?"""
+    due: int = 0
+    reason: str = ""
+    spent: Spent = Spent()
+
+
+class StepFanned(Event, frozen=True, kw_only=True):
+    """A step is to be done for each of these."""
+
+    run_id: str
+    step: str
+    items: list[Any]
+
+
+class StepDelayed(Event, frozen=True, kw_only=True):
+    """An attempt has failed, and another follows after a while."""
+
+    run_id: str
+    step: str
+    error: str
+    due: int
+    spent: Spent = Spent()
+    agent_id: str | None = None
+    agent_run: str | None = None
+
+
+class StepQueued(Event, frozen=True, kw_only=True):
+    """A step could begin, and has to wait until one that is at work is over."""
+
+    run_id: str
+    step: str
+
+
+class StepHeld(Event, frozen=True, kw_only=True):
+    """A step could begin, and is held back because its run is paused."""
+
+    run_id: str
+    step: str
+    leave: bool = False
+
+
+class StepRepeats(Event, frozen=True, kw_only=True):
+    """A turn of a loop is over, and another follows."""
+
+    run_id: str
+    step: str
+    output: Any = None
+    saved: dict[str, Any] = {}
+    spent: Spent = Spent()
+    agent_id: str | None = None
+    agent_run: str | None = None
+
+
+class StepMoved(Event, frozen=True, kw_only=True):
+    """The attempt goes on elsewhere: the agent was asked to mend its output."""
+
+    run_id: str
+    step: str
+    waits_for: str
+    reason: str
+    spent: Spent = Spent()
+
+
+class StepEnded(Event, frozen=True, kw_only=True):
+    """A step is over."""
+
+    run_id: str
+    step: str
+    status: str
+    output: Any = None
+    error: str | None = None
+    reason: str | None = None
+    debt: bool = False
+    reached: list[str] = []
+    """The steps after it that wait for others still."""
+    saved: dict[str, Any] = {}
+    """Variables that it sets."""
+    spent: Spent = Spent()
+    agent_id: str | None = None
+    agent_run: str | None = None
+    kept_as: str | None = None
+
+
+class StepReset(Event, frozen=True, kw_only=True):
+    """A step is to be done again."""
+
+    run_id: str
+    step: str
+    seen: int
+
+
+class EndingWanted(Event, frozen=True, kw_only=True):
+    """Something outside is to be ended, because its step does not want it any more."""
+
+    run_id: str
+    step: str
+    what: str
+    reason: str = ""
+
+
+class EndingDone(Event, frozen=True, kw_only=True):
+    """It is ended."""
+
+    what: str
+
+
+class WorkflowPaused(Event, frozen=True, kw_only=True):
+    """Nothing new is begun until the run is resumed; what is at work goes on."""
+
+    privileged: ClassVar[bool] = True
+    run_id: str
+    reason: str = ""
+
+
+class WorkflowResumed(Event, frozen=True, kw_only=True):
+    """A run goes on."""
+
+    privileged: ClassVar[bool] = True
+    run_id: str
+
+
+class WorkflowAmended(Event, frozen=True, kw_only=True):
+    """A step that has not begun was changed, for this run only."""
+
+    privileged: ClassVar[bool] = True
+    run_id: str
+    step: str
+    digest: str
+    definition: Definition
+
+
+class WorkflowRetried(Event, frozen=True, kw_only=True):
+    """A run is taken up again from a step on; what was finished before it is kept."""
+
+    privileged: ClassVar[bool] = True
+    run_id: str
+    steps: list[str]
+
+
+class WorkflowStopping(Event, frozen=True, kw_only=True):
+    """A run will end thus, once what is at work is ended and taken back."""
+
+    run_id: str
+    verdict: str
+    error: str | None = None
+
+
+class WorkflowEnded(Event, frozen=True, kw_only=True):
+    """A run is over."""
+
+    run_id: str
+    status: str
+    output: Any = None
+    error: str | None = None

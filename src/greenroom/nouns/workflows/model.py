@@ -1,0 +1,225 @@
+"""Workflows, their runs, and the steps of these, as rows."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Row, Table
+from greenroom.nouns.workflows.definition import Definition
+
+LIVE = ("running", "paused", "stopping")
+ENDED = ("completed", "failed", "cancelled")
+STEP_ENDED = ("completed", "failed", "skipped", "cancelled")
+ACTIVE = ("running", "waiting", "delayed", "held", "queued")
+"""What a step is between being ready and being over: at work, waiting, between two tries, held back by a pause, or in
+the queue because as many are at work as may be."""
+
+
+class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What attempts have used."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost_usd + other.cost_usd,
+        )
+
+
+class Workflow(Row, frozen=True, kw_only=True):
+    """A workflow under its name, as it is now."""
+
+    name: str
+    digest: str
+    version: int
+    changed_at: int
+    changed_by: str
+    description: str = ""
+    source: str = ""
+    """The file it came from, as far as that was told."""
+    steps: int = 0
+
+
+class WorkflowVersion(Row, frozen=True, kw_only=True):
+    """A definition, found by its digest: a run keeps the one that it began with."""
+
+    digest: str
+    name: str
+    version: int
+    """0 is a definition that belongs to a run only: one that was amended."""
+    definition: Definition
+    made_at: int
+
+
+class WorkflowRun(Row, frozen=True, kw_only=True):
+    """One workflow being carried out. It is small, for it changes with every step."""
+
+    id: str
+    workflow: str
+    digest: str
+    status: str
+    """running, paused, stopping (the rest is cancelled or taken back), completed, failed or cancelled."""
+    created_at: int
+    by: str
+    root_id: str
+    steps: int
+    """How many steps it has, not counting those of its fan-outs."""
+    completed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    cancelled: int = 0
+    active: int = 0
+    """How many steps are between being ready and being over."""
+    working: int = 0
+    """How many attempts are at work, those of items included."""
+    first_queued: str | None = None
+    last_queued: str | None = None
+    due: int = 0
+    """When the time of the whole run is over; 0 is never."""
+    debts: int = 0
+    """How many failures were let pass."""
+    depth: int = 0
+    parent_id: str | None = None
+    parent_step: str | None = None
+    parent_attempt: int = 0
+    thread_id: str | None = None
+    trigger: str = "hand"
+    note: str | None = None
+    """Why it is paused."""
+    verdict: str | None = None
+    """How it will end, while it is stopping."""
+    error: str | None = None
+    output: Any = None
+    ended_at: int | None = None
+    spent: Spent = Spent()
+    directory: str | None = None
+    """Where the caller's file is; agents without a directory of their own work there when the definition says so."""
+
+    @property
+    def over(self) -> int:
+        """How many of its steps are over."""
+        return self.completed + self.failed + self.skipped + self.cancelled
+
+
+class WorkflowFacts(Row, frozen=True, kw_only=True):
+    """What the expressions of a run see besides its steps; apart from the run, for it is large and seldom changes."""
+
+    run_id: str
+    inputs: dict[str, Any] = {}
+    variables: dict[str, Any] = {}
+    pinned: dict[str, str] = {}
+    """The digests of the workflows that it may start, by name."""
+    agents: dict[str, str] = {}
+    """The agents that its steps have kept, by the names they are kept under."""
+
+
+class WorkflowStep(Row, frozen=True, kw_only=True):
+    """A step of a run, from the first time that something happens to it; of a fan-out each item has a row too."""
+
+    run_id: str
+    id: str
+    """The step's id; an item of a fan-out is `step[0]`, `step[1]`, ..."""
+    status: str = "pending"
+    """pending, running, waiting, delayed, held, queued, completed, failed, skipped or cancelled."""
+    seen: int = 0
+    """How many of the steps before it are over."""
+    attempt: int = 0
+    """The number of the present or last attempt; it only grows."""
+    tries: int = 0
+    """How many attempts were made since it was last ready; the limit of retries is about these."""
+    round: int = 0
+    """Which turn of its loop it is at."""
+    waits_for: str | None = None
+    """What it waits for outside: `run ID`, `workflow ID`, `ask ID`, `message THREAD`, `webhook NAME`,
+    `time`, or `engine` for what the engine does itself."""
+    due: int = 0
+    """When its time is over, or its next try or its waiting ends; 0 is never."""
+    dated: bool = False
+    """Whether `due` is a date by the clock, and not a span of time."""
+    leave: bool = False
+    """Whether a person has let it begin, where its level asks for that."""
+    asking: str = ""
+    """What people are asked: leave to begin, or what to do after a crash."""
+    repairs: int = 0
+    """How often the agent was asked to mend its output in this attempt."""
+    resumed: str | None = None
+    """The interrupted agent run that this attempt goes on with."""
+    next_queued: str | None = None
+    """Who comes after it in the queue."""
+    began_at: int | None = None
+    ended_at: int | None = None
+    agent_id: str | None = None
+    agent_run: str | None = None
+    output: Any = None
+    error: str | None = None
+    reason: str | None = None
+    """Why it waits, was skipped or cancelled."""
+    debt: bool = False
+    """Whether its failure was let pass."""
+    spent: Spent = Spent()
+    index: int | None = None
+    item: Any = None
+    total: int = 0
+    """For a fan-out: how many items there are, how many have begun, are over, and have failed."""
+    begun: int = 0
+    done: int = 0
+    lost: int = 0
+
+
+class WorkflowAttempt(Row, frozen=True, kw_only=True):
+    """An attempt that is over while its step went on; the last one stands in the step itself."""
+
+    run_id: str
+    place: str
+    """The step and the number of the attempt, so that they stand in order."""
+    step: str
+    number: int
+    status: str
+    began_at: int | None = None
+    ended_at: int | None = None
+    agent_id: str | None = None
+    agent_run: str | None = None
+    error: str | None = None
+    round: int = 0
+    spent: Spent = Spent()
+
+
+class WorkflowEnding(Row, frozen=True, kw_only=True):
+    """Something outside that a step does not want any more: it is ended as soon as the engine comes to it."""
+
+    what: str
+    run_id: str
+    step: str
+    reason: str = ""
+
+
+WORKFLOWS = Table("workflow", Workflow, ("name",), (("_seq",),))
+VERSIONS = Table("workflow_version", WorkflowVersion, ("digest",), (("name", "version"),))
+WORKFLOW_RUNS = Table(
+    "workflow_run",
+    WorkflowRun,
+    ("id",),
+    (("status", "created_at"), ("workflow", "created_at"), ("parent_id",), ("root_id",), ("created_at",), ("due",)),
+)
+FACTS = Table("workflow_facts", WorkflowFacts, ("run_id",))
+STEPS = Table("workflow_step", WorkflowStep, ("run_id", "id"), (("run_id",), ("waits_for",), ("due",)))
+ATTEMPTS = Table("workflow_attempt", WorkflowAttempt, ("run_id", "place"), (("run_id",),))
+ENDINGS = Table("workflow_ending", WorkflowEnding, ("what",), (("run_id",),))
+
+
+def item_id(step: str, index: int) -> str:
+    """The id of one item of a fan-out."""
+    return f"{step}[{index}]"
+
+
+def step_of(step_id: str) -> str:
+    """The step that an item belongs to, or the step itself."""
+    return step_id.partition("[")[0]
