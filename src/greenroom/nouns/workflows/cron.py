@@ -10,7 +10,6 @@ from greenroom.nouns.workflows.definition import CatchUp, Trigger
 
 MAX_CAUGHT_UP = 100
 """The most starts that are made up for at once."""
-MAX_YEARS = 5
 WORDS = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
@@ -96,7 +95,7 @@ def _chosen(found: list[int], catch_up: CatchUp, now: int) -> list[int]:
 
 
 def _spec(text: str) -> str:
-    return WORDS.get(text.strip().lower(), text.strip())
+    return WORDS.get(text.strip().lower(), text.strip().upper())
 
 
 @functools.lru_cache(maxsize=64)

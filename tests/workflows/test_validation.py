@@ -1,0 +1,173 @@
+"""Validation names the file, the line, the step and the remedy."""
+
+import pytest
+
+from greenroom.log.errors import Refused
+from greenroom.nouns.workflows.checking.check import Known
+from greenroom.nouns.workflows.checking.problems import BadWorkflow, Problem
+from greenroom.nouns.workflows.inputs import parse_input, read_inputs
+from greenroom.nouns.workflows.reading.load import load_text
+
+KNOWN = Known(
+    profiles=frozenset(("coder", "reviewer")),
+    runtimes=frozenset(("claude", "opencode")),
+    workflows=frozenset(("nightly",)),
+)
+HEAD = "name: n\ninputs: {count: integer}\nvariables: {tone: calm}\nsteps:\n  - {id: a, profile: coder, prompt: x}\n"
+
+
+def problems(text: str) -> list[Problem]:
+    with pytest.raises(BadWorkflow) as refused:
+        load_text(text, "f.yaml", known=KNOWN)
+    return refused.value.problems
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "words"),
+    [
+        ("id: b, profile: coderr, prompt: x", "unknown_profile", "did you mean 'coder'?"),
+        ("id: b, agent_runtime: clod, prompt: x", "unknown_runtime", "did you mean 'claude'?"),
+        ("id: b, prompt: x", "no_agent", "profile: NAME"),
+        ("id: b, profile: coder, agent_runtime: claude, prompt: x", "wrong_kind", "keep the profile"),
+        ("id: b, profile: coder, prompt: x, dependencies: [aa]", "missing_step", "did you mean 'a'?"),
+        ("id: b, profile: coder, prompt: x, dependencies: [b]", "cycle", "b → b"),
+        ("id: b, profile: coder, prompt: x, on_error: 'route:z'", "missing_step", "there is a, b"),
+        ("id: b, profile: coder, prompt: x, on_error: stop", "wrong_value", "route:STEP"),
+        ("id: b, profile: coder, prompt: x, when: '1 > 2'", "unreachable", "take the condition away"),
+        ("id: b, profile: coder, prompt: x, when: inputs.count >", "bad_expression", "when:"),
+        ("id: b, profile: coder, prompt: x, when: inputs.count + 1", "bad_expression", "compare it"),
+        ("id: b, profile: coder, prompt: x, when: inputs.cuont > 1", "unknown_name", "did you mean 'count'?"),
+        ("id: b, profile: coder, prompt: '{{ vars.tune }}'", "unknown_name", "did you mean 'tone'?"),
+        ("id: b, profile: coder, prompt: '{{ steps.a.output }}'", "unknown_name", "add 'a' to the dependencies"),
+        ("id: b, dependencies: a, profile: coder, prompt: '{{ steps.a.outptu }}'", "unknown_name", "'output'"),
+        ("id: b, profile: coder, prompt: '{{ item }}'", "bad_expression", "'item' is not known"),
+        ("id: b, profile: coder, prompt: '{{ run.nime }}'", "unknown_name", "run.nime"),
+        ("id: b, profile: coder, prompt: '{{ input.q }}'", "unknown_name", "the step's inputs"),
+        ("id: b, profile: coder, prompt: x, reuse_agent: q", "agent_not_kept", "keep_agent: true"),
+        ("id: b, profile: coder, prompt: x, output_schema: {type: objekt}", "bad_schema", "objekt"),
+        ("id: b, profile: coder, prompt: x, output_schema: {$ref: 'http://a/b'}", "bad_schema", "another document"),
+        ("id: b, profile: coder, prompt: x, level: arbitrated", "wrong_value", "stakeholders"),
+        ("id: b, profile: coder, prompt: x, retry: {max: 1000}", "wrong_value", "from 0 to 100"),
+        ("id: b, profile: coder, prompt: x, wait: 3", "wrong_kind", "two steps"),
+        ("id: b, wait: {}", "wrong_kind", "exactly one"),
+        ("id: b, profile: coder", "nothing_to_do", "prompt"),
+        ("id: b", "nothing_to_do", "prompt"),
+        ("id: b b, profile: coder, prompt: x", "bad_id", "letters"),
+        ("id: a, profile: coder, prompt: x", "duplicate_step", "another id"),
+        ("id: b, profile: coder, prompt: x, loop: {max: 3}", "wrong_kind", "while: or until:"),
+        ("id: b, set: {}, for_each: [1], loop: {until: 'true'}", "wrong_kind", "nested workflow"),
+        ("id: b, set: {}, for_each: {items: [1], as: steps}", "bad_id", "as: item"),
+        ("id: b, workflow: nihgtly", "unknown_workflow", "did you mean 'nightly'?"),
+        ("id: b, profil: coder, prompt: x", "unknown_key", "did you mean 'profile'?"),
+        ("id: b, profile: coder, prompt: x, retry: {maxx: 1}", "unknown_key", "did you mean 'max'?"),
+        ("id: b, profile: coder, prompt: x, timeout_s: soon", "wrong_type", "a whole number"),
+        ("id: b, profile: coder, prompt: x, on_crash: rerum", "wrong_value", "did you mean 'rerun'?"),
+        ("id: b, profile: coder, prompt: x, join: some", "wrong_value", "all"),
+        ("profile: coder, prompt: x", "missing_key", "id: ..."),
+    ],
+)
+def test_a_wrong_step_is_named_with_its_line_and_what_to_write(step: str, code: str, words: str) -> None:
+    found = problems(f"{HEAD}  - {{{step}}}\n")
+    problem = next(one for one in found if one.code == code)
+    assert (problem.file, problem.line) == ("f.yaml", 6), problem
+    assert problem.step
+    assert words in problem.text
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "words"),
+    [
+        ("name: n\nsteps: []\n", "no_steps", 2, "at least one"),
+        ("steps:\n  - {id: a, set: {}}\n", "missing_key", 1, "name: ..."),
+        ("name: n\nstepz:\n  - {id: a, set: {}}\nsteps: []\n", "unknown_key", 2, "did you mean 'steps'?"),
+        ("name: n\ninputs:\n  n: {type: integer, default: x}\nsteps: [{id: a, set: {}}]\n", "wrong_type", 3, "integer"),
+        ("name: n\ninputs:\n  n: {type: numbr}\nsteps: [{id: a, set: {}}]\n", "wrong_value", 3, "'number'"),
+        ("name: n\nsteps: [{id: a, set: {}}]\nedges:\n  - {from: a, to: q}\n", "missing_step", 4, "'q'"),
+        ("name: n\nsteps: [{id: a, set: {}}]\noutput: steps.q.output\n", "unknown_name", 3, "steps.q"),
+        ("name: n\nsteps: [{id: a, set: {x: 1}}]\noutput: steps.a.output.y\n", "unknown_name", 3, "there is x"),
+        ("name: n\nsteps: [{id: a, set: {}}]\ntriggers:\n  - {cron: 61 * * * *}\n", "bad_cron", 4, "bad minute"),
+        ("name: n\nsteps: [{id: a, set: {}}]\ntriggers:\n  - {cron: 0 0 30 2 *}\n", "bad_cron", 4, "day-of-month"),
+        ("name: n\nsteps: [{id: a, set: {}}]\ntriggers:\n  - {cron: '@daily', tz: Mars}\n", "bad_timezone", 4, "Mars"),
+        ("name: n\nsteps: [{id: a, set: {}}]\ntriggers:\n  - {id: t}\n", "wrong_kind", 4, "one of cron"),
+        (
+            "name: n\ninputs: {q: string}\nsteps: [{id: a, set: {}}]\ntriggers: {webhook: true}\n",
+            "missing_input",
+            4,
+            "q",
+        ),
+    ],
+)
+def test_a_wrong_workflow_is_named_with_its_line_and_what_to_write(text: str, code: str, line: int, words: str) -> None:
+    problem = next(one for one in problems(text) if one.code == code)
+    assert problem.line == line
+    assert words in problem.text
+
+
+def test_branches_that_meet_again_need_to_be_told_that_one_is_enough() -> None:
+    text = (
+        "name: n\nsteps:\n  - {id: a, set: {ok: true}}\n"
+        "  - {id: b, set: {}, dependencies: a, when: steps.a.output.ok}\n"
+        "  - {id: c, set: {}, dependencies: a, when: '!steps.a.output.ok'}\n"
+        "  - {id: d, set: {}, dependencies: [b, c]}\n  - {id: e, set: {}, dependencies: [d]}\n"
+    )
+    found = problems(text)
+    assert [(problem.code, problem.step, problem.line) for problem in found] == [("unreachable", "d", 6)]
+    assert "join: any" in found[0].remedy
+    load_text(text.replace("id: d", "id: d, join: any"))
+
+
+def test_a_circle_is_told_whole() -> None:
+    text = "name: n\nsteps:\n" + "".join(
+        f"  - {{id: {one}, set: {{}}, dependencies: [{other}]}}\n" for one, other in ("ac", "ba", "cb")
+    )
+    found = problems(text)
+    assert [problem.code for problem in found] == ["cycle"]
+    assert all(name in found[0].message for name in "abc")
+
+
+def test_an_agent_can_be_used_again_only_after_the_step_that_keeps_it() -> None:
+    text = (
+        "name: n\nsteps:\n  - {id: a, profile: coder, prompt: x, keep_agent: true}\n"
+        "  - {id: b, reuse_agent: a, prompt: y}\n  - {id: c, reuse_agent: a, prompt: y, dependencies: a}\n"
+        "  - {id: d, reuse_agent: 'pool:other', prompt: y}\n"
+    )
+    found = problems(text)
+    assert [(problem.code, problem.step) for problem in found] == [("agent_not_kept", "b")]
+    assert "add 'a' to the dependencies" in found[0].remedy
+
+
+def test_variables_are_seen_only_after_they_were_saved_and_not_saved_by_two_at_once() -> None:
+    text = (
+        "name: n\nsteps:\n  - {id: a, set: {x: 1}, save: {v: output.x}}\n  - {id: b, set: {x: vars.v}}\n"
+        "  - {id: c, set: {x: vars.v}, dependencies: a}\n  - {id: d, set: {x: 2}, save: {v: output.x}}\n"
+    )
+    found = problems(text)
+    assert {(problem.code, problem.step) for problem in found} == {("unknown_name", "b"), ("saved_twice", "d")}
+
+
+def test_several_problems_are_told_at_once_in_the_order_of_the_file() -> None:
+    found = problems(HEAD + "  - {id: b, profile: q, prompt: '{{ x }}'}\n  - {id: c, prompt: y, dependencies: [z]}\n")
+    assert [problem.line for problem in found] == [6, 6, 7, 7]
+
+
+def test_problems_of_a_nested_workflow_are_told_too() -> None:
+    text = (
+        "name: n\nsteps:\n  - {id: a, workflow: inner, inputs: {x: '1'}}\n"
+        "workflows:\n  inner:\n    name: i\n    inputs: {y: integer}\n"
+        "    steps:\n      - {id: b, profile: q, prompt: x}\n"
+    )
+    assert {problem.code for problem in problems(text)} == {"unknown_input", "missing_input", "unknown_profile"}
+
+
+def test_inputs_are_checked_and_defaults_filled_in() -> None:
+    inputs = "{a: integer, b: {default: hi, enum: [hi, ho]}, c: {type: list, default: []}}"
+    definition = load_text(f"name: n\ninputs: {inputs}\nsteps: [{{id: s, set: {{}}}}]").definition
+    assert read_inputs(definition, {"a": 3}) == {"a": 3, "b": "hi", "c": []}
+    for wrong in ({}, {"a": "3"}, {"a": True}, {"a": 1, "b": "he"}, {"a": 1, "z": 1}, {"a": None}):
+        with pytest.raises(Refused):
+            read_inputs(definition, wrong)
+    assert parse_input(definition, "a", "3") == 3
+    assert parse_input(definition, "b", "3") == "3"
+    assert parse_input(definition, "c", '["x"]') == ["x"]
+    with pytest.raises(Refused):
+        parse_input(definition, "a", "three")
