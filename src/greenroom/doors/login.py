@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from greenroom.doors.credentials import Bucket, cookie_name
 from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.room_login import get_entered
 from greenroom.hub import Hub
 from greenroom.log.clock import Clock
 from greenroom.log.ids import new_secret
@@ -57,6 +58,8 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
     async def enter(hub: Hub, by: Principal, request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
         wanted = _local("".join(form.get("next", [])))
+        if (entered := get_entered(hub, "".join(form.get("code", [])).strip(), wanted)) is not None:
+            return entered
         if not codes.take("".join(form.get("code", [])).strip()):
             if not guesses.take():
                 return _page("", wanted, "Too many wrong codes: wait a little.", 429)
@@ -100,7 +103,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
     return [
         Endpoint("GET", "/login", PUBLIC, show, "The login page", answer="text/html"),
         Endpoint("POST", "/login", PUBLIC, enter, "Exchange a one-time code for a cookie", max_bytes=4096, status=303),
-        Endpoint("POST", "/logout", "read", leave, "End this browser's login", max_bytes=4096, status=303),
+        Endpoint("POST", "/logout", "enter", leave, "End this browser's login", max_bytes=4096, status=303),
         Endpoint(
             "POST", "/api/login-codes", "operate", new_code, "A one-time code for another browser", answer=LoginCode
         ),
@@ -138,4 +141,5 @@ def _page(code: str, wanted: str, problem: str = "", status: int = 200) -> HTMLR
         "<p class='hint'>Get a code with <code>greenroom token login</code>, or from another browser's settings.</p>"
         "</main></body></html>",
         status_code=status,
+        headers={"referrer-policy": "same-origin"},  # with none at all a browser hides the origin of the form
     )

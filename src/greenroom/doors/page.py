@@ -3,8 +3,9 @@
 import json
 import mimetypes
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -43,12 +44,18 @@ class Built:
         return f"/{_INDEX}" in self.files
 
 
-@cache
-def built(folder: Path = FOLDER) -> Built:
-    """The build as it was when the hub first looked; a newer one is served after a restart."""
+def built() -> Built:
+    """The build as it is now."""
+    with suppress(FileNotFoundError):
+        return _built(FOLDER, (FOLDER / _PANELS).stat().st_mtime_ns)
+    return Built({}, frozenset())
+
+
+@lru_cache(maxsize=1)
+def _built(folder: Path, made_at: int) -> Built:
+    """Looked at anew when it was made anew; the list of panels is written last."""
     files = {f"/{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
-    listed = files.get(f"/{_PANELS}")
-    return Built(files, frozenset(json.loads(listed.read_text())) if listed else frozenset())
+    return Built(files, frozenset(json.loads((folder / _PANELS).read_text())))
 
 
 def is_public(method: str, path: str) -> bool:
@@ -95,7 +102,7 @@ def _is_known(hub: Hub, scope: Scope) -> bool:
                 key, _, token = pair.strip().partition("=")
                 if key == name:
                     who = get_principal(hub.rows, token, hub.log.clock.now())
-                    return who is not None and "read" in who.rights
+                    return who is not None and not who.rights.isdisjoint(("read", "answer"))
     return False
 
 
@@ -110,18 +117,13 @@ def _file(scope: Scope, path: str) -> Response | None:
     for encoding, ending in _ENCODINGS:
         if encoding in accepted and path + ending in files:
             headers["content-encoding"] = encoding
-            return Response(_read(files[path + ending]), headers=headers, media_type=_type_of(path))
-    return Response(_read(found), headers=headers, media_type=_type_of(path))
+            return Response(files[path + ending].read_bytes(), headers=headers, media_type=_type_of(path))
+    return Response(found.read_bytes(), headers=headers, media_type=_type_of(path))
 
 
 def _accepted(headers: Iterable[tuple[bytes, bytes]]) -> set[str]:
     said = b",".join(value for name, value in headers if name == b"accept-encoding").decode("latin-1")
     return {part.partition(";")[0].strip() for part in said.split(",")}
-
-
-@cache
-def _read(path: Path) -> bytes:
-    return path.read_bytes()
 
 
 def _type_of(path: str) -> str:

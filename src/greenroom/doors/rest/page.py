@@ -8,6 +8,7 @@ from greenroom import __version__
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.page import front
 from greenroom.doors.rest.wire import json
+from greenroom.doors.room_login import enter_room
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
 
@@ -18,11 +19,15 @@ class HubHealth(msgspec.Struct):
 
 
 async def show_health(hub: Hub, by: Principal, request: Request) -> Response:
+    """JSON to who asks for it or takes anything; a plain OK to the older clients that name no format."""
+    accept = request.headers.get("accept")
+    if accept is None or accept.startswith("text/plain"):
+        return Response("OK", media_type="text/plain")
     return json(HubHealth())
 
 
 async def show_front(hub: Hub, by: Principal, request: Request) -> Response:
-    return front(hub, request.scope)
+    return enter_room(hub, request) or front(hub, request.scope)
 
 
 class Me(msgspec.Struct):
@@ -35,14 +40,16 @@ class Me(msgspec.Struct):
     version: str
     now: int
     """The hub's clock, in milliseconds."""
+    room: str | None
+    """The room whose people the caller is one of."""
 
 
 async def show_me(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(Me(by.id, by.kind, by.name, sorted(by.rights), __version__, hub.log.clock.now()))
+    return json(Me(by.id, by.kind, by.name, sorted(by.rights), __version__, hub.log.clock.now(), by.room))
 
 
 ENDPOINTS = [
     Endpoint("GET", "/", PUBLIC, show_front, "The front page, or the way to the login", answer="text/html"),
-    Endpoint("GET", "/api/me", "read", show_me, "Who you are to this hub", answer=Me),
+    Endpoint("GET", "/api/me", "enter", show_me, "Who you are to this hub", answer=Me),
     Endpoint("GET", "/health", PUBLIC, show_health, "Whether the hub is well", answer=HubHealth),
 ]

@@ -35,7 +35,7 @@ class SyncSocket:
         await receive()
         by = scope.get(PRINCIPAL, NOBODY)
         count = self._sockets.get(by.id, 0)
-        if "read" not in by.rights or count >= MOST_SOCKETS:
+        if by.rights.isdisjoint(("read", "answer")) or count >= MOST_SOCKETS:
             await send({"type": "websocket.close", "code": 1008})
             return
         self._sockets[by.id] = count + 1

@@ -7,6 +7,8 @@ from greenroom.log.model import Rows
 from greenroom.nouns.access.model import CREDENTIALS, RIGHTS, Credential, Principal
 from greenroom.nouns.access.tokens import credential_of, matches
 
+_BY_ANOTHER = {"answer": frozenset({"operate"}), "enter": frozenset({"read", "answer"})}
+"""Rights that others bring: who operates may answer, and whoever may read or answer anything may come in."""
 _NAME = re.compile(r"[\w-]{1,64}")
 
 
@@ -45,8 +47,8 @@ def find_credentials(rows: Rows, kind: str | None = None) -> list[Credential]:
 
 
 def need_right(by: Principal, right: str) -> None:
-    """Refuse whoever lacks a right. Who operates may answer whatever is asked."""
-    if right not in by.rights and not (right == "answer" and by.operates):
+    """Refuse whoever lacks a right."""
+    if right not in by.rights and by.rights.isdisjoint(_BY_ANOTHER.get(right, ())):
         raise Refused(
             "forbidden",
             f"A credential of kind {by.kind} may not do this: it needs the right '{right}'.",
