@@ -7,6 +7,16 @@ from greenroom.nouns.asks.project import ASKS_NOUN
 from greenroom.nouns.nodes.project import NODES_NOUN
 from greenroom.nouns.policy.project import POLICY_NOUN
 from greenroom.nouns.runs.project import RUNS_NOUN
+from greenroom.nouns.servers.project import SERVERS_NOUN
 from greenroom.nouns.threads.project import THREADS_NOUN
 
-NOUNS: tuple[Noun, ...] = (ACCESS, NODES_NOUN, AGENTS_NOUN, THREADS_NOUN, POLICY_NOUN, ASKS_NOUN, RUNS_NOUN)
+NOUNS: tuple[Noun, ...] = (
+    ACCESS,
+    NODES_NOUN,
+    AGENTS_NOUN,
+    THREADS_NOUN,
+    SERVERS_NOUN,
+    POLICY_NOUN,
+    ASKS_NOUN,
+    RUNS_NOUN,
+)

@@ -1,0 +1,31 @@
+"""What the paths of a call really are on this machine, after links: the hub cannot look."""
+
+import logging
+import os
+import posixpath
+from pathlib import Path
+from typing import Any
+
+from greenroom.nouns.policy.facts import find_path_texts
+
+logger = logging.getLogger(__name__)
+_MOST = 200
+
+
+def seen_here(directory: Path, tool: str, arguments: Any) -> dict[str, Any]:
+    """Where a call would run, and those of its paths that lead elsewhere than they say."""
+    base = os.path.realpath(directory)
+    resolved = {}
+    try:
+        texts = find_path_texts(tool, arguments)
+    except (ValueError, RecursionError) as error:  # the hub judges it without our help then
+        logger.warning("the paths of a call of %s cannot be looked at: %s", tool[:100], error)
+        return {"directory": base}
+    for text in texts[:_MOST]:
+        if "\x00" in text:
+            continue
+        plain = posixpath.normpath(posixpath.join(base, text.removeprefix("file://")))
+        real = os.path.realpath(Path(base, Path(text.removeprefix("file://")).expanduser()))
+        if real != plain:
+            resolved[text] = real
+    return {"directory": base} | ({"resolved": resolved} if resolved else {})

@@ -1,0 +1,39 @@
+"""Which tools of servers an agent may see."""
+
+import fnmatch
+
+from greenroom.log.model import Rows
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.servers.model import BETWEEN, SERVER_TOOLS, SERVERS, Server, ServerTool
+
+
+def find_offered(rows: Rows, by: Principal) -> list[tuple[Server, ServerTool]]:
+    """The accepted tools that this principal may see, by name."""
+    if "chat" not in by.rights or by.kind not in ("agent", "operator"):
+        return []
+    servers = {server.name: server for server in rows.find(SERVERS) if _is_for(rows, by, server)}
+    tools = [tool for tool in rows.find(SERVER_TOOLS, {"state": "accepted"}) if tool.server in servers]
+    return [(servers[tool.server], tool) for tool in sorted(tools, key=lambda one: one.offered_as)]
+
+
+def get_offered(rows: Rows, by: Principal, name: str) -> tuple[Server, ServerTool] | None:
+    """The accepted tool of this name, unless it does not exist for this principal."""
+    server_name, between, tool_name = name.partition(BETWEEN)
+    if not between or "chat" not in by.rights or by.kind not in ("agent", "operator"):
+        return None
+    server, tool = rows.get(SERVERS, server_name), rows.get(SERVER_TOOLS, server_name, tool_name)
+    if server is None or tool is None or tool.state != "accepted" or not _is_for(rows, by, server):
+        return None
+    return server, tool
+
+
+def _is_for(rows: Rows, by: Principal, server: Server) -> bool:
+    if not server.definition.enabled:
+        return False
+    wanted = server.definition.profiles
+    if not wanted or by.kind == "operator":
+        return True
+    agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
+    profile = (agent.profile if agent else None) or "external"
+    return any(fnmatch.fnmatchcase(profile, pattern) for pattern in wanted)
