@@ -5,13 +5,31 @@ BIN := .venv/bin
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-setup: .venv/ready ## install everything the project needs into .venv
+setup: .venv/ready page ## install everything the project needs into .venv, and build the page
 
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch .venv/ready
+
+# The page needs Node.js to be built, and nothing to run.
+ifneq ($(shell command -v npm),)
+page: src/greenroom/page/panels.json ## build the web page into the package
+else
+page:
+	@echo "Node.js is not installed: the web page is not built, the hub says so at /. Everything else works."
+endif
+
+web/node_modules/ready: web/package.json web/package-lock.json
+	npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch web/node_modules/ready
+
+src/greenroom/page/panels.json: web/node_modules/ready $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f)
+	npm run --prefix web --silent build -- --logLevel warn
+
+shots: setup ## take screenshots of every panel into build/shots
+	$(BIN)/python web/rig.py --shots build/shots
 
 run: setup ## start the hub on embedded defaults
 	$(BIN)/greenroom serve
@@ -49,6 +67,7 @@ check: setup ## lint, types, floors
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if [ -d web/node_modules ]; then npm run --prefix web --silent check; fi
 
 fix: setup ## format and repair what can be repaired by itself
 	$(BIN)/ruff check --fix .
@@ -68,4 +87,4 @@ lock: setup ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --extra dev --extra postgres --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
 
-.PHONY: help setup run clis debian test test-clis check fix bench docs proto lock
+.PHONY: help setup page shots run clis debian test test-clis check fix bench docs proto lock

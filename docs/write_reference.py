@@ -9,6 +9,8 @@ import ast
 import asyncio
 import itertools
 import re
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -131,6 +133,7 @@ def main() -> None:
         if new != text:
             path.write_text(new)
             print(f"renewed {path.relative_to(ROOT)}")
+    subprocess.run([sys.executable, ROOT / "web" / "write_types.py"], check=True)
 
 
 if __name__ == "__main__":

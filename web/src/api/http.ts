@@ -1,0 +1,60 @@
+/** Calls to the hub. Whatever is refused becomes an ApiError whose message is a sentence for people. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly body: unknown = null,
+  ) {
+    super(message)
+  }
+}
+
+export function toLogin(): void {
+  location.assign(`/login?next=${encodeURIComponent(location.pathname)}`)
+}
+
+interface Options {
+  query?: Record<string, string | number | boolean | null | undefined>
+  key?: string
+  signal?: AbortSignal
+}
+
+export async function call<T>(method: string, path: string, body?: unknown, options: Options = {}): Promise<T> {
+  const query = Object.entries(options.query ?? {}).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, String(value)]],
+  )
+  const url = query.length ? `${path}?${new URLSearchParams(query as [string, string][])}` : path
+  const headers: Record<string, string> = {}
+  const form = body instanceof FormData
+  if (body !== undefined && !form) headers['content-type'] = 'application/json'
+  if (options.key) headers['idempotency-key'] = options.key
+  let answer: Response
+  try {
+    answer = await fetch(url, {
+      method,
+      headers,
+      signal: options.signal,
+      body: body === undefined ? undefined : form ? body : JSON.stringify(body),
+    })
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new ApiError(0, 'unreachable', 'The hub cannot be reached: nothing was changed.')
+  }
+  const text = await answer.text()
+  const data: unknown = text && answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text
+  if (answer.ok) return data as T
+  if (answer.status === 401) toLogin()
+  const { detail, code } = (typeof data === 'object' && data ? data : {}) as { detail?: unknown; code?: string }
+  const sentence = typeof detail === 'string' ? detail : detail ? JSON.stringify(detail) : answer.statusText
+  throw new ApiError(answer.status, code ?? String(answer.status), sentence, data)
+}
+
+export const get = <T>(path: string, query?: Options['query'], signal?: AbortSignal) =>
+  call<T>('GET', path, undefined, { query, signal })
+export const post = <T>(path: string, body: unknown = {}, options?: Options) => call<T>('POST', path, body, options)
+export const put = <T>(path: string, body: unknown = {}) => call<T>('PUT', path, body)
+export const del = <T>(path: string, body?: unknown) => call<T>('DELETE', path, body)
+
+/** An id of our own for something that must be done once, however often it is sent. */
+export const newKey = () => crypto.randomUUID()

@@ -1,0 +1,641 @@
+// Written by web/write_types.py from the Python source: change it there.
+
+export interface Agent {
+  id: string
+  name: string
+  ide: string
+  model: string
+  registered_at: number
+  enrolled_by: string
+  description?: string
+  capabilities?: string[]
+  skills?: Skill[]
+  display_name?: string | null
+  emoji?: string | null
+  looks?: string
+  state?: string
+  profile?: string | null
+  kept_as?: string | null
+  node_id?: string | null
+  process?: string
+  session?: string | null
+  run_id?: string | null
+}
+
+export interface AgentContext {
+  parentOutput?: unknown
+  sharedVariables?: Record<string, unknown>
+  historySummary?: string | null
+  fileReferences?: string[]
+  constraints?: Constraints
+}
+
+export interface Answer {
+  verdict: string
+  by: string
+  name: string
+  at: number
+  text?: string
+  options?: string[][]
+  arguments?: unknown
+  digest?: string
+  contents?: Content[]
+  form?: unknown
+  scope?: string
+  rule?: string
+}
+
+export interface Approval {
+  by: string
+  name: string
+  at: number
+}
+
+export interface Ask {
+  id: string
+  kind: string
+  state: string
+  asker: Asker
+  key: string
+  title: string
+  asked_at: number
+  agent_id?: string | null
+  run_id?: string | null
+  workflow_run_id?: string | null
+  thread_id?: string | null
+  room?: string | null
+  risk?: string
+  why?: string
+  rule?: string
+  text?: string
+  questions?: Question[]
+  form?: Record<string, unknown> | null
+  subject?: Subject | null
+  digest?: string
+  edits?: boolean
+  contents?: Content[]
+  labels?: Record<string, string>
+  approvers?: number
+  approvals?: Approval[]
+  deadline?: number
+  warn_at?: number
+  warned?: boolean
+  snoozed_until?: number
+  delegated_to?: string | null
+  due?: number
+  answer?: Answer | null
+  closed_at?: number
+  reason?: string
+  taken_at?: number
+  seq?: number
+}
+
+export interface AskFile {
+  ask_id: string
+  file: string
+  mime: string
+  size: number
+}
+
+export interface Asker {
+  by: string
+  name?: string
+  agent_id?: string | null
+  run_id?: string | null
+  call_id?: string | null
+  native?: string | null
+  workflow_run_id?: string | null
+  step?: string | null
+  key?: string | null
+}
+
+export interface Author {
+  author_id: string
+  minute: number
+  count: number
+  before?: number
+}
+
+export interface Brief {
+  thread_id: string
+  system_prompt?: string | null
+  metadata?: Record<string, unknown> | null
+}
+
+export interface Budget {
+  calls_per_run?: number | null
+  calls_per_hour?: number | null
+  asks_per_run?: number | null
+  asks_per_hour?: number | null
+  usd_per_day?: number | null
+}
+
+export interface Call {
+  run_id: string
+  call_id: string
+  tool: string
+  started_at: number
+  title?: string
+  input?: unknown
+  output?: string
+  ok?: boolean | null
+  ended_at?: number | null
+}
+
+export interface Constraints {
+  maxTokens?: number | null
+  maxDuration?: number | null
+  allowedTools?: string[] | null
+}
+
+export interface Content {
+  type: string
+  text?: string
+  mime?: string
+  uri?: string
+  name?: string
+  file?: string | null
+  size?: number
+}
+
+export interface Credential {
+  id: string
+  kind: string
+  name: string
+  digest: string
+  rights: string[]
+  created_at: number
+  created_by: string
+  agent_id?: string | null
+  threads?: string[] | null
+  room?: string | null
+  expires_at?: number | null
+  revoked_at?: number | null
+  browser?: boolean
+}
+
+export interface DayCost {
+  day: string
+  usd: number
+}
+
+export interface Decision {
+  message_id: string
+  thread_id: string
+  kind: string
+  candidate_id: string | null
+  about_seq: number
+  raised_at: number
+  action?: string | null
+  decided_by?: string | null
+  decided_at?: number | null
+}
+
+export interface Definition {
+  driver: string
+  display_name?: string
+  description?: string
+  command?: string[]
+  type?: string
+  capabilities?: string[]
+  model?: string | null
+  instructions?: string | null
+  skills?: string[]
+  directory?: string | null
+  worktree?: boolean
+  env?: Record<string, string>
+  pass_env?: string[]
+  sandbox?: string
+  approvals?: string
+  allowed_tools?: string[]
+  denied_tools?: string[]
+  may_spawn?: boolean
+  may_write?: boolean
+  may_execute?: boolean
+  may_network?: boolean
+  max_depth?: number
+  max_children?: number
+  timeout_s?: number
+  start_timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  labels?: string[]
+  node?: string | null
+  wake_on?: string[]
+  invite_prompt?: string | null
+  idle_s?: number
+  enabled?: boolean
+  options?: Record<string, unknown>
+}
+
+export interface DescribedTool {
+  name: string
+  description?: string
+  schema?: Record<string, unknown>
+  annotations?: Record<string, unknown>
+  digest: string
+}
+
+export interface Edit {
+  message_id: string
+  version: number
+  number: string
+  old_content: string
+  old_body?: string | null
+  edited_by: string
+  edited_at: number
+}
+
+export interface Grant {
+  id: string
+  scope: "profile" | "run"
+  holder: string
+  like: string
+  words: string
+  at: number
+  by: string
+  ask_id?: string | null
+}
+
+export interface Item {
+  run_id: string
+  place: string
+  number: number
+  kind: string
+  data: Record<string, unknown>
+  at: number
+}
+
+export interface Judgement {
+  id: string
+  at: number
+  wanted: Wanted
+  verdict: Verdict
+  decision: string
+  run_id: string
+  profile: string
+  digest: string
+  ask_id?: string | null
+  answer?: string | null
+  answered_by?: string | null
+  answered_at?: number | null
+}
+
+export interface KeptRule {
+  name: string
+  place: number
+  rule: Rule
+  source: string
+  changed_at: number
+  by: string
+}
+
+export interface Limits {
+  max_depth?: number
+  max_runs?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+}
+
+export interface Member {
+  thread_id: string
+  member_id: string
+  joined_at: number
+  nonce: string
+  issued?: number
+  unused?: number[]
+  refresh?: boolean
+  delivered?: number
+  seen?: number
+  acted?: number
+}
+
+export interface Message {
+  id: string
+  thread_id: string
+  seq: number
+  author_id: string
+  author_name: string
+  role: string
+  content: string
+  created_at: number
+  agent?: boolean
+  body?: string | null
+  priority?: string
+  mentions?: string[]
+  metadata?: Record<string, unknown> | null
+  reply_to?: string | null
+  handoff_target?: string | null
+  stop_reason?: string | null
+  edited_at?: number | null
+  edit_version?: number
+  reactions?: Reaction[]
+}
+
+export interface Node {
+  id: string
+  name: string
+  joined_at: number
+  state?: string
+  epoch?: number
+  boot?: string
+  taken?: number
+  labels?: string[]
+  capacity?: number
+  drivers?: Record<string, string>
+  local?: boolean
+  changed_at?: number
+}
+
+export interface Option {
+  label: string
+  description?: string
+}
+
+export interface Options {
+  loop_times?: number
+  loop_window_s?: number
+  timezone?: string
+  budget?: Budget
+}
+
+export interface Order {
+  id: string
+  node_id: string
+  op: string
+  run_id: string
+  agent_id: string
+  body?: Record<string, unknown>
+  at?: number
+}
+
+export interface Payload {
+  blob: string
+  message_id: string
+  thread_id: string
+}
+
+export interface Place {
+  profile: string | null
+  depth?: number
+  thread?: string | null
+  run?: string | null
+  allowed_tools?: string[] | null
+}
+
+export interface PolicyState {
+  id: string
+  digest: string
+  options?: Options
+  version?: number
+}
+
+export interface Profile {
+  name: string
+  definition: Definition
+  source: string
+  changed_at: number
+}
+
+export interface Question {
+  question: string
+  header?: string
+  options?: Option[]
+  multiple?: boolean
+  custom?: boolean
+}
+
+export interface Reaction {
+  agent_id: string
+  reaction: string
+  at: number
+}
+
+export interface Rule {
+  decision: "allow" | "ask" | "deny"
+  tools?: string[]
+  kinds?: string[]
+  arguments?: Record<string, string>
+  paths?: string[]
+  where?: "any" | "inside" | "outside"
+  hosts?: string[]
+  commands?: string[]
+  when?: string
+  profiles?: string[]
+  min_depth?: number | null
+  max_depth?: number | null
+  threads?: string[]
+  runs?: string[]
+  days?: string[]
+  hours?: string
+  until?: number | null
+  risk?: "high" | "low" | "medium" | null
+  once?: "" | "run"
+  note?: string
+}
+
+export interface Run {
+  id: string
+  profile: string
+  agent_id: string
+  root_id: string
+  depth: number
+  status: string
+  prompt: string
+  created_at: number
+  by: string
+  parent_id?: string | null
+  path?: string[]
+  thread_id?: string | null
+  node_id?: string | null
+  pinned?: string | null
+  keep?: boolean
+  context?: AgentContext | null
+  output?: string | null
+  result?: unknown
+  error?: string | null
+  waiting_for?: string | null
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+  earlier?: Spent
+  calls?: number
+  items?: number
+  session?: string | null
+  isolation?: string
+  started_at?: number | null
+  ended_at?: number | null
+  deadline?: number
+  timeout_s?: number
+  max_tokens?: number | null
+}
+
+export interface Server {
+  name: string
+  definition: ServerDefinition
+  source: string
+  changed_at: number
+  state?: string
+  error?: string
+  state_at?: number
+}
+
+export interface ServerDefinition {
+  command?: string[]
+  url?: string | null
+  directory?: string | null
+  env?: Record<string, string>
+  secrets?: Record<string, string>
+  risks?: Record<string, "high" | "low" | "medium">
+  trust_annotations?: boolean
+  profiles?: string[]
+  timeout_s?: number
+  description?: string
+  enabled?: boolean
+}
+
+export interface ServerTool {
+  server: string
+  name: string
+  seen: DescribedTool
+  seen_at: number
+  state?: string
+  accepted?: DescribedTool | null
+  accepted_by?: string | null
+  accepted_at?: number | null
+}
+
+export interface Skill {
+  id: string
+  name: string
+  description?: string
+  tags?: string[]
+  examples?: string[]
+}
+
+export interface Spent {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+}
+
+export interface Subject {
+  tool: string
+  arguments?: unknown
+  directory?: string
+  profile?: string
+  agent_id?: string
+  run_id?: string
+  sandbox?: string
+  files?: Record<string, string>
+}
+
+export interface Template {
+  id: string
+  name: string
+  system_prompt: string
+  created_at?: number
+  description?: string
+  default_metadata?: Record<string, unknown> | null
+  builtin?: boolean
+}
+
+export interface Thread {
+  id: string
+  topic: string
+  status: string
+  created_at: number
+  owner: string
+  current_seq?: number
+  admin_id?: string | null
+  admin_since?: number
+  admin_kind?: string
+  closed_at?: number | null
+  summary?: string | null
+  template_id?: string | null
+  settings?: ThreadSettings
+  status_before?: string | null
+  messages?: number
+  last_at?: number
+  mailbox_of?: string | null
+}
+
+export interface ThreadSettings {
+  auto_administrator_enabled?: boolean
+  timeout_seconds?: number
+  switch_timeout_seconds?: number
+}
+
+export interface Tree {
+  root_id: string
+  limits: Limits
+  runs?: number
+  live?: number
+  tokens?: number
+  cost_usd?: number
+  tombstone?: string | null
+}
+
+export interface Upload {
+  id: string
+  blob: string
+  name: string
+  mime: string
+  size: number
+  by: string
+  at: number
+}
+
+export interface Verdict {
+  decision: "allow" | "ask" | "deny"
+  risk: "high" | "low" | "medium"
+  rule: string
+  why: string
+  once?: string
+  like?: string
+  like_words?: string
+  kind?: string
+  digest?: string
+}
+
+export interface Wanted {
+  tool: string
+  arguments?: unknown
+  directory?: string | null
+  resolved?: Record<string, string>
+  lineage?: Place[]
+  agent_id?: string | null
+  server?: string | null
+  risk?: "high" | "low" | "medium" | null
+}
+
+export interface Tables {
+  "agent": Agent
+  "ask": Ask
+  "ask_file": AskFile
+  "author": Author
+  "brief": Brief
+  "call": Call
+  "credential": Credential
+  "day_cost": DayCost
+  "decision": Decision
+  "edit": Edit
+  "grant": Grant
+  "item": Item
+  "judgement": Judgement
+  "member": Member
+  "message": Message
+  "node": Node
+  "order": Order
+  "payload": Payload
+  "policy": PolicyState
+  "profile": Profile
+  "rule": KeptRule
+  "run": Run
+  "server": Server
+  "server_tool": ServerTool
+  "template": Template
+  "thread": Thread
+  "tree": Tree
+  "upload": Upload
+}

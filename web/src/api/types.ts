@@ -1,0 +1,1209 @@
+// Written by web/write_types.py from the Python source: change it there.
+
+export interface Admin {
+  admin_id?: string | null
+  admin_name?: string | null
+  admin_emoji?: string | null
+  admin_type?: string | null
+  assigned_at?: string | null
+}
+
+export interface Agent {
+  id: string
+  name: string
+  display_name: string
+  alias_source: string
+  description: string
+  ide: string
+  model: string
+  emoji: string
+  capabilities: string[]
+  skills: Skill[]
+  is_online: boolean
+  registered_at: string
+  last_heartbeat: string
+  last_activity: string
+  last_activity_time: string
+  is_sse_connected?: boolean
+}
+
+export interface AgentChange {
+  token?: string | null
+  description?: string | null
+  capabilities?: string[] | null
+  skills?: Skill[] | null
+  display_name?: string | null
+  emoji?: string | null
+}
+
+export interface AgentContext {
+  parentOutput?: unknown
+  sharedVariables?: Record<string, unknown>
+  historySummary?: string | null
+  fileReferences?: string[]
+  constraints?: Constraints
+}
+
+export interface AgentNumbers {
+  total: number
+  online: number
+}
+
+export interface AgentProof {
+  agent_id: string
+  token?: string | null
+}
+
+export interface Answer {
+  verdict: string
+  by: string
+  name: string
+  at: number
+  text?: string
+  options?: string[][]
+  arguments?: unknown
+  digest?: string
+  contents?: Content[]
+  form?: unknown
+  scope?: string
+  rule?: string
+}
+
+export interface Answering {
+  verdict: string
+  text?: string
+  options?: string[][]
+  arguments?: unknown
+  contents?: Given[]
+  form?: unknown
+  scope?: string
+  digest?: string | null
+  name?: string
+}
+
+export interface Applied {
+  names: string[]
+}
+
+export interface Approval {
+  by: string
+  name: string
+  at: number
+}
+
+export interface Ask {
+  id: string
+  kind: string
+  state: string
+  asker: Asker
+  key: string
+  title: string
+  asked_at: number
+  agent_id?: string | null
+  run_id?: string | null
+  workflow_run_id?: string | null
+  thread_id?: string | null
+  room?: string | null
+  risk?: string
+  why?: string
+  rule?: string
+  text?: string
+  questions?: Question[]
+  form?: Record<string, unknown> | null
+  subject?: Subject | null
+  digest?: string
+  edits?: boolean
+  contents?: Content[]
+  labels?: Record<string, string>
+  approvers?: number
+  approvals?: Approval[]
+  deadline?: number
+  warn_at?: number
+  warned?: boolean
+  snoozed_until?: number
+  delegated_to?: string | null
+  due?: number
+  answer?: Answer | null
+  closed_at?: number
+  reason?: string
+  taken_at?: number
+  seq?: number
+}
+
+export interface Asker {
+  by: string
+  name?: string
+  agent_id?: string | null
+  run_id?: string | null
+  call_id?: string | null
+  native?: string | null
+  workflow_run_id?: string | null
+  step?: string | null
+  key?: string | null
+}
+
+export interface Asks {
+  asks: Ask[]
+  next: number | null
+}
+
+export interface Audit {
+  events: AuditEvent[]
+  next_after_seq: number | null
+}
+
+export interface AuditEvent {
+  seq: number
+  at: string
+  by: string
+  type: string
+  data: Record<string, unknown>
+}
+
+export interface Batch {
+  answers: OneOfMany[]
+}
+
+export interface Budget {
+  calls_per_run?: number | null
+  calls_per_hour?: number | null
+  asks_per_run?: number | null
+  asks_per_hour?: number | null
+  usd_per_day?: number | null
+}
+
+export interface Bundle {
+  profiles: Record<string, Record<string, unknown>>
+}
+
+export interface Call {
+  run_id: string
+  call_id: string
+  tool: string
+  started_at: number
+  title?: string
+  input?: unknown
+  output?: string
+  ok?: boolean | null
+  ended_at?: number | null
+}
+
+export interface Cancel {
+  cascade?: boolean
+  reason?: string
+}
+
+export interface ChangedAgent {
+  agent_id: string
+  name: string
+  display_name: string
+  emoji: string
+  description: string
+  capabilities: string[]
+  skills: Skill[]
+  last_activity?: string
+  ok?: boolean
+}
+
+export interface ChangedMessage {
+  version: number
+  msg_id?: string | null
+  edited_at?: string | null
+  edited_by?: string | null
+  no_change?: boolean
+}
+
+export interface Checked {
+  profiles: Health[]
+  wrong_files: WrongFile[]
+}
+
+export interface Closing {
+  summary?: string | null
+}
+
+export interface Constraints {
+  maxTokens?: number | null
+  maxDuration?: number | null
+  allowedTools?: string[] | null
+}
+
+export interface Content {
+  type: string
+  text?: string
+  mime?: string
+  uri?: string
+  name?: string
+  file?: string | null
+  size?: number
+}
+
+export interface Credential {
+  id: string
+  kind: string
+  name: string
+  rights: string[]
+  agent_id: string | null
+  threads: string[] | null
+  room: string | null
+  created_at: string
+  created_by: string
+  expires_at: string | null
+  revoked_at: string | null
+  browser: boolean
+}
+
+export interface DecisionTaken {
+  ok: boolean
+  action: string
+  thread_id: string
+  already_decided: boolean
+  notified_admin_id?: string | null
+  notified_admin_name?: string | null
+  new_admin_id?: string | null
+  new_admin_name?: string | null
+  kept_admin_id?: string | null
+  kept_admin_name?: string | null
+  source_message_id?: string | null
+  decided_at?: string | null
+}
+
+export interface Definition {
+  driver: string
+  display_name?: string
+  description?: string
+  command?: string[]
+  type?: string
+  capabilities?: string[]
+  model?: string | null
+  instructions?: string | null
+  skills?: string[]
+  directory?: string | null
+  worktree?: boolean
+  env?: Record<string, string>
+  pass_env?: string[]
+  sandbox?: string
+  approvals?: string
+  allowed_tools?: string[]
+  denied_tools?: string[]
+  may_spawn?: boolean
+  may_write?: boolean
+  may_execute?: boolean
+  may_network?: boolean
+  max_depth?: number
+  max_children?: number
+  timeout_s?: number
+  start_timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  labels?: string[]
+  node?: string | null
+  wake_on?: string[]
+  invite_prompt?: string | null
+  idle_s?: number
+  enabled?: boolean
+  options?: Record<string, unknown>
+}
+
+export interface Delegate {
+  to: string
+}
+
+export interface Deleted {
+  thread_id: string
+  topic: string
+  message_count: number
+}
+
+export interface DeletedThread {
+  deleted: Deleted
+  ok?: boolean
+}
+
+export interface Edit {
+  version: number
+  old_content: string
+  edited_by: string
+  created_at: string
+}
+
+export interface Error {
+  detail: unknown
+  code: string
+}
+
+export interface Extend {
+  timeout_s?: number | null
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+}
+
+export interface Found {
+  message_id: string
+  thread_id: string
+  thread_topic: string
+  author: string
+  seq: number
+  created_at: string
+  snippet: string
+  metadata: string | null
+}
+
+export interface Given {
+  type?: string
+  text?: string
+  data?: string | null
+  mime?: string
+  uri?: string
+  name?: string
+}
+
+export interface GivenCredential {
+  id: string
+  kind: string
+  name: string
+  rights: string[]
+  agent_id: string | null
+  threads: string[] | null
+  room: string | null
+  created_at: string
+  created_by: string
+  expires_at: string | null
+  revoked_at: string | null
+  browser: boolean
+  token: string | null
+}
+
+export interface Grant {
+  id: string
+  scope: "profile" | "run"
+  holder: string
+  like: string
+  words: string
+  at: number
+  by: string
+  ask_id?: string | null
+}
+
+export interface Health {
+  name: string
+  driver: string
+  source: string
+  enabled: boolean
+  ok: boolean
+  problems: string[]
+  nodes: NodeHealth[]
+}
+
+export interface History {
+  message_id: string
+  current_content: string
+  edit_version: number
+  edits: Edit[]
+}
+
+export interface HubHealth {
+  status?: string
+  service?: string
+}
+
+export interface Imported {
+  names: string[]
+}
+
+export interface Invite {
+  agent_name: string
+  prompt?: string | null
+}
+
+export interface Invited {
+  ok: boolean
+  agent_name: string
+  reason: string
+  command_executed: string
+  run_id?: string | null
+  agent_id?: string | null
+  detail?: string | null
+}
+
+export interface Item {
+  run_id: string
+  place: string
+  number: number
+  kind: string
+  data: Record<string, unknown>
+  at: number
+}
+
+export interface Joined {
+  thread: Thread
+  current_seq: number
+  reply_token: string | null
+  reply_window?: ReplyWindow
+}
+
+export interface JoinedNode {
+  node_id: string
+  name: string
+  token: string
+}
+
+export interface Judgement {
+  id: string
+  at: number
+  wanted: Wanted
+  verdict: Verdict
+  decision: string
+  run_id: string
+  profile: string
+  digest: string
+  ask_id?: string | null
+  answer?: string | null
+  answered_by?: string | null
+  answered_at?: number | null
+}
+
+export interface Judgements {
+  judgements: Judgement[]
+  next_before: number | null
+}
+
+export interface KeptImage {
+  url: string
+  name: string
+  id: string
+  mime: string
+  size: number
+}
+
+export interface KeptRule {
+  name: string
+  place: number
+  rule: Rule
+  source: string
+  changed_at: number
+  by: string
+}
+
+export interface KickedAgent {
+  agent_id: string
+  agent_name: string
+  threads_interrupted: string[]
+  sessions_disconnected_count: number
+  message: string
+  ok?: boolean
+}
+
+export interface Line {
+  judgement_id: string
+  at: number
+  tool: string
+  words: string
+  profile: string
+  run_id: string
+  was: string
+  answer: string | null
+  would: string
+  fits: string
+  rule: string
+  why: string
+}
+
+export interface ListedAgent {
+  id: string
+  name: string
+  display_name: string
+  alias_source: string
+  description: string
+  ide: string
+  model: string
+  emoji: string
+  capabilities: string[]
+  skills: Skill[]
+  is_online: boolean
+  registered_at: string
+  last_heartbeat: string
+  last_activity: string
+  last_activity_time: string
+  is_sse_connected?: boolean
+  is_invitable?: boolean
+  is_available?: boolean
+  profile?: string | null
+}
+
+export interface ListedProfile {
+  name: string
+  display_name: string
+  description: string
+  driver: string
+  enabled: boolean
+  source: string
+  is_invitable: boolean
+}
+
+export interface ListedTemplate {
+  id: string
+  name: string
+  description: string
+  is_builtin: boolean
+  created_at: string
+}
+
+export interface LoginCode {
+  code: string
+  expires_in_s: number
+}
+
+export interface MadeTemplate {
+  id: string
+  name: string
+  description: string | null
+  is_builtin?: boolean
+}
+
+export interface Mail {
+  content: string
+  author?: string | null
+  priority?: string
+  metadata?: Record<string, unknown> | null
+}
+
+export interface Me {
+  id: string
+  kind: string
+  name: string
+  rights: string[]
+  version: string
+  now: number
+  room: string | null
+}
+
+export interface Member {
+  agent_id?: string | null
+}
+
+export interface Message {
+  id: string
+  seq: number
+  author: string
+  author_id: string | null
+  author_name: string
+  author_emoji: string
+  role: string
+  content: string
+  created_at: string
+  priority: string
+  reply_to_msg_id: string | null
+  metadata: string | null
+  edited_at: string | null
+  edit_version: number
+  reactions: Reaction[]
+}
+
+export interface MessageChange {
+  content: string
+  edited_by?: string | null
+}
+
+export interface MessageNumbers {
+  total: number
+  rate: Record<string, number>
+  stop_reasons: Record<string, number>
+  avg_latency_ms?: number | null
+}
+
+export interface MessageOfThread {
+  id: string
+  seq: number
+  author: string
+  author_id: string | null
+  author_name: string
+  author_emoji: string
+  role: string
+  content: string
+  created_at: string
+  priority: string
+  reply_to_msg_id: string | null
+  metadata: string | null
+  edited_at: string | null
+  edit_version: number
+  reactions: Reaction[]
+  thread_id: string
+}
+
+export interface Metrics {
+  status: string
+  uptime_seconds: number
+  started_at: string
+  threads: ThreadNumbers
+  messages: MessageNumbers
+  agents: AgentNumbers
+  schema_version: number
+  seq: number
+  commits: number
+  events: number
+  queue: number
+  waiters: number
+  memory_bytes: number | null
+  reactor_errors: number
+}
+
+export interface NewAgent {
+  ide: string
+  model: string
+  description?: string | null
+  capabilities?: string[] | null
+  skills?: Skill[] | null
+  display_name?: string | null
+  emoji?: string | null
+}
+
+export interface NewAsk {
+  title: string
+  kind?: string
+  text?: string
+  questions?: Question[]
+  form?: Record<string, unknown> | null
+  contents?: Given[]
+  labels?: Record<string, string>
+  thread_id?: string | null
+  room?: string | null
+  risk?: string | null
+  approvers?: number
+  timeout_s?: number | null
+}
+
+export interface NewCredential {
+  kind: string
+  name: string
+  rights?: string[] | null
+  agent_id?: string | null
+  threads?: string[] | null
+  room?: string | null
+  expires_in_s?: number | null
+}
+
+export interface NewDecision {
+  action: "cancel" | "keep" | "switch" | "takeover"
+  candidate_admin_id?: string | null
+  source_message_id?: string | null
+}
+
+export interface NewMessage {
+  content: string
+  author?: string | null
+  role?: string
+  priority?: string
+  mentions?: string[] | null
+  metadata?: Record<string, unknown> | null
+  images?: (Record<string, unknown>)[] | null
+  reply_to_msg_id?: string | null
+  expected_last_seq?: number | null
+  reply_token?: string | null
+}
+
+export interface NewNode {
+  name: string
+}
+
+export interface NewReaction {
+  reaction: string
+  agent_id?: string | null
+}
+
+export interface NewRule {
+  rule: Rule
+  before?: string | null
+}
+
+export interface NewRun {
+  profile: string
+  prompt: string
+  agent?: string | null
+  keep?: boolean
+  keep_as?: string | null
+  thread_id?: string | null
+  parent_id?: string | null
+  node?: string | null
+  context?: AgentContext | null
+  timeout_s?: number | null
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+}
+
+export interface NewState {
+  state: string
+}
+
+export interface NewTemplate {
+  id: string
+  name: string
+  system_prompt?: string
+  description?: string | null
+  default_metadata?: Record<string, unknown> | null
+}
+
+export interface NewThread {
+  topic: string
+  creator_agent_id?: string | null
+  metadata?: Record<string, unknown> | null
+  system_prompt?: string | null
+  template?: string | null
+}
+
+export interface Node {
+  id: string
+  name: string
+  joined_at: number
+  state?: string
+  epoch?: number
+  boot?: string
+  taken?: number
+  labels?: string[]
+  capacity?: number
+  drivers?: Record<string, string>
+  local?: boolean
+  changed_at?: number
+}
+
+export interface NodeHealth {
+  node: string
+  state: string
+  version: string
+  problems?: string[]
+}
+
+export interface Ok {
+  ok?: boolean
+}
+
+export interface OneOfMany {
+  verdict: string
+  text?: string
+  options?: string[][]
+  arguments?: unknown
+  contents?: Given[]
+  form?: unknown
+  scope?: string
+  digest?: string | null
+  name?: string
+  ask_id: string
+}
+
+export interface OpenedThread {
+  id: string
+  topic: string
+  status: string
+  system_prompt: string | null
+  template_id: string | null
+  created_at: string
+  current_seq: number
+  reply_token: string
+  reply_window?: ReplyWindow
+}
+
+export interface Option {
+  label: string
+  description?: string
+}
+
+export interface Options {
+  loop_times?: number
+  loop_window_s?: number
+  timezone?: string
+  budget?: Budget
+}
+
+export interface Place {
+  profile: string | null
+  depth?: number
+  thread?: string | null
+  run?: string | null
+  allowed_tools?: string[] | null
+}
+
+export interface Policy {
+  version: number
+  options: Options
+  rules: KeptRule[]
+  grants: Grant[]
+  wrong: Wrong[]
+}
+
+export interface PostedMessage {
+  id: string
+  seq: number
+  author: string
+  author_id: string | null
+  author_name: string
+  author_emoji: string
+  role: string
+  content: string
+  created_at: string
+  priority: string
+  reply_to_msg_id: string | null
+  metadata: string | null
+  current_seq: number
+  reply_token: string | null
+  reply_window: ReplyWindow
+}
+
+export interface Profile {
+  name: string
+  definition: Definition
+  source: string
+  changed_at: number
+}
+
+export interface Question {
+  question: string
+  header?: string
+  options?: Option[]
+  multiple?: boolean
+  custom?: boolean
+}
+
+export interface Reaction {
+  id: string
+  message_id: string
+  agent_id: string
+  agent_name: string
+  reaction: string
+  created_at: string
+}
+
+export interface Receipt {
+  agent_id: string
+  agent_name: string
+  state: string
+}
+
+export interface Receipts {
+  message_id: string
+  receipts: Receipt[]
+}
+
+export interface RegisteredAgent {
+  agent_id: string
+  name: string
+  display_name: string
+  alias_source: string
+  emoji: string
+  token: string | null
+  capabilities: string[]
+  skills: Skill[]
+}
+
+export interface RemovedReaction {
+  removed: boolean
+  message_id: string
+  reaction: string
+  agent_id: string
+}
+
+export interface ReplyWindow {
+  expires_at?: string
+  max_new_messages?: number
+}
+
+export interface Result {
+  ask_id: string
+  ok: boolean
+  state?: string
+  code?: string
+  message?: string
+  name?: string
+  at?: number
+}
+
+export interface Results {
+  results: Result[]
+}
+
+export interface Resume {
+  prompt?: string
+}
+
+export interface ResumedAgent {
+  agent_id: string
+  name: string
+  display_name: string
+  alias_source: string
+  emoji: string
+  is_online: boolean
+  last_heartbeat: string
+  ok?: boolean
+}
+
+export interface Rule {
+  decision: "allow" | "ask" | "deny"
+  tools?: string[]
+  kinds?: string[]
+  arguments?: Record<string, string>
+  paths?: string[]
+  where?: "any" | "inside" | "outside"
+  hosts?: string[]
+  commands?: string[]
+  when?: string
+  profiles?: string[]
+  min_depth?: number | null
+  max_depth?: number | null
+  threads?: string[]
+  runs?: string[]
+  days?: string[]
+  hours?: string
+  until?: number | null
+  risk?: "high" | "low" | "medium" | null
+  once?: "" | "run"
+  note?: string
+}
+
+export interface RuleTemplate {
+  name: string
+  words: string
+  rules: ([string, Rule])[]
+}
+
+export interface Run {
+  id: string
+  profile: string
+  agent_id: string
+  root_id: string
+  depth: number
+  status: string
+  prompt: string
+  created_at: number
+  by: string
+  parent_id?: string | null
+  path?: string[]
+  thread_id?: string | null
+  node_id?: string | null
+  pinned?: string | null
+  keep?: boolean
+  context?: AgentContext | null
+  output?: string | null
+  result?: unknown
+  error?: string | null
+  waiting_for?: string | null
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+  earlier?: Spent
+  calls?: number
+  items?: number
+  session?: string | null
+  isolation?: string
+  started_at?: number | null
+  ended_at?: number | null
+  deadline?: number
+  timeout_s?: number
+  max_tokens?: number | null
+}
+
+export interface RunTree {
+  tree: unknown
+  runs: Run[]
+}
+
+export interface SearchResult {
+  results: Found[]
+  total: number
+  query: string
+}
+
+export interface SettingsChange {
+  auto_administrator_enabled?: boolean | null
+  auto_coordinator_enabled?: boolean | null
+  timeout_seconds?: number | null
+  switch_timeout_seconds?: number | null
+}
+
+export interface Skill {
+  id: string
+  name: string
+  description?: string
+  tags?: string[]
+  examples?: string[]
+}
+
+export interface Snooze {
+  for_s?: number | null
+  until?: number | null
+}
+
+export interface Spent {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+}
+
+export interface Steer {
+  text: string
+}
+
+export interface Stopped {
+  agent_id: string
+  name: string
+  process: string
+}
+
+export interface Subject {
+  tool: string
+  arguments?: unknown
+  directory?: string
+  profile?: string
+  agent_id?: string
+  run_id?: string
+  sandbox?: string
+  files?: Record<string, string>
+}
+
+export interface Suggestion {
+  name: string
+  rule: Rule
+  times: number
+  words: string
+}
+
+export interface Sync {
+  current_seq: number
+  reply_token: string | null
+  reply_window?: ReplyWindow
+}
+
+export interface Template {
+  id: string
+  name: string
+  description: string
+  is_builtin: boolean
+  created_at: string
+  system_prompt: string
+  default_metadata: Record<string, unknown> | null
+}
+
+export interface Thread {
+  id: string
+  topic: string
+  status: string
+  system_prompt: string | null
+  created_at: string
+  waiting_agents: Waiting[]
+  template_id: string | null
+  current_seq: number
+  message_count: number
+  closed_at: string | null
+  summary: string | null
+  admin_id: string | null
+}
+
+export interface ThreadNumbers {
+  total: number
+  by_status: Record<string, number>
+}
+
+export interface ThreadPage {
+  threads: Thread[]
+  total: number
+  has_more: boolean
+  next_cursor: string | null
+}
+
+export interface ThreadSettings {
+  thread_id: string
+  auto_administrator_enabled: boolean
+  auto_coordinator_enabled: boolean
+  timeout_seconds: number
+  switch_timeout_seconds: number
+  last_activity_time: string
+  auto_assigned_admin_id: string | null
+  auto_assigned_admin_name: string | null
+  auto_assigned_admin_emoji: string | null
+  admin_assignment_time: string | null
+  creator_admin_id: string | null
+  creator_admin_name: string | null
+  creator_admin_emoji: string | null
+  creator_assignment_time: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface Trial {
+  judged: number
+  fitting: number
+  changed: number
+  against_people: number
+  answers: Record<string, number>
+  lines: Line[]
+}
+
+export interface Trying {
+  rule?: Rule | null
+  name?: string | null
+  last?: number
+  all?: boolean
+}
+
+export interface Verdict {
+  decision: "allow" | "ask" | "deny"
+  risk: "high" | "low" | "medium"
+  rule: string
+  why: string
+  once?: string
+  like?: string
+  like_words?: string
+  kind?: string
+  digest?: string
+}
+
+export interface WaitState {
+  thread_id: string
+  agents_waiting: WaitingAgent[]
+  count: number
+}
+
+export interface Waited {
+  messages: Message[]
+  current_seq: number
+  reply_token: string | null
+  reply_window?: ReplyWindow
+}
+
+export interface Waiting {
+  id: string
+  display_name: string
+  emoji: string
+}
+
+export interface WaitingAgent {
+  agent_id: string | null
+  entered_at: string
+  timeout_ms: number
+  wait_call_id: string
+}
+
+export interface Wanted {
+  tool: string
+  arguments?: unknown
+  directory?: string | null
+  resolved?: Record<string, string>
+  lineage?: Place[]
+  agent_id?: string | null
+  server?: string | null
+  risk?: "high" | "low" | "medium" | null
+}
+
+export interface Withdraw {
+  reason?: string
+}
+
+export interface Wrong {
+  file: string
+  key: string
+  problem: string
+}
+
+export interface WrongFile {
+  file: string
+  name: string | null
+  problem: string
+}

@@ -1,0 +1,32 @@
+import { Dark, Quasar } from 'quasar'
+import { createPinia } from 'pinia'
+import { createApp, watchEffect } from 'vue'
+
+import 'quasar/dist/quasar.css'
+import '@/styles/fonts.css'
+import '@/styles/tokens.css'
+import '@/styles/base.css'
+import App from '@/shell/App.vue'
+import { iconOf } from '@/shell/quasarIcons'
+import { i18n, setLanguage, wanted } from '@/shell/i18n'
+import { isDark } from '@/shell/look'
+import { meet } from '@/shell/me'
+import { router } from '@/shell/router'
+import { startCounting } from '@/shell/shown'
+import { fail } from '@/shell/toasts'
+import { sync } from '@/sync/use'
+
+async function start(): Promise<void> {
+  const met = meet()
+  await setLanguage(wanted(), false)
+  sync.start()
+  await met.catch(fail)
+  const app = createApp(App).use(createPinia()).use(router).use(i18n)
+  app.use(Quasar, { plugins: { Dark }, config: { dark: isDark.value } })
+  app.config.globalProperties.$q.iconMapFn = iconOf
+  watchEffect(() => Dark.set(isDark.value))
+  startCounting()
+  app.mount('#app')
+}
+
+void start()

@@ -1,0 +1,29 @@
+/** What the palette offers everywhere. */
+import { Keyboard, Languages, LogOut, Moon, RefreshCw, Sun, SunMoon } from '@lucide/vue'
+
+import { sync } from '@/sync/use'
+import { LANGUAGES, language, setLanguage, t, type Language } from './i18n'
+import { setLook } from './look'
+import type { PaletteCommand } from './panel'
+import { helpOpen } from './help'
+
+export function shellCommands(): PaletteCommand[] {
+  const looks = [
+    ['light', Sun],
+    ['dark', Moon],
+    ['system', SunMoon],
+  ] as const
+  const others = (Object.keys(LANGUAGES) as Language[]).filter((one) => one !== language.value)
+  return [
+    { id: 'help', title: t('shell.keys'), icon: Keyboard, keys: '?', run: () => (helpOpen.value = true) },
+    ...looks.map(([one, icon]) => ({ id: `look ${one}`, title: t(`shell.look.${one}`), icon, run: () => setLook(one) })),
+    ...others.map((one) => ({ id: `language ${one}`, title: LANGUAGES[one], hint: t('shell.language'), icon: Languages, run: () => setLanguage(one) })),
+    { id: 'reconnect', title: t('shell.reconnect'), icon: RefreshCw, run: () => sync.again() },
+    { id: 'logout', title: t('shell.logOut'), icon: LogOut, run: logOut },
+  ]
+}
+
+export async function logOut(): Promise<void> {
+  await fetch('/logout', { method: 'POST', redirect: 'manual' })
+  location.assign('/login')
+}

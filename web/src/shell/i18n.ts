@@ -1,0 +1,41 @@
+/** Words in the languages there are; each language is loaded when it is chosen. */
+import { createI18n } from 'vue-i18n'
+import { ref } from 'vue'
+
+export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
+export type Language = keyof typeof LANGUAGES
+
+const loaders: Record<Language, () => Promise<{ default: Record<string, unknown> }>> = {
+  en: () => import('@/locales/en'),
+  'zh-CN': () => import('@/locales/zh-CN'),
+}
+const KEPT = 'greenroom.language'
+
+export const i18n = createI18n({
+  legacy: false,
+  locale: 'en',
+  fallbackLocale: 'en',
+  missingWarn: false,
+  fallbackWarn: false,
+  messages: {} as Record<string, Record<string, never>>,
+})
+export const language = ref<Language>('en')
+
+export function wanted(): Language {
+  const kept = localStorage.getItem(KEPT)
+  if (kept && kept in LANGUAGES) return kept as Language
+  return navigator.languages.some((one) => one.toLowerCase().startsWith('zh')) && !navigator.language.startsWith('en')
+    ? 'zh-CN'
+    : 'en'
+}
+
+export async function setLanguage(chosen: Language, keep = true): Promise<void> {
+  const { default: words } = await loaders[chosen]()
+  i18n.global.setLocaleMessage(chosen, words as never)
+  ;(i18n.global.locale as unknown as { value: string }).value = chosen
+  language.value = chosen
+  document.documentElement.lang = chosen
+  if (keep) localStorage.setItem(KEPT, chosen)
+}
+
+export const t = i18n.global.t as (key: string, values?: Record<string, unknown> | number) => string

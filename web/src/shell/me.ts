@@ -1,0 +1,27 @@
+/** Who looks at the page, and what they may do. */
+import { reactive } from 'vue'
+
+import { get } from '@/api/http'
+import type { Me } from '@/api/types'
+
+export const me = reactive<Me & { known: boolean }>({
+  id: '',
+  kind: '',
+  name: '',
+  rights: [],
+  version: '',
+  now: 0,
+  known: false,
+})
+/** How far the hub's clock is ahead of ours, in milliseconds. */
+let ahead = 0
+
+export const may = (right: string): boolean => me.rights.includes(right)
+export const hubNow = (): number => Date.now() + ahead
+
+export async function meet(): Promise<void> {
+  const sent = Date.now()
+  const found = await get<Me>('/api/me')
+  ahead = found.now - (sent + Date.now()) / 2
+  Object.assign(me, found, { known: true })
+}

@@ -1,0 +1,26 @@
+/** The paths of all panels; whatever is not there leads home. */
+import { createRouter, createWebHistory, type RouteRecordRaw } from 'vue-router'
+
+import { toLogin } from '@/api/http'
+import { panels } from './panels'
+import { fail } from './toasts'
+
+const routes = panels.flatMap((panel): RouteRecordRaw[] =>
+  panel.routes.map((route) => ({
+    ...route,
+    path: panel.name === 'home' && !route.path ? '/' : `/${panel.name}${route.path ? `/${route.path}` : ''}`,
+    meta: { ...route.meta, panel: panel.name },
+  }) as RouteRecordRaw),
+)
+
+export const router = createRouter({
+  history: createWebHistory(),
+  routes: [...routes, { path: '/:rest(.*)*', redirect: '/' }],
+})
+
+router.onError(async (error) => {
+  // A part of the page that cannot be loaded: the login has ended, or the hub was upgraded meanwhile.
+  const known = await fetch('/api/me').catch(() => null)
+  if (known?.status === 401) toLogin()
+  else fail(error)
+})

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+
+import { quasar, transformAssetUrls } from '@quasar/vite-plugin'
+import vue from '@vitejs/plugin-vue'
+import { defineConfig, type Plugin } from 'vite'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const out = join(here, '../src/greenroom/page')
+const hub = process.env.GREENROOM_URL ?? 'http://127.0.0.1:39765'
+
+/** Lists the panels for the hub, which serves the page at their paths, and compresses every text file beside itself. */
+function forTheHub(): Plugin {
+  return {
+    name: 'greenroom-hub',
+    apply: 'build',
+    closeBundle() {
+      for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
+        const path = join(entry.parentPath, entry.name)
+        if (!entry.isFile() || !/\.(js|css|html|svg|webmanifest)$/.test(entry.name)) continue
+        const text = readFileSync(path)
+        if (text.length < 1500) continue
+        const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+        writeFileSync(`${path}.br`, brotliCompressSync(text, quality))
+        writeFileSync(`${path}.gz`, gzipSync(text, { level: 9 }))
+      }
+      writeFileSync(join(out, 'panels.json'), JSON.stringify(readdirSync(join(here, 'src/panels')).sort()))
+    },
+  }
+}
+
+export default defineConfig({
+  plugins: [vue({ template: { transformAssetUrls } }), quasar({ sassVariables: false }), forTheHub()],
+  resolve: { alias: { '@': join(here, 'src') } },
+  define: {
+    __VUE_OPTIONS_API__: true,
+    __VUE_PROD_DEVTOOLS__: false,
+    __VUE_I18N_FULL_INSTALL__: false,
+    __VUE_I18N_LEGACY_API__: false,
+    __INTLIFY_PROD_DEVTOOLS__: false,
+  },
+  build: {
+    outDir: out,
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 900,
+    reportCompressedSize: false,
+  },
+  server: {
+    port: 5199,
+    proxy: Object.fromEntries(
+      ['/api', '/login', '/logout', '/openapi.json', '/health'].map((path) => [path, { target: hub }]),
+    ),
+  },
+})

@@ -1,0 +1,110 @@
+"""Writes the page's types from the Python source: the rows of the sync socket, and what REST takes and gives.
+
+Run it as `.venv/bin/python web/write_types.py`; a test sees that the files are up to date.
+"""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from greenroom.app import open_hub
+from greenroom.doors import router
+from greenroom.doors.login import LoginCodes
+from greenroom.doors.rest.openapi import describe
+from greenroom.log.clock import SystemClock
+from greenroom.nouns.all import NOUNS
+from greenroom.settings import Settings
+
+API = Path(__file__).parent / "src" / "api"
+_REF = "#/components/schemas/{name}"
+_PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
+_HEAD = "// Written by web/write_types.py from the Python source: change it there.\n\n"
+
+
+def written() -> dict[Path, str]:
+    """Every file that this writes, with its text."""
+    return {API / "rows.ts": rows(), API / "types.ts": rest()}
+
+
+def rows() -> str:
+    """The rows by table. Fields that have their default are left out by the hub, so they may be missing."""
+    tables = sorted((table for noun in NOUNS for table in noun.tables), key=lambda table: table.name)
+    shapes, components = msgspec.json.schema_components([table.row for table in tables], ref_template=_REF)
+    lines = [f"  {json.dumps(t.name)}: {_type(shape)}" for t, shape in zip(tables, shapes, strict=True)]
+    return _HEAD + _interfaces(components) + "\nexport interface Tables {\n" + "\n".join(lines) + "\n}\n"
+
+
+def rest() -> str:
+    """What REST takes and gives."""
+    document = describe(asyncio.run(_endpoints()))
+    return _HEAD + _interfaces(document["components"]["schemas"])
+
+
+async def _endpoints() -> list[Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with (
+            open_hub(Path(folder), Settings()) as hub,
+            router.build(hub, LoginCodes(SystemClock())) as (_, endpoints),
+        ):
+            return endpoints
+
+
+def _interfaces(components: dict[str, Any]) -> str:
+    return "\n".join(_interface(name, components[name]) for name in sorted(components))
+
+
+def _interface(name: str, schema: dict[str, Any]) -> str:
+    if "properties" not in schema:
+        return f"export type {_name(name)} = {_type(schema)}\n"
+    needed = schema.get("required", ())
+    fields = [
+        f"  {field}{'' if field in needed else '?'}: {_type(shape)}" for field, shape in schema["properties"].items()
+    ]
+    return f"export interface {_name(name)} {{\n" + "\n".join(fields) + "\n}\n"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        return _name(schema["$ref"].rpartition("/")[2])
+    for many in ("anyOf", "oneOf"):
+        if many in schema:
+            return _union(_type(one) for one in schema[many])
+    if "enum" in schema:
+        return _union(json.dumps(value) for value in schema["enum"])
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    match schema.get("type"):
+        case list() as kinds:
+            return _union(_type({**schema, "type": kind}) for kind in kinds)
+        case "array":
+            if "prefixItems" in schema:
+                return f"[{', '.join(_type(item) for item in schema['prefixItems'])}]"
+            inner = _type(schema.get("items") or {})
+            return f"({inner})[]" if " " in inner else f"{inner}[]"
+        case "object":
+            return f"Record<string, {_type(schema.get('additionalProperties') or {})}>"
+        case str() as kind:
+            return _PLAIN[kind]
+        case _:
+            return "unknown"
+
+
+def _union(types: Iterable[str]) -> str:
+    return " | ".join(dict.fromkeys(types))
+
+
+def _name(name: str) -> str:
+    return "".join(part for part in name.rpartition(".")[2] if part.isalnum())
+
+
+if __name__ == "__main__":
+    for path, text in written().items():
+        if not path.exists() or path.read_text() != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            print(f"renewed {path.relative_to(Path(__file__).parent.parent)}")
