@@ -41,6 +41,9 @@ from greenroom.nouns.threads.coordinator import Coordinator
 from greenroom.nouns.threads.deliveries import Deliveries
 from greenroom.nouns.threads.react import drop_files
 from greenroom.nouns.threads.waiting import Waiters
+from greenroom.nouns.workflows.engine.engine import Engine
+from greenroom.nouns.workflows.engine.messages import message_reactor
+from greenroom.nouns.workflows.engine.world import HubWorld
 from greenroom.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -79,6 +82,8 @@ async def open_hub(
                 tasks.create_task(_again(settings.coordinator_s, coordinator.look), name="coordinator"),
                 tasks.create_task(_again(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
                 tasks.create_task(run_reactor(log, drop_files(log.rows, blobs), hub.reactor_errors), name="drop_files"),
+                tasks.create_task(Engine(log, HubWorld(log, data), hub.reactor_errors).run(), name="workflows"),
+                tasks.create_task(run_reactor(log, message_reactor(log), hub.reactor_errors), name="workflow messages"),
             ]
             try:
                 yield hub

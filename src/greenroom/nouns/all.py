@@ -9,6 +9,7 @@ from greenroom.nouns.policy.project import POLICY_NOUN
 from greenroom.nouns.runs.project import RUNS_NOUN
 from greenroom.nouns.servers.project import SERVERS_NOUN
 from greenroom.nouns.threads.project import THREADS_NOUN
+from greenroom.nouns.workflows.project import WORKFLOWS_NOUN
 
 NOUNS: tuple[Noun, ...] = (
     ACCESS,
@@ -19,4 +20,5 @@ NOUNS: tuple[Noun, ...] = (
     POLICY_NOUN,
     ASKS_NOUN,
     RUNS_NOUN,
+    WORKFLOWS_NOUN,
 )

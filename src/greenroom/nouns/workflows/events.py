@@ -132,6 +132,7 @@ class StepMoved(Event, frozen=True, kw_only=True):
     waits_for: str
     reason: str
     spent: Spent = Spent()
+    agent_id: str | None = None
 
 
 class StepEnded(Event, frozen=True, kw_only=True):

@@ -42,6 +42,8 @@ class Workflow(Row, frozen=True, kw_only=True):
     version: int
     changed_at: int
     changed_by: str
+    alias: str = ""
+    """What other programs call it by."""
     description: str = ""
     source: str = ""
     """The file it came from, as far as that was told."""
@@ -201,7 +203,7 @@ class WorkflowEnding(Row, frozen=True, kw_only=True):
     reason: str = ""
 
 
-WORKFLOWS = Table("workflow", Workflow, ("name",), (("_seq",),))
+WORKFLOWS = Table("workflow", Workflow, ("name",), (("alias",), ("_seq",)))
 VERSIONS = Table("workflow_version", WorkflowVersion, ("digest",), (("name", "version"),))
 WORKFLOW_RUNS = Table(
     "workflow_run",

@@ -3,7 +3,7 @@
 The cost of one piece of news is that of what it changes, however large the graph is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from greenroom.log.model import Event
@@ -15,15 +15,22 @@ from greenroom.nouns.workflows.core.state import Board
 
 def advance(plan: Plan, board: Board, told: news.News, now: int) -> list[Event]:
     """The events that follow, in order; none when the news comes too late to matter."""
+    return advance_by(plan, board, (told,), now)
+
+
+def advance_by(plan: Plan, board: Board, several: Iterable[news.News], now: int) -> list[Event]:
+    """The events that follow from several pieces of news, told one after another."""
     course = Course(plan, board, now)
-    _TOLD[type(told)](course, told)
-    while True:
-        while course.todo:
-            what, step_id, with_ = course.todo.popleft()
-            _TODO[what](course, step_id, with_)
-        stop.settle(course)
-        if not course.todo:
-            return course.events
+    for told in several:
+        _TOLD[type(told)](course, told)
+        while True:
+            while course.todo:
+                what, step_id, with_ = course.todo.popleft()
+                _TODO[what](course, step_id, with_)
+            stop.settle(course)
+            if not course.todo:
+                break
+    return course.events
 
 
 def _begin(course: Course, told: news.Begin) -> None:
@@ -35,6 +42,7 @@ def _begin(course: Course, told: news.Begin) -> None:
 _TOLD: dict[type[news.News], Callable[[Course, Any], None]] = {
     news.Begin: _begin,
     news.Ended: end.ended,
+    news.Work: end.work,
     news.Interrupted: outside.interrupted,
     news.Mend: outside.mend,
     news.Due: outside.due,

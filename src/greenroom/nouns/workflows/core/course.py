@@ -27,9 +27,17 @@ class Overlay:
 
     def __init__(self, below: Board) -> None:
         self.run: WorkflowRun = below.run
-        self.facts: WorkflowFacts = below.facts
+        self._facts: WorkflowFacts | None = None
         self._below = below
         self._steps: dict[str, WorkflowStep] = {}
+
+    @property
+    def facts(self) -> WorkflowFacts:
+        return self._below.facts if self._facts is None else self._facts
+
+    @facts.setter
+    def facts(self, facts: WorkflowFacts) -> None:
+        self._facts = facts
 
     def step(self, step_id: str) -> WorkflowStep | None:
         return self._steps.get(step_id) or self._below.step(step_id)

@@ -7,7 +7,7 @@ import msgspec
 from greenroom.expressions import ExpressionFailed
 from greenroom.nouns.workflows.core.begin import own_inputs
 from greenroom.nouns.workflows.core.course import Course, digest_of, work_out
-from greenroom.nouns.workflows.core.news import Ended
+from greenroom.nouns.workflows.core.news import Ended, Work
 from greenroom.nouns.workflows.core.plan import Node
 from greenroom.nouns.workflows.events import EndingWanted, StepDelayed, StepEnded, StepRepeats, WorkflowPaused
 from greenroom.nouns.workflows.model import STEP_ENDED, Spent, WorkflowStep, item_id, step_of
@@ -26,6 +26,20 @@ def ended(course: Course, news: Ended) -> None:
         succeed(course, step.id, news)
     else:
         fail(course, step.id, (news.failure, news.error or "it failed"), news)
+
+
+def work(course: Course, news: Work) -> None:
+    """Carry out what needs nobody: the values of a `set` step."""
+    step, node = course.attempted(news.step, news.attempt), course.node(news.step)
+    if step is None:
+        return
+    try:
+        seen = course.values(step, node.set, input=own_inputs(course, node, step))
+        output = work_out(node.set, seen)
+    except ExpressionFailed as failed:
+        fail(course, step.id, ("expression", failed.message))
+        return
+    succeed(course, step.id, Ended(step=step.id, attempt=step.attempt, ok=True, output=output))
 
 
 def _look_at_budget(course: Course, spent: Spent) -> None:

@@ -32,6 +32,13 @@ class Ended(News, frozen=True, kw_only=True):
     """Another try would not help."""
 
 
+class Work(News, frozen=True, kw_only=True):
+    """An attempt that needs nobody is to be carried out: values are worked out."""
+
+    step: str
+    attempt: int
+
+
 class Interrupted(News, frozen=True, kw_only=True):
     """The machine of an agent went down while it was at an attempt."""
 
@@ -50,6 +57,7 @@ class Mend(News, frozen=True, kw_only=True):
     attempt: int
     reason: str
     spent: Spent = Spent()
+    agent_id: str | None = None
 
 
 class Due(News, frozen=True, kw_only=True):

@@ -99,5 +99,12 @@ def mend(course: Course, news: Mend) -> None:
         return
     run_id = derived_id("run", course.now, course.run.id, step.id, step.attempt, "mend")
     course.emit(
-        StepMoved(run_id=course.run.id, step=step.id, waits_for=f"run {run_id}", reason=news.reason, spent=news.spent)
+        StepMoved(
+            run_id=course.run.id,
+            step=step.id,
+            waits_for=f"run {run_id}",
+            reason=news.reason,
+            spent=news.spent,
+            agent_id=news.agent_id,
+        )
     )

@@ -168,6 +168,9 @@ class Plans:
     def __init__(self) -> None:
         self._plans: dict[str, Plan] = {}
 
+    def known(self, digest: str) -> Plan | None:
+        return self._plans.get(digest)
+
     def get(self, digest: str, definition: Definition) -> Plan:
         plan = self._plans.get(digest)
         if plan is None:

@@ -241,7 +241,13 @@ def _save(board: Board, saved: dict[str, Any]) -> None:
 
 def _moved(board: Board, event: e.StepMoved, at: int) -> None:
     old = _step(board, event.step)
-    moved = replace(old, waits_for=event.waits_for, reason=event.reason, repairs=old.repairs + 1)
+    moved = replace(
+        old,
+        waits_for=event.waits_for,
+        reason=event.reason,
+        repairs=old.repairs + 1,
+        agent_id=event.agent_id or old.agent_id,
+    )
     if event.waits_for.startswith("run "):
         moved = replace(moved, agent_run=event.waits_for.removeprefix("run "))
     board.put_step(_used(board, moved, event))

@@ -1,0 +1,94 @@
+"""What can be wished of workflows."""
+
+from typing import Any
+
+from greenroom.log.model import Command
+from greenroom.nouns.workflows.core.news import News
+from greenroom.nouns.workflows.definition import Definition
+
+
+class PutWorkflow(Command, frozen=True, kw_only=True):
+    """Make or replace a workflow; one that is the same already stays as it is. Runs keep what they began with."""
+
+    definition: Definition
+    source: str = ""
+    """The file it comes from, to be shown."""
+
+
+class DeleteWorkflow(Command, frozen=True, kw_only=True):
+    """Forget a workflow; its runs go on."""
+
+    name: str
+
+
+class StartWorkflow(Command, frozen=True, kw_only=True):
+    """Carry a workflow out."""
+
+    run_id: str
+    workflow: str
+    digest: str | None = None
+    """The very definition that is meant; None is the newest of that name."""
+    inputs: dict[str, Any] = {}
+    thread_id: str | None = None
+    trigger: str = "hand"
+    directory: str | None = None
+    parent_id: str | None = None
+    """The run of which this is a step; the hub says so."""
+    parent_step: str | None = None
+    parent_attempt: int = 0
+
+
+class TellRun(Command, frozen=True, kw_only=True):
+    """Tell a run what has happened outside; the engine does. News that comes too late changes nothing."""
+
+    run_id: str
+    news: list[News]
+
+
+class EndingIsDone(Command, frozen=True, kw_only=True):
+    """What a step did not want any more is ended; the engine says so."""
+
+    what: list[str]
+
+
+class PauseWorkflow(Command, frozen=True, kw_only=True):
+    """Begin nothing new in a run; what is at work goes on."""
+
+    run_id: str
+    reason: str = ""
+
+
+class ResumeWorkflow(Command, frozen=True, kw_only=True):
+    """Let a paused run go on."""
+
+    run_id: str
+
+
+class AbortWorkflow(Command, frozen=True, kw_only=True):
+    """End a run and all that it has started."""
+
+    run_id: str
+    reason: str = ""
+
+
+class RetryWorkflow(Command, frozen=True, kw_only=True):
+    """Take a run that is over up again, from a step on or where it failed; what was finished before is kept."""
+
+    run_id: str
+    step: str | None = None
+
+
+class AmendStep(Command, frozen=True, kw_only=True):
+    """Change a step that has not begun, in this run only."""
+
+    run_id: str
+    step: str
+    changes: dict[str, Any]
+
+
+class SignalStep(Command, frozen=True, kw_only=True):
+    """Give a step that waits what it waits for, or skip its waiting."""
+
+    run_id: str
+    step: str
+    value: Any = None

@@ -1,0 +1,151 @@
+"""The rules of workflows: who may carry out what, and what a run may be told."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.expressions import BadExpression, ExpressionFailed, compile_template
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.agents.profiles import find_profiles
+from greenroom.nouns.workflows import decide_control
+from greenroom.nouns.workflows.checking.check import Known, check
+from greenroom.nouns.workflows.commands import DeleteWorkflow, PutWorkflow, StartWorkflow
+from greenroom.nouns.workflows.core.advance import advance
+from greenroom.nouns.workflows.core.news import Begin
+from greenroom.nouns.workflows.core.plan import PLANS
+from greenroom.nouns.workflows.core.state import Memory, new_facts, new_run
+from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.events import WorkflowBegan, WorkflowDeleted, WorkflowPut
+from greenroom.nouns.workflows.inputs import read_inputs
+from greenroom.nouns.workflows.model import FACTS, LIVE, WORKFLOW_RUNS, WORKFLOWS, WorkflowVersion
+from greenroom.nouns.workflows.queries import digest_of, find_workflows, need_version, need_workflow
+
+MOST_DEPTH = 10
+_MOST_BYTES = 4_000_000
+
+
+def put_workflow(rows: Rows, command: PutWorkflow, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    definition = command.definition
+    if len(msgspec.json.encode(definition)) > _MOST_BYTES:
+        raise Refused("workflow_too_large", f"A workflow has at most {_MOST_BYTES} bytes: keep long texts in files.")
+    need_sound(rows, definition)
+    digest = digest_of(definition)
+    found = rows.get(WORKFLOWS, definition.name)
+    if found is not None and found.digest == digest:
+        return []
+    number = found.version + 1 if found else 1
+    return [
+        WorkflowPut(
+            name=definition.name, digest=digest, number=number, definition=definition, source=command.source[:500]
+        )
+    ]
+
+
+def need_sound(rows: Rows, definition: Definition) -> None:
+    """Refuse a definition that could not be carried out; every problem is named."""
+    known = Known(
+        profiles=frozenset(profile.name for profile in find_profiles(rows)),
+        workflows=frozenset(workflow.name for workflow in find_workflows(rows)) | {definition.name},
+    )
+    problems = check(definition, known)
+    if problems:
+        told = "\n".join(problem.text for problem in problems[:20])
+        raise Refused("bad_workflow", told, problems=[msgspec.to_builtins(problem) for problem in problems[:20]])
+
+
+def delete_workflow(rows: Rows, command: DeleteWorkflow, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    return [WorkflowDeleted(name=need_workflow(rows, command.name).name)]
+
+
+def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list[Event]:
+    by = principal(command)
+    need_right(by, "operate")
+    if rows.get(WORKFLOW_RUNS, command.run_id) is not None:
+        return []
+    parent = rows.get(WORKFLOW_RUNS, command.parent_id) if command.parent_id else None
+    if command.parent_id is not None and (parent is None or parent.status not in LIVE or by.kind != "hub"):
+        raise Refused("workflow_over", "The run of which this would be a step is over.", "conflict")
+    if parent is not None and parent.depth + 1 > MOST_DEPTH:
+        raise Refused("too_deep", f"Workflows are nested {MOST_DEPTH} deep already: does one start itself?", "limited")
+    pinned = _handed_down(rows, command.parent_id)
+    version = _version(rows, command, pinned)
+    definition = version.definition
+    inputs = read_inputs(definition, command.inputs)
+    seconds = definition.limits.timeout_s
+    plan = PLANS.get(version.digest, definition)
+    began = WorkflowBegan(
+        run_id=command.run_id,
+        workflow=version.name,
+        digest=version.digest,
+        steps=plan.steps,
+        root_id=parent.root_id if parent else command.run_id,
+        inputs=inputs,
+        variables=first_values(definition, inputs),
+        pinned=_pinned(rows, definition, pinned),
+        depth=parent.depth + 1 if parent else 0,
+        parent_id=command.parent_id,
+        parent_step=command.parent_step,
+        parent_attempt=command.parent_attempt,
+        thread_id=command.thread_id or (parent.thread_id if parent else None),
+        trigger=command.trigger[:200],
+        due=context.now + seconds * 1000 if seconds else 0,
+        directory=command.directory or (parent.directory if parent else None),
+    )
+    board = Memory(new_run(began, context.now, by.id), new_facts(began))
+    return [began, *advance(plan, board, Begin(), context.now)]
+
+
+def _handed_down(rows: Rows, parent_id: str | None) -> dict[str, str]:
+    facts = rows.get(FACTS, parent_id) if parent_id else None
+    return facts.pinned if facts else {}
+
+
+def _version(rows: Rows, command: StartWorkflow, pinned: dict[str, str]) -> WorkflowVersion:
+    if command.digest is not None:
+        return need_version(rows, command.digest)
+    if command.workflow in pinned:
+        return need_version(rows, pinned[command.workflow])
+    return need_version(rows, need_workflow(rows, command.workflow).digest)
+
+
+def _pinned(rows: Rows, definition: Definition, above: dict[str, str], depth: int = 0) -> dict[str, str]:
+    """The definitions that this one may start, as they are now, by name."""
+    pinned = dict(above)
+    for step in definition.steps:
+        name = step.workflow
+        if name is None or (name in pinned and name not in definition.workflows):
+            continue
+        inner = definition.workflows.get(name)
+        stored = rows.get(WORKFLOWS, name) if inner is None else None
+        if inner is None and stored is not None:
+            inner = need_version(rows, stored.digest).definition
+        if inner is not None:
+            pinned[name] = digest_of(inner)
+            pinned = _pinned(rows, inner, pinned, depth + 1) if depth < MOST_DEPTH else pinned
+    return pinned
+
+
+def first_values(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]:
+    """The variables as they are at first: a text may hold expressions over the inputs."""
+    out: dict[str, Any] = {}
+    for name, value in definition.variables.items():
+        out[name] = value
+        if isinstance(value, str) and "{{" in value:
+            try:
+                out[name] = compile_template(value, ("inputs",)).render({"inputs": inputs})
+            except (BadExpression, ExpressionFailed) as error:
+                raise Refused("bad_input", f"The variable '{name}' cannot be worked out: {error}.") from error
+    return out
+
+
+DECIDE: dict[type[Command], Decide] = {
+    PutWorkflow: put_workflow,
+    DeleteWorkflow: delete_workflow,
+    StartWorkflow: start_workflow,
+    **decide_control.DECIDE,
+}

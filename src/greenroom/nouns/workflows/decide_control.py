@@ -1,0 +1,158 @@
+"""The rules by which runs of workflows are told things, paused, changed, ended and taken up again."""
+
+import msgspec
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.workflows.boards import RowsBoard
+from greenroom.nouns.workflows.checking.check import check
+from greenroom.nouns.workflows.commands import (
+    AbortWorkflow,
+    AmendStep,
+    EndingIsDone,
+    PauseWorkflow,
+    ResumeWorkflow,
+    RetryWorkflow,
+    SignalStep,
+    TellRun,
+)
+from greenroom.nouns.workflows.core.advance import advance, advance_by
+from greenroom.nouns.workflows.core.news import Ended, News, Pause, Resume, Retry, Stop
+from greenroom.nouns.workflows.definition import Step
+from greenroom.nouns.workflows.events import EndingDone, WorkflowAmended
+from greenroom.nouns.workflows.model import ENDED, ENDINGS, LIVE, STEPS, WORKFLOW_RUNS, WorkflowRun
+from greenroom.nouns.workflows.queries import digest_of, need_version, need_workflow_run, plan_of
+
+_FIXED = ("id", "dependencies", "join", "rollback", "for_each", "on_error")
+"""What makes the graph; a run that is under way keeps it."""
+
+
+def tell_run(rows: Rows, command: TellRun, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    run = rows.get(WORKFLOW_RUNS, command.run_id)
+    if run is None or run.status not in LIVE:
+        return []
+    return advance_by(plan_of(rows, run), RowsBoard(rows, run), command.news, context.now)
+
+
+def ending_is_done(rows: Rows, command: EndingIsDone, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    return [EndingDone(what=what) for what in command.what if rows.get(ENDINGS, what) is not None]
+
+
+def _steered(rows: Rows, command: Command, run_id: str) -> WorkflowRun:
+    by = principal(command)
+    need_right(by, "operate")
+    return need_workflow_run(rows, by, run_id)
+
+
+def _advance(rows: Rows, run: WorkflowRun, news: News, context: Context) -> list[Event]:
+    return advance(plan_of(rows, run), RowsBoard(rows, run), news, context.now)
+
+
+def pause_workflow(rows: Rows, command: PauseWorkflow, context: Context) -> list[Event]:
+    run = _steered(rows, command, command.run_id)
+    if run.status == "paused":
+        return []
+    if run.status != "running":
+        raise Refused("workflow_over", f"The run is {run.status}: there is nothing to pause.", "conflict")
+    return _advance(rows, run, Pause(reason=command.reason[:500]), context)
+
+
+def resume_workflow(rows: Rows, command: ResumeWorkflow, context: Context) -> list[Event]:
+    run = _steered(rows, command, command.run_id)
+    if run.status == "running":
+        return []
+    if run.status != "paused":
+        raise Refused(
+            "workflow_over",
+            f"The run is {run.status}: take it up again with `greenroom dag retry {run.id}`.",
+            "conflict",
+        )
+    return _advance(rows, run, Resume(), context)
+
+
+def abort_workflow(rows: Rows, command: AbortWorkflow, context: Context) -> list[Event]:
+    """The whole tree below a run ends in one stroke, so that nothing is started in it any more."""
+    run = _steered(rows, command, command.run_id)
+    reason = command.reason[:500] or "aborted by hand"
+    events: list[Event] = []
+    for one in [run, *_below(rows, run)]:
+        if one.status in LIVE:
+            events += _advance(rows, one, Stop(error=reason), context)
+    return events
+
+
+def _below(rows: Rows, run: WorkflowRun) -> list[WorkflowRun]:
+    if run.parent_id is None:
+        return [one for one in rows.find(WORKFLOW_RUNS, {"root_id": run.id}) if one.id != run.id]
+    out: list[WorkflowRun] = []
+    parents = [run.id]
+    while parents:
+        children = [child for parent in parents for child in rows.find(WORKFLOW_RUNS, {"parent_id": parent})]
+        out += children
+        parents = [child.id for child in children]
+    return out
+
+
+def retry_workflow(rows: Rows, command: RetryWorkflow, context: Context) -> list[Event]:
+    run = _steered(rows, command, command.run_id)
+    plan = plan_of(rows, run)
+    if run.status not in ENDED:
+        raise Refused("workflow_at_work", f"The run is {run.status}: abort it first, or wait for its end.", "conflict")
+    if run.parent_id is not None:
+        raise Refused("nested_run", f"This run is a step of another: retry {run.root_id}.", "conflict")
+    if command.step is not None and (command.step not in plan.nodes or plan.nodes[command.step].is_rollback):
+        raise Refused("step_not_found", f"There is no step '{command.step[:80]}' in this workflow.", "not_found")
+    if command.step is None and run.status == "completed":
+        raise Refused("nothing_to_retry", "The run is completed: say from which step on it is to be done again.")
+    return _advance(rows, run, Retry(step=command.step), context)
+
+
+def amend_step(rows: Rows, command: AmendStep, context: Context) -> list[Event]:
+    run = _steered(rows, command, command.run_id)
+    definition = need_version(rows, run.digest).definition
+    place = next((n for n, step in enumerate(definition.steps) if step.id == command.step), None)
+    if place is None:
+        raise Refused("step_not_found", f"There is no step '{command.step[:80]}' in this workflow.", "not_found")
+    found = rows.get(STEPS, run.id, command.step)
+    if run.status not in LIVE or (found is not None and found.status not in ("pending", "held", "delayed")):
+        state = run.status if run.status not in LIVE else found.status if found else ""
+        raise Refused("step_begun", f"Only a step that has not begun can be changed; this one is {state}.", "conflict")
+    fixed = sorted(set(command.changes) & set(_FIXED))
+    if fixed:
+        raise Refused("bad_amendment", f"The graph of a run stays as it is: {', '.join(fixed)} cannot be changed.")
+    old = msgspec.to_builtins(definition.steps[place])
+    try:
+        step = msgspec.convert({**old, **command.changes}, Step)
+    except msgspec.ValidationError as error:
+        raise Refused("bad_amendment", f"Step '{command.step}': {error}.") from error
+    steps = [*definition.steps[:place], step, *definition.steps[place + 1 :]]
+    amended = msgspec.structs.replace(definition, steps=steps)
+    problems = check(amended)
+    if step.kind != definition.steps[place].kind or problems:
+        told = "; ".join(problem.text for problem in problems[:5]) or "a step stays of the kind that it is"
+        raise Refused("bad_amendment", told)
+    return [WorkflowAmended(run_id=run.id, step=step.id, digest=digest_of(amended), definition=amended)]
+
+
+def signal_step(rows: Rows, command: SignalStep, context: Context) -> list[Event]:
+    run = _steered(rows, command, command.run_id)
+    step = rows.get(STEPS, run.id, command.step)
+    if step is None or step.status != "waiting" or (step.waits_for or "").startswith("ask "):
+        raise Refused("not_waiting", "The step does not wait for anything of that kind.", "conflict")
+    return _advance(rows, run, Ended(step=step.id, attempt=step.attempt, ok=True, output=command.value), context)
+
+
+DECIDE: dict[type[Command], Decide] = {
+    TellRun: tell_run,
+    EndingIsDone: ending_is_done,
+    PauseWorkflow: pause_workflow,
+    ResumeWorkflow: resume_workflow,
+    AbortWorkflow: abort_workflow,
+    RetryWorkflow: retry_workflow,
+    AmendStep: amend_step,
+    SignalStep: signal_step,
+}

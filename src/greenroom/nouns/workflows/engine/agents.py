@@ -1,0 +1,95 @@
+"""How a step's agent is put to work: new, kept by an earlier step, or resumed after a crash."""
+
+from typing import Any
+
+from greenroom.log.errors import Refused
+from greenroom.log.log import Log
+from greenroom.log.model import Rows
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.agents.model import AGENTS, Agent
+from greenroom.nouns.agents.profiles import PROFILES, find_profiles
+from greenroom.nouns.runs.commands import ResumeRun, StartRun
+from greenroom.nouns.workflows.core.course import derived_id
+from greenroom.nouns.workflows.core.plan import Node
+from greenroom.nouns.workflows.engine.prompts import PROBE, RESUME, Telling, mend_prompt
+from greenroom.nouns.workflows.model import WorkflowFacts, WorkflowRun, WorkflowStep
+
+POOL = "pool:"
+
+
+async def start_agent(
+    log: Log, run: WorkflowRun, facts: WorkflowFacts, node: Node, step: WorkflowStep, telling: Telling, run_id: str
+) -> None:
+    """Start the agent's run under the id that the attempt has for it; a repeat finds it started."""
+    began = step.began_at or run.created_at
+    order_id = derived_id("ord", began, run_id, "start")
+    key = f"workflow {run_id}"
+    if step.resumed is not None and not step.repairs:
+        prompt = PROBE if node.step.on_crash == "probe" else RESUME
+        await log.do(
+            ResumeRun(by=HUB, key=key, run_id=step.resumed, new_run_id=run_id, order_id=order_id, prompt=prompt)
+        )
+        return
+    config = node.step.agent_config
+    who: dict[str, Any]
+    if step.repairs:
+        agent = log.rows.get(AGENTS, step.agent_id or "")
+        if agent is None or agent.profile is None:
+            raise Refused("agent_not_kept", "The agent whose output is to be mended is gone.", "not_found")
+        who = {"agent": agent.id, "profile": agent.profile}
+        prompt = mend_prompt(step.reason or "it does not fit", node.step.output_schema)
+    else:
+        who = _agent_of(log.rows, facts, node)
+        prompt = telling.prompt()
+    kept = node.step.kept_name
+    await log.do(
+        StartRun(
+            by=HUB,
+            key=key,
+            run_id=run_id,
+            agent_id=derived_id("agt", began, run_id, "agent"),
+            order_id=order_id,
+            prompt=prompt,
+            keep=kept is not None,
+            keep_as=kept.removeprefix(POOL) if kept is not None and kept.startswith(POOL) else None,
+            thread_id=run.thread_id,
+            context=None if step.repairs else telling.context(),
+            timeout_s=config.timeout_s,
+            max_tokens=config.max_tokens,
+            **who,
+        )
+    )
+
+
+def _agent_of(rows: Rows, facts: WorkflowFacts, node: Node) -> dict[str, Any]:
+    """The agent to go on with, or the profile to start a new one from."""
+    name = node.step.reuse_agent
+    agent: Agent | None = None
+    if name is not None and name.startswith(POOL):
+        kept = rows.find(AGENTS, {"kept_as": name.removeprefix(POOL)})
+        agent = next((one for one in kept if one.state == "registered" and one.profile is not None), None)
+    elif name is not None and name in facts.agents:
+        agent = rows.get(AGENTS, facts.agents[name])
+    if agent is not None and agent.profile is not None:
+        return {"agent": agent.id, "profile": agent.profile}
+    if name is not None and node.step.profile is None and node.step.agent_runtime is None:
+        raise Refused(
+            "agent_not_kept", f"No agent is kept as '{name}': the step that keeps it was not done.", "not_found"
+        )
+    return {"profile": _profile_of(rows, node)}
+
+
+def _profile_of(rows: Rows, node: Node) -> str:
+    """The profile that is named, or one for the runtime that is named."""
+    name = node.step.profile or node.step.agent_runtime or ""
+    if rows.get(PROFILES, name) is not None:
+        return name
+    if node.step.profile is None:
+        found = [one.name for one in find_profiles(rows) if one.definition.driver == name and one.definition.enabled]
+        if found:
+            return found[0]
+    raise Refused(
+        "profile_not_found",
+        f"There is no profile '{name}' any more: make it again, or amend the step, and retry the run.",
+        "not_found",
+    )

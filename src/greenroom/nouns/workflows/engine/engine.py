@@ -1,0 +1,246 @@
+"""The embedded engine: sees in each commit what runs wish, has it done, and tells them what came of it.
+
+It holds nothing that must survive. What is at work stands in the rows, and after a crash they are looked through once:
+what was begun outside is found again under its id, and what was not is begun.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.log import Log
+from greenroom.log.model import Commit, Recorded
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskWithdrawn
+from greenroom.nouns.runs.events import RunEnded
+from greenroom.nouns.workflows import events as e
+from greenroom.nouns.workflows.commands import EndingIsDone, TellRun
+from greenroom.nouns.workflows.core.news import Due, Ended, News, RunDue, Work
+from greenroom.nouns.workflows.engine.port import World
+from greenroom.nouns.workflows.engine.timers import Timed, Timers
+from greenroom.nouns.workflows.model import ENDINGS, STEPS, WORKFLOW_RUNS, WorkflowEnding, WorkflowStep
+
+logger = logging.getLogger(__name__)
+_TOLD_AT_ONCE = 100
+_RETRY_S = 5.0
+_AT_WORK = ("engine", "run ", "workflow ", "ask ")
+_NEXT = {"engine": "enginf", "run ": "run!", "workflow ": "workflow!", "ask ": "ask!"}
+
+
+class Engine:
+    """Carries out the runs of one hub; `run` is a task for as long as the hub lives."""
+
+    def __init__(self, log: Log, world: World, errors: list[str] | None = None) -> None:
+        self._log = log
+        self._world = world
+        self._errors = errors
+        self._timers = Timers(log.clock.now)
+        self._wake = asyncio.Event()
+        self._news: dict[str, list[News]] = {}
+        self._steps: dict[tuple[str, str], None] = {}
+        self._outside: dict[str, None] = {}
+        self._endings: dict[str, None] = {}
+        self._ended: dict[str, None] = {}
+
+    async def run(self) -> None:
+        """Take up what was at work when the hub went down, and then whatever comes."""
+        leave = self._log.subscribe(self._on_commit)
+        try:
+            await self._take_up()
+            while True:
+                await self._work()
+                await self._sleep()
+        finally:
+            leave()
+
+    def _on_commit(self, commit: Commit) -> None:
+        for record in commit.records:
+            note = _NOTES.get(type(record.event))
+            if note is not None:
+                note(self, record)
+
+    async def _take_up(self) -> None:
+        """Look through the rows once; what waits for time, words or calls costs nothing but its timer."""
+        rows = self._log.rows
+        for kind in _AT_WORK:
+            edge = {"after": ("waits_for", kind), "before": ("waits_for", _NEXT[kind])}
+            found = rows.find(STEPS, {"waits_for": kind}) if kind == "engine" else rows.find(STEPS, **edge)  # type: ignore[arg-type]
+            for step in found:
+                self._steps[step.run_id, step.id] = None
+        for step in rows.find(STEPS, after=("due", 0)):
+            self._timers.add(Timed(step.run_id, step.id, step.due), dated=step.dated)
+        for run in rows.find(WORKFLOW_RUNS, after=("due", 0)):
+            self._timers.add(Timed(run.id, "", run.due), dated=False)
+        for ending in rows.find(ENDINGS):
+            self._endings[ending.what] = None
+        for step_id in tuple(self._steps):
+            self._look(rows.get(STEPS, *step_id))
+        await asyncio.sleep(0)
+
+    def _note_began(self, record: Recorded) -> None:
+        event: e.StepBegan = record.event
+        if event.due:
+            self._timers.add(Timed(event.run_id, event.step, event.due), dated=event.dated)
+        if event.waits_for == "engine":
+            self._tell(event.run_id, Work(step=event.step, attempt=event.attempt))
+        elif event.status == "running":
+            self._steps[event.run_id, event.step] = None
+        self._wake.set()
+
+    def _note_step(self, record: Recorded) -> None:
+        event: e.StepAsked | e.StepMoved = record.event
+        if isinstance(event, e.StepAsked) and event.due:
+            self._timers.add(Timed(event.run_id, event.step, event.due), dated=False)
+        self._steps[event.run_id, event.step] = None
+        self._wake.set()
+
+    def _note_delayed(self, record: Recorded) -> None:
+        event: e.StepDelayed = record.event
+        self._timers.add(Timed(event.run_id, event.step, event.due), dated=False)
+        self._wake.set()
+
+    def _note_run(self, record: Recorded) -> None:
+        event: e.WorkflowBegan = record.event
+        if event.due:
+            self._timers.add(Timed(event.run_id, "", event.due), dated=False)
+            self._wake.set()
+
+    def _note_ending(self, record: Recorded) -> None:
+        self._endings[record.event.what] = None
+        self._wake.set()
+
+    def _note_run_ended(self, record: Recorded) -> None:
+        self._outside[f"run {record.event.run_id}"] = None
+        self._wake.set()
+
+    def _note_workflow_ended(self, record: Recorded) -> None:
+        self._outside[f"workflow {record.event.run_id}"] = None
+        self._wake.set()
+
+    def _note_ask(self, record: Recorded) -> None:
+        self._outside[f"ask {record.event.ask_id}"] = None
+        self._wake.set()
+
+    def _tell(self, run_id: str, news: News) -> None:
+        self._news.setdefault(run_id, []).append(news)
+
+    def _look(self, step: WorkflowStep | None) -> None:
+        """See whether what a step waits for has come already."""
+        news = self._world.heard(step) if step is not None and step.waits_for is not None else None
+        if step is not None and news is not None:
+            self._steps.pop((step.run_id, step.id), None)
+            self._tell(step.run_id, news)
+
+    async def _work(self) -> None:
+        """Do all that there is to do now; commands of one round are committed together."""
+        self._wake.clear()
+        outside, self._outside = self._outside, {}
+        for what in outside:
+            for step in self._log.rows.find(STEPS, {"waits_for": what}):
+                self._look(step)
+        for timed in self._timers.take_due():
+            told = Due(step=timed.step, due=timed.due) if timed.step else RunDue(due=timed.due)
+            self._tell(timed.run_id, told)
+        news, self._news = self._news, {}
+        steps, self._steps = self._steps, {}
+        wishes = [self._told(run_id, some) for run_id, told in news.items() for some in _pieces(told)]
+        wishes += [self._submit(*place) for place in steps]
+        await self._all(wishes)
+        endings, self._endings = self._endings, {}
+        if endings:
+            agents = [what for what in endings if what.startswith("agent ")]
+            await self._all(self._cancel(what) for what in endings if what not in agents)
+            await self._all(self._cancel(what) for what in agents)  # their runs are ended first
+            done, self._ended = list(self._ended), {}
+            await self._try(self._log.do(EndingIsDone(by=HUB, what=done)), lambda: self._endings.update(endings))
+
+    async def _told(self, run_id: str, news: list[News]) -> None:
+        command = TellRun(by=HUB, run_id=run_id, news=news)
+        await self._try(self._log.do(command), lambda: self._news.setdefault(run_id, []).extend(news))
+
+    async def _submit(self, run_id: str, step_id: str) -> None:
+        step = self._log.rows.get(STEPS, run_id, step_id)
+        if step is None or step.waits_for is None:
+            return
+
+        def again() -> None:
+            self._steps[run_id, step_id] = None
+
+        try:
+            await self._try(self._world.submit(step), again)
+        except Exception as error:
+            self._complain(f"step {step_id} of {run_id}", error)
+            failed = Ended(step=step_id, attempt=step.attempt, ok=False, error=f"it could not be begun: {error}")
+            self._tell(run_id, failed)
+            self._wake.set()
+
+    async def _cancel(self, what: str) -> None:
+        ending: WorkflowEnding | None = self._log.rows.get(ENDINGS, what)
+        if ending is None:
+            return
+
+        def again() -> None:
+            self._endings[what] = None
+
+        if await self._try(self._world.cancel(ending), again):
+            self._ended[what] = None
+
+    async def _all(self, wishes: Iterable[Coroutine[Any, Any, None]]) -> None:
+        several = list(wishes)
+        if len(several) == 1:
+            await several[0]
+        elif several:
+            for outcome in await asyncio.gather(*several, return_exceptions=True):
+                if isinstance(outcome, Exception):
+                    self._complain("a round", outcome)
+
+    async def _try(self, wish: Coroutine[Any, Any, Any], again: Callable[[], None]) -> bool:
+        """Whether it was done; when the hub cannot do it just now, it is tried again after a while."""
+        try:
+            await wish
+        except Unavailable as no:
+            logger.warning("a workflow must wait: %s", no)
+            asyncio.get_running_loop().call_later(_RETRY_S, self._again, again)
+            return False
+        except Refused as no:
+            logger.warning("a workflow was refused something: %s", no.message)
+        return True
+
+    def _again(self, put_back: Callable[[], None]) -> None:
+        put_back()
+        self._wake.set()
+
+    def _complain(self, about: str, error: Exception) -> None:
+        logger.error("the workflow engine failed at %s", about, exc_info=error)
+        if self._errors is not None:
+            self._errors.append(f"workflows at {about}: {error}")
+
+    async def _sleep(self) -> None:
+        if self._wake.is_set():
+            return
+        try:
+            async with asyncio.timeout(self._timers.sleep_s()):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+
+
+def _pieces(news: list[News]) -> Iterable[list[News]]:
+    return (news[at : at + _TOLD_AT_ONCE] for at in range(0, len(news), _TOLD_AT_ONCE))
+
+
+_NOTES: dict[type, Callable[[Engine, Recorded], None]] = {
+    e.StepBegan: Engine._note_began,
+    e.StepAsked: Engine._note_step,
+    e.StepMoved: Engine._note_step,
+    e.StepDelayed: Engine._note_delayed,
+    e.WorkflowBegan: Engine._note_run,
+    e.EndingWanted: Engine._note_ending,
+    e.WorkflowEnded: Engine._note_workflow_ended,
+    RunEnded: Engine._note_run_ended,
+    AskAnswered: Engine._note_ask,
+    AskExpired: Engine._note_ask,
+    AskWithdrawn: Engine._note_ask,
+}

@@ -1,0 +1,63 @@
+"""Messages that steps wait for: each one that is posted is held against the steps that wait, once."""
+
+from greenroom.log.log import Log
+from greenroom.log.model import Recorded, Rows
+from greenroom.log.reactors import Reactor
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.threads.events import MessagePosted
+from greenroom.nouns.threads.model import MESSAGES, THREADS, Message
+from greenroom.nouns.workflows.commands import TellRun
+from greenroom.nouns.workflows.core.news import Ended
+from greenroom.nouns.workflows.definition import MessageFilter
+from greenroom.nouns.workflows.model import STEPS, WORKFLOW_RUNS, WorkflowStep, step_of
+from greenroom.nouns.workflows.queries import plan_of
+
+
+def message_reactor(log: Log) -> Reactor:
+    """Tells waiting steps of messages; a repeat comes to steps that wait no more."""
+
+    async def react(record: Recorded) -> None:
+        message = log.rows.get(MESSAGES, record.event.message_id)
+        if message is None:
+            return
+        for step in find_waiting(log.rows, message):
+            if (step.began_at or 0) > record.at:
+                continue
+            told = Ended(step=step.id, attempt=step.attempt, ok=True, output=told_of(message))
+            await log.do(TellRun(by=HUB, run_id=step.run_id, news=[told]))
+
+    return Reactor("workflow messages", (MessagePosted,), react)
+
+
+def find_waiting(rows: Rows, message: Message) -> list[WorkflowStep]:
+    """The steps that wait for such a message."""
+    if not rows.find(STEPS, after=("waits_for", "message"), before=("waits_for", "messagf"), limit=1):
+        return []
+    thread = rows.get(THREADS, message.thread_id)
+    places = {"", message.thread_id, thread.topic if thread else ""}
+    waiting = [step for place in places for step in rows.find(STEPS, {"waits_for": f"message {place}"})]
+    return [step for step in waiting if _wants(rows, step, message)]
+
+
+def _wants(rows: Rows, step: WorkflowStep, message: Message) -> bool:
+    run = rows.get(WORKFLOW_RUNS, step.run_id)
+    node = plan_of(rows, run).nodes.get(step_of(step.id)) if run is not None else None
+    wait = node.step.wait if node is not None else None
+    return wait is not None and wait.message is not None and fits(wait.message, message)
+
+
+def fits(wanted: MessageFilter, message: Message) -> bool:
+    """Whether a message is by the right one and holds the right words; its thread is looked at elsewhere."""
+    by_right_one = not wanted.sender or wanted.sender in (message.author_name, message.author_id)
+    return by_right_one and wanted.contains.casefold() in message.content.casefold()
+
+
+def told_of(message: Message) -> dict[str, object]:
+    """A message as expressions see it."""
+    return {
+        "id": message.id,
+        "thread_id": message.thread_id,
+        "author": message.author_name,
+        "content": message.content,
+        "seq": message.seq,
+    }

@@ -1,0 +1,102 @@
+"""What the agent of a step is told: its prompt and skill, what came before, and the form of the answer."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from greenroom.nouns.runs.model import AgentContext
+from greenroom.nouns.workflows.boards import RowsBoard
+from greenroom.nouns.workflows.core.course import paths_of, values, work_out
+from greenroom.nouns.workflows.core.plan import Node, Plan
+from greenroom.nouns.workflows.model import WorkflowStep
+from greenroom.nouns.workflows.reading.skills import read_skill
+
+RESUME = "Go on where you were interrupted."
+PROBE = (
+    "You were interrupted. First look whether what you were asked to do is done already, wholly or in part; then do"
+    " only what is missing, and answer as you were asked to."
+)
+_SUMMARY = 500
+
+
+class Missing(Exception):
+    """Something that a step needs is not there; the message says what to do."""
+
+
+class Telling:
+    """Works out the texts of one step."""
+
+    def __init__(self, plan: Plan, board: RowsBoard, node: Node, step: WorkflowStep, skills: Path) -> None:
+        self._plan = plan
+        self._board = board
+        self._node = node
+        self._step = step
+        self._skills = skills
+        self.inputs: dict[str, Any] = {}
+        if node.inputs:
+            self.inputs = work_out(node.inputs, values(plan, board, paths_of(node.inputs), step))
+
+    def text(self, template: str) -> str:
+        """A template of the step, filled in."""
+        compiled = self._node.template(template)
+        return compiled.render(values(self._plan, self._board, compiled.paths, self._step, input=self.inputs))
+
+    def prompt(self) -> str:
+        """The skill, the prompt, and what the answer must look like."""
+        step = self._node.step
+        parts = [self._skill(step.skill)] if step.skill else []
+        if step.prompt is not None:
+            parts.append(self.text(step.prompt))
+        if step.output_schema is not None:
+            parts.append(f"Answer with JSON only, which fits this JSON Schema:\n{_json(step.output_schema)}")
+        return "\n\n".join(parts)
+
+    def _skill(self, name: str) -> str:
+        known = self._plan.definition.skills.get(name)
+        if known is not None:
+            return known.text
+        try:
+            return read_skill((self._skills / name / "SKILL.md").read_text()).text
+        except (OSError, UnicodeDecodeError) as error:
+            raise Missing(f"the skill '{name}' is neither in the workflow nor in {self._skills} ({error})") from error
+
+    def context(self) -> AgentContext:
+        """What the agent is given besides its prompt; what the prompt names already is not told twice."""
+        step, board = self._node.step, self._board
+        named = {path[1] for path in self._node.template(step.prompt or "").paths if path[0] == "steps" and path[1:]}
+        outputs = None
+        if "outputs" in step.context:
+            before = [board.step(way.source) for way in self._node.incoming if way.source not in named]
+            outputs = {one.id: one.output for one in before if one is not None and one.status == "completed"} or None
+        variables = dict(board.facts.variables) if "variables" in step.context else {}
+        return AgentContext(
+            parent_output=outputs,
+            shared_variables={**variables, **(self.inputs if "input" not in self._used() else {})},
+            history_summary=self._summary() if "summary" in step.context else None,
+            file_references=[self.text(file) for file in step.files],
+        )
+
+    def _used(self) -> frozenset[str]:
+        return self._node.template(self._node.step.prompt or "").names
+
+    def _summary(self) -> str:
+        lines = [f"The workflow “{self._plan.definition.name}”: {self._plan.definition.description}".rstrip(": ")]
+        for step_id in self._plan.order:
+            step = self._board.step(step_id)
+            if step is not None and step.ended_at is not None:
+                told = step.error or _json(step.output)
+                lines.append(f"- {step_id}: {step.status}: {told[:_SUMMARY]}")
+        return "\n".join(lines)
+
+
+def mend_prompt(reason: str, schema: dict[str, Any] | None) -> str:
+    """What an agent is told whose answer does not fit."""
+    return (
+        f"Your answer cannot be used: {reason}.\nAnswer again, with nothing but JSON that fits this JSON Schema:\n"
+        f"{_json(schema)}"
+    )
+
+
+def _json(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,173 @@
+"""Where attempts are carried out: agents' runs, nested workflows, and the people who are asked."""
+
+import logging
+from pathlib import Path
+
+from greenroom.expressions import BadExpression, ExpressionFailed
+from greenroom.log.errors import Refused
+from greenroom.log.log import Log
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.asks.commands import WithdrawAsk
+from greenroom.nouns.asks.model import ASKS
+from greenroom.nouns.runs.commands import CancelRun, EndAgent
+from greenroom.nouns.runs.model import ENDED, LIVE, RUNS, Run
+from greenroom.nouns.workflows.boards import RowsBoard
+from greenroom.nouns.workflows.commands import AbortWorkflow, StartWorkflow, TellRun
+from greenroom.nouns.workflows.core.course import derived_id
+from greenroom.nouns.workflows.core.news import Ended, Interrupted, Mend, News, Work
+from greenroom.nouns.workflows.core.plan import Node
+from greenroom.nouns.workflows.engine.agents import start_agent
+from greenroom.nouns.workflows.engine.people import answered, raise_ask
+from greenroom.nouns.workflows.engine.prompts import Missing, Telling
+from greenroom.nouns.workflows.engine.results import Unusable, output_of
+from greenroom.nouns.workflows.model import ENDED as OVER
+from greenroom.nouns.workflows.model import LIVE as GOING_ON
+from greenroom.nouns.workflows.model import (
+    STEPS,
+    WORKFLOW_RUNS,
+    Spent,
+    WorkflowEnding,
+    WorkflowRun,
+    WorkflowStep,
+    step_of,
+)
+from greenroom.nouns.workflows.queries import plan_of
+
+logger = logging.getLogger(__name__)
+
+
+class HubWorld:
+    """The world of one hub: everything is done by commands on its log, under ids that follow from the attempt."""
+
+    def __init__(self, log: Log, data: Path) -> None:
+        self._log = log
+        self._skills = data / "skills"
+
+    async def submit(self, step: WorkflowStep) -> None:
+        rows = self._log.rows
+        run = rows.get(WORKFLOW_RUNS, step.run_id)
+        if run is None or run.status not in GOING_ON or not _is_at(rows.get(STEPS, step.run_id, step.id), step):
+            return
+        if self.heard(step) is not None or self._is_there(step):
+            return
+        try:
+            await self._begin(run, step)
+        except (Refused, ExpressionFailed, BadExpression, Missing) as no:
+            failure = "failed" if isinstance(no, Refused | Missing) else "expression"
+            told = Ended(step=step.id, attempt=step.attempt, ok=False, error=str(no), failure=failure)
+            await self._log.do(TellRun(by=HUB, run_id=run.id, news=[told]))
+
+    def _is_there(self, step: WorkflowStep) -> bool:
+        kind, _, key = (step.waits_for or "").partition(" ")
+        table = {"run": RUNS, "workflow": WORKFLOW_RUNS, "ask": ASKS}.get(kind)
+        return table is not None and self._log.rows.get(table, key) is not None  # type: ignore[arg-type]
+
+    async def _begin(self, run: WorkflowRun, step: WorkflowStep) -> None:
+        plan = plan_of(self._log.rows, run)
+        board = RowsBoard(self._log.rows, run)
+        node = plan.nodes[step_of(step.id)]
+        kind, _, key = (step.waits_for or "").partition(" ")
+        telling = Telling(plan, board, node, step, self._skills)
+        if kind == "run":
+            await start_agent(self._log, run, board.facts, node, step, telling, key)
+        elif kind == "workflow":
+            await self._log.do(
+                StartWorkflow(
+                    by=HUB,
+                    run_id=key,
+                    workflow=node.step.workflow or "",
+                    inputs=telling.inputs,
+                    trigger=f"step {step.id}",
+                    parent_id=run.id,
+                    parent_step=step.id,
+                    parent_attempt=step.attempt,
+                )
+            )
+        elif kind == "ask":
+            await raise_ask(self._log, run, node, step, telling, key)
+        elif kind == "engine":
+            await self._log.do(TellRun(by=HUB, run_id=run.id, news=[Work(step=step.id, attempt=step.attempt)]))
+
+    async def cancel(self, ending: WorkflowEnding) -> None:
+        rows = self._log.rows
+        kind, _, key = ending.what.partition(" ")
+        reason = ending.reason or "its workflow does not need it any more"
+        try:
+            if kind == "run":
+                run = rows.get(RUNS, key)
+                if run is not None and run.status in LIVE:
+                    seed = derived_id("ord", run.created_at, key, "cancel")
+                    await self._log.do(CancelRun(by=HUB, run_id=key, order_seed=seed, reason=reason))
+            elif kind == "workflow":
+                below = rows.get(WORKFLOW_RUNS, key)
+                if below is not None and below.status in GOING_ON:
+                    await self._log.do(AbortWorkflow(by=HUB, run_id=key, reason=reason))
+            elif kind == "ask":
+                ask = rows.get(ASKS, key)
+                if ask is not None and ask.state == "open":
+                    await self._log.do(WithdrawAsk(by=HUB, ask_id=key, reason=reason))
+            elif kind == "agent":
+                agent = rows.get(AGENTS, key)
+                if agent is not None and agent.run_id is None:
+                    seed = derived_id("ord", agent.registered_at, key, ending.run_id, "end")
+                    await self._log.do(EndAgent(by=HUB, agent_id=key, order_id=seed))
+        except Refused as no:
+            logger.info("%s was not ended: %s", ending.what, no.message)
+
+    def heard(self, step: WorkflowStep) -> News | None:
+        rows = self._log.rows
+        kind, _, key = (step.waits_for or "").partition(" ")
+        if kind == "run":
+            run = rows.get(RUNS, key)
+            return self._run_heard(step, run) if run is not None and run.status in ENDED else None
+        if kind == "workflow":
+            below = rows.get(WORKFLOW_RUNS, key)
+            return _workflow_heard(step, below) if below is not None and below.status in OVER else None
+        if kind == "ask":
+            ask = rows.get(ASKS, key)
+            return answered(step, ask) if ask is not None and ask.state != "open" else None
+        return None
+
+    def _run_heard(self, step: WorkflowStep, run: Run) -> News:
+        spent = Spent(run.input_tokens, run.output_tokens, run.cost_usd or 0.0)
+        if run.status == "interrupted":
+            agent = self._log.rows.get(AGENTS, run.agent_id)
+            return Interrupted(
+                step=step.id,
+                attempt=step.attempt,
+                error=run.error or "the agent's machine went down",
+                agent_run=run.id,
+                spent=spent,
+                can_resume=agent is not None and bool(agent.session),
+            )
+        ended = {"step": step.id, "attempt": step.attempt, "spent": spent, "agent_id": run.agent_id}
+        if run.status != "completed":
+            cancelled = run.status == "cancelled"
+            error = f"the agent's run was cancelled: {run.error}" if cancelled else run.error or "the agent failed"
+            return Ended(**ended, ok=False, error=error, agent_run=run.id, final=cancelled)  # type: ignore[arg-type]
+        node = self._node(step)
+        try:
+            output = output_of(run, node.step.output_schema)
+        except Unusable as wrong:
+            if node.step.output_schema is not None and not step.repairs:
+                return Mend(**ended, reason=str(wrong))  # type: ignore[arg-type]
+            error = f"the agent's output does not fit: {wrong}"
+            return Ended(**ended, ok=False, error=error, failure="output", agent_run=run.id)  # type: ignore[arg-type]
+        return Ended(**ended, ok=True, output=output, agent_run=run.id)  # type: ignore[arg-type]
+
+    def _node(self, step: WorkflowStep) -> Node:
+        run = self._log.rows.get(WORKFLOW_RUNS, step.run_id)
+        assert run is not None  # noqa: S101 its step is there
+        return plan_of(self._log.rows, run).nodes[step_of(step.id)]
+
+
+def _is_at(found: WorkflowStep | None, step: WorkflowStep) -> bool:
+    """Whether a step is still at what it was seen at."""
+    return found is not None and (found.attempt, found.waits_for) == (step.attempt, step.waits_for)
+
+
+def _workflow_heard(step: WorkflowStep, below: WorkflowRun) -> Ended:
+    ok = below.status == "completed"
+    error = None if ok else f"the nested workflow {below.status}: {below.error or below.id}"
+    return Ended(step=step.id, attempt=step.attempt, ok=ok, output=below.output, error=error, spent=below.spent)

@@ -1,0 +1,103 @@
+"""Rows of workflows and their runs."""
+
+from typing import Any
+
+from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.nouns.workflows import events as e
+from greenroom.nouns.workflows.boards import TxBoard
+from greenroom.nouns.workflows.core.state import OF_A_RUN, apply, new_facts, new_run
+from greenroom.nouns.workflows.decide import DECIDE
+from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.model import (
+    ATTEMPTS,
+    ENDINGS,
+    FACTS,
+    STEPS,
+    VERSIONS,
+    WORKFLOW_RUNS,
+    WORKFLOWS,
+    Workflow,
+    WorkflowVersion,
+)
+from greenroom.nouns.workflows.queries import digest_of
+
+
+def workflow_put(tx: Tx, event: e.WorkflowPut, record: Recorded) -> None:
+    definition = event.definition
+    tx.put(
+        WORKFLOWS,
+        Workflow(
+            name=event.name,
+            alias=definition.id,
+            digest=event.digest,
+            version=event.number,
+            changed_at=record.at,
+            changed_by=record.by,
+            description=definition.description,
+            source=event.source,
+            steps=len(definition.steps),
+        ),
+    )
+    _keep(tx, event.digest, event.number, definition, record.at)
+
+
+def _keep(tx: Tx, digest: str, number: int, definition: Definition, at: int) -> None:
+    """Keep a definition, and those that came inside it."""
+    if tx.get(VERSIONS, digest) is None or number:
+        tx.put(
+            VERSIONS,
+            WorkflowVersion(digest=digest, name=definition.name, version=number, definition=definition, made_at=at),
+        )
+    for inner in definition.workflows.values():
+        _keep(tx, digest_of(inner), 0, inner, at)
+
+
+def workflow_deleted(tx: Tx, event: e.WorkflowDeleted, record: Recorded) -> None:
+    tx.drop(WORKFLOWS, event.name)
+
+
+def workflow_began(tx: Tx, event: e.WorkflowBegan, record: Recorded) -> None:
+    tx.put(WORKFLOW_RUNS, new_run(event, record.at, record.by))
+    tx.put(FACTS, new_facts(event))
+
+
+def of_a_run(tx: Tx, event: Any, record: Recorded) -> None:
+    """Whatever else happens to a run."""
+    run = tx.get(WORKFLOW_RUNS, event.run_id)
+    if run is None:
+        return
+    board = TxBoard(tx, run)
+    apply(board, event, record.at)
+    board.close()
+
+
+def workflow_amended(tx: Tx, event: e.WorkflowAmended, record: Recorded) -> None:
+    _keep(tx, event.digest, 0, event.definition, record.at)
+    of_a_run(tx, event, record)
+
+
+def ending_done(tx: Tx, event: e.EndingDone, record: Recorded) -> None:
+    tx.drop(ENDINGS, event.what)
+
+
+PROJECT: dict[type[Event], Project] = {
+    **dict.fromkeys(OF_A_RUN, of_a_run),
+    e.WorkflowPut: workflow_put,
+    e.WorkflowDeleted: workflow_deleted,
+    e.WorkflowBegan: workflow_began,
+    e.WorkflowAmended: workflow_amended,
+    e.EndingDone: ending_done,
+}
+
+WORKFLOWS_NOUN = Noun(
+    name="workflows",
+    tables=(WORKFLOWS, VERSIONS, WORKFLOW_RUNS, FACTS, STEPS, ATTEMPTS, ENDINGS),
+    events=tuple(PROJECT),
+    decide=DECIDE,
+    project=PROJECT,
+    sources=(
+        "greenroom.nouns.workflows.model",
+        "greenroom.nouns.workflows.project",
+        "greenroom.nouns.workflows.core.state",
+    ),
+)
