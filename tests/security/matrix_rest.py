@@ -15,6 +15,8 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("POST", "/logout"): (303, 303, 303, 303, 401),
     ("POST", "/api/login-codes"): (200, 403, 403, 403, 401),
     ("GET", "/openapi.json"): (200, 200, 200, 200, 401),
+    ("GET", "/schemas/workflow.json"): (200, 200, 200, 200, 200),
+    ("POST", "/api/workflow-check"): (200, 403, 200, 200, 401),
     ("GET", "/events"): (200, 200, 200, 200, 401),
     ("POST", "/agentassistproto.SrvAgentAssist/AskQuestion"): (401, 401, 401, 401, 401),
     ("POST", "/agentassistproto.SrvAgentAssist/TaskFinish"): (401, 401, 401, 401, 401),

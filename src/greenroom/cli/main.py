@@ -11,6 +11,7 @@ from greenroom import __version__
 from greenroom.cli import (
     agent,
     audit,
+    dag,
     doctor,
     driver,
     mcp,
@@ -30,7 +31,7 @@ from greenroom.log.directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.settings import BadSettings
 
-GROUPS = (serve, run, runs, profile, policy, driver, mcp, thread, agent, node, token, audit, upkeep, doctor)
+GROUPS = (serve, run, runs, dag, profile, policy, driver, mcp, thread, agent, node, token, audit, upkeep, doctor)
 
 
 def parser() -> argparse.ArgumentParser:

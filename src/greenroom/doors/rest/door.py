@@ -22,6 +22,7 @@ from greenroom.doors.rest import (
     threads,
     uploads,
     waiting,
+    workflow_files,
 )
 from greenroom.hub import Hub
 
@@ -44,6 +45,7 @@ def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
         *asks.endpoints(hub),
         *credentials.ENDPOINTS,
         *policy.ENDPOINTS,
+        *workflow_files.ENDPOINTS,
         *audit.ENDPOINTS,
         *metrics.endpoints(hub),
         openapi.endpoint_of(lambda: others),

@@ -60,6 +60,7 @@ _KEYS = {
 
 def to_one_form(written: Map) -> Map:
     """The workflow in the one form; what makes no sense is left as it is, to be named by the checks."""
+    written.pop("$schema", None)  # it is for editors
     inner = written.get("dag")
     if isinstance(inner, Map):
         for key, value in written.items():

@@ -1,0 +1,106 @@
+"""`greenroom dag validate` and `dag graph`: workflow files checked and drawn, with or without a hub."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from greenroom.cli.client import HubUnreachable, open_client
+from greenroom.cli.terminal import line, say, show_json
+from greenroom.log.errors import Refused, Unavailable
+
+if TYPE_CHECKING:
+    from greenroom.nouns.workflows.checking.check import Known
+    from greenroom.nouns.workflows.checking.problems import Problem
+
+Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.ArgumentParser]
+
+
+def add_file_verbs(add: Add) -> None:
+    """The verbs of `greenroom dag` that need files only."""
+    validate = add(
+        "validate", run_validate, "whether workflow files are right, before they run", "validate release.yaml"
+    )
+    validate.add_argument("files", metavar="FILE", nargs="+")
+    validate.add_argument("--offline", action="store_true", help="ask no hub, and so check no profiles")
+    graph = add("graph", run_graph, "draw a workflow file", "graph release.yaml --format svg --output release.svg")
+    graph.add_argument("file", metavar="FILE")
+    graph.add_argument("--format", choices=("mermaid", "dot", "svg"), default="mermaid", help="(default: mermaid)")
+    graph.add_argument("--output", metavar="FILE", help="write there instead of printing it")
+
+
+def run_validate(args: argparse.Namespace) -> int:
+    """Exit code 1 when a file is wrong; each problem is one line with file, line, step and remedy."""
+    known = None if args.offline else _ask_known(args)
+    results = [_check(args, Path(name), known) for name in args.files]
+    if args.json:
+        show_json(
+            {"ok": all(result["ok"] for result in results), "profiles_checked": known is not None, "files": results}
+        )
+        return int(not all(result["ok"] for result in results))
+    for result in results:
+        if result["ok"]:
+            told = f"{result['name']}, {result['steps']} steps"
+            print(f"✓ {line(result['file'])}: {line(told)}")
+        for problem in result["problems"]:
+            print(f"✗ {line(problem['text'])}")
+    if known is None and not args.offline:
+        say("Profiles were not checked, because no hub answers.")
+    return int(not all(result["ok"] for result in results))
+
+
+def _check(args: argparse.Namespace, file: Path, known: "Known | None") -> dict[str, Any]:
+    from greenroom import settings
+    from greenroom.gateway.workflow_files import load_file
+    from greenroom.nouns.workflows.checking.problems import BadWorkflow
+
+    try:
+        definition = load_file(file, settings.data_dir(args.data), known).definition
+    except BadWorkflow as bad:
+        return {"file": str(file), "ok": False, "problems": [_told(problem) for problem in bad.problems]}
+    except Refused as error:
+        told = {"code": error.code, "text": error.message, "file": str(file)}
+        return {"file": str(file), "ok": False, "problems": [told]}
+    return {"file": str(file), "ok": True, "name": definition.name, "steps": len(definition.steps), "problems": []}
+
+
+def _told(problem: "Problem") -> dict[str, Any]:
+    keys = ("code", "file", "line", "step", "message", "remedy", "text")
+    return {key: getattr(problem, key) for key in keys}
+
+
+def _ask_known(args: argparse.Namespace) -> "Known | None":
+    """What the hub has, if one answers."""
+    from greenroom.nouns.workflows.checking.check import Known
+    from greenroom.runtimes.drivers import DRIVERS
+
+    try:
+        profiles = frozenset(profile["name"] for profile in open_client(args).get("profiles"))
+    except (HubUnreachable, Refused, Unavailable):
+        return None
+    return Known(profiles=profiles, runtimes=frozenset(DRIVERS) | profiles)
+
+
+def run_graph(args: argparse.Namespace) -> int:
+    from greenroom import settings
+    from greenroom.gateway.workflow_files import load_file
+    from greenroom.nouns.workflows.checking.problems import BadWorkflow
+    from greenroom.nouns.workflows.drawing import FORMATS
+
+    try:
+        definition = load_file(Path(args.file), settings.data_dir(args.data)).definition
+    except BadWorkflow as bad:
+        for problem in bad.problems:
+            say(f"✗ {line(problem.text)}")
+        return 1
+    picture = FORMATS[args.format](definition)
+    if args.output:
+        try:
+            Path(args.output).write_text(picture)
+        except OSError as error:
+            raise Refused("cannot_write", f"{args.output} cannot be written ({error.strerror}).") from error
+    if args.json:
+        show_json({"format": args.format, "graph": picture, "output": args.output})
+    elif not args.output:
+        print(picture, end="")
+    return 0

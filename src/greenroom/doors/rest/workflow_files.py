@@ -1,0 +1,104 @@
+"""What editors of workflows ask: the schema of the files, and what is wrong with a text."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.rest.wire import body_of, encode, json
+from greenroom.hub import Hub
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.profiles import find_profiles
+from greenroom.nouns.workflows.checking.check import Known
+from greenroom.nouns.workflows.checking.problems import BadWorkflow, Problem
+from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.drawing.labels import find_arrows
+from greenroom.nouns.workflows.drawing.layout import lay_out
+from greenroom.nouns.workflows.graph import Graph
+from greenroom.nouns.workflows.reading.load import load_text
+from greenroom.nouns.workflows.schema import build_schema
+from greenroom.runtimes.drivers import DRIVERS
+
+MAX_TEXT = 600_000
+
+
+class WorkflowText(msgspec.Struct):
+    """A workflow as it is written, in YAML or JSON."""
+
+    text: str
+    file: str = ""
+
+
+class Arrow(msgspec.Struct):
+    """An arrow from step to step, and the points that it goes through."""
+
+    source: str
+    target: str
+    label: str
+    kind: str
+    points: list[tuple[float, float]]
+
+
+class Picture(msgspec.Struct):
+    """Where the middle of each step's box is, and how large the whole is."""
+
+    width: float
+    height: float
+    places: dict[str, tuple[float, float]]
+    arrows: list[Arrow]
+
+
+class WorkflowCheck(msgspec.Struct):
+    """What is wrong with a workflow; or the workflow in its one form, and its picture."""
+
+    ok: bool
+    problems: list[Problem]
+    definition: Definition | None = None
+    picture: Picture | None = None
+
+
+async def show_schema(hub: Hub, by: Principal, request: Request) -> Response:
+    headers = {"cache-control": "public, max-age=3600"}
+    return Response(encode(build_schema()), media_type="application/schema+json", headers=headers)
+
+
+async def check_text(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, WorkflowText)
+    profiles = frozenset(profile.name for profile in find_profiles(hub.rows))
+    known = Known(profiles=profiles, runtimes=frozenset(DRIVERS) | profiles)
+    return json(await asyncio.to_thread(_check, body, known))
+
+
+def _check(body: WorkflowText, known: Known) -> WorkflowCheck:
+    try:
+        definition = load_text(body.text, body.file[:200], known=known).definition
+    except BadWorkflow as bad:
+        return WorkflowCheck(ok=False, problems=bad.problems)
+    return WorkflowCheck(ok=True, problems=[], definition=definition, picture=draw(definition))
+
+
+def draw(definition: Definition) -> Picture:
+    """The picture of a workflow whose graph is sound."""
+    arrows = find_arrows(definition)
+    layout = lay_out(Graph(definition).layers(), [(arrow.source, arrow.target) for arrow in arrows])
+    drawn = [Arrow(*arrow, points=points) for arrow, points in zip(arrows, layout.arrows, strict=True)]
+    return Picture(layout.width, layout.height, layout.places, drawn)
+
+
+_SCHEMA: Any = "application/schema+json"
+ENDPOINTS = [
+    Endpoint("GET", "/schemas/workflow.json", PUBLIC, show_schema, "The JSON Schema of workflow files", answer=_SCHEMA),
+    Endpoint(
+        "POST",
+        "/api/workflow-check",
+        "chat",
+        check_text,
+        "What is wrong with the text of a workflow, or its picture",
+        body=WorkflowText,
+        answer=WorkflowCheck,
+        max_bytes=MAX_TEXT,
+    ),
+]
