@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from greenroom.log.check import Checked, check
+from greenroom.log.check_postgres import check_postgres
 from greenroom.log.clock import Clock
 from greenroom.log.errors import Refused
 from greenroom.log.log import Log
 from greenroom.log.model import Actor, Command, Context, Event, Noun, Recorded, Row, Rows, Table, Tx
 from greenroom.log.rebuild import ensure_rows
+from greenroom.log.store_postgres import PostgresStore
 from greenroom.log.store_sqlite import SqliteStore
 from greenroom.settings import Settings
 
@@ -190,10 +193,14 @@ NOTEBOOK = Noun(
 )
 
 
+database: str | None = None
+"""The PostgreSQL database that a test has named; None is a file in the data directory."""
+
+
 @contextlib.asynccontextmanager
 async def open_notebook(data: Path, clock: Clock | None = None) -> AsyncIterator[Log]:
-    """The log of a notebook in a data directory, with its writer running."""
-    store = SqliteStore(data, (NOTEBOOK,))
+    """The log of a notebook in a data directory, or in the database that a test has named, with its writer running."""
+    store = SqliteStore(data, (NOTEBOOK,)) if database is None else PostgresStore(data, database, (NOTEBOOK,))
     ensure_rows(store, (NOTEBOOK,))
     log = Log(store, (NOTEBOOK,), Settings(), clock)
     writer = asyncio.create_task(log.run())
@@ -203,6 +210,11 @@ async def open_notebook(data: Path, clock: Clock | None = None) -> AsyncIterator
         log.stop()
         await writer
         await store.close()
+
+
+def check_notebook(data: Path) -> Checked:
+    """Verify the notebook wherever it is kept."""
+    return check(data, (NOTEBOOK,)) if database is None else check_postgres(data, database, (NOTEBOOK,))
 
 
 def note(number: int | str, text: str = "a thought", page: str = "first", **fields: Any) -> WriteNote:

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.log.check import check
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from tests.log.notebook import (
-    NOTEBOOK,
     NOTES,
     OTHER,
     PAGES,
@@ -18,11 +16,12 @@ from tests.log.notebook import (
     EraseNote,
     StarNote,
     Stumble,
+    check_notebook,
     note,
     open_notebook,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("either_store")]
 
 
 async def test_commands_given_at_once_share_few_commits_and_each_has_its_own_answer(tmp_path: Path) -> None:
@@ -79,7 +78,7 @@ async def test_a_bug_in_a_projection_takes_nothing_else_with_it(tmp_path: Path) 
         assert isinstance(outcomes[1], ZeroDivisionError)
         assert log.rows.count(NOTES) == 2
         assert log.store.head() == 2
-    assert check(tmp_path, (NOTEBOOK,)).findings == []
+    assert check_notebook(tmp_path).findings == []
 
 
 async def test_a_subscriber_that_fails_does_not_spoil_the_answer(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from greenroom.log.model import Recorded
 from greenroom.log.reactors import Reactor, run_reactor
 from tests.log.notebook import WRITER, EraseNote, NoteErased, NoteWritten, note, open_notebook
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("either_store")]
 
 
 @contextlib.asynccontextmanager

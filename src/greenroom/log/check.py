@@ -24,7 +24,6 @@ from greenroom.log.store_sqlite import (
     APPLICATION_ID,
     MECHANISM,
     SCHEMA,
-    head_of,
 )
 
 Progress = Callable[[str, int, int], None]
@@ -63,34 +62,24 @@ class Checked:
 
 def check(data: Path, nouns: Sequence[Noun], progress: Progress | None = None) -> Checked:
     """Verify the log, its rows and its files on one snapshot; nothing is written."""
-    return Check(data, nouns, progress or (lambda what, done, of: None)).run()
+    return SqliteCheck(data, nouns, progress or (lambda what, done, of: None)).run()
 
 
 class Check:
-    """One check under way."""
+    """One check under way: what is the same for every store. It asks in plain SQL."""
 
-    def __init__(self, data: Path, nouns: Sequence[Noun], progress: Progress) -> None:
-        self._path = need_database(data)
+    def __init__(self, nouns: Sequence[Noun], files: Path, progress: Progress, acknowledged: int = 0) -> None:
         self._nouns = nouns
         self._tables = [table for noun in nouns for table in noun.tables]
-        self._files = data / FILES
-        self._acknowledged = acknowledged(data)  # before the snapshot, which then is at least as far
+        self._files = files
+        self._acknowledged = acknowledged
         self._progress = progress
         self._checked = Checked()
 
-    def run(self) -> Checked:
-        try:
-            with contextlib.closing(connect(self._path)) as connection:
-                connection.execute("BEGIN")
-                self._look(connection)
-        except (apsw.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            self._find("database_damaged", f"The database cannot be read on ({error}). {_RESTORE}")
-        return self._checked
-
-    def _look(self, connection: apsw.Connection) -> None:
+    def _look(self, connection: Any) -> None:
         if not self._is_ours(connection):
             return
-        self._checked.seq = head_of(connection)
+        self._checked.seq = connection.execute("SELECT max(seq) FROM events").get or 0
         if self._checked.seq < self._acknowledged:
             self._find(
                 "events_lost",
@@ -105,28 +94,7 @@ class Check:
         self._check_bookkeeping(connection)
         self._check_files(connection)
 
-    def _is_ours(self, connection: apsw.Connection) -> bool:
-        found: int = connection.pragma("user_version")
-        if connection.pragma("application_id") != APPLICATION_ID:
-            self._find("not_greenroom", f"{self._path} is not a Greenroom database: choose another --data directory.")
-        elif found > SCHEMA:
-            self._find(
-                "newer_schema",
-                f"The database was written by a newer greenroom (schema {found}, this one knows {SCHEMA}):"
-                " check it with that version.",
-            )
-        else:
-            return True
-        return False
-
-    def _check_pages(self, connection: apsw.Connection) -> None:
-        self._progress("pages", 0, 1)
-        told = [text for (text,) in connection.execute(f"PRAGMA integrity_check({_DAMAGE_SHOWN})")]
-        if told != ["ok"]:
-            self._find("database_damaged", f"SQLite finds damage: {'; '.join(told)}. {_RESTORE}")
-        self._progress("pages", 1, 1)
-
-    def _walk(self, connection: apsw.Connection, scratch: apsw.Connection) -> bool:
+    def _walk(self, connection: Any, scratch: apsw.Connection) -> bool:
         """Go through all events once: their numbers, the chain, and what they make of the rows. False if cut short."""
         codec, project = Codec(self._nouns), projector(self._nouns)
         privileged = {kind.__name__ for noun in self._nouns for kind in noun.events if kind.privileged}
@@ -165,7 +133,7 @@ class Check:
         self._checked.chain_seq, self._checked.chain = chain.seq, chain.hash.hex()
         return True
 
-    def _check_rows(self, connection: apsw.Connection, scratch: apsw.Connection) -> None:
+    def _check_rows(self, connection: Any, scratch: apsw.Connection) -> None:
         mark = connection.execute("SELECT value FROM meta WHERE name = ?", (MARK,)).get
         if mark != fingerprint(self._nouns):
             message = "The rows were made by another version of the program; the next start of the hub makes them anew."
@@ -183,7 +151,7 @@ class Check:
         )
         self._progress("tables", len(self._tables), len(self._tables))
 
-    def _compare(self, what: str, connection: apsw.Connection, scratch: apsw.Connection, query: str) -> None:
+    def _compare(self, what: str, connection: Any, scratch: apsw.Connection, query: str) -> None:
         for found, made in zip_longest(connection.execute(query), scratch.execute(query)):
             if found == made:
                 continue
@@ -195,6 +163,88 @@ class Check:
                 seq, message = made[1], f"A {what} ({made[0]!r}) is not what the log makes of it."
             self._find("rows_differ", f"{message} {_REBUILD}", seq=seq)
             return
+
+    def _check_bookkeeping(self, connection: Any) -> None:
+        head = self._checked.seq
+        unfounded = "SELECT name, first, last FROM commands WHERE first < 1 OR first > last OR last > ? LIMIT 1"
+        for name, first, last in connection.execute(unfounded, (head,)):
+            message = f"A key of {name} stands for events {first} to {last}, which are not in the log. {_RESTORE}"
+            self._find("command_unfounded", message, seq=first)
+        for name, seq in connection.execute("SELECT name, seq FROM cursors WHERE seq > ?", (head,)):
+            message = f"The reactor {name} claims to have seen event {seq}, but the log ends at {head}. {_RESTORE}"
+            self._find("cursor_ahead", message, seq=seq)
+
+    def _check_files(self, connection: Any) -> None:
+        names = self._named(connection)
+        self._checked.files = len(names)
+        for number, name in enumerate(sorted(names)):
+            self._progress("files", number, len(names))
+            fault = fault_of_file(self._files, name)
+            if fault and name in self._named_now():  # it may have gone with its thread since the snapshot
+                self._find(f"file_{fault}", f"The payload file {name} is {fault}. {_RESTORE}")
+        self._progress("files", len(names), len(names))
+
+    def _find(self, code: str, message: str, level: Literal["error", "note"] = "error", seq: int | None = None) -> None:
+        self._checked.findings.append(Finding(code, message, level, seq))
+
+    def _is_ours(self, connection: Any) -> bool:
+        """Whether this is a database that we know how to read."""
+        raise NotImplementedError
+
+    def _check_pages(self, connection: Any) -> None:
+        """Look for damage below the tables."""
+        raise NotImplementedError
+
+    def _compare_text(self, table: Table[Any], connection: Any, scratch: apsw.Connection) -> None:
+        """Compare what is searched."""
+        raise NotImplementedError
+
+    def _named(self, connection: Any) -> set[str]:
+        """The payload files that rows name."""
+        raise NotImplementedError
+
+    def _named_now(self) -> set[str]:
+        """The same, of this moment."""
+        raise NotImplementedError
+
+
+class SqliteCheck(Check):
+    """The check of a log in a SQLite file."""
+
+    def __init__(self, data: Path, nouns: Sequence[Noun], progress: Progress) -> None:
+        self._path = need_database(data)
+        reached = acknowledged(data)  # before the snapshot, which then is at least as far
+        super().__init__(nouns, data / FILES, progress, reached)
+
+    def run(self) -> Checked:
+        try:
+            with contextlib.closing(connect(self._path)) as connection:
+                connection.execute("BEGIN")
+                self._look(connection)
+        except (apsw.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            self._find("database_damaged", f"The database cannot be read on ({error}). {_RESTORE}")
+        return self._checked
+
+    def _is_ours(self, connection: apsw.Connection) -> bool:
+        found: int = connection.pragma("user_version")
+        if connection.pragma("application_id") != APPLICATION_ID:
+            self._find("not_greenroom", f"{self._path} is not a Greenroom database: choose another --data directory.")
+        elif found > SCHEMA:
+            self._find(
+                "newer_schema",
+                f"The database was written by a newer greenroom (schema {found}, this one knows {SCHEMA}):"
+                " check it with that version.",
+            )
+        else:
+            return True
+        return False
+
+    def _check_pages(self, connection: apsw.Connection) -> None:
+        self._progress("pages", 0, 1)
+        told = [text for (text,) in connection.execute(f"PRAGMA integrity_check({_DAMAGE_SHOWN})")]
+        if told != ["ok"]:
+            self._find("database_damaged", f"SQLite finds damage: {'; '.join(told)}. {_RESTORE}")
+        self._progress("pages", 1, 1)
 
     def _compare_text(self, table: Table[Any], connection: apsw.Connection, scratch: apsw.Connection) -> None:
         """Every word of the full-text index with the number of its rows, and the number of rows."""
@@ -214,32 +264,12 @@ class Check:
         if connection.execute(count).get != scratch.execute(count).get:
             self._find("search_differs", f"The index of {table.name} has not as many rows as the log makes. {_REBUILD}")
 
-    def _check_bookkeeping(self, connection: apsw.Connection) -> None:
-        head = self._checked.seq
-        unfounded = "SELECT name, first, last FROM commands WHERE first < 1 OR first > last OR last > ? LIMIT 1"
-        for name, first, last in connection.execute(unfounded, (head,)):
-            message = f"A key of {name} stands for events {first} to {last}, which are not in the log. {_RESTORE}"
-            self._find("command_unfounded", message, seq=first)
-        for name, seq in connection.execute("SELECT name, seq FROM cursors WHERE seq > ?", (head,)):
-            message = f"The reactor {name} claims to have seen event {seq}, but the log ends at {head}. {_RESTORE}"
-            self._find("cursor_ahead", message, seq=seq)
-
-    def _check_files(self, connection: apsw.Connection) -> None:
-        names = named_files(connection, self._tables)
-        self._checked.files = len(names)
-        for number, name in enumerate(sorted(names)):
-            self._progress("files", number, len(names))
-            fault = fault_of_file(self._files, name)
-            if fault and name in self._named_now():  # it may have gone with its thread since the snapshot
-                self._find(f"file_{fault}", f"The payload file {name} is {fault}. {_RESTORE}")
-        self._progress("files", len(names), len(names))
+    def _named(self, connection: apsw.Connection) -> set[str]:
+        return named_files(connection, self._tables)
 
     def _named_now(self) -> set[str]:
         with contextlib.closing(connect(self._path)) as connection:
             return named_files(connection, self._tables)
-
-    def _find(self, code: str, message: str, level: Literal["error", "note"] = "error", seq: int | None = None) -> None:
-        self._checked.findings.append(Finding(code, message, level, seq))
 
 
 def named_files(connection: apsw.Connection, tables: Iterable[Table[Any]]) -> set[str]:

@@ -117,7 +117,10 @@ class Log:
         records = tuple([r for o in outcomes if isinstance(o, Done) and not o.repeated for r in o.records])
         if not records:
             return
-        commit = Commit(records[-1].seq, records, changes, frozenset([change.table for change in changes]))
+        self.announce(Commit(records[-1].seq, records, changes, frozenset([change.table for change in changes])))
+
+    def announce(self, commit: Commit) -> None:
+        """Tell every subscriber of a commit; also of one that another hub on the same database has made."""
         for subscriber in tuple(self._subscribers):
             try:
                 subscriber(commit)

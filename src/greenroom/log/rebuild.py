@@ -6,15 +6,35 @@ import importlib.util
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any, Protocol
 
 from greenroom.log import sqlite_rows
 from greenroom.log.directory import need_database, own
-from greenroom.log.model import Noun, Recorded, Tx
+from greenroom.log.model import Change, Noun, Recorded, Tx
 from greenroom.log.sqlite_file import connect, usable
-from greenroom.log.store_sqlite import SqliteStore, SqliteTx
+from greenroom.log.store import WriteTx
 
 MARK = "rows"
-_MECHANISM = ("greenroom.log.sqlite_rows", "greenroom.log.rebuild")
+_MECHANISM = ("greenroom.log.sqlite_rows", "greenroom.log.postgres_rows", "greenroom.log.rebuild")
+
+
+class RemakingTx(WriteTx, Protocol):
+    """A transaction in which rows are made anew: each event's are put under its own seq."""
+
+    seq: int
+    changed: dict[tuple[str, str], Change]
+
+    def flush(self) -> None: ...
+
+
+class Remakeable(Protocol):
+    """A store whose rows can be thrown away and made again."""
+
+    def meta(self, name: str) -> str | None: ...
+
+    def head(self) -> int: ...
+
+    def remake_rows(self, fill: Callable[[Any], None], marks: dict[str, str]) -> None: ...
 
 
 def fingerprint(nouns: Iterable[Noun]) -> str:
@@ -51,7 +71,7 @@ def forget_rows(data: Path) -> None:
         os.close(lock)
 
 
-def ensure_rows(store: SqliteStore, nouns: Iterable[Noun], progress: Callable[[int, int], None] | None = None) -> int:
+def ensure_rows(store: Remakeable, nouns: Iterable[Noun], progress: Callable[[int, int], None] | None = None) -> int:
     """Rebuild the rows if the code that makes them has changed; returns how many events were gone through."""
     mark = fingerprint(nouns)
     if store.meta(MARK) == mark:
@@ -59,7 +79,7 @@ def ensure_rows(store: SqliteStore, nouns: Iterable[Noun], progress: Callable[[i
     run = projector(nouns)
     head = store.head()
 
-    def fill(tx: SqliteTx) -> None:
+    def fill(tx: RemakingTx) -> None:
         seen = 0
         while batch := tx.records(seen + 1, seen + 1000):
             for record in batch:

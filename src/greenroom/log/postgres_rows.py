@@ -1,0 +1,141 @@
+"""Rows of the nouns' tables in PostgreSQL: one SQL table each, the fields they are found by beside the encoded row."""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import psycopg
+
+from greenroom.log.model import KEY_SEPARATOR, R, Table, Value
+from greenroom.log.sqlite_rows import column_of, searchable
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+def ddl(tables: Iterable[Table[Any]]) -> list[str]:
+    """The statements that make the tables. Texts compare by their bytes, as they do in SQLite."""
+    out = []
+    for table in tables:
+        name = f"row_{table.name}"
+        columns = "".join(f", c_{c} {_type(table, c)}" for c in table.columns)
+        words = ", words TSVECTOR" if table.text else ""
+        out.append(
+            f'CREATE TABLE {name} (key TEXT COLLATE "C" PRIMARY KEY, seq BIGINT NOT NULL, data BYTEA NOT NULL'
+            f"{columns}{words})"
+        )
+        for number, index in enumerate([("_seq",), *table.indexes]):
+            fields = ", ".join(column_of(c) for c in index)
+            out.append(f"CREATE INDEX {name}_{number} ON {name} ({fields})")
+        if table.text:
+            out.append(f"CREATE INDEX {name}_words ON {name} USING gin (words)")
+    return out
+
+
+def drop_ddl(connection: Connection) -> list[str]:
+    """The statements that throw all rows away."""
+    query = (
+        "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename LIKE 'row\\_%' ESCAPE '\\'"
+    )
+    return [f"DROP TABLE {name}" for (name,) in connection.execute(query)]
+
+
+def _type(table: Table[Any], column: str) -> str:
+    return "BIGINT" if table.row.__annotations__[column] in (int, bool, int | None) else 'TEXT COLLATE "C"'
+
+
+def plain(text: str) -> str:
+    """Text as the index takes it: words without accents, each character of Chinese, Japanese or Korean by itself."""
+    parts = unicodedata.normalize("NFKD", searchable(text).replace("\0", " "))
+    return unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c)))
+
+
+class PostgresRows:
+    """Reads rows through one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def run(self, sql: str, values: Iterable[Any] = ()) -> "psycopg.Cursor[tuple[Any, ...]]":
+        """Carry out a statement; names in it are declared by nouns, values are always bound."""
+        bound = tuple(values)
+        return self.connection.execute(sql, bound or None)
+
+    def get(self, table: Table[R], *key: str) -> R | None:
+        joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
+        found = self.run(f"SELECT data FROM row_{table.name} WHERE key = %s", (joined,)).fetchone()  # noqa: S608
+        return None if found is None else table.decode(found[0])
+
+    def find(
+        self,
+        table: Table[R],
+        where: Mapping[str, Value] | None = None,
+        *,
+        after: tuple[str, Value] | None = None,
+        before: tuple[str, Value] | None = None,
+        order: str | None = None,
+        desc: bool = False,
+        limit: int | None = None,
+    ) -> list[R]:
+        sql, values = self._select(table, "data", where, after, before)
+        if order:
+            sql += f" ORDER BY {column_of(order)}{' DESC NULLS LAST' if desc else ' NULLS FIRST'}"
+        if limit is not None:
+            sql += " LIMIT %s"
+            values.append(limit)
+        return [table.decode(data) for (data,) in self.run(sql, values)]
+
+    def count(
+        self,
+        table: Table[Any],
+        where: Mapping[str, Value] | None = None,
+        *,
+        after: tuple[str, Value] | None = None,
+    ) -> int:
+        sql, values = self._select(table, "count(*)", where, after, None)
+        found = self.run(sql, values).fetchone()
+        return int(found[0]) if found else 0
+
+    def search(
+        self, table: Table[R], words: str, where: Mapping[str, Value] | None = None, *, limit: int = 50
+    ) -> list[R]:
+        phrases = [phrase for word in words.split() if (phrase := plain(word).strip())]
+        if not phrases:
+            return []
+        query = " && ".join(["phraseto_tsquery('simple', %s)"] * len(phrases))
+        tests, values = tests_of(where, None, None)
+        sql = (
+            f"SELECT data FROM row_{table.name}, (SELECT {query} AS wanted) AS q"  # noqa: S608
+            f" WHERE {' AND '.join(['words @@ wanted', *tests])} ORDER BY ts_rank(words, wanted) DESC, seq LIMIT %s"
+        )
+        return [table.decode(data) for (data,) in self.run(sql, [*phrases, *values, limit])]
+
+    def _select(
+        self,
+        table: Table[Any],
+        what: str,
+        where: Mapping[str, Value] | None,
+        after: tuple[str, Value] | None,
+        before: tuple[str, Value] | None,
+    ) -> tuple[str, list[Any]]:
+        tests, values = tests_of(where, after, before)
+        sql = f"SELECT {what} FROM row_{table.name}"  # noqa: S608 names are declared by nouns
+        return (f"{sql} WHERE {' AND '.join(tests)}" if tests else sql), values
+
+
+def tests_of(
+    where: Mapping[str, Value] | None, after: tuple[str, Value] | None, before: tuple[str, Value] | None
+) -> tuple[list[str], list[Any]]:
+    """Conditions that an index can answer: nothing is compared with NULL by `=`."""
+    tests: list[str] = []
+    values: list[Any] = []
+    for name, value in (where or {}).items():
+        if value is None:
+            tests.append(f"{column_of(name)} IS NULL")
+        else:
+            tests.append(f"{column_of(name)} = %s")
+            values.append(int(value) if isinstance(value, bool) else value)
+    for bound, sign in ((after, ">"), (before, "<")):
+        if bound:
+            tests.append(f"{column_of(bound[0])} {sign} %s")
+            values.append(bound[1])
+    return tests, values

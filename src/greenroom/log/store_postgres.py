@@ -1,0 +1,269 @@
+"""The log in PostgreSQL, shared by several hubs: whoever writes holds a lock, so that seq has no gaps for any reader.
+
+A number taken from a sequence shows in the order of taking, not of committing, and a reader that goes by it misses
+rows. Here the next seq is read and used under one lock that lasts until the commit.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+
+from greenroom.log import postgres_rows
+from greenroom.log.codec import Codec
+from greenroom.log.directory import StoreUnusable, own
+from greenroom.log.errors import Unavailable
+from greenroom.log.failpoints import failpoint
+from greenroom.log.model import Change, Commit, Noun, Recorded, Table
+from greenroom.log.postgres_rows import PostgresRows
+from greenroom.log.postgres_tx import CHANNEL, WRITER_LOCK, PostgresSnapshot, PostgresTx, connect, head_of, read_events
+
+T = TypeVar("T")
+SCHEMA = 1
+_LEADER_LOCK = 0x67_72_65_65_02
+_RETRY_S = 1.0
+_LOST = (psycopg.OperationalError, psycopg.InterfaceError)
+_MECHANISM = """
+CREATE TABLE IF NOT EXISTS events
+    (seq BIGINT PRIMARY KEY, at BIGINT NOT NULL, by TEXT NOT NULL, type TEXT NOT NULL, v INTEGER NOT NULL,
+     data BYTEA NOT NULL);
+CREATE TABLE IF NOT EXISTS commands
+    (key TEXT COLLATE "C" PRIMARY KEY, name TEXT NOT NULL, first BIGINT NOT NULL, last BIGINT NOT NULL,
+     at BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS chain (seq BIGINT PRIMARY KEY, hash BYTEA NOT NULL);
+CREATE TABLE IF NOT EXISTS gone
+    (tbl TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, seq BIGINT NOT NULL, PRIMARY KEY (tbl, key));
+CREATE INDEX IF NOT EXISTS gone_seq ON gone (seq);
+CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, seq BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+
+
+class PostgresStore:
+    """The store of one hub among several on the same database; the data directory is its own."""
+
+    def __init__(self, data: Path, url: str, nouns: Iterable[Noun]) -> None:
+        self._url = url
+        self.codec = Codec(nouns)
+        self.tables: tuple[Table[Any], ...] = tuple(table for noun in nouns for table in noun.tables)
+        self._by_name = {table.name: table for table in self.tables}
+        self._lock = own(data)
+        self._threads = ThreadPoolExecutor(1, "greenroom-commit")
+        self._readers = ThreadPoolExecutor(2, "greenroom-read")
+        self._turn = asyncio.Lock()
+        self._noted: dict[str, int] = {}
+        self._others: Callable[[Commit], None] = lambda commit: None
+        try:
+            with self.usable():
+                self._open()
+                self._prepare()
+        except BaseException:
+            os.close(self._lock)
+            raise
+        self._seen = head_of(self.rows)
+
+    @contextlib.contextmanager
+    def usable(self) -> Iterator[None]:
+        """Whatever the database cannot do in here makes it unusable, and the message says what to do."""
+        try:
+            yield
+        except psycopg.Error as error:
+            raise StoreUnusable(
+                f"The PostgreSQL database cannot be used ({error}): see that the server runs and that `database` in the"
+                " settings names it, with a role that may create tables."
+            ) from error
+
+    def _open(self) -> None:
+        self._tx = PostgresTx(connect(self._url), self.codec)
+        self._reader = connect(self._url)
+        self.rows = PostgresRows(self._reader)
+
+    def _prepare(self) -> None:
+        self._tx.run("BEGIN")
+        self._tx.run("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
+        self._tx.run(_MECHANISM)
+        found = self._tx.run("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+        if found is not None and int(found[0]) > SCHEMA:
+            raise StoreUnusable(
+                f"The database was written by a newer greenroom (schema {found[0]}, this one knows {SCHEMA}):"
+                " install the newer version."
+            )
+        self._tx.run("INSERT INTO meta VALUES ('schema', %s) ON CONFLICT (name) DO NOTHING", (str(SCHEMA),))
+        self._tx.run("COMMIT")
+
+    async def write(self, work: Callable[[PostgresTx], T]) -> tuple[T, tuple[Change, ...]]:
+        async with self._turn:
+            try:
+                return await self._write(work)
+            except _LOST as error:
+                self._reopen()
+                raise Unavailable(
+                    "storage_unreachable", f"The database does not answer ({error}); try again.", retry_after_s=5
+                ) from error
+
+    async def _write(self, work: Callable[[PostgresTx], T]) -> tuple[T, tuple[Change, ...]]:
+        noted, self._noted = self._noted, {}
+        try:
+            head = await self._in_thread(lambda: self._tx.begin(noted))
+            if head > self._seen:
+                self._tx.forget()
+                self._announce_others(head)
+            result = work(self._tx)
+            self._tx.finish()
+            failpoint("log.before_commit")
+            await self._in_thread(lambda: self._tx.run("COMMIT"))
+        except BaseException:
+            self._noted = noted | self._noted
+            self._tx.forget()
+            with contextlib.suppress(*_LOST):
+                self._tx.run("ROLLBACK")
+            raise
+        self._seen = self._tx.seq
+        return result, self._tx.changes()
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        """Wait in a thread; who is cancelled meanwhile still sees it through, because nobody else could."""
+        working = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        try:
+            return await asyncio.shield(working)
+        except asyncio.CancelledError:
+            await asyncio.wait([working])
+            raise
+
+    def _reopen(self) -> None:
+        for connection in (self._tx.connection, self._reader):
+            with contextlib.suppress(psycopg.Error):
+                connection.close()
+        with contextlib.suppress(*_LOST):
+            self._open()
+
+    def hear_others(self, announce: Callable[[Commit], None]) -> None:
+        """Have what other hubs commit announced here, each commit once and in its place among our own."""
+        self._others = announce
+
+    async def listen(self) -> None:
+        """Look for what other hubs have committed whenever the database says so; to be run as a task."""
+        while True:
+            try:
+                await self._listen()
+            except _LOST:
+                await asyncio.sleep(_RETRY_S)
+
+    async def _listen(self) -> None:
+        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5) as connection:
+            await connection.execute(f"LISTEN {CHANNEL}")
+            await self._look_at_others()
+            async for notice in connection.notifies():
+                if int(notice.payload) > self._seen:
+                    await self._look_at_others()
+
+    async def _look_at_others(self) -> None:
+        async with self._turn:
+            head = head_of(self.rows)
+            if head > self._seen:
+                self._announce_others(head)
+
+    def _announce_others(self, head: int) -> None:
+        """Tell what came between what we have seen and a seq that is committed."""
+        records = list(read_events(self.rows, self.codec, self._seen, head - self._seen))
+        changes: list[Change] = []
+        for table in self.tables:
+            sql = f"SELECT key, seq, data FROM row_{table.name} WHERE seq > %s AND seq <= %s"  # noqa: S608
+            for key, seq, data in self.rows.run(sql, (self._seen, head)):
+                changes.append(Change(table, key, seq, table.decode(data), bytes(data)))
+        for name, key, seq in self.rows.run(
+            "SELECT tbl, key, seq FROM gone WHERE seq > %s AND seq <= %s", (self._seen, head)
+        ):
+            table = self._by_name[name]
+            if self.rows.get(table, key) is None:
+                changes.append(Change(table, key, seq, None, b"null"))
+        self._seen = head
+        self._tx.forget()
+        changes.sort(key=lambda change: change.seq)
+        self._others(Commit(head, tuple(records), tuple(changes), frozenset(change.table for change in changes)))
+
+    @contextlib.asynccontextmanager
+    async def leading(self) -> AsyncIterator[Callable[[], bool]]:
+        """Wait until this hub is the one that reacts and keeps time; yields whether it still is.
+
+        The lock belongs to a connection of its own: when the hub dies, the next one has it at once.
+        """
+        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5) as connection:
+            await connection.execute("SELECT pg_advisory_lock(%s)", (_LEADER_LOCK,))
+            yield lambda: not connection.closed
+
+    async def read(self, work: Callable[[PostgresSnapshot], T]) -> T:
+        def run() -> T:
+            with connect(self._url) as connection, PostgresSnapshot(connection, self.codec) as view:
+                return work(view)
+
+        return await asyncio.get_running_loop().run_in_executor(self._readers, run)
+
+    def snapshot(self) -> PostgresSnapshot:
+        return PostgresSnapshot(self._reader, self.codec)
+
+    def events(self, after: int, limit: int) -> list[Recorded]:
+        return list(read_events(self.rows, self.codec, after, limit))
+
+    def privileged_events(self, after: int, limit: int) -> list[Recorded]:
+        query = (
+            "SELECT seq, at, by, type, v, data FROM chain JOIN events USING (seq) WHERE seq > %s ORDER BY seq LIMIT %s"
+        )
+        return [self.codec.decode(*row) for row in self.rows.run(query, (after, limit))]
+
+    def head(self) -> int:
+        return head_of(self.rows)
+
+    def cursor(self, name: str) -> int:
+        found = self.rows.run("SELECT seq FROM cursors WHERE name = %s", (name,)).fetchone()
+        return found[0] if found else 0
+
+    def note_cursor(self, name: str, seq: int) -> None:
+        self._noted[name] = max(seq, self._noted.get(name, 0))
+
+    async def move_cursor(self, name: str, seq: int) -> None:
+        self.note_cursor(name, seq)
+        await self.write(lambda _: None)
+
+    async def forget_commands(self, before: int) -> int:
+        return (await self.write(lambda tx: tx.run("DELETE FROM commands WHERE at < %s", (before,)).rowcount))[0]
+
+    def meta(self, name: str) -> str | None:
+        found = self.rows.run("SELECT value FROM meta WHERE name = %s", (name,)).fetchone()
+        return found[0] if found else None
+
+    def remake_rows(self, fill: Callable[[PostgresTx], None], marks: dict[str, str]) -> None:
+        """Throw all rows away and let `fill` make them again, in one transaction; used before the hub serves."""
+        self._tx.begin({})
+        try:
+            for statement in [
+                *postgres_rows.drop_ddl(self._tx.connection),
+                "DELETE FROM gone",
+                *postgres_rows.ddl(self.tables),
+            ]:
+                self._tx.run(statement)
+            self._tx.forget()
+            fill(self._tx)
+            self._tx.finish()
+            for name, value in marks.items():
+                sql = "INSERT INTO meta VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+                self._tx.run(sql, (name, value))
+            self._tx.run("COMMIT")
+        except BaseException:
+            self._tx.forget()
+            self._tx.run("ROLLBACK")
+            raise
+
+    async def close(self) -> None:
+        """Finish what is under way and let go of the connections."""
+        async with self._turn:
+            self._threads.shutdown()
+            self._readers.shutdown()
+            for connection in (self._tx.connection, self._reader):
+                connection.close()
+            os.close(self._lock)

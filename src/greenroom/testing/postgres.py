@@ -1,0 +1,86 @@
+"""A private PostgreSQL server for tests: its own directory, a socket in it and no port."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+
+from greenroom.log.ids import new_id
+from greenroom.testing.hub_process import eventually
+from greenroom.testing.machine import need_program
+
+_FAST = ("-c", "fsync=off", "-c", "max_connections=200", "-c", "listen_addresses=", "-c", "shared_buffers=32MB")
+
+
+class PostgresServer:
+    """A server that can be killed and started again on the same data."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._data = folder / "data"
+        self._server = need_program("postgres")
+        self._user = "postgres" if os.getuid() == 0 else None
+        self._process: subprocess.Popen[bytes] | None = None
+        if self._user:
+            account = pwd.getpwnam(self._user)
+            os.chown(folder, account.pw_uid, account.pw_gid)
+        initdb = [str(need_program("initdb")), "-D", str(self._data), "-U", "greenroom", "-A", "trust", "-E", "UTF8"]
+        subprocess.run([*initdb, "--no-sync", "--locale=C.UTF-8"], check=True, capture_output=True, user=self._user)
+
+    @property
+    def url(self) -> str:
+        return self.url_of("postgres")
+
+    def url_of(self, database: str) -> str:
+        return f"postgresql://greenroom@/{database}?host={self.folder}"
+
+    def start(self) -> None:
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(self._server), "-D", str(self._data), "-k", str(self.folder), *_FAST],
+                stdout=log,
+                stderr=log,
+                user=self._user,
+                cwd=self.folder,
+            )
+        eventually(self._answers, 30)
+
+    def kill(self) -> None:
+        """End it without a farewell."""
+        if self._process is not None:
+            self._process.send_signal(3)
+            self._process.wait(30)
+            self._process = None
+
+    def new_database(self) -> str:
+        """The address of a database with nothing in it."""
+        name = new_id("db").replace("-", "_").lower()
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')  # type: ignore[call-overload, unused-ignore]
+        return self.url_of(name)
+
+    def _answers(self) -> bool:
+        with contextlib.suppress(psycopg.OperationalError), psycopg.connect(self.url):
+            return True
+        return False
+
+
+@contextlib.contextmanager
+def postgres_server() -> Iterator[PostgresServer]:
+    """A running server; gone with its data at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="greenroom-pg-"))
+    try:
+        server = PostgresServer(folder)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.kill()
+    finally:
+        shutil.rmtree(folder)
