@@ -7,57 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyte
 import pytest
 
-from greenroom.node.processes import ChildTerminal, Spawner
+from greenroom.node.processes import Spawner
 from greenroom.runtimes.contract import Attachable, Heard, PermissionAsked, PermissionGone
 from greenroom.runtimes.trial import Trial, need_end
 from greenroom.testing.fake_llm import FakeModel
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.native_rig import hear_next, make_desk, make_opening, on_trial, said
+from tests.runtimes.seat import Seat, sit_beside
 
 pytestmark = pytest.mark.anyio
-ROWS, COLUMNS = 36, 110
 AGAIN_S = 1.0
-_ANSWERS = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62;c"}
-"""What a terminal says when it is asked where its cursor is, and what it can."""
-
-
-class Seat:
-    """The terminal of somebody who sits in, and looks at it all the time."""
-
-    def __init__(self, terminal: ChildTerminal) -> None:
-        self._terminal = terminal
-        self._screen = pyte.Screen(COLUMNS, ROWS)
-        self._changed = asyncio.Event()
-        self._looking = asyncio.create_task(self._look())
-
-    async def _look(self) -> None:
-        stream = pyte.ByteStream(self._screen)
-        while data := await self._terminal.read():
-            for question, answer in _ANSWERS.items():
-                if question in data:
-                    await self._terminal.write(answer)
-            stream.feed(data)
-            self._changed.set()
-
-    @property
-    def shown(self) -> str:
-        return "\n".join(line.rstrip() for line in self._screen.display)
-
-    async def until_shown(self, text: str) -> None:
-        while text not in self.shown:
-            self._changed.clear()
-            await self._changed.wait()
-
-    async def type(self, keys: str) -> None:
-        await self._terminal.write(keys.encode())
-
-    async def leave(self) -> None:
-        self._looking.cancel()
-        await asyncio.gather(self._looking, return_exceptions=True)
-        await self._terminal.end()
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +47,7 @@ async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spa
         await trial.open()
         await trial.turn("SAY before anybody came")
         assert isinstance(trial.session, Attachable)
-        command = trial.session.attach_command()
-        assert command is not None
-        terminal = await spawner.spawn_terminal(command, desk.directory, make_opening(desk).env, ROWS, COLUMNS)
-        seat = Seat(terminal)
+        seat = await sit_beside(trial.session, make_opening(desk), spawner)
         try:
             await seat.until_shown("before anybody came")
 

@@ -174,12 +174,19 @@ class Session(Protocol):
         ...
 
 
+class Beside(msgspec.Struct, frozen=True):
+    """A runtime's own terminal program on a live session: an argument vector, and what is added to the environment."""
+
+    command: list[str]
+    env: dict[str, str] = {}
+
+
 @runtime_checkable
 class Attachable(Protocol):
     """A session in which a person can sit through the runtime's own terminal program, beside whoever drives it."""
 
-    def attach_command(self) -> list[str] | None:
-        """The program as an argument vector, for the opening's directory and environment; None if there is none."""
+    def attach_command(self) -> Beside | None:
+        """The program, for the opening's directory and environment; None if there is none."""
         ...
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from greenroom import __version__
-from greenroom.runtimes.contract import Found, Opened, Opening, Process, Spawner
+from greenroom.runtimes.contract import Beside, Found, Opened, Opening, Process, Spawner
 from greenroom.runtimes.drivers.codex import manifest
 from greenroom.runtimes.drivers.codex.launch import Launch, plan_launch
 from greenroom.runtimes.drivers.codex.session import CodexSession
@@ -58,7 +58,7 @@ async def _converse(process: Process, launch: Launch, *, has_hub: bool) -> Codex
     id = str(thread.get("id") or "")
     attach_command = None
     if launch.socket:
-        attach_command = [*launch.program, *manifest.ATTACH, id, manifest.REMOTE, f"unix://{launch.socket}"]
+        attach_command = Beside([*launch.program, *manifest.ATTACH, id, manifest.REMOTE, f"unix://{launch.socket}"])
     details = {"agent": {"name": "Codex", "version": thread.get("cliVersion")}, "hub": has_hub}
     session.begin(Opened(id, details), made.get("model"), attach_command)
     return session

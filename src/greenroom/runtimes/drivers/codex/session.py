@@ -8,6 +8,7 @@ import msgspec
 
 from greenroom.log.ids import new_id
 from greenroom.runtimes.contract import (
+    Beside,
     Decision,
     Heard,
     Opened,
@@ -50,7 +51,7 @@ class CodexSession:
         self._translator = Translator()
         self._numbers = count(1)
         self._thread = ""
-        self._attach_command: list[str] | None = None
+        self._attach_command: Beside | None = None
         self._turn: Turn | None = None
         self._active: dict[str, str] = {}
         """The turns that are under way, by thread: ours, and those of the agent's helpers."""
@@ -75,14 +76,14 @@ class CodexSession:
     async def notify(self, method: str) -> None:
         await self._line.send({"method": method})
 
-    def begin(self, opened: Opened, model: str | None, attach_command: list[str] | None) -> None:
+    def begin(self, opened: Opened, model: str | None, attach_command: Beside | None) -> None:
         """The thread is there; what was told so far, such as what it has used, is not for the reader."""
         self._thread = opened.session
         self._translator.model = model
         self._attach_command = attach_command
         self._ears.put(opened)
 
-    def attach_command(self) -> list[str] | None:
+    def attach_command(self) -> Beside | None:
         """Codex's own terminal program on this thread, beside us."""
         return self._attach_command
 

@@ -1,0 +1,71 @@
+"""Opens sessions of OpenCode: by ACP, unless the profile's option `attach` wants a person to be able to sit in."""
+
+import asyncio
+
+import msgspec
+
+from greenroom.log.ids import new_secret
+from greenroom.runtimes.contract import Beside, Found, Opened, Opening, Process, Session, Spawner
+from greenroom.runtimes.drivers.acp.driver import AcpDriver
+from greenroom.runtimes.drivers.acp.known import OPENCODE
+from greenroom.runtimes.drivers.opencode import manifest
+from greenroom.runtimes.drivers.opencode.launch import plan_launch
+from greenroom.runtimes.drivers.opencode.server import Server, find_address
+from greenroom.runtimes.drivers.opencode.session import OpencodeSession
+from greenroom.runtimes.programs import find_program, write_private
+
+
+class OpencodeDriver:
+    """Drives OpenCode."""
+
+    name = manifest.NAME
+
+    def __init__(self) -> None:
+        self._by_acp = AcpDriver(OPENCODE)
+
+    async def find(self, env: dict[str, str]) -> Found | None:
+        return await find_program(manifest.COMMAND[0], manifest.VERSION, env)
+
+    async def open(self, opening: Opening, spawner: Spawner) -> Session:
+        options = dict(opening.options)
+        if not options.pop("attach", False):
+            if opening.command and opening.command[-1] != manifest.ACP:
+                opening = msgspec.structs.replace(opening, command=[*opening.command, manifest.ACP])
+            return await self._by_acp.open(msgspec.structs.replace(opening, options=options), spawner)
+        token = opening.token_file.read_text().strip() if opening.token_file else None
+        password = new_secret()
+        launch = plan_launch(opening, token, password)
+        for path, text in launch.files.items():
+            write_private(path, text)
+        process = await spawner.spawn(launch.command, opening.directory, launch.env)
+        try:
+            server = Server(await find_address(process), password, opening.directory)
+        except BaseException as error:
+            await process.end()
+            if isinstance(error, ConnectionError):
+                words = process.last_words().strip()
+                raise ValueError("OpenCode ended before it was ready" + (f": {words}" if words else "")) from None
+            raise
+        try:
+            session, opened = await _converse(process, server, opening)
+        except BaseException:
+            await asyncio.gather(process.end(), server.close())
+            raise
+        attach = [*launch.program, manifest.ATTACH, server.url, "-s", opened.session, "--dir", str(opening.directory)]
+        session.begin(opened, Beside(attach, {manifest.PASSWORD: password}))
+        return session
+
+
+async def _converse(process: Process, server: Server, opening: Opening) -> tuple[OpencodeSession, Opened]:
+    """Hear what happens, and make or find the session."""
+    await server.healthy()
+    await server.listen()
+    try:
+        if opening.resume:
+            found = await server.request("GET", f"/session/{opening.resume}")
+        else:
+            found = await server.request("POST", "/session", {})
+    except ValueError as error:
+        raise ValueError(f"OpenCode says: {error}") from None
+    details = {"agent": {"name": "OpenCode", "version": found.get("version")}, "hub": opening.hub_url is not None}
+    return OpencodeSession(process, server), Opened(str(found["id"]), details)

@@ -1,0 +1,62 @@
+"""From an opening to what is started: command, environment, private files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from greenroom.runtimes.contract import Opening
+from greenroom.runtimes.drivers.acp.launch import merged
+from greenroom.runtimes.drivers.opencode import manifest
+from greenroom.runtimes.programs import need_command
+
+Json = dict[str, Any]
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is needed to start the server. Secrets are in `env` only."""
+
+    program: list[str]
+    command: list[str]
+    env: dict[str, str]
+    files: dict[Path, str]
+
+
+def plan_launch(opening: Opening, token: str | None, password: str) -> Launch:
+    """What to start. Raises ValueError when the profile's own configuration is no JSON, or nothing is installed."""
+    program = need_command(opening, manifest.COMMAND)
+    if program[-1] == manifest.ACP:  # a profile may name the command for either way
+        program = program[:-1]
+    config: Json = merged(manifest.ALWAYS, _own_config(opening.env))
+    files: dict[Path, str] = {}
+    if opening.model:
+        config["model"] = opening.model
+    if opening.instructions:
+        path = opening.scratch / "instructions.md"
+        files[path] = opening.instructions
+        config["instructions"] = [*config.get("instructions", []), str(path)]
+    env = {**manifest.ENV, **opening.env, manifest.PASSWORD: password}
+    if opening.hub_url:
+        config["mcp"] = {**config.get("mcp", {}), manifest.HUB: _hub(opening.hub_url, has_token=token is not None)}
+    if token is not None:
+        env[manifest.TOKEN] = token
+    env[manifest.CONFIG] = json.dumps(config)
+    return Launch(program=program, command=[*program, *manifest.SERVE], env=env, files=files)
+
+
+def _hub(url: str, *, has_token: bool) -> Json:
+    server: Json = {"type": "remote", "url": url, "enabled": True}
+    if has_token:
+        server["headers"] = {"Authorization": f"Bearer {{env:{manifest.TOKEN}}}"}
+    return server
+
+
+def _own_config(env: dict[str, str]) -> Json:
+    try:
+        found = json.loads(env.get(manifest.CONFIG, "{}"))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f"{manifest.CONFIG} must hold a JSON object")
+    return found

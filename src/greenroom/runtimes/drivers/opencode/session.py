@@ -1,0 +1,218 @@
+"""A session on OpenCode's server, also when a person's own terminal is at it."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from greenroom.runtimes.contract import Beside, Decision, Heard, Opened, PermissionGone, Process, TurnEnded
+from greenroom.runtimes.drivers.opencode.asking import Asked, read_permission, read_question
+from greenroom.runtimes.drivers.opencode.server import Server, drain
+from greenroom.runtimes.drivers.opencode.translate import Answer, Translator, ended
+from greenroom.runtimes.transports.ears import Ears
+from greenroom.runtimes.transports.json_lines import JsonLines
+
+Json = dict[str, Any]
+_IDS = 1 << 48
+
+
+class Turn(msgspec.Struct):
+    """From a prompt until the agent has nothing more to answer."""
+
+    messages: list[str]
+    """The ids that we gave to what was said in it."""
+    has_begun: bool = False
+    has_answered: bool = False
+    """Whether the model is being asked. To stop OpenCode before that breaks it: every later turn is stopped as well."""
+    is_idle: bool = False
+    is_cancelled: bool = False
+
+
+def message_id() -> str:
+    """An id as OpenCode makes them: it sorts messages by them, so that they begin with the time."""
+    at = (time.time_ns() // 1_000_000 * 0x1000) % _IDS
+    return f"msg_{at:012x}{secrets.token_hex(7)}"
+
+
+class OpencodeSession:
+    """One session on a server of its own."""
+
+    def __init__(self, process: Process, server: Server) -> None:
+        self._server = server
+        self._ears = Ears()
+        self._translator = Translator()
+        self._id = ""
+        self._beside: Beside | None = None
+        self._turn: Turn | None = None
+        self._aborting = 0
+        self._asked: dict[str, Asked] = {}
+        self._draining = asyncio.create_task(drain(process), name=f"stdout of {process.pid}")
+        self._line = JsonLines(process, self._told, self._ears, server)
+
+    def begin(self, opened: Opened, beside: Beside) -> None:
+        self._id = self._translator.session = opened.session
+        self._beside = beside
+        self._ears.put(opened)
+
+    def attach_command(self) -> Beside | None:
+        """OpenCode's own terminal program on this session, beside us."""
+        return self._beside
+
+    async def heard(self) -> AsyncIterator[Heard]:
+        async for one in self._ears.listen():
+            yield one
+        await self._server.close()
+
+    async def prompt(self, text: str) -> None:
+        turn = self._turn = Turn([message_id()])
+        self._translator.begin()
+        try:
+            await self._say(turn.messages[0], text)
+        except (ValueError, ConnectionError) as error:
+            if self._turn is turn:
+                self._turn = None
+                self._ears.put(TurnEnded(reason="failed", error=str(error)))
+
+    async def steer(self, text: str) -> bool:
+        turn = self._turn
+        if turn is None or turn.is_cancelled:
+            return False
+        id = message_id()
+        turn.messages.append(id)  # from now on the turn is not over before this is answered
+        try:
+            await self._say(id, text)
+        except (ValueError, ConnectionError):
+            turn.messages.remove(id)
+            return False
+        return True
+
+    async def decide(
+        self, permission: str, decision: Decision, *, text: str = "", arguments: dict[str, Any] | None = None
+    ) -> None:
+        asked = self._asked.pop(permission, None)
+        if asked is None:
+            return
+        if decision == "allow" and asked.is_question:
+            asked.answers = {**asked.answers, permission: text}
+            if len(asked.answers) < len(asked.permissions):
+                return
+        self._withdraw(asked.request)
+        await self._post(*asked.reply(decision, text))
+        if decision == "cancel":
+            await self.cancel()
+
+    async def cancel(self) -> None:
+        if self._turn is None:
+            return
+        self._turn.is_cancelled = True
+        waiting = {asked.request: asked for asked in self._asked.values()}
+        for request, asked in waiting.items():  # else OpenCode lists them until it ends
+            self._withdraw(request)
+            await self._post(*asked.reply("cancel", ""))
+        if self._turn.has_answered:
+            await self._abort()
+
+    async def close(self) -> None:
+        await self._line.close()
+        await asyncio.gather(self._draining, return_exceptions=True)
+        await self._server.close()
+
+    async def _say(self, id: str, text: str) -> None:
+        body = {"messageID": id, "parts": [{"type": "text", "text": text}]}
+        await self._server.request("POST", f"/session/{self._id}/prompt_async", body)
+
+    async def _abort(self) -> None:
+        """Stop the turn; it has not ended before this is done, which would else hit the next one."""
+        self._aborting += 1
+        await self._post(f"/session/{self._id}/abort", None)
+        self._aborting -= 1
+        self._end_if_over()
+
+    async def _look(self, turn: Turn) -> None:
+        """It idles and has not answered: it was stopped, or this is still about an earlier turn and it will begin."""
+        try:
+            status = await self._server.request("GET", "/session/status")
+        except (ValueError, ConnectionError):
+            return
+        own = status.get(self._id) if isinstance(status, dict) else None
+        is_busy = isinstance(own, dict) and own.get("type") != "idle"
+        if turn is self._turn and turn.is_idle and not is_busy:
+            self._end(turn)
+
+    async def _post(self, path: str, body: Json | None) -> None:
+        """Say something that may have come too late: then there is nothing to be said any more."""
+        try:
+            await self._server.request("POST", path, body)
+        except (ValueError, ConnectionError):
+            return
+
+    def _told(self, event: Json) -> None:
+        kind, properties = str(event.get("type")), event.get("properties")
+        if not isinstance(properties, dict):
+            return
+        match kind:
+            case "permission.asked":
+                self._wanted(*read_permission(self._translator, properties))
+            case "question.asked":
+                self._wanted(*read_question(properties))
+            case "permission.replied" | "question.replied" | "question.rejected":
+                self._withdraw(str(properties.get("requestID")))
+            case _ if properties.get("sessionID") == self._id:
+                self._ears.put(*self._translator.hear(kind, properties))
+                self._progressed(kind, properties)
+
+    def _wanted(self, asked: Asked, heard: list[Heard]) -> None:
+        if self._turn is not None and self._turn.is_cancelled:
+            self._line.do(self._post(*asked.reply("cancel", "")))
+            return
+        self._asked |= dict.fromkeys(asked.permissions, asked)
+        self._ears.put(*heard)
+
+    def _withdraw(self, request: str) -> None:
+        """What was asked there is not waited for any more."""
+        gone = [permission for permission, asked in self._asked.items() if asked.request == request]
+        for permission in gone:
+            del self._asked[permission]
+        self._ears.put(*map(PermissionGone, gone))
+
+    def _progressed(self, kind: str, properties: Json) -> None:
+        turn = self._turn
+        if turn is None:
+            return
+        match kind, properties:
+            case "session.status", {"status": {"type": "busy"}}:
+                turn.has_begun, turn.is_idle = True, False
+            case "message.part.updated", {"part": {"messageID": id}} if id in self._translator.answers:
+                if turn.is_cancelled and not turn.has_answered:
+                    self._line.do(self._abort())
+                turn.has_answered = True
+            case "session.idle", _ if turn.has_begun:
+                turn.is_idle = True
+                self._end_if_over()
+
+    def _end_if_over(self) -> None:
+        """OpenCode tells more than once that it idles: it is true when the last answer is complete."""
+        turn = self._turn
+        if turn is None or not turn.is_idle or self._aborting:
+            return
+        answer = self._answer(turn)
+        if answer is None:
+            self._line.do(self._look(turn))
+        elif answer.is_complete:
+            self._end(turn)
+
+    def _end(self, turn: Turn) -> None:
+        self._turn = None
+        for asked in list(self._asked.values()):
+            self._withdraw(asked.request)
+        answer = self._answer(turn)
+        stopped = turn.is_cancelled or answer is None  # then somebody has stopped it before it answered
+        self._ears.put(*self._translator.left_over(), ended(answer, is_cancelled=stopped))
+
+    def _answer(self, turn: Turn) -> Answer | None:
+        """The agent's newest message to the newest of what was said."""
+        found = [one for one in self._translator.answers.values() if one.parent == turn.messages[-1]]
+        return found[-1] if found else None

@@ -1,0 +1,160 @@
+"""From the events of OpenCode's server to what is heard. No I/O: the same events always give the same."""
+
+import re
+from typing import Any
+
+import msgspec
+
+from greenroom.runtimes.contract import CallFinished, CallStarted, Heard, Said, Thought, TurnEnded, Usage
+
+Json = dict[str, Any]
+_HUB = re.compile(r"greenroom_(\w+)")
+
+
+class Answer(msgspec.Struct):
+    """What is known of one message of the agent."""
+
+    parent: str = ""
+    is_complete: bool = False
+    error: Json | None = None
+    input: int = 0
+    output: int = 0
+    cost_usd: float = 0.0
+    model: str | None = None
+
+
+class Translator:
+    """Keeps what is needed to understand the next event of one session."""
+
+    def __init__(self) -> None:
+        self.session = ""
+        self.answers: dict[str, Answer] = {}
+        """The agent's messages, by their ids, of the turn that is under way."""
+        self._told: dict[str, int] = {}
+        self._kinds: dict[str, str] = {}
+        self._calls: dict[str, Json] = {}
+        self._started: set[str] = set()
+        self._finished: set[str] = set()
+        self._used: Usage | None = None
+
+    def begin(self) -> None:
+        """A turn begins: what belonged to the last one is forgotten."""
+        self.answers, self._told, self._kinds, self._used = {}, {}, {}, None
+        self._calls = {id: call for id, call in self._calls.items() if id not in self._finished}
+        self._started -= self._finished
+        self._finished = set()
+
+    def hear(self, kind: str, properties: Json) -> list[Heard]:
+        """What an event of this session tells."""
+        match kind, properties:
+            case "message.updated", {"info": {"role": "assistant", "id": str(id)} as info}:
+                return self._answered(id, info)
+            case "message.part.updated", {"part": dict(part)}:
+                return self._part(part)
+            case "message.part.delta", {"messageID": str(message), "partID": str(part), "delta": str(text)}:
+                return self._words(message, part, text) if properties.get("field") == "text" else []
+        return []
+
+    def tool_of(self, call: str) -> str:
+        """What policies call the tool of a call: the hub's tools have one name with every runtime."""
+        name = str(self._calls.get(call, {}).get("tool") or "")
+        hub = _HUB.fullmatch(name)
+        return f"mcp__greenroom__{hub[1]}" if hub else name
+
+    def input_of(self, call: str) -> Any:
+        state = self._calls.get(call, {}).get("state")
+        return state.get("input") if isinstance(state, dict) else None
+
+    def start(self, call: str, tool: str, title: str, given: Any) -> list[Heard]:
+        """A call has begun, unless that was told before."""
+        if call in self._started:
+            return []
+        self._started.add(call)
+        return [CallStarted(call=call, tool=tool, title=title, input=given)]
+
+    def left_over(self) -> list[Heard]:
+        """The turn is over: calls of which no end was told have ended with it."""
+        left = sorted(self._started - self._finished)
+        self._finished |= set(left)
+        return [CallFinished(call=call, ok=False) for call in left]
+
+    def _answered(self, id: str, info: Json) -> list[Heard]:
+        tokens = _part(info, "tokens")
+        cache = _part(tokens, "cache")
+        answer = self.answers[id] = Answer(
+            parent=str(info.get("parentID") or ""),
+            is_complete="completed" in _part(info, "time"),
+            error=info.get("error") if isinstance(info.get("error"), dict) else None,
+            input=sum(_number(one) for one in (tokens.get("input"), cache.get("read"), cache.get("write"))),
+            output=_number(tokens.get("output")) + _number(tokens.get("reasoning")),
+            cost_usd=float(info.get("cost") or 0.0),
+            model=str(info.get("modelID") or "") or None,
+        )
+        if not answer.is_complete:
+            return []
+        all_of_it = self.answers.values()
+        used = Usage(
+            sum(one.input for one in all_of_it),
+            sum(one.output for one in all_of_it),
+            round(sum(one.cost_usd for one in all_of_it), 9),
+            answer.model,
+        )
+        if used == self._used or not used.input_tokens + used.output_tokens:
+            return []
+        self._used = used
+        return [used]
+
+    def _part(self, part: Json) -> list[Heard]:
+        id, message = str(part.get("id")), str(part.get("messageID"))
+        match part:
+            case {"type": "text" | "reasoning" as kind, "text": str(text)} if message in self.answers:
+                self._kinds[id] = kind
+                return self._words(message, id, text[self._told.get(id, 0) :])
+            case {"type": "tool", "callID": str(call), "state": {"status": str(status)} as state}:
+                self._calls[call] = part
+                return self._called(call, status, state)
+        return []
+
+    def _words(self, message: str, part: str, text: str) -> list[Heard]:
+        kind = self._kinds.get(part)
+        if not text or kind is None or message not in self.answers:
+            return []
+        self._told[part] = self._told.get(part, 0) + len(text)
+        return [Said(text, message) if kind == "text" else Thought(text)]
+
+    def _called(self, call: str, status: str, state: Json) -> list[Heard]:
+        if status == "pending" or call in self._finished:
+            return []  # before its arguments are known it has not begun
+        title = str(state.get("title") or _title(state.get("input")) or "")
+        heard: list[Heard] = self.start(call, self.tool_of(call), title, state.get("input"))
+        if status in ("completed", "error"):
+            self._finished.add(call)
+            output = state.get("output") if status == "completed" else state.get("error")
+            heard.append(CallFinished(call=call, ok=status == "completed", output=str(output or "")))
+        return heard
+
+
+def ended(answer: Answer | None, *, is_cancelled: bool) -> TurnEnded:
+    """How a turn ended, by the agent's last message in it."""
+    error = answer.error if answer is not None else None
+    if is_cancelled or (error is not None and error.get("name") == "MessageAbortedError"):
+        return TurnEnded(reason="cancelled")
+    if error is None:
+        return TurnEnded(reason="done")
+    message = _part(error, "data").get("message") or error.get("name") or "OpenCode failed"
+    if error.get("name") == "MessageOutputLengthError":
+        return TurnEnded(reason="limit", error=str(message))
+    return TurnEnded(reason="failed", error=str(message))
+
+
+def _title(given: Any) -> str:
+    return str(given.get("command") or given.get("filePath") or "") if isinstance(given, dict) else ""
+
+
+def _part(whole: Json, name: str) -> Json:
+    found = whole.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _number(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) else 0

@@ -1,0 +1,119 @@
+"""What OpenCode's real server told, translated."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from greenroom.runtimes.contract import (
+    CallFinished,
+    CallStarted,
+    Heard,
+    PermissionAsked,
+    QuestionAsked,
+    Said,
+    TurnEnded,
+    Usage,
+)
+from greenroom.runtimes.drivers.opencode.asking import Asked, read_permission, read_question
+from greenroom.runtimes.drivers.opencode.session import message_id
+from greenroom.runtimes.drivers.opencode.translate import Translator, ended
+from tests.runtimes.native_rig import last, only, said
+from tests.runtimes.opencode_recorder import FIXTURE
+
+
+def turns() -> Iterator[list[Heard]]:
+    """Feed the fixture through the translation; what comes between two prompts is one turn."""
+    translator = Translator()
+    heard: list[Heard] = []
+    said_last = ""
+    is_cancelled = False
+
+    def over() -> list[Heard]:
+        answers = [one for one in translator.answers.values() if one.parent == said_last]
+        return [*heard, *translator.left_over(), ended(answers[-1], is_cancelled=is_cancelled)]
+
+    for line in FIXTURE.read_text().splitlines():
+        ((who, message),) = json.loads(line).items()
+        if who == "client" and message["path"].endswith("/prompt_async"):
+            if said_last:
+                yield over()
+            heard, said_last, is_cancelled = [], message["body"]["messageID"], False
+            translator.begin()
+        elif who == "client":
+            is_cancelled = is_cancelled or message["path"].endswith("/abort")
+        elif message["type"] == "permission.asked":
+            heard += read_permission(translator, message["properties"])[1]
+        elif message["type"] == "question.asked":
+            heard += read_question(message["properties"])[1]
+        else:
+            heard += translator.hear(message["type"], message["properties"])
+    yield over()
+
+
+def test_a_recorded_session_is_understood() -> None:
+    greeting, hub, allowed, refused, withdrawn, slow, write, question, failed = turns()
+
+    assert said(greeting) == "hello there"
+    assert len({one.message for one in greeting if isinstance(one, Said)}) == 1
+    assert last(greeting, Usage) == Usage(1000, 50, 0.0011, "fake-model")
+    assert greeting[-1] == TurnEnded(reason="done")
+
+    assert only(hub, CallStarted).tool == "mcp__greenroom__bus_get_config"
+    assert only(hub, CallFinished).ok
+    assert last(hub, Usage) == Usage(2000, 100, 0.0022, "fake-model")
+
+    asked = only(allowed, PermissionAsked)
+    assert (asked.tool, asked.input, asked.title) == ("bash", {"command": "touch allowed"}, "touch allowed")
+    assert asked.call == only(allowed, CallStarted).call == only(allowed, CallFinished).call
+    assert only(allowed, CallFinished).ok
+    assert said(allowed) == "did it"
+
+    assert not only(refused, CallFinished).ok
+    assert "went on" in said(refused)
+    assert withdrawn[-1] == slow[-1] == TurnEnded(reason="cancelled")
+    assert not only(withdrawn, CallFinished).ok
+    assert said(slow)
+
+    assert only(write, PermissionAsked).tool == "write"
+    assert "made.txt" in str(only(write, PermissionAsked).input)
+    assert (only(question, QuestionAsked).question, only(question, QuestionAsked).options) == ("Which one?", ["A", "B"])
+    assert failed[-1] == TurnEnded(reason="failed", error="fake error")
+
+
+def test_every_decision_has_its_reply() -> None:
+    asked = Asked("per_1", ["prm_1"])
+    path = "/permission/per_1/reply"
+    assert asked.reply("allow", "") == (path, {"reply": "once"})
+    assert asked.reply("deny", "use another") == (path, {"reply": "reject", "message": "use another"})
+    assert asked.reply("deny", "") == (path, {"reply": "reject", "message": "This was not allowed. Go on without it."})
+    assert asked.reply("cancel", "") == (path, {"reply": "reject"})
+    question = Asked("que_1", ["a", "b"], is_question=True, answers={"b": "two", "a": "one"})
+    assert question.reply("allow", "") == ("/question/que_1/reply", {"answers": [["one"], ["two"]]})
+    assert question.reply("deny", "") == ("/question/que_1/reject", None)
+
+
+def test_ids_of_messages_sort_by_their_time_as_opencodes_own_do() -> None:
+    recorded = [json.loads(line) for line in FIXTURE.read_text().splitlines()]
+    theirs: Any = next(
+        one["agent"]["properties"]["info"]
+        for one in recorded
+        if "agent" in one
+        and one["agent"]["type"] == "message.updated"
+        and "parentID" in one["agent"]["properties"]["info"]
+    )
+    assert theirs["parentID"] < theirs["id"]
+    assert len(message_id()) == len(theirs["id"])
+    assert message_id() <= message_id()[:16] + "z"
+
+
+def test_what_is_not_understood_is_passed_over() -> None:
+    translator = Translator()
+    odd: list[dict[str, Any]] = [
+        {},
+        {"part": {"type": "tool"}},
+        {"info": {"role": "assistant"}},
+        {"part": {"type": "text"}},
+    ]
+    for properties in odd:
+        for kind in ("message.updated", "message.part.updated", "message.part.delta", "something.new"):
+            assert translator.hear(kind, properties) == []
