@@ -72,7 +72,11 @@ class Filler:
         self.run("builder", "SAY I move the limits.\nSHELL make test\nSAY done", thread_id=thread)
         self.run("builder", "THINK A new file is needed.\nWRITE src/limits.py MAX_HEADERS = 100\\nMAX_BYTES = 32_768\n")
         self.run("scout", "SAY Reading the changelog of starlette 1.3\nSLEEP 900")
-        self.run("scout", "SPAWN reviewer SAY all fine\\nUSAGE 900 120\nSPAWN builder SLEEP 900\nSLEEP 900")
+        self.run(
+            "scout",
+            "SAY Three agents look at the sync tests\nSPAWN reviewer SAY All fine: nothing sleeps\\nUSAGE 900 120\n"
+            "SPAWN builder SAY Rewriting test_sync_floods\\nSLEEP 900\nSLEEP 900",
+        )
         self.run("reviewer", "ASK Shall the old names of the settings stay for one more release?")
         self.run("builder", "FAIL cannot find Cargo.toml in this folder")
         self.api.get(f"/api/runs/{self.run('scout', 'SAY ok')}/wait", params={"for_s": 30})

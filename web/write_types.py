@@ -5,6 +5,7 @@ Run it as `.venv/bin/python web/write_types.py`; a test sees that the files are 
 
 import asyncio
 import json
+import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -99,7 +100,12 @@ def _union(types: Iterable[str]) -> str:
 
 
 def _name(name: str) -> str:
-    return "".join(part for part in name.rpartition(".")[2] if part.isalnum())
+    """A name as TypeScript has it. Of two with the same name msgspec tells the modules: the noun goes first then."""
+    parts = re.sub(r"[^\w.]", "", name).split(".")
+    if len(parts) == 1:
+        return parts[0]
+    place = parts[parts.index("nouns") + 1] if "nouns" in parts else parts[-2]
+    return f"{place.title().replace('_', '')}{parts[-1]}"
 
 
 if __name__ == "__main__":

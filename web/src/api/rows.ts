@@ -1,5 +1,10 @@
 // Written by web/write_types.py from the Python source: change it there.
 
+export interface AfterWorkflow {
+  workflow: string
+  status?: "any" | "completed" | "failed"
+}
+
 export interface Agent {
   id: string
   name: string
@@ -9,7 +14,7 @@ export interface Agent {
   enrolled_by: string
   description?: string
   capabilities?: string[]
-  skills?: Skill[]
+  skills?: AgentsSkill[]
   display_name?: string | null
   emoji?: string | null
   looks?: string
@@ -20,6 +25,16 @@ export interface Agent {
   process?: string
   session?: string | null
   run_id?: string | null
+}
+
+export interface AgentConfig {
+  name?: string
+  model?: string | null
+  system_prompt?: string | null
+  work_dir?: string | null
+  timeout_s?: number | null
+  max_tokens?: number | null
+  temperature?: number | null
 }
 
 export interface AgentContext {
@@ -191,49 +206,18 @@ export interface Decision {
   decided_at?: number | null
 }
 
-export interface Definition {
-  driver: string
-  display_name?: string
-  description?: string
-  command?: string[]
-  type?: string
-  capabilities?: string[]
-  model?: string | null
-  instructions?: string | null
-  skills?: string[]
-  directory?: string | null
-  worktree?: boolean
-  env?: Record<string, string>
-  pass_env?: string[]
-  sandbox?: string
-  approvals?: string
-  allowed_tools?: string[]
-  denied_tools?: string[]
-  may_spawn?: boolean
-  may_write?: boolean
-  may_execute?: boolean
-  may_network?: boolean
-  max_depth?: number
-  max_children?: number
-  timeout_s?: number
-  start_timeout_s?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
-  labels?: string[]
-  node?: string | null
-  wake_on?: string[]
-  invite_prompt?: string | null
-  idle_s?: number
-  enabled?: boolean
-  options?: Record<string, unknown>
-}
-
 export interface DescribedTool {
   name: string
   description?: string
   schema?: Record<string, unknown>
   annotations?: Record<string, unknown>
   digest: string
+}
+
+export interface Edge {
+  from: string
+  to: string
+  when?: string | null
 }
 
 export interface Edit {
@@ -246,6 +230,13 @@ export interface Edit {
   edited_at: number
 }
 
+export interface ForEach {
+  items: string | unknown[]
+  as?: string
+  parallel?: number
+  join?: "all" | "any" | "settled"
+}
+
 export interface Grant {
   id: string
   scope: "profile" | "run"
@@ -255,6 +246,14 @@ export interface Grant {
   at: number
   by: string
   ask_id?: string | null
+}
+
+export interface Input {
+  type?: "any" | "boolean" | "integer" | "list" | "number" | "object" | "string"
+  description?: string
+  required?: boolean
+  default?: unknown
+  choices?: unknown[]
 }
 
 export interface Item {
@@ -290,11 +289,19 @@ export interface KeptRule {
   by: string
 }
 
-export interface Limits {
-  max_depth?: number
-  max_runs?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
+export interface Level {
+  kind?: "arbitrated" | "confirmed" | "mechanical" | "recommended"
+  question?: string
+  timeout_s?: number | null
+  default?: "abort" | "run" | "skip"
+  stakeholders?: string[]
+  quorum?: number | null
+}
+
+export interface Loop {
+  while?: string | null
+  until?: string | null
+  max?: number
 }
 
 export interface Member {
@@ -332,6 +339,12 @@ export interface Message {
   reactions?: Reaction[]
 }
 
+export interface MessageFilter {
+  thread?: string
+  from?: string
+  contains?: string
+}
+
 export interface Node {
   id: string
   name: string
@@ -344,6 +357,7 @@ export interface Node {
   capacity?: number
   drivers?: Record<string, string>
   local?: boolean
+  hub?: string
   changed_at?: number
 }
 
@@ -392,7 +406,7 @@ export interface PolicyState {
 
 export interface Profile {
   name: string
-  definition: Definition
+  definition: AgentsDefinition
   source: string
   changed_at: number
 }
@@ -409,6 +423,15 @@ export interface Reaction {
   agent_id: string
   reaction: string
   at: number
+}
+
+export interface Retry {
+  max?: number
+  backoff_s?: number
+  factor?: number
+  max_backoff_s?: number
+  jitter?: number
+  on?: ("expression" | "failed" | "interrupted" | "output" | "timeout")[]
 }
 
 export interface Rule {
@@ -458,7 +481,7 @@ export interface Run {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
-  earlier?: Spent
+  earlier?: RunsSpent
   calls?: number
   items?: number
   session?: string | null
@@ -468,6 +491,12 @@ export interface Run {
   deadline?: number
   timeout_s?: number
   max_tokens?: number | null
+}
+
+export interface Seen {
+  door: string
+  nonce: string
+  at: number
 }
 
 export interface Server {
@@ -505,18 +534,38 @@ export interface ServerTool {
   accepted_at?: number | null
 }
 
-export interface Skill {
+export interface Step {
   id: string
-  name: string
+  name?: string
   description?: string
-  tags?: string[]
-  examples?: string[]
-}
-
-export interface Spent {
-  input_tokens?: number
-  output_tokens?: number
-  cost_usd?: number | null
+  profile?: string | null
+  agent_runtime?: string | null
+  agent_config?: AgentConfig
+  prompt?: string | null
+  skill?: string | null
+  dependencies?: string[]
+  join?: "all" | "any"
+  when?: string | null
+  inputs?: Record<string, unknown>
+  output?: string | Record<string, unknown> | null
+  save?: Record<string, unknown>
+  output_schema?: Record<string, unknown> | null
+  reuse_agent?: string | null
+  keep_agent?: boolean
+  keep_as?: string | null
+  retry?: Retry
+  timeout_s?: number | null
+  on_error?: string
+  on_crash?: "ask" | "probe" | "rerun" | "resume"
+  for_each?: ForEach | null
+  loop?: Loop | null
+  workflow?: string | null
+  wait?: Wait | null
+  set?: Record<string, unknown> | null
+  level?: Level
+  rollback?: Step[]
+  files?: string[]
+  context?: ("outputs" | "summary" | "variables")[]
 }
 
 export interface Subject {
@@ -568,12 +617,42 @@ export interface ThreadSettings {
 
 export interface Tree {
   root_id: string
-  limits: Limits
+  limits: RunsLimits
   runs?: number
   live?: number
   tokens?: number
   cost_usd?: number
   tombstone?: string | null
+}
+
+export interface Trigger {
+  id?: string
+  cron?: string | null
+  timezone?: string
+  catch_up?: "all" | "once" | "skip"
+  webhook?: boolean
+  message?: MessageFilter | null
+  after?: AfterWorkflow | null
+  inputs?: Record<string, unknown>
+  enabled?: boolean
+}
+
+export interface TriggerState {
+  id: string
+  workflow: string
+  name: string
+  kind: string
+  spec: Trigger
+  armed?: boolean
+  last?: number
+  due?: number
+  after?: string
+  starts?: number
+  started_at?: number
+  last_run?: string | null
+  error?: string | null
+  minute?: number
+  in_minute?: number
 }
 
 export interface Upload {
@@ -598,6 +677,13 @@ export interface Verdict {
   digest?: string
 }
 
+export interface Wait {
+  seconds?: number | string | null
+  until?: string | null
+  message?: MessageFilter | null
+  webhook?: string | null
+}
+
 export interface Wanted {
   tool: string
   arguments?: unknown
@@ -607,6 +693,217 @@ export interface Wanted {
   agent_id?: string | null
   server?: string | null
   risk?: "high" | "low" | "medium" | null
+}
+
+export interface Workflow {
+  name: string
+  digest: string
+  version: number
+  changed_at: number
+  changed_by: string
+  alias?: string
+  description?: string
+  source?: string
+  steps?: number
+}
+
+export interface WorkflowAttempt {
+  run_id: string
+  place: string
+  step: string
+  number: number
+  status: string
+  began_at?: number | null
+  ended_at?: number | null
+  agent_id?: string | null
+  agent_run?: string | null
+  error?: string | null
+  round?: number
+  spent?: WorkflowsSpent
+}
+
+export interface WorkflowEnding {
+  what: string
+  run_id: string
+  step: string
+  reason?: string
+}
+
+export interface WorkflowFacts {
+  run_id: string
+  inputs?: Record<string, unknown>
+  variables?: Record<string, unknown>
+  pinned?: Record<string, string>
+  agents?: Record<string, string>
+}
+
+export interface WorkflowRun {
+  id: string
+  workflow: string
+  digest: string
+  status: string
+  created_at: number
+  by: string
+  root_id: string
+  steps: number
+  completed?: number
+  failed?: number
+  skipped?: number
+  cancelled?: number
+  active?: number
+  working?: number
+  first_queued?: string | null
+  last_queued?: string | null
+  due?: number
+  debts?: number
+  depth?: number
+  parent_id?: string | null
+  parent_step?: string | null
+  parent_attempt?: number
+  thread_id?: string | null
+  trigger?: string
+  note?: string | null
+  verdict?: string | null
+  error?: string | null
+  output?: unknown
+  ended_at?: number | null
+  spent?: WorkflowsSpent
+  directory?: string | null
+}
+
+export interface WorkflowStep {
+  run_id: string
+  id: string
+  status?: string
+  seen?: number
+  attempt?: number
+  tries?: number
+  round?: number
+  waits_for?: string | null
+  due?: number
+  dated?: boolean
+  leave?: boolean
+  asking?: string
+  repairs?: number
+  resumed?: string | null
+  next_queued?: string | null
+  began_at?: number | null
+  ended_at?: number | null
+  agent_id?: string | null
+  agent_run?: string | null
+  output?: unknown
+  error?: string | null
+  reason?: string | null
+  debt?: boolean
+  spent?: WorkflowsSpent
+  index?: number | null
+  item?: unknown
+  total?: number
+  begun?: number
+  done?: number
+  lost?: number
+}
+
+export interface WorkflowVersion {
+  digest: string
+  name: string
+  version: number
+  definition: WorkflowsDefinition
+  made_at: number
+}
+
+export interface AgentsSkill {
+  id: string
+  name: string
+  description?: string
+  tags?: string[]
+  examples?: string[]
+}
+
+export interface AgentsDefinition {
+  driver: string
+  display_name?: string
+  description?: string
+  command?: string[]
+  type?: string
+  capabilities?: string[]
+  model?: string | null
+  instructions?: string | null
+  skills?: string[]
+  directory?: string | null
+  worktree?: boolean
+  env?: Record<string, string>
+  pass_env?: string[]
+  sandbox?: string
+  approvals?: string
+  allowed_tools?: string[]
+  denied_tools?: string[]
+  may_spawn?: boolean
+  may_write?: boolean
+  may_execute?: boolean
+  may_network?: boolean
+  max_depth?: number
+  max_children?: number
+  timeout_s?: number
+  start_timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  labels?: string[]
+  node?: string | null
+  wake_on?: string[]
+  invite_prompt?: string | null
+  idle_s?: number
+  enabled?: boolean
+  options?: Record<string, unknown>
+}
+
+export interface RunsLimits {
+  max_depth?: number
+  max_runs?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+}
+
+export interface RunsSpent {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+}
+
+export interface WorkflowsDefinition {
+  name: string
+  id?: string
+  project?: string
+  description?: string
+  inputs?: Record<string, Input>
+  variables?: Record<string, unknown>
+  steps: Step[]
+  edges?: Edge[]
+  output?: string | Record<string, unknown> | null
+  policy?: "all_success" | "allow_debt" | "first_success"
+  triggers?: Trigger[]
+  limits?: WorkflowsLimits
+  skills?: Record<string, WorkflowsSkill>
+  workflows?: Record<string, WorkflowsDefinition>
+}
+
+export interface WorkflowsLimits {
+  timeout_s?: number | null
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  max_parallel?: number
+}
+
+export interface WorkflowsSkill {
+  name?: string
+  description?: string
+  text: string
+}
+
+export interface WorkflowsSpent {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number
 }
 
 export interface Tables {
@@ -637,5 +934,14 @@ export interface Tables {
   "template": Template
   "thread": Thread
   "tree": Tree
+  "trigger": TriggerState
+  "trigger_nonce": Seen
   "upload": Upload
+  "workflow": Workflow
+  "workflow_attempt": WorkflowAttempt
+  "workflow_ending": WorkflowEnding
+  "workflow_facts": WorkflowFacts
+  "workflow_run": WorkflowRun
+  "workflow_step": WorkflowStep
+  "workflow_version": WorkflowVersion
 }

@@ -1,11 +1,20 @@
 // Written by web/write_types.py from the Python source: change it there.
 
+export interface Accepting {
+  tools: Record<string, string | null>
+}
+
 export interface Admin {
   admin_id?: string | null
   admin_name?: string | null
   admin_emoji?: string | null
   admin_type?: string | null
   assigned_at?: string | null
+}
+
+export interface AfterWorkflow {
+  workflow: string
+  status?: "any" | "completed" | "failed"
 }
 
 export interface Agent {
@@ -18,7 +27,7 @@ export interface Agent {
   model: string
   emoji: string
   capabilities: string[]
-  skills: Skill[]
+  skills: AgentsSkill[]
   is_online: boolean
   registered_at: string
   last_heartbeat: string
@@ -31,9 +40,19 @@ export interface AgentChange {
   token?: string | null
   description?: string | null
   capabilities?: string[] | null
-  skills?: Skill[] | null
+  skills?: AgentsSkill[] | null
   display_name?: string | null
   emoji?: string | null
+}
+
+export interface AgentConfig {
+  name?: string
+  model?: string | null
+  system_prompt?: string | null
+  work_dir?: string | null
+  timeout_s?: number | null
+  max_tokens?: number | null
+  temperature?: number | null
 }
 
 export interface AgentContext {
@@ -52,6 +71,11 @@ export interface AgentNumbers {
 export interface AgentProof {
   agent_id: string
   token?: string | null
+}
+
+export interface Amendment {
+  step: string
+  changes: Record<string, unknown>
 }
 
 export interface Answer {
@@ -89,6 +113,14 @@ export interface Approval {
   by: string
   name: string
   at: number
+}
+
+export interface Arrow {
+  source: string
+  target: string
+  label: string
+  kind: string
+  points: ([number, number])[]
 }
 
 export interface Ask {
@@ -147,6 +179,17 @@ export interface Asks {
   next: number | null
 }
 
+export interface AttemptReport {
+  number: number
+  status: string
+  began_at: number | null
+  ended_at: number | null
+  agent_id: string | null
+  agent_run: string | null
+  error: string | null
+  spent: WorkflowsSpent
+}
+
 export interface Audit {
   events: AuditEvent[]
   next_after_seq: number | null
@@ -200,7 +243,7 @@ export interface ChangedAgent {
   emoji: string
   description: string
   capabilities: string[]
-  skills: Skill[]
+  skills: AgentsSkill[]
   last_activity?: string
   ok?: boolean
 }
@@ -211,6 +254,14 @@ export interface ChangedMessage {
   edited_at?: string | null
   edited_by?: string | null
   no_change?: boolean
+}
+
+export interface ChatMessage {
+  session_id: string
+  message: string
+  enable_mcp_tools?: boolean
+  attachments?: unknown[]
+  profile?: string | null
 }
 
 export interface Checked {
@@ -268,43 +319,6 @@ export interface DecisionTaken {
   decided_at?: string | null
 }
 
-export interface Definition {
-  driver: string
-  display_name?: string
-  description?: string
-  command?: string[]
-  type?: string
-  capabilities?: string[]
-  model?: string | null
-  instructions?: string | null
-  skills?: string[]
-  directory?: string | null
-  worktree?: boolean
-  env?: Record<string, string>
-  pass_env?: string[]
-  sandbox?: string
-  approvals?: string
-  allowed_tools?: string[]
-  denied_tools?: string[]
-  may_spawn?: boolean
-  may_write?: boolean
-  may_execute?: boolean
-  may_network?: boolean
-  max_depth?: number
-  max_children?: number
-  timeout_s?: number
-  start_timeout_s?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
-  labels?: string[]
-  node?: string | null
-  wake_on?: string[]
-  invite_prompt?: string | null
-  idle_s?: number
-  enabled?: boolean
-  options?: Record<string, unknown>
-}
-
 export interface Delegate {
   to: string
 }
@@ -318,6 +332,20 @@ export interface Deleted {
 export interface DeletedThread {
   deleted: Deleted
   ok?: boolean
+}
+
+export interface DescribedTool {
+  name: string
+  description?: string
+  schema?: Record<string, unknown>
+  annotations?: Record<string, unknown>
+  digest: string
+}
+
+export interface Edge {
+  from: string
+  to: string
+  when?: string | null
 }
 
 export interface Edit {
@@ -336,6 +364,18 @@ export interface Extend {
   timeout_s?: number | null
   max_tokens?: number | null
   max_cost_usd?: number | null
+}
+
+export interface Fired {
+  run_id?: string | null
+  error?: string | null
+}
+
+export interface ForEach {
+  items: string | unknown[]
+  as?: string
+  parallel?: number
+  join?: "all" | "any" | "settled"
 }
 
 export interface Found {
@@ -402,6 +442,10 @@ export interface History {
   edits: Edit[]
 }
 
+export interface Holding {
+  tools: string[]
+}
+
 export interface HubHealth {
   status?: string
   service?: string
@@ -409,6 +453,14 @@ export interface HubHealth {
 
 export interface Imported {
   names: string[]
+}
+
+export interface Input {
+  type?: "any" | "boolean" | "integer" | "list" | "number" | "object" | "string"
+  description?: string
+  required?: boolean
+  default?: unknown
+  choices?: unknown[]
 }
 
 export interface Invite {
@@ -494,6 +546,22 @@ export interface KickedAgent {
   ok?: boolean
 }
 
+export interface Level {
+  kind?: "arbitrated" | "confirmed" | "mechanical" | "recommended"
+  question?: string
+  timeout_s?: number | null
+  default?: "abort" | "run" | "skip"
+  stakeholders?: string[]
+  quorum?: number | null
+}
+
+export interface Limits {
+  timeout_s?: number | null
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  max_parallel?: number
+}
+
 export interface Line {
   judgement_id: string
   at: number
@@ -519,7 +587,7 @@ export interface ListedAgent {
   model: string
   emoji: string
   capabilities: string[]
-  skills: Skill[]
+  skills: AgentsSkill[]
   is_online: boolean
   registered_at: string
   last_heartbeat: string
@@ -552,6 +620,12 @@ export interface ListedTemplate {
 export interface LoginCode {
   code: string
   expires_in_s: number
+}
+
+export interface Loop {
+  while?: string | null
+  until?: string | null
+  max?: number
 }
 
 export interface MadeTemplate {
@@ -605,6 +679,12 @@ export interface MessageChange {
   edited_by?: string | null
 }
 
+export interface MessageFilter {
+  thread?: string
+  from?: string
+  contains?: string
+}
+
 export interface MessageNumbers {
   total: number
   rate: Record<string, number>
@@ -653,7 +733,7 @@ export interface NewAgent {
   model: string
   description?: string | null
   capabilities?: string[] | null
-  skills?: Skill[] | null
+  skills?: AgentsSkill[] | null
   display_name?: string | null
   emoji?: string | null
 }
@@ -751,6 +831,16 @@ export interface NewThread {
   template?: string | null
 }
 
+export interface NewWorkflowRun {
+  workflow?: string | null
+  definition?: Record<string, unknown> | null
+  text?: string | null
+  source?: string
+  inputs?: Record<string, unknown>
+  thread_id?: string | null
+  directory?: string | null
+}
+
 export interface Node {
   id: string
   name: string
@@ -763,6 +853,7 @@ export interface Node {
   capacity?: number
   drivers?: Record<string, string>
   local?: boolean
+  hub?: string
   changed_at?: number
 }
 
@@ -814,6 +905,27 @@ export interface Options {
   budget?: Budget
 }
 
+export interface PermissionReply {
+  session_id: string
+  request_id: string
+  approved: boolean
+  user_feedback?: string
+}
+
+export interface PermissionTaken {
+  success: boolean
+  request_id: string
+  approved: boolean
+  status: string
+}
+
+export interface Picture {
+  width: number
+  height: number
+  places: Record<string, [number, number]>
+  arrows: Arrow[]
+}
+
 export interface Place {
   profile: string | null
   depth?: number
@@ -848,9 +960,19 @@ export interface PostedMessage {
   reply_window: ReplyWindow
 }
 
+export interface Problem {
+  code: string
+  message: string
+  remedy: string
+  path?: (string | number)[]
+  step?: string
+  file?: string
+  line?: number
+}
+
 export interface Profile {
   name: string
-  definition: Definition
+  definition: AgentsDefinition
   source: string
   changed_at: number
 }
@@ -891,7 +1013,7 @@ export interface RegisteredAgent {
   emoji: string
   token: string | null
   capabilities: string[]
-  skills: Skill[]
+  skills: AgentsSkill[]
 }
 
 export interface RemovedReaction {
@@ -933,6 +1055,19 @@ export interface ResumedAgent {
   is_online: boolean
   last_heartbeat: string
   ok?: boolean
+}
+
+export interface Retry {
+  max?: number
+  backoff_s?: number
+  factor?: number
+  max_backoff_s?: number
+  jitter?: number
+  on?: ("expression" | "failed" | "interrupted" | "output" | "timeout")[]
+}
+
+export interface RetryFrom {
+  step?: string | null
 }
 
 export interface Rule {
@@ -988,7 +1123,7 @@ export interface Run {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
-  earlier?: Spent
+  earlier?: RunsSpent
   calls?: number
   items?: number
   session?: string | null
@@ -998,6 +1133,14 @@ export interface Run {
   deadline?: number
   timeout_s?: number
   max_tokens?: number | null
+}
+
+export interface RunShown {
+  run: WorkflowRun
+  facts: WorkflowFacts
+  definition: WorkflowsDefinition
+  layers: string[][]
+  steps: StepReport[]
 }
 
 export interface RunTree {
@@ -1011,6 +1154,35 @@ export interface SearchResult {
   query: string
 }
 
+export interface Secret {
+  path: string
+  secret: string
+}
+
+export interface Server {
+  name: string
+  definition: ServerDefinition
+  source: string
+  changed_at: number
+  state?: string
+  error?: string
+  state_at?: number
+}
+
+export interface ServerDefinition {
+  command?: string[]
+  url?: string | null
+  directory?: string | null
+  env?: Record<string, string>
+  secrets?: Record<string, string>
+  risks?: Record<string, "high" | "low" | "medium">
+  trust_annotations?: boolean
+  profiles?: string[]
+  timeout_s?: number
+  description?: string
+  enabled?: boolean
+}
+
 export interface SettingsChange {
   auto_administrator_enabled?: boolean | null
   auto_coordinator_enabled?: boolean | null
@@ -1018,12 +1190,29 @@ export interface SettingsChange {
   switch_timeout_seconds?: number | null
 }
 
-export interface Skill {
-  id: string
+export interface ShownServer {
+  server: Server
+  tools: ShownTool[]
+}
+
+export interface ShownTool {
   name: string
-  description?: string
-  tags?: string[]
-  examples?: string[]
+  offered_as: string
+  state: string
+  risk: string
+  seen: DescribedTool
+  accepted: DescribedTool | null
+  accepted_by: string | null
+  problem: string
+}
+
+export interface Signal {
+  step: string
+  value?: unknown
+}
+
+export interface Signalled {
+  ok?: boolean
 }
 
 export interface Snooze {
@@ -1031,14 +1220,62 @@ export interface Snooze {
   until?: number | null
 }
 
-export interface Spent {
-  input_tokens?: number
-  output_tokens?: number
-  cost_usd?: number | null
-}
-
 export interface Steer {
   text: string
+}
+
+export interface Step {
+  id: string
+  name?: string
+  description?: string
+  profile?: string | null
+  agent_runtime?: string | null
+  agent_config?: AgentConfig
+  prompt?: string | null
+  skill?: string | null
+  dependencies?: string[]
+  join?: "all" | "any"
+  when?: string | null
+  inputs?: Record<string, unknown>
+  output?: string | Record<string, unknown> | null
+  save?: Record<string, unknown>
+  output_schema?: Record<string, unknown> | null
+  reuse_agent?: string | null
+  keep_agent?: boolean
+  keep_as?: string | null
+  retry?: Retry
+  timeout_s?: number | null
+  on_error?: string
+  on_crash?: "ask" | "probe" | "rerun" | "resume"
+  for_each?: ForEach | null
+  loop?: Loop | null
+  workflow?: string | null
+  wait?: Wait | null
+  set?: Record<string, unknown> | null
+  level?: Level
+  rollback?: Step[]
+  files?: string[]
+  context?: ("outputs" | "summary" | "variables")[]
+}
+
+export interface StepReport {
+  id: string
+  name: string
+  kind: string
+  status: string
+  profile: string | null
+  agent: string | null
+  attempts: AttemptReport[]
+  began_at: number | null
+  ended_at: number | null
+  duration_ms: number | null
+  spent: WorkflowsSpent
+  waits_for: string | null
+  reason: string | null
+  error: string | null
+  output: unknown
+  total: number
+  done: number
 }
 
 export interface Stopped {
@@ -1136,6 +1373,36 @@ export interface Trial {
   lines: Line[]
 }
 
+export interface Trigger {
+  id?: string
+  cron?: string | null
+  timezone?: string
+  catch_up?: "all" | "once" | "skip"
+  webhook?: boolean
+  message?: MessageFilter | null
+  after?: AfterWorkflow | null
+  inputs?: Record<string, unknown>
+  enabled?: boolean
+}
+
+export interface TriggerState {
+  id: string
+  workflow: string
+  name: string
+  kind: string
+  spec: Trigger
+  armed?: boolean
+  last?: number
+  due?: number
+  after?: string
+  starts?: number
+  started_at?: number
+  last_run?: string | null
+  error?: string | null
+  minute?: number
+  in_minute?: number
+}
+
 export interface Trying {
   rule?: Rule | null
   name?: string | null
@@ -1153,6 +1420,13 @@ export interface Verdict {
   like_words?: string
   kind?: string
   digest?: string
+}
+
+export interface Wait {
+  seconds?: number | string | null
+  until?: string | null
+  message?: MessageFilter | null
+  webhook?: string | null
 }
 
 export interface WaitState {
@@ -1192,8 +1466,103 @@ export interface Wanted {
   risk?: "high" | "low" | "medium" | null
 }
 
+export interface Why {
+  reason?: string
+}
+
 export interface Withdraw {
   reason?: string
+}
+
+export interface Workflow {
+  name: string
+  digest: string
+  version: number
+  changed_at: number
+  changed_by: string
+  alias?: string
+  description?: string
+  source?: string
+  steps?: number
+}
+
+export interface WorkflowBody {
+  definition?: Record<string, unknown> | null
+  text?: string | null
+  source?: string
+}
+
+export interface WorkflowCheck {
+  ok: boolean
+  problems: Problem[]
+  definition?: WorkflowsDefinition | null
+  picture?: Picture | null
+}
+
+export interface WorkflowFacts {
+  run_id: string
+  inputs?: Record<string, unknown>
+  variables?: Record<string, unknown>
+  pinned?: Record<string, string>
+  agents?: Record<string, string>
+}
+
+export interface WorkflowReport {
+  run: WorkflowRun
+  steps: StepReport[]
+}
+
+export interface WorkflowRun {
+  id: string
+  workflow: string
+  digest: string
+  status: string
+  created_at: number
+  by: string
+  root_id: string
+  steps: number
+  completed?: number
+  failed?: number
+  skipped?: number
+  cancelled?: number
+  active?: number
+  working?: number
+  first_queued?: string | null
+  last_queued?: string | null
+  due?: number
+  debts?: number
+  depth?: number
+  parent_id?: string | null
+  parent_step?: string | null
+  parent_attempt?: number
+  thread_id?: string | null
+  trigger?: string
+  note?: string | null
+  verdict?: string | null
+  error?: string | null
+  output?: unknown
+  ended_at?: number | null
+  spent?: WorkflowsSpent
+  directory?: string | null
+}
+
+export interface WorkflowShown {
+  workflow: Workflow
+  definition: WorkflowsDefinition
+  layers: string[][]
+}
+
+export interface WorkflowText {
+  text: string
+  file?: string
+}
+
+export interface WorkflowVersion {
+  digest: string
+  name: string
+  version: number
+  definition: WorkflowsDefinition
+  made_at: number
 }
 
 export interface Wrong {
@@ -1206,4 +1575,84 @@ export interface WrongFile {
   file: string
   name: string | null
   problem: string
+}
+
+export interface AgentsSkill {
+  id: string
+  name: string
+  description?: string
+  tags?: string[]
+  examples?: string[]
+}
+
+export interface AgentsDefinition {
+  driver: string
+  display_name?: string
+  description?: string
+  command?: string[]
+  type?: string
+  capabilities?: string[]
+  model?: string | null
+  instructions?: string | null
+  skills?: string[]
+  directory?: string | null
+  worktree?: boolean
+  env?: Record<string, string>
+  pass_env?: string[]
+  sandbox?: string
+  approvals?: string
+  allowed_tools?: string[]
+  denied_tools?: string[]
+  may_spawn?: boolean
+  may_write?: boolean
+  may_execute?: boolean
+  may_network?: boolean
+  max_depth?: number
+  max_children?: number
+  timeout_s?: number
+  start_timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  labels?: string[]
+  node?: string | null
+  wake_on?: string[]
+  invite_prompt?: string | null
+  idle_s?: number
+  enabled?: boolean
+  options?: Record<string, unknown>
+}
+
+export interface RunsSpent {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+}
+
+export interface WorkflowsDefinition {
+  name: string
+  id?: string
+  project?: string
+  description?: string
+  inputs?: Record<string, Input>
+  variables?: Record<string, unknown>
+  steps: Step[]
+  edges?: Edge[]
+  output?: string | Record<string, unknown> | null
+  policy?: "all_success" | "allow_debt" | "first_success"
+  triggers?: Trigger[]
+  limits?: Limits
+  skills?: Record<string, WorkflowsSkill>
+  workflows?: Record<string, WorkflowsDefinition>
+}
+
+export interface WorkflowsSkill {
+  name?: string
+  description?: string
+  text: string
+}
+
+export interface WorkflowsSpent {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number
 }

@@ -19,7 +19,7 @@ export interface Panel {
   order: number
   /** Paths below /<name>; the first is usually ''. Every component is loaded when it is opened. */
   routes: RouteRecordRaw[]
-  /** The right without which it is not shown. */
+  /** The right without which it is not shown; 'read' unless another is named. */
   needs?: string
   /** In the bar at the foot of a phone's screen. */
   phone?: boolean

@@ -2,6 +2,7 @@
 import { createRouter, createWebHistory, type RouteRecordRaw } from 'vue-router'
 
 import { toLogin } from '@/api/http'
+import { useRouterForGo } from './go'
 import { panels } from './panels'
 import { fail } from './toasts'
 
@@ -17,6 +18,7 @@ export const router = createRouter({
   history: createWebHistory(),
   routes: [...routes, { path: '/:rest(.*)*', redirect: '/' }],
 })
+useRouterForGo(router)
 
 router.onError(async (error) => {
   // A part of the page that cannot be loaded: the login has ended, or the hub was upgraded meanwhile.

@@ -20,7 +20,7 @@ export function startCounting(): void {
     const badges = new Map(panels.map((panel) => [panel.name, panel.badge ? computed(panel.badge) : null]))
     return computed(() =>
       panels
-        .filter((panel) => !panel.needs || may(panel.needs))
+        .filter((panel) => may(panel.needs ?? 'read'))
         .map((panel) => {
           const badge = badges.get(panel.name)?.value
           const path = panel.name === 'home' ? '/' : `/${panel.name}`

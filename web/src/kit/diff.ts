@@ -1,0 +1,55 @@
+/** The lines that differ between two texts. */
+export interface Line {
+  kind: 'same' | 'gone' | 'new'
+  text: string
+}
+
+const MOST = 1500
+
+export function diff(before: string, after: string): Line[] {
+  const a = before ? before.split('\n') : []
+  const b = after ? after.split('\n') : []
+  let head = 0
+  while (head < a.length && head < b.length && a[head] === b[head]) head++
+  let tail = 0
+  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++
+  const same = (lines: string[]): Line[] => lines.map((text) => ({ kind: 'same', text }))
+  const middle = between(a.slice(head, a.length - tail), b.slice(head, b.length - tail))
+  return [...same(a.slice(0, head)), ...middle, ...same(a.slice(a.length - tail))]
+}
+
+/** By the longest common row of lines; where that would take too long, all gone and all new. */
+function between(a: string[], b: string[]): Line[] {
+  const gone = a.map((text): Line => ({ kind: 'gone', text }))
+  const fresh = b.map((text): Line => ({ kind: 'new', text }))
+  if (!a.length || !b.length || a.length > MOST || b.length > MOST) return [...gone, ...fresh]
+  const width = b.length + 1
+  const table = new Uint16Array((a.length + 1) * width)
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      table[i * width + j] =
+        a[i] === b[j] ? table[(i + 1) * width + j + 1]! + 1 : Math.max(table[(i + 1) * width + j]!, table[i * width + j + 1]!)
+  const out: Line[] = []
+  let i = 0
+  let j = 0
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) out.push({ kind: 'same', text: a[(i++, j++, i - 1)]! })
+    else if (i < a.length && (j === b.length || table[(i + 1) * width + j]! >= table[i * width + j + 1]!)) out.push(gone[i++]!)
+    else out.push(fresh[j++]!)
+  }
+  return out
+}
+
+/** Only what differs, with a few lines around it; null stands for lines that were left out. */
+export function folded(lines: Line[], around = 3): (Line | null)[] {
+  const keep = new Set<number>()
+  lines.forEach((line, at) => {
+    if (line.kind !== 'same') for (let near = at - around; near <= at + around; near++) keep.add(near)
+  })
+  const out: (Line | null)[] = []
+  lines.forEach((line, at) => {
+    if (keep.has(at)) out.push(line)
+    else if (out.length === 0 || out.at(-1) !== null) out.push(null)
+  })
+  return out
+}

@@ -1,0 +1,74 @@
+/** Pictures, files and voices that go with an answer. */
+import { reactive, ref } from 'vue'
+
+import { t } from '@/shell/i18n'
+import { fail } from '@/shell/toasts'
+
+export interface Attachment {
+  type: 'image' | 'audio' | 'resource'
+  name: string
+  mime: string
+  data: string
+  size: number
+  preview?: string
+}
+
+const MOST_BYTES = 8 << 20
+
+export function useAttachments() {
+  const list = reactive<Attachment[]>([])
+  const recording = ref(false)
+  let recorder: MediaRecorder | null = null
+
+  async function add(files: Iterable<File>): Promise<void> {
+    for (const file of files) {
+      if (file.size > MOST_BYTES) {
+        fail(new Error(t('inbox.tooLarge', { name: file.name })))
+        continue
+      }
+      const url = await asUrl(file)
+      const type = file.type.startsWith('image/') ? 'image' : file.type.startsWith('audio/') ? 'audio' : 'resource'
+      const mime = file.type || 'application/octet-stream'
+      list.push({ type, name: file.name || type, mime, data: url.slice(url.indexOf(',') + 1), size: file.size, preview: type === 'image' ? url : undefined })
+    }
+  }
+
+  function paste(event: ClipboardEvent): void {
+    const files = [...(event.clipboardData?.files ?? [])]
+    if (!files.length) return
+    event.preventDefault()
+    void add(files)
+  }
+
+  async function record(): Promise<void> {
+    if (recorder) return recorder.stop()
+    try {
+      const stream = await navigator.mediaDevices.getUserMedia({ audio: true })
+      const parts: Blob[] = []
+      recorder = new MediaRecorder(stream)
+      recorder.ondataavailable = (event) => parts.push(event.data)
+      recorder.onstop = () => {
+        for (const track of stream.getTracks()) track.stop()
+        const mime = (recorder?.mimeType ?? 'audio/webm').split(';')[0]!
+        recorder = null
+        recording.value = false
+        void add([new File(parts, `voice.${mime.split('/')[1]}`, { type: mime })])
+      }
+      recorder.start()
+      recording.value = true
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  const contents = () => list.map(({ type, name, mime, data }) => ({ type, name, mime, data }))
+  return { list, add, paste, record, recording, contents }
+}
+
+const asUrl = (file: Blob): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(reader.result as string)
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })

@@ -1,0 +1,25 @@
+import { Inbox } from '@lucide/vue'
+
+import { go } from '@/shell/go'
+import { definePanel } from '@/shell/panel'
+import { useAsks } from '@/stores/asks'
+import { iconOf } from './kinds'
+
+export default definePanel({
+  name: 'inbox',
+  icon: Inbox,
+  group: 'work',
+  order: 20,
+  phone: true,
+  needs: 'answer',
+  routes: [{ path: ':id?', component: () => import('./InboxPanel.vue') }],
+  badge: () => ({ count: useAsks().needing.length, urgent: true }),
+  commands: () =>
+    useAsks().needing.slice(0, 40).map((ask) => ({
+      id: `ask ${ask.id}`,
+      title: ask.title,
+      hint: ask.asker.name,
+      icon: iconOf(ask.kind),
+      run: () => go(`/inbox/${ask.id}`),
+    })),
+})

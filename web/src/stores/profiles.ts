@@ -1,0 +1,25 @@
+/** The profiles from which agents can be called, and whether they can be called now. */
+import { defineStore } from 'pinia'
+import { computed, shallowRef, watch } from 'vue'
+
+import { get } from '@/api/http'
+import type { ListedProfile } from '@/api/types'
+import { may } from '@/shell/me'
+import { useView } from '@/sync/use'
+
+export const useProfiles = defineStore('profiles', () => {
+  const list = shallowRef<ListedProfile[]>([])
+  const ready = shallowRef(false)
+  const nodes = useView('nodes')
+  const rows = may('operate') ? useView('profiles') : null
+  async function load(): Promise<void> {
+    list.value = await get<ListedProfile[]>('/api/profiles')
+    ready.value = true
+  }
+  // What can be called follows from profiles and nodes; the rule for it is the hub's.
+  const places = () => [...nodes.map('node').values()].map((node) => `${node.id} ${node.state ?? ''} ${Object.keys(node.drivers ?? {})}`).join()
+  watch(() => [places(), rows ? [...rows.map('profile').values()].map((one) => `${one.name}${one.changed_at}`).join() : ''], () => void load().catch(() => undefined), { immediate: true })
+  const invitable = computed(() => list.value.filter((one) => one.is_invitable))
+  const nameOf = (name: string): string => list.value.find((one) => one.name === name)?.display_name || name
+  return { list, ready, invitable, nodes, rows, nameOf, load }
+})
