@@ -82,7 +82,6 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
         "/api/runs": {"json": {"profile": "none", "prompt": "x"}},
         "/api/runs/{run_id}/steer": {"json": {"text": "x"}},
         "/api/threads/{thread_id}/invite": {"json": {"agent_name": "none"}},
-        "/api/permissions/{permission_id}": {"json": {"decision": "allow"}},
         "/api/workflow-check": {"json": {"text": "name: x"}},
         "/api/asks": {"json": {"title": "may I?"}},
         "/api/asks/answers": {"json": {"answers": [{"ask_id": "x", "verdict": "approve"}]}},

@@ -69,8 +69,8 @@ class Stage:
 
     def asked(self) -> dict[str, Any]:
         """The one thing that waits for a person."""
-        found = self.until(lambda: self.api.get("/api/permissions").json(), "something to be asked")
+        found = self.until(lambda: self.api.get("/api/asks").json()["asks"], "something to be asked")
         return dict(found[0])
 
-    def decide(self, permission: str, decision: str, **fields: Any) -> httpx.Response:
-        return self.api.post(f"/api/permissions/{permission}", json={"decision": decision, **fields})
+    def decide(self, ask_id: str, verdict: str, **fields: Any) -> httpx.Response:
+        return self.api.post(f"/api/asks/{ask_id}/answer", json={"verdict": verdict, **fields})

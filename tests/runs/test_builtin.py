@@ -14,7 +14,7 @@ def model(stage: Stage) -> Iterator[FakeModel]:
     with FakeModel() as model:
         ready(stage)
         env = {"OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_API_KEY": "none"}
-        stage.profile("thinker", driver="builtin", model="openai:fake-model", env=env)
+        stage.profile("thinker", driver="builtin", model="openai:fake-model", env=env, approvals="always")
         yield model
 
 
@@ -29,8 +29,9 @@ def test_a_tool_of_the_hub_waits_for_leave_and_runs(stage: Stage, model: FakeMod
     thread = thread_of(stage, "builtin")
     run_id = stage.start(f'FORCE_TOOL thread_get {{"thread_id": "{thread}"}}\nSAY seen', profile="thinker")
     asked = stage.asked()
-    assert (asked["tool"], asked["input"]) == ("mcp__greenroom__thread_get", {"thread_id": thread})
-    stage.decide(asked["id"], "allow")
+    subject = asked["subject"]
+    assert (subject["tool"], subject["arguments"]) == ("mcp__greenroom__thread_get", {"thread_id": thread})
+    stage.decide(asked["id"], "approve")
     run = stage.end(run_id)
     assert (run["status"], run.get("output")) == ("completed", "seen"), run
     (call,) = stage.api.get(f"/api/runs/{run_id}/calls").json()

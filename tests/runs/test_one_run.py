@@ -15,7 +15,7 @@ def test_a_call_waits_until_it_is_allowed_and_then_runs(stage: Stage) -> None:
     run_id = stage.start("SHELL echo made > made.txt && cat made.txt\nSAY done")
     asked = stage.asked()
     assert stage.run(run_id)["status"] == "waiting"
-    assert stage.decide(asked["id"], "allow").status_code == 204
+    assert stage.decide(asked["id"], "approve").status_code == 200
     assert stage.end(run_id)["status"] == "completed"
     calls = stage.api.get(f"/api/runs/{run_id}/calls").json()
     assert any(call["ok"] and "made" in call["output"] for call in calls)
@@ -24,9 +24,9 @@ def test_a_call_waits_until_it_is_allowed_and_then_runs(stage: Stage) -> None:
 def test_a_denied_call_does_not_run_and_the_second_answer_is_too_late(stage: Stage) -> None:
     run_id = stage.start("SHELL touch never\nSAY went on")
     asked = stage.asked()
-    assert stage.decide(asked["id"], "deny", text="not today").status_code == 204
-    late = stage.decide(asked["id"], "allow")
-    assert (late.status_code, late.json()["code"]) == (409, "already_decided")
+    assert stage.decide(asked["id"], "deny", text="not today").status_code == 200
+    late = stage.decide(asked["id"], "approve")
+    assert (late.status_code, late.json()["code"]) == (409, "already_answered")
     assert stage.end(run_id)["status"] in ("completed", "failed")
     assert not any(call.get("ok") for call in stage.api.get(f"/api/runs/{run_id}/calls").json())
 

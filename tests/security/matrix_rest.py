@@ -92,8 +92,6 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("POST", "/api/asks/{ask_id}/snooze"): (200, 403, 403, 403, 401),
     ("POST", "/api/asks/{ask_id}/delegate"): (200, 403, 403, 403, 401),
     ("POST", "/api/asks/{ask_id}/withdraw"): (200, 403, 200, 404, 401),
-    ("GET", "/api/permissions"): (200, 403, 403, 403, 401),
-    ("POST", "/api/permissions/{permission_id}"): (404, 403, 403, 403, 401),
     ("GET", "/api/profiles"): (200, 200, 200, 200, 401),
     ("POST", "/api/agents/{agent_id}/stop"): (404, 403, 403, 403, 401),
     ("POST", "/api/profiles"): (200, 403, 403, 403, 401),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from greenroom import __version__
 from greenroom.cli import (
     agent,
+    ask,
     audit,
     dag,
     doctor,
@@ -24,6 +25,7 @@ from greenroom.cli import (
     thread,
     token,
     upkeep,
+    watch,
 )
 from greenroom.cli.client import HubUnreachable
 from greenroom.cli.terminal import line, say
@@ -31,7 +33,25 @@ from greenroom.log.directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.settings import BadSettings
 
-GROUPS = (serve, run, runs, dag, profile, policy, driver, mcp, thread, agent, node, token, audit, upkeep, doctor)
+GROUPS = (
+    serve,
+    run,
+    runs,
+    ask,
+    watch,
+    dag,
+    profile,
+    policy,
+    driver,
+    mcp,
+    thread,
+    agent,
+    node,
+    token,
+    audit,
+    upkeep,
+    doctor,
+)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,19 +1,14 @@
-"""`greenroom runs`, `ask`, `profile` and `node list`: look at what agents do, answer them, and end them."""
+"""`greenroom runs`: look at what agents do, say something to them, and end them."""
 
 import argparse
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.run import end_of
-from greenroom.cli.terminal import line, lines, say, show_json, show_table
+from greenroom.cli.terminal import line, lines, show_json, show_table
 
 
 def add_to(verbs: Any) -> None:
-    _add_runs(verbs)
-    _add_ask(verbs)
-
-
-def _add_runs(verbs: Any) -> None:
     parser = verbs.add_parser("runs", help="list, show, follow and cancel runs")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, help_text, run, example in (
@@ -39,20 +34,6 @@ def _add_runs(verbs: Any) -> None:
             one.add_argument("--tokens", type=int, metavar="N")
             one.add_argument("--cost", type=float, metavar="USD")
         one.set_defaults(run=run)
-
-
-def _add_ask(verbs: Any) -> None:
-    parser = verbs.add_parser("ask", help="what agents wait for: allow or deny it")
-    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = inner.add_parser("list", help="what waits", epilog="example: greenroom ask list")
-    add_options(listing)
-    listing.set_defaults(run=run_ask_list)
-    for name, decision in (("approve", "allow"), ("deny", "deny"), ("answer", "allow")):
-        one = inner.add_parser(name, help=f"{name} what waits", epilog=f"example: greenroom ask {name} ID")
-        add_options(one)
-        one.add_argument("ids", metavar="ID", nargs="+")
-        one.add_argument("--text", default="", help="words for the agent")
-        one.set_defaults(run=run_decide, decision=decision)
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -125,28 +106,4 @@ def run_extend(args: argparse.Namespace) -> int:
     body = {"timeout_s": args.timeout, "max_tokens": args.tokens, "max_cost_usd": args.cost}
     run = open_client(args).post("runs", args.id, "extend", body={k: v for k, v in body.items() if v is not None})
     show_json(run) if args.json else print(f"{run['id']} is {run['status']}")
-    return 0
-
-
-def run_ask_list(args: argparse.Namespace) -> int:
-    found = open_client(args).get("permissions")
-    if args.json:
-        show_json(found)
-    else:
-        rows = [
-            [p["id"], p.get("kind", "permission"), p["tool"], (p.get("title") or str(p.get("input")))[:60]]
-            for p in found
-        ]
-        show_table(rows, ["ID", "KIND", "TOOL", "WHAT"])
-    return 0
-
-
-def run_decide(args: argparse.Namespace) -> int:
-    client = open_client(args)
-    for permission_id in args.ids:
-        client.ask("POST", ("permissions", permission_id), body={"decision": args.decision, "text": args.text})
-        if not args.json:
-            say(f"{permission_id}: {args.decision}")
-    if args.json:
-        show_json({"decided": args.ids, "decision": args.decision})
     return 0

@@ -11,6 +11,7 @@ import msgspec
 
 from greenroom.gateway import frames
 from greenroom.log.ids import new_id
+from greenroom.node.gate import Gate
 from greenroom.node.hearing import Hearing, Show, Tell
 from greenroom.node.processes import Spawner
 from greenroom.node.sandbox import sandbox_for
@@ -18,7 +19,19 @@ from greenroom.node.surroundings import clear_away, make_opening
 from greenroom.node.terminals import COLUMNS, ROWS, Pace, ShownTerminal
 from greenroom.node.trees import end_tree, family
 from greenroom.nouns.agents.profiles import Definition
-from greenroom.runtimes.contract import Attachable, Died, Driver, Opened, Opening, Seated, Session, TurnEnded
+from greenroom.nouns.asks.model import Subject
+from greenroom.runtimes.contract import (
+    Attachable,
+    Died,
+    Driver,
+    Opened,
+    Opening,
+    PermissionAsked,
+    PermissionGone,
+    Seated,
+    Session,
+    TurnEnded,
+)
 from greenroom.runtimes.transports.pty import TerminalLine
 
 logger = logging.getLogger(__name__)
@@ -52,6 +65,9 @@ class HeldAgent:
         self._room = room
         self._queued: list[str] = []
         self._paused = False
+        self._gate = Gate()
+        self._place = Subject(tool="", agent_id=agent_id)
+        """What is the same for every call of the run that it is at."""
         self._reading: asyncio.Task[None] | None = None
         self._being_opened: asyncio.Future[Session] | None = None
         self._turn = asyncio.Event()
@@ -84,9 +100,17 @@ class HeldAgent:
                 return
             self.run_id, self.keep = order.run, bool(order.body.get("keep"))
             self._queued, self._paused = [], False
+            self._gate = Gate()
             try:
                 definition = msgspec.convert(order.body["definition"], Definition)
                 self.idle_s = definition.idle_s
+                self._place = Subject(
+                    tool="",
+                    profile=str(order.body.get("profile") or ""),
+                    agent_id=self.agent_id,
+                    run_id=order.run,
+                    sandbox=definition.sandbox,
+                )
                 if self.session is not None and self._opened is not None:
                     self._note_opened(self._opened)
                 else:
@@ -141,7 +165,11 @@ class HeldAgent:
                     self._note_opened(heard)
                 elif isinstance(heard, TurnEnded):
                     await self._turn_ended(session, heard)
+                elif isinstance(heard, PermissionAsked):
+                    await self._permission_asked(heard)
                 else:
+                    if isinstance(heard, PermissionGone):
+                        self._gate.forget(heard.permission)
                     self._hearing.note(self.run_id, heard)
         except Exception as error:
             logger.exception("agent %s cannot be heard any more", self.agent_id)
@@ -153,6 +181,12 @@ class HeldAgent:
             await self._clear_away()
             self._reading = None
             self._is_ending = False
+
+    async def _permission_asked(self, asked: PermissionAsked) -> None:
+        """Tell the hub what would run, and keep it, so that nothing else runs."""
+        directory = self._opening.directory if self._opening is not None else self._folder
+        seen = await asyncio.to_thread(self._gate.noted, asked, self._place, directory)
+        self._hearing.note(self.run_id, asked, **seen)
 
     def _note_opened(self, opened: Opened) -> None:
         self._hearing.note(self.run_id, opened, credential=self._credential)
@@ -187,10 +221,16 @@ class HeldAgent:
 
     async def decide(self, body: dict[str, Any]) -> None:
         async with self._busy:
-            if self.session is not None:
-                native = str(body["permission"]).partition(":")[2]
-                arguments = body.get("arguments")
-                await self.session.decide(native, body["decision"], text=body.get("text") or "", arguments=arguments)
+            if self.session is None:
+                return
+            native = str(body["permission"]).partition(":")[2]
+            refusal = await asyncio.to_thread(self._gate.refusal, native, body)
+            if refusal is not None:
+                logger.warning("agent %s: %s", self.agent_id, refusal)
+                await self.session.decide(native, "deny", text=refusal)
+                return
+            arguments = body.get("arguments")
+            await self.session.decide(native, body["decision"], text=body.get("text") or "", arguments=arguments)
 
     async def pause(self) -> None:
         """Stop the turn but not the run: a person decides whether it goes on."""
@@ -260,13 +300,11 @@ class HeldAgent:
 
     async def _sit_beside(self) -> None:
         session, opening = self.session, self._opening
-        beside = session.attach_command() if isinstance(session, Attachable) else None
-        if beside is None or opening is None:
+        command = session.attach_command() if isinstance(session, Attachable) else None
+        if command is None or opening is None:
             return
-        self.beside.sandbox = self.spawner.sandbox
-        env = {**opening.env, **beside.env}
         try:
-            child = await self.beside.spawn_terminal(beside.command, opening.directory, env, ROWS, COLUMNS)
+            child = await self.beside.spawn_terminal(command, opening.directory, opening.env, ROWS, COLUMNS)
         except (OSError, ValueError) as error:
             logger.warning("agent %s: its terminal program cannot be started: %s", self.agent_id, error)
             return

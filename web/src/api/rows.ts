@@ -14,7 +14,7 @@ export interface Agent {
   enrolled_by: string
   description?: string
   capabilities?: string[]
-  skills?: AgentsSkill[]
+  skills?: Skill[]
   display_name?: string | null
   emoji?: string | null
   looks?: string
@@ -357,7 +357,6 @@ export interface Node {
   capacity?: number
   drivers?: Record<string, string>
   local?: boolean
-  hub?: string
   changed_at?: number
 }
 
@@ -406,7 +405,7 @@ export interface PolicyState {
 
 export interface Profile {
   name: string
-  definition: AgentsDefinition
+  definition: Definition
   source: string
   changed_at: number
 }
@@ -481,7 +480,7 @@ export interface Run {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
-  earlier?: RunsSpent
+  earlier?: Spent
   calls?: number
   items?: number
   session?: string | null
@@ -491,12 +490,6 @@ export interface Run {
   deadline?: number
   timeout_s?: number
   max_tokens?: number | null
-}
-
-export interface Seen {
-  door: string
-  nonce: string
-  at: number
 }
 
 export interface Server {
@@ -617,7 +610,7 @@ export interface ThreadSettings {
 
 export interface Tree {
   root_id: string
-  limits: RunsLimits
+  limits: Limits
   runs?: number
   live?: number
   tokens?: number
@@ -635,24 +628,6 @@ export interface Trigger {
   after?: AfterWorkflow | null
   inputs?: Record<string, unknown>
   enabled?: boolean
-}
-
-export interface TriggerState {
-  id: string
-  workflow: string
-  name: string
-  kind: string
-  spec: Trigger
-  armed?: boolean
-  last?: number
-  due?: number
-  after?: string
-  starts?: number
-  started_at?: number
-  last_run?: string | null
-  error?: string | null
-  minute?: number
-  in_minute?: number
 }
 
 export interface Upload {
@@ -719,7 +694,7 @@ export interface WorkflowAttempt {
   agent_run?: string | null
   error?: string | null
   round?: number
-  spent?: WorkflowsSpent
+  spent?: Spent
 }
 
 export interface WorkflowEnding {
@@ -767,7 +742,7 @@ export interface WorkflowRun {
   error?: string | null
   output?: unknown
   ended_at?: number | null
-  spent?: WorkflowsSpent
+  spent?: Spent
   directory?: string | null
 }
 
@@ -795,7 +770,7 @@ export interface WorkflowStep {
   error?: string | null
   reason?: string | null
   debt?: boolean
-  spent?: WorkflowsSpent
+  spent?: Spent
   index?: number | null
   item?: unknown
   total?: number
@@ -808,11 +783,11 @@ export interface WorkflowVersion {
   digest: string
   name: string
   version: number
-  definition: WorkflowsDefinition
+  definition: Definition
   made_at: number
 }
 
-export interface AgentsSkill {
+export interface Skill {
   id: string
   name: string
   description?: string
@@ -820,7 +795,7 @@ export interface AgentsSkill {
   examples?: string[]
 }
 
-export interface AgentsDefinition {
+export interface Definition {
   driver: string
   display_name?: string
   description?: string
@@ -857,20 +832,20 @@ export interface AgentsDefinition {
   options?: Record<string, unknown>
 }
 
-export interface RunsLimits {
+export interface Limits {
   max_depth?: number
   max_runs?: number
   max_tokens?: number | null
   max_cost_usd?: number | null
 }
 
-export interface RunsSpent {
+export interface Spent {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
 }
 
-export interface WorkflowsDefinition {
+export interface Definition {
   name: string
   id?: string
   project?: string
@@ -882,25 +857,25 @@ export interface WorkflowsDefinition {
   output?: string | Record<string, unknown> | null
   policy?: "all_success" | "allow_debt" | "first_success"
   triggers?: Trigger[]
-  limits?: WorkflowsLimits
-  skills?: Record<string, WorkflowsSkill>
-  workflows?: Record<string, WorkflowsDefinition>
+  limits?: Limits
+  skills?: Record<string, Skill>
+  workflows?: Record<string, Definition>
 }
 
-export interface WorkflowsLimits {
+export interface Limits {
   timeout_s?: number | null
   max_tokens?: number | null
   max_cost_usd?: number | null
   max_parallel?: number
 }
 
-export interface WorkflowsSkill {
+export interface Skill {
   name?: string
   description?: string
   text: string
 }
 
-export interface WorkflowsSpent {
+export interface Spent {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number
@@ -934,8 +909,6 @@ export interface Tables {
   "template": Template
   "thread": Thread
   "tree": Tree
-  "trigger": TriggerState
-  "trigger_nonce": Seen
   "upload": Upload
   "workflow": Workflow
   "workflow_attempt": WorkflowAttempt

@@ -39,6 +39,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     before: int | None = None
     """Those that changed before this seq, newest change first."""
     limit: int = 100
+    for_s: float = 0
+    """How long to wait for one when there is none."""
 
 
 class Asks(msgspec.Struct):
@@ -53,7 +55,13 @@ async def list_asks(hub: Hub, by: Principal, request: Request) -> Response:
     where = {name: getattr(wanted, name) for name in names}
     where["state"] = None if wanted.state == "all" else wanted.state
     limit = max(1, min(wanted.limit, _MOST))
-    found = find_asks(hub.rows, by, where, after=wanted.after, before=wanted.before, limit=limit)
+
+    def find() -> list[Ask]:
+        return find_asks(hub.rows, by, where, after=wanted.after, before=wanted.before, limit=limit)
+
+    found = find()
+    if not found and wanted.for_s > 0:
+        found = await while_there(request, hub.asks.until(find, min(wanted.for_s, 3600)))
     return json(Asks(found, found[-1].seq if len(found) == limit else None))
 
 

@@ -1,4 +1,4 @@
-"""Runs and the calls that wait in them, over REST."""
+"""Runs over REST."""
 
 from typing import Any
 
@@ -12,13 +12,12 @@ from greenroom.doors.server import url_of
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.runs.commands import CancelRun, DecidePermission, ExtendRun, ResumeRun, SteerRun
+from greenroom.nouns.runs.commands import CancelRun, ExtendRun, ResumeRun, SteerRun
 from greenroom.nouns.runs.events import RunCreated
-from greenroom.nouns.runs.model import RUNS, AgentContext, Call, Item, Permission, Run
+from greenroom.nouns.runs.model import RUNS, AgentContext, Call, Item, Run
 from greenroom.nouns.runs.queries import (
     find_calls,
     find_items,
-    find_permissions,
     find_runs,
     find_tree,
     need_run,
@@ -196,32 +195,6 @@ async def invite_agent(hub: Hub, by: Principal, request: Request) -> Response:
     return json(invited, 201)
 
 
-async def list_permissions(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(find_permissions(hub.rows))
-
-
-class Deciding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    decision: str
-    text: str = ""
-    arguments: dict[str, Any] | None = None
-
-
-async def decide_permission(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Deciding)
-    permission_id = request.path_params["permission_id"]
-    await hub.log.do(
-        DecidePermission(
-            by=by,
-            permission_id=permission_id,
-            order_id=new_id("ord"),
-            decision=body.decision,
-            text=body.text,
-            arguments=body.arguments,
-        )
-    )
-    return Response(status_code=204)
-
-
 _ONE = "/api/runs/{run_id}"
 ENDPOINTS = [
     Endpoint("POST", "/api/runs", "chat", create_run, "Start a run", body=NewRun, answer=Run, status=201, keyed=True),
@@ -270,17 +243,5 @@ ENDPOINTS = [
         answer=Invited,
         status=201,
         keyed=True,
-    ),
-    Endpoint(
-        "GET", "/api/permissions", "operate", list_permissions, "Calls that wait for leave", answer=list[Permission]
-    ),
-    Endpoint(
-        "POST",
-        "/api/permissions/{permission_id}",
-        "operate",
-        decide_permission,
-        "Allow or deny a waiting call",
-        body=Deciding,
-        status=204,
     ),
 ]

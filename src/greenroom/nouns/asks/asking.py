@@ -1,6 +1,7 @@
 """Raising asks, answering them and waiting for answers, as doors do it."""
 
 import asyncio
+from collections.abc import Callable
 
 from greenroom.log.errors import Refused
 from greenroom.log.log import Log
@@ -18,6 +19,7 @@ class Asking:
     def __init__(self, log: Log) -> None:
         self._log = log
         self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._watching: set[asyncio.Event] = set()
         log.subscribe(self._on_commit)
 
     async def ask(self, command: RaiseAsk) -> Ask:
@@ -61,6 +63,21 @@ class Asking:
             if not others:
                 del self._waiting[ask_id]
 
+    async def until(self, find: Callable[[], list[Ask]], timeout_s: float) -> list[Ask]:
+        """What is found as soon as there is something, or nothing when the time is over."""
+        changed = asyncio.Event()
+        self._watching.add(changed)
+        try:
+            async with asyncio.timeout(timeout_s):
+                while not (found := find()):
+                    changed.clear()
+                    await changed.wait()
+                return found
+        except TimeoutError:
+            return []
+        finally:
+            self._watching.discard(changed)
+
     async def taken(self, command: TakeAnswer) -> None:
         """Note that the waiting side has been handed the answer."""
         await self._log.do(command)
@@ -72,7 +89,12 @@ class Asking:
         return ask
 
     def _on_commit(self, commit: Commit) -> None:
+        touched = False
         for change in commit.changes:
             if change.table is ASKS:
+                touched = True
                 for woken in self._waiting.get(change.key, ()):
                     woken.set()
+        if touched:
+            for changed in self._watching:
+                changed.set()

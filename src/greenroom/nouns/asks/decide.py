@@ -21,12 +21,13 @@ from greenroom.nouns.asks.forms import need_form, need_options, need_schema
 from greenroom.nouns.asks.model import ASKS, KINDS, RISKS, ROOM, SCOPES, Ask, Asker, Content
 from greenroom.nouns.asks.queries import (
     ask_not_found,
-    deadline_s,
     get_by_wish,
     is_over_time,
     may_see_ask,
     need_person_for,
 )
+from greenroom.nouns.asks.raising import raised
+from greenroom.nouns.policy.answers import answered_events
 
 _CHARS = 200_000
 _TITLE = 300
@@ -119,35 +120,27 @@ def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None
 
 def _raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: Context) -> e.AskRaised:
     risk = (command.risk if by.operates else None) or ("high" if command.kind == "permission" else "low")
-    wait_s = command.timeout_s if command.timeout_s is not None else deadline_s(context.settings, command.kind, risk)
-    deadline = context.now + wait_s * 1000 if wait_s else 0
-    warn_s = min(context.settings.ask_warn_s, wait_s // 2)
-    if command.subject is not None:
-        digest = digest_of(command.subject)
-    else:
-        digest = wish_of(command.kind, command.title, command.text, command.questions, command.form)
-    return e.AskRaised(
-        ask_id=command.ask_id,
-        kind=command.kind,
-        asker=asker,
+    return raised(
+        context,
+        command.ask_id,
+        command.kind,
+        asker,
+        command.title.strip(),
         wish=wish,
-        title=command.title.strip(),
+        risk=risk,
+        timeout_s=command.timeout_s,
         text=command.text,
         thread_id=command.thread_id,
         room=by.room if by.room is not None else command.room if by.operates else None,
-        risk=risk,
         why=command.why if by.operates else "",
         rule=command.rule if by.operates else "",
         questions=command.questions,
         form=command.form,
         subject=command.subject,
-        digest=digest,
         edits=command.edits,
         contents=command.contents,
         labels=command.labels,
         approvers=command.approvers if by.operates else 1,
-        deadline=deadline,
-        warn_at=deadline - warn_s * 1000 if warn_s else 0,
     )
 
 
@@ -168,20 +161,23 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
             return [e.AskApproved(ask_id=ask.id, name=name)]
     changed = command.arguments is not None and ask.subject is not None and command.arguments != ask.subject.arguments
     arguments = command.arguments if changed else None
-    return [
-        e.AskAnswered(
-            ask_id=ask.id,
-            verdict=command.verdict,
-            name=name,
-            text=command.text,
-            options=command.options,
-            arguments=arguments,
-            digest=digest_of(ask.subject, arguments) if ask.subject is not None else ask.digest,
-            contents=command.contents,
-            form=command.form,
-            scope=command.scope,
-        )
-    ]
+    answered = e.AskAnswered(
+        ask_id=ask.id,
+        verdict=command.verdict,
+        name=name,
+        text=command.text,
+        options=command.options,
+        arguments=arguments,
+        digest=digest_of(ask.subject, arguments) if ask.subject is not None else ask.digest,
+        contents=command.contents,
+        form=command.form,
+        scope=command.scope,
+    )
+    scope = command.scope if arguments is None else "changed"
+    told = answered_events(
+        rows, ask_id=ask.id, answer=command.verdict, scope=scope, seed=ask.id.removeprefix("ask_"), now=context.now
+    )
+    return [answered, *told]
 
 
 def _need_open(ask: Ask) -> None:

@@ -72,6 +72,8 @@ class AskWithdrawn(Event, frozen=True, kw_only=True):
     privileged: ClassVar[bool] = True
     ask_id: str
     reason: str
+    gone: bool = False
+    """Whether who waited is gone, so that nobody needs to be told."""
 
 
 class AskSnoozed(Event, frozen=True, kw_only=True):

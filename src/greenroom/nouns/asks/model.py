@@ -58,7 +58,6 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     profile: str = ""
     agent_id: str = ""
     run_id: str = ""
-    node_id: str = ""
     sandbox: str = ""
     files: dict[str, str] = {}
     """Files that the call names directly, with the SHA-256 of what they hold."""

@@ -53,14 +53,11 @@ class EndAgent(Command, frozen=True, kw_only=True):
     order_id: str
 
 
-class DecidePermission(Command, frozen=True, kw_only=True):
-    """Answer a waiting call or question. The first answer wins."""
+class FinishRun(Command, frozen=True, kw_only=True):
+    """The agent says that it is done: what lives in a terminal ends its turn no other way."""
 
-    permission_id: str
+    run_id: str
     order_id: str
-    decision: str
-    text: str = ""
-    arguments: dict[str, Any] | None = None
 
 
 class ExtendRun(Command, frozen=True, kw_only=True):

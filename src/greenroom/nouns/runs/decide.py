@@ -14,18 +14,16 @@ from greenroom.nouns.nodes.model import OrderGiven
 from greenroom.nouns.runs import decide_items
 from greenroom.nouns.runs.commands import (
     CancelRun,
-    DecidePermission,
     EndAgent,
     ExpireRun,
     ExtendRun,
+    FinishRun,
     PlaceRun,
     ResumeRun,
     StartRun,
     SteerRun,
 )
 from greenroom.nouns.runs.events import (
-    PermissionDecided,
-    PermissionGone,
     RunCreated,
     RunEnded,
     RunExtended,
@@ -33,8 +31,9 @@ from greenroom.nouns.runs.events import (
     RunPlaced,
     TreeCancelled,
 )
-from greenroom.nouns.runs.model import LIVE, PERMISSIONS, RUNS, TREES, Limits, Run
+from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Limits, Run
 from greenroom.nouns.runs.orders import revoke_credentials, start_order
+from greenroom.nouns.runs.permissions import run_gone
 from greenroom.nouns.runs.queries import choose_node, current_run, find_below, need_run, need_tree
 
 _PROMPT = 1_000_000
@@ -211,8 +210,8 @@ def cancel_run(rows: Rows, command: CancelRun, context: Context) -> list[Event]:
     live = [one for one in ending if one.status in LIVE]
     for number, one in enumerate(live):
         events += _end(rows, one, f"{command.order_seed}_{number}", command.reason)
-    waiting = [p for one in live for p in rows.find(PERMISSIONS, {"run_id": one.id, "state": "open"})]
-    return [*events, *(PermissionGone(permission_id=permission.id) for permission in waiting)]
+        events += run_gone(rows, one, "the run was cancelled")
+    return events
 
 
 def _end(rows: Rows, run: Run, order_id: str, reason: str) -> list[Event]:
@@ -242,35 +241,14 @@ def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
     return [order, asleep, *revoke_credentials(rows, agent.id)]
 
 
-def decide_permission(rows: Rows, command: DecidePermission, context: Context) -> list[Event]:
+def finish_run(rows: Rows, command: FinishRun, context: Context) -> list[Event]:
     by = principal(command)
-    need_right(by, "operate")
-    found = rows.get(PERMISSIONS, command.permission_id)
-    if found is None:
-        raise Refused("permission_not_found", "Nothing of that id waits.", "not_found")
-    if found.state != "open":
-        who = found.decided_by or "nobody: who asked is gone"
-        raise Refused("already_decided", f"This was answered already by {who}.", "conflict", state=found.state)
-    if command.decision not in ("allow", "deny", "cancel"):
-        raise Refused("bad_decision", "Write allow, deny or cancel.")
-    if command.arguments is not None and not found.edits:
-        raise Refused("cannot_edit", "This runtime does not take changed arguments: allow or deny it as it is.")
-    run = rows.get(RUNS, found.run_id)
-    if run is None or run.status not in LIVE or run.node_id is None:
-        return [PermissionGone(permission_id=found.id)]
-    decided = PermissionDecided(
-        permission_id=found.id, decision=command.decision, text=command.text, arguments=command.arguments
-    )
-    order = _order(
-        run,
-        command.order_id,
-        "decide",
-        permission=found.id,
-        decision=command.decision,
-        text=command.text,
-        arguments=command.arguments,
-    )
-    return [decided, order]
+    run = need_run(rows, by, command.run_id)
+    if not by.operates and by.agent_id != run.agent_id:
+        raise Refused("forbidden", "Only the agent itself says that it is done.", "forbidden")
+    if run.status not in LIVE or run.node_id is None:
+        return []
+    return [_order(run, command.order_id, "finish")]
 
 
 def expire_run(rows: Rows, command: ExpireRun, context: Context) -> list[Event]:
@@ -349,7 +327,7 @@ DECIDE: dict[type[Command], Decide] = {
     SteerRun: steer_run,
     CancelRun: cancel_run,
     EndAgent: end_agent,
-    DecidePermission: decide_permission,
+    FinishRun: finish_run,
     ExpireRun: expire_run,
     ExtendRun: extend_run,
     ResumeRun: resume_run,

@@ -11,17 +11,10 @@ from greenroom.nouns.agents.profiles import PROFILES
 from greenroom.nouns.nodes.decide import need_connection
 from greenroom.nouns.nodes.model import NODES, ORDERS, ItemsTaken, OrderGiven
 from greenroom.nouns.runs.commands import ReconcileNode, Sent, TakeItem
-from greenroom.nouns.runs.events import (
-    PermissionDecided,
-    PermissionGone,
-    PermissionWanted,
-    RunBegan,
-    RunEnded,
-    RunHeard,
-    RunPaused,
-)
-from greenroom.nouns.runs.model import LIVE, PERMISSIONS, RUNS, TREES, Run, read_spent
+from greenroom.nouns.runs.events import RunBegan, RunEnded, RunHeard, RunPaused
+from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run, read_spent
 from greenroom.nouns.runs.orders import revoke_credentials, start_order
+from greenroom.nouns.runs.permissions import asker_gone, permission_asked, question_asked, run_gone
 
 _STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
 
@@ -39,7 +32,7 @@ def take_item(rows: Rows, command: TakeItem, context: Context) -> list[Event]:
     run = rows.get(RUNS, item.run_id)
     if run is None or run.node_id != node.id or run.status not in LIVE:
         return [taken]  # a late word of a run that was cancelled, or none of this node's
-    return [*_heard(rows, run, item, command.order_id), taken]
+    return [*_heard(rows, run, item, command.order_id, context), taken]
 
 
 def _fell_asleep(rows: Rows, node_id: str, agent_id: str) -> list[Event]:
@@ -50,7 +43,7 @@ def _fell_asleep(rows: Rows, node_id: str, agent_id: str) -> list[Event]:
     return [AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
 
 
-def _heard(rows: Rows, run: Run, item: Sent, seed: str) -> list[Event]:
+def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> list[Event]:
     heard = item.heard
     kind = str(heard.get("type", ""))
     noted = RunHeard(run_id=run.id, kind=kind, data={k: v for k, v in heard.items() if k != "type"}, heard_at=item.at)
@@ -62,12 +55,12 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str) -> list[Event]:
         events.append(busy)
         if heard.get("credential"):
             events += revoke_credentials(rows, run.agent_id, but=str(heard["credential"]))
-    elif kind in ("permission_asked", "question_asked"):
-        events += _asked(rows, run, heard, seed, "question" if kind == "question_asked" else "permission")
+    elif kind == "permission_asked":
+        events += permission_asked(rows, run, heard, seed, context)
+    elif kind == "question_asked":
+        events += question_asked(rows, run, heard, seed, context)
     elif kind == "permission_gone":
-        waiting = rows.get(PERMISSIONS, _permission_id(run, heard))
-        if waiting is not None and waiting.state == "open":
-            events.append(PermissionGone(permission_id=waiting.id))
+        events += asker_gone(rows, run, str(heard.get("permission") or ""))
     elif kind == "usage":
         events += _over_budget(rows, run, heard, seed)
     elif kind == "turn_ended":
@@ -77,43 +70,6 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str) -> list[Event]:
         error = f"the agent's process ended (code {heard.get('code')})" + (f": {words}" if words else "")
         events += ended_events(rows, run, "failed", seed, error=error, alive=False)
     return events
-
-
-def _permission_id(run: Run, heard: dict[str, Any]) -> str:
-    return f"{run.id}:{heard.get('permission')}"
-
-
-def _asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, kind: str) -> list[Event]:
-    permission_id = _permission_id(run, heard)
-    if rows.get(PERMISSIONS, permission_id) is not None:
-        return []
-    wanted = PermissionWanted(
-        permission_id=permission_id,
-        run_id=run.id,
-        call_id=str(heard.get("call") or ""),
-        tool=str(heard.get("tool") or heard.get("question") or ""),
-        kind=kind,
-        title=str(heard.get("title") or ""),
-        input=heard.get("input"),
-        options=[str(option) for option in options] if isinstance(options := heard.get("options"), list) else [],
-        edits=bool(heard.get("edits")),
-    )
-    profile = rows.get(PROFILES, run.profile)
-    definition = profile.definition if profile else None
-    decision = rule = None
-    if definition is not None and kind == "permission":
-        if definition.approvals == "deny" or wanted.tool in definition.denied_tools:
-            decision, rule = "deny", f"profile {run.profile}"
-        elif definition.approvals == "never" or wanted.tool in definition.allowed_tools:
-            decision, rule = "allow", f"profile {run.profile}"
-    if decision is None or run.node_id is None:
-        return [wanted]
-    body = {"permission": permission_id, "decision": decision, "text": "", "arguments": None}
-    return [
-        wanted,
-        PermissionDecided(permission_id=permission_id, decision=decision, rule=rule or ""),
-        OrderGiven(order_id=seed, node_id=run.node_id, op="decide", run_id=run.id, agent_id=run.agent_id, body=body),
-    ]
 
 
 def _over_budget(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
@@ -164,9 +120,7 @@ def ended_events(
         result=result,
         error=error if status != "completed" else None,
     )
-    events: list[Event] = [ended]
-    for permission in rows.find(PERMISSIONS, {"run_id": run.id, "state": "open"}):
-        events.append(PermissionGone(permission_id=permission.id))
+    events: list[Event] = [ended, *run_gone(rows, run, f"the run is over: {status}")]
     agent = rows.get(AGENTS, run.agent_id)
     if agent is None:
         return events

@@ -52,36 +52,17 @@ class RunHeard(Event, frozen=True, kw_only=True):
     heard_at: int
 
 
-class PermissionWanted(Event, frozen=True, kw_only=True):
-    """A call waits for leave, or a question for words."""
+class RunWaits(Event, frozen=True, kw_only=True):
+    """Something in a run waits for a person."""
 
-    permission_id: str
     run_id: str
-    call_id: str
-    tool: str
-    kind: str = "permission"
-    title: str = ""
-    input: Any = None
-    options: list[str] = []
-    edits: bool = False
+    waiting_for: str
 
 
-class PermissionDecided(Event, frozen=True, kw_only=True):
-    """A waiting call was answered."""
+class RunWentOn(Event, frozen=True, kw_only=True):
+    """Nothing in a run waits for a person any more."""
 
-    privileged: ClassVar[bool] = True
-    permission_id: str
-    decision: str
-    text: str = ""
-    arguments: dict[str, Any] | None = None
-    rule: str = ""
-    """What answered when it was no person."""
-
-
-class PermissionGone(Event, frozen=True, kw_only=True):
-    """Nobody waits for this answer any more."""
-
-    permission_id: str
+    run_id: str
 
 
 class RunPaused(Event, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Runs, the trees they form, their calls, items and permissions, as rows."""
+"""Runs, the trees they form, their calls and items, as rows."""
 
 from typing import Any
 
@@ -149,29 +149,6 @@ class Item(Row, frozen=True, kw_only=True):
     at: int
 
 
-class Permission(Row, frozen=True, kw_only=True):
-    """A call that waits for leave, or a question that waits for words."""
-
-    id: str
-    run_id: str
-    root_id: str
-    agent_id: str
-    call_id: str
-    tool: str
-    asked_at: int
-    kind: str = "permission"
-    """permission or question."""
-    title: str = ""
-    input: Any = None
-    options: list[str] = []
-    edits: bool = False
-    state: str = "open"
-    """open, allowed, denied, or gone when nobody waits for it any more."""
-    decided_by: str | None = None
-    decided_at: int | None = None
-    text: str = ""
-
-
 RUNS = Table(
     "run",
     Run,
@@ -190,4 +167,3 @@ RUNS = Table(
 TREES = Table("tree", Tree, ("root_id",))
 CALLS = Table("call", Call, ("run_id", "call_id"), (("run_id", "started_at"), ("run_id", "_seq")))
 ITEMS = Table("item", Item, ("run_id", "place"), (("run_id", "number"), ("run_id", "_seq")))
-PERMISSIONS = Table("permission", Permission, ("id",), (("state",), ("run_id", "state")))

@@ -5,24 +5,24 @@ from typing import Any
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.nouns.runs import earlier
 from greenroom.nouns.runs import events as e
 from greenroom.nouns.runs.decide import DECIDE
 from greenroom.nouns.runs.model import (
     CALLS,
     ITEMS,
     LIVE,
-    PERMISSIONS,
     RUNS,
     TREES,
     Call,
     Item,
     Limits,
-    Permission,
     Run,
     Spent,
     Tree,
     read_spent,
 )
+from greenroom.nouns.runs.permissions import FOLLOW
 
 replace = msgspec.structs.replace
 
@@ -119,48 +119,12 @@ def _used(tx: Tx, run: Run, data: dict[str, Any]) -> Run:
     return replace(run, input_tokens=spent.input_tokens, output_tokens=spent.output_tokens, cost_usd=spent.cost_usd)
 
 
-def permission_wanted(tx: Tx, event: e.PermissionWanted, record: Recorded) -> None:
-    run = tx.get(RUNS, event.run_id)
-    if run is None:
-        return
-    tx.put(
-        PERMISSIONS,
-        Permission(
-            id=event.permission_id,
-            run_id=run.id,
-            root_id=run.root_id,
-            agent_id=run.agent_id,
-            call_id=event.call_id,
-            tool=event.tool,
-            kind=event.kind,
-            title=event.title,
-            input=event.input,
-            options=event.options,
-            edits=event.edits,
-            asked_at=record.at,
-        ),
-    )
-    _change(tx, run.id, status="waiting", waiting_for=f"{event.kind}: {event.title or event.tool}"[:500])
+def run_waits(tx: Tx, event: e.RunWaits, record: Recorded) -> None:
+    _change(tx, event.run_id, status="waiting", waiting_for=event.waiting_for)
 
 
-def permission_decided(tx: Tx, event: e.PermissionDecided, record: Recorded) -> None:
-    state = "allowed" if event.decision == "allow" else "denied"
-    by = event.rule or record.by
-    _answered(tx, event.permission_id, state=state, decided_by=by, decided_at=record.at, text=event.text)
-
-
-def permission_gone(tx: Tx, event: e.PermissionGone, record: Recorded) -> None:
-    _answered(tx, event.permission_id, state="gone", decided_at=record.at)
-
-
-def _answered(tx: Tx, permission_id: str, **fields: Any) -> None:
-    found = tx.get(PERMISSIONS, permission_id)
-    if found is None:
-        return
-    tx.put(PERMISSIONS, replace(found, **fields))
-    run = tx.get(RUNS, found.run_id)
-    if run is not None and run.status == "waiting" and not tx.count(PERMISSIONS, {"run_id": run.id, "state": "open"}):
-        tx.put(RUNS, replace(run, status="running", waiting_for=None))
+def run_went_on(tx: Tx, event: e.RunWentOn, record: Recorded) -> None:
+    _change(tx, event.run_id, status="running", waiting_for=None)
 
 
 def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
@@ -223,20 +187,21 @@ PROJECT: dict[type[Event], Project] = {
     e.RunPlaced: run_placed,
     e.RunBegan: run_began,
     e.RunHeard: run_heard,
-    e.PermissionWanted: permission_wanted,
-    e.PermissionDecided: permission_decided,
-    e.PermissionGone: permission_gone,
+    e.RunWaits: run_waits,
+    e.RunWentOn: run_went_on,
     e.RunPaused: run_paused,
     e.RunExtended: run_extended,
     e.RunEnded: run_ended,
     e.TreeCancelled: tree_cancelled,
+    **earlier.PROJECT,
 }
 
 RUNS_NOUN = Noun(
     name="runs",
-    tables=(RUNS, TREES, CALLS, ITEMS, PERMISSIONS),
+    tables=(RUNS, TREES, CALLS, ITEMS),
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
+    follow=FOLLOW,
     sources=("greenroom.nouns.runs.model", "greenroom.nouns.runs.project"),
 )

@@ -6,7 +6,7 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.profiles import PROFILES, Definition
 from greenroom.nouns.nodes.model import NODES, Node
-from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, PERMISSIONS, RUNS, TREES, Call, Item, Permission, Run, Tree
+from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Call, Item, Run, Tree
 
 
 def need_run(rows: Rows, by: Principal, run_id: str) -> Run:
@@ -78,10 +78,6 @@ def find_calls(rows: Rows, run_id: str) -> list[Call]:
 
 def find_items(rows: Rows, run_id: str, after: int = 0, limit: int = 500) -> list[Item]:
     return rows.find(ITEMS, {"run_id": run_id}, after=("number", after), order="number", limit=limit)
-
-
-def find_permissions(rows: Rows, state: str = "open") -> list[Permission]:
-    return rows.find(PERMISSIONS, {"state": state}, order="_key")
 
 
 def is_invitable(rows: Rows, definition: Definition) -> bool:

@@ -1,0 +1,93 @@
+"""`greenroom watch` and `greenroom ask watch`: rings when something new waits for a person."""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+from typing import Any
+
+from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
+from greenroom.cli.terminal import line, say, show_json
+
+_WAIT_S = 25.0
+_RETRY_S = 2.0
+
+
+def add_to(verbs: Any) -> None:
+    add_watch(verbs, "greenroom watch")
+
+
+def add_watch(verbs: Any, example: str) -> None:
+    """The verb, at the top and below `ask`."""
+    parser = verbs.add_parser("watch", help="be told of what waits for you, until Ctrl-C", epilog=f"example: {example}")
+    add_options(parser)
+    parser.add_argument("--quiet", action="store_true", help="print, but do not ring")
+    parser.set_defaults(run=run_watch)
+
+
+def run_watch(args: argparse.Namespace) -> int:
+    """Tell of open asks, of new ones, and of who answered; goes on over restarts of the hub."""
+    client = open_client(args)
+    page = client.get("asks", limit=1, state="all", before=2**53 - 1)
+    after = page["asks"][0]["seq"] if page["asks"] else 0
+    for ask in client.get("asks", limit=500)["asks"]:
+        _tell(ask, args, ring=False)
+    if not args.json:
+        say("watching; Ctrl-C ends it")
+    while True:
+        for ask in _news(client, after):
+            after = ask["seq"]
+            _tell(ask, args, ring=not args.quiet)
+
+
+def _news(client: Client, after: int) -> list[dict[str, Any]]:
+    """What has changed since, or nothing after a while; a hub that is away is waited for."""
+    try:
+        page = client.get("asks", state="all", after=after, for_s=_WAIT_S, limit=500, timeout_s=_WAIT_S + 15)
+        found: list[dict[str, Any]] = page["asks"]
+        return found
+    except HubUnreachable:
+        time.sleep(_RETRY_S)
+        return []
+
+
+def _tell(ask: dict[str, Any], args: argparse.Namespace, *, ring: bool) -> None:
+    if ask.get("snoozed_until", 0) > time.time() * 1000:
+        return
+    if args.json:
+        show_json(ask)
+    elif ask["state"] == "open":
+        mark = {"high": "!!", "medium": "! "}.get(ask.get("risk", "low"), "  ")
+        soon = "  (will soon be refused by silence)" if ask.get("warned") else ""
+        print(
+            f"{mark} {ask['id']}  {ask['kind']}  {line(ask['asker'].get('name', ''))}: {line(ask['title'])}{soon}",
+            flush=True,
+        )
+    else:
+        answer = ask.get("answer", {})
+        who = f" by {line(answer.get('rule') or answer['name'])}: {answer['verdict']}" if answer else ""
+        print(f"   {ask['id']}  {ask['state']}{who}", flush=True)
+    if ring and ask["state"] == "open":
+        ring_bell(f"{ask['asker'].get('name', 'An agent')} waits for you", ask["title"])
+
+
+def ring_bell(title: str, text: str) -> None:
+    """A notification of the desktop where there is one, else the bell of the terminal."""
+    if shutil.which("notify-send"):
+        command = ["notify-send", "--app-name=Greenroom", "--", line(title), line(text)]
+    elif shutil.which("osascript"):
+        script = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
+        command = ["osascript", "-e", script, line(title), line(text)]
+    else:
+        command = []
+    if not _is_run(command):
+        sys.stderr.write("\a")
+        sys.stderr.flush()
+
+
+def _is_run(command: list[str]) -> bool:
+    try:
+        return bool(command) and subprocess.run(command, check=False, capture_output=True, timeout=10).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False

@@ -1,0 +1,219 @@
+"""What waits for a person inside a run: calls are judged, asks are raised, and what comes of them goes to the node."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Context, Event, Follow, Rows
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.asks.digest import digest_of
+from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.nouns.asks.model import ASKS, Ask, Asker, Option, Question, Subject
+from greenroom.nouns.asks.queries import find_open_of_run
+from greenroom.nouns.asks.raising import raised
+from greenroom.nouns.asks.words import title_of, visible
+from greenroom.nouns.nodes.model import OrderGiven
+from greenroom.nouns.policy.answers import judged_events
+from greenroom.nouns.policy.judge import judge
+from greenroom.nouns.policy.model import Wanted
+from greenroom.nouns.runs.events import RunWaits, RunWentOn
+from greenroom.nouns.runs.lineage import lineage_of
+from greenroom.nouns.runs.model import LIVE, RUNS, Run
+
+replace = msgspec.structs.replace
+_TITLE = 300
+_WORDS = 4000
+_COUNTED = ("budget.", "loop")
+"""Verdicts that come from counting; a person who has said yes has been told of them."""
+
+
+def permission_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+    """A call waits in the agent's runtime. Any error on the way refuses it."""
+    native = str(heard.get("permission") or "")
+    again = _superseded(rows, run, native)
+    try:
+        subject = _subject(run, heard)
+        digest = digest_of(subject)
+    except (ValueError, TypeError, RecursionError):
+        words = "This call cannot be looked at, so it is refused."
+        return [*again, _decision(run, seed, native, "deny", words)]
+    wanted = wanted_of(rows, run, subject, heard.get("resolved"))
+    verdict = judge(rows, wanted, context.now)
+    ask_id = f"ask_{seed.removeprefix('ord_')}"
+    judged = judged_events(ask_id, wanted, verdict, ask_id if verdict.decision == "ask" else None)
+    if verdict.decision == "allow":
+        return [*again, *judged, _decision(run, seed, native, "allow", digest=digest)]
+    if verdict.decision == "deny":
+        return [*again, *judged, _decision(run, seed, native, "deny", verdict.why)]
+    if rows.count(ASKS, {"agent_id": run.agent_id, "state": "open"}) >= context.settings.max_open_asks:
+        words = "Too many calls of this agent wait for a person already: wait for their answers first."
+        return [*again, *judged, _decision(run, seed, native, "deny", words)]
+    ask = raised(
+        context,
+        ask_id,
+        "permission",
+        _asker(rows, run, heard),
+        title_of(subject.tool, subject.arguments),
+        text=visible(str(heard.get("title") or ""))[:_WORDS],
+        thread_id=run.thread_id,
+        risk=verdict.risk,
+        why=verdict.why,
+        rule=verdict.rule,
+        subject=subject,
+        edits=bool(heard.get("edits")),
+        labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},
+    )
+    return [*again, ask, *judged]
+
+
+def question_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+    """The agent asks its person something through its runtime."""
+    native = str(heard.get("permission") or "")
+    question = str(heard.get("question") or "?")
+    given = heard.get("options")
+    options = [Option(label=str(one)) for one in given] if isinstance(given, list) else []
+    ask = raised(
+        context,
+        f"ask_{seed.removeprefix('ord_')}",
+        "question",
+        _asker(rows, run, heard),
+        visible(question)[:_TITLE],
+        text=question,
+        thread_id=run.thread_id,
+        questions=[Question(question=question, options=options)],
+        timeout_s=0,
+    )
+    return [*_superseded(rows, run, native), ask]
+
+
+def asker_gone(rows: Rows, run: Run, native: str) -> list[Event]:
+    """The runtime waits for this answer no more."""
+    reason = "the agent does not wait for it any more"
+    return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in _open(rows, run, native)]
+
+
+def run_gone(rows: Rows, run: Run, reason: str) -> list[Event]:
+    """The run is over, and nobody in it waits any more."""
+    return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in find_open_of_run(rows, run.id)]
+
+
+def _superseded(rows: Rows, run: Run, native: str) -> list[Event]:
+    """A runtime that asks again under the same id has changed its mind: what it asked before is not what would run."""
+    reason = "the agent asks for something else instead"
+    return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in _open(rows, run, native)]
+
+
+def _open(rows: Rows, run: Run, native: str) -> list[Ask]:
+    return [ask for ask in find_open_of_run(rows, run.id) if ask.asker.native == native]
+
+
+def _asker(rows: Rows, run: Run, heard: dict[str, Any]) -> Asker:
+    agent = rows.get(AGENTS, run.agent_id)
+    return Asker(
+        by=run.agent_id,
+        name=(agent.display_name or agent.name) if agent else run.profile,
+        agent_id=run.agent_id,
+        run_id=run.id,
+        call_id=str(heard.get("call") or "") or None,
+        native=str(heard.get("permission") or ""),
+    )
+
+
+def _subject(run: Run, heard: dict[str, Any]) -> Subject:
+    files = heard.get("files")
+    return Subject(
+        tool=str(heard.get("tool") or ""),
+        arguments=heard.get("input"),
+        directory=str(heard.get("directory") or ""),
+        profile=run.profile,
+        agent_id=run.agent_id,
+        run_id=run.id,
+        sandbox=run.isolation,
+        files={str(k): str(v) for k, v in files.items()} if isinstance(files, dict) else {},
+    )
+
+
+def wanted_of(rows: Rows, run: Run, subject: Subject, resolved: Any = None) -> Wanted:
+    """The call as the policy judges it: by the rights of the run, and of all above it."""
+    return Wanted(
+        tool=subject.tool,
+        arguments=subject.arguments,
+        directory=subject.directory or None,
+        resolved={str(k): str(v) for k, v in resolved.items()} if isinstance(resolved, dict) else {},
+        lineage=lineage_of(rows, run),
+        agent_id=run.agent_id,
+    )
+
+
+def _decision(
+    run: Run, order_id: str, native: str, decision: str, text: str = "", *, arguments: Any = None, digest: str = ""
+) -> OrderGiven:
+    assert run.node_id is not None  # noqa: S101 it was heard from there
+    body = {
+        "permission": f"{run.id}:{native}",
+        "decision": decision,
+        "text": text[:_WORDS],
+        "arguments": arguments,
+        "digest": digest,
+    }
+    return OrderGiven(
+        order_id=order_id, node_id=run.node_id, op="decide", run_id=run.id, agent_id=run.agent_id, body=body
+    )
+
+
+def _waits(rows: Rows, event: AskRaised, context: Context) -> list[Event]:
+    """A run that asks is a run that waits, and says for what."""
+    run = rows.get(RUNS, event.asker.run_id) if event.asker.run_id else None
+    if run is None or run.status not in LIVE or _is_paused(run):
+        return []
+    return [RunWaits(run_id=run.id, waiting_for=f"{event.kind}: {event.title}"[:500])]
+
+
+def _answered(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, context: Context) -> list[Event]:
+    """What came of an ask reaches the node with the same commit; and the run goes on, or waits for what is left."""
+    ask = rows.get(ASKS, event.ask_id)
+    run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
+    if ask is None or run is None or run.status not in LIVE:
+        return []
+    events: list[Event] = []
+    if ask.asker.native is not None and run.node_id is not None and not getattr(event, "gone", False):
+        events += _passed_on(rows, ask, run, context)
+    if _is_paused(run):
+        return events
+    left = find_open_of_run(rows, run.id)
+    if left:
+        return [*events, RunWaits(run_id=run.id, waiting_for=f"{left[0].kind}: {left[0].title}"[:500])]
+    return [*events, RunWentOn(run_id=run.id)] if run.status == "waiting" else events
+
+
+def _passed_on(rows: Rows, ask: Ask, run: Run, context: Context) -> list[Event]:
+    native, answer = ask.asker.native or "", ask.answer
+    order_id = f"ord_{ask.id.removeprefix('ask_')}_answer"
+    if answer is None:
+        words = f"It was taken back: {ask.reason}." if ask.state == "withdrawn" else "Nobody answered in time."
+        return [_decision(run, order_id, native, "deny", f"{words} So it was refused; nobody has said no to it.")]
+    text = answer.text or "\n".join(", ".join(chosen) for chosen in answer.options)
+    if answer.verdict == "deny":
+        return [_decision(run, order_id, native, "deny", text)]
+    if ask.subject is None:
+        return [_decision(run, order_id, native, "allow", text)]
+    changed = ask.subject if answer.arguments is None else replace(ask.subject, arguments=answer.arguments)
+    wanted = wanted_of(rows, run, changed)
+    verdict = judge(rows, wanted, context.now)
+    if verdict.decision == "deny" and not verdict.rule.startswith(_COUNTED):
+        words = f"It was approved, but what holds now refuses it: {verdict.why}"
+        return [*judged_events(f"{ask.id}_again", wanted, verdict), _decision(run, order_id, native, "deny", words)]
+    return [_decision(run, order_id, native, "allow", text, arguments=answer.arguments, digest=answer.digest)]
+
+
+def _is_paused(run: Run) -> bool:
+    """Whether it waits for more than an answer: it has reached a limit."""
+    return run.status == "waiting" and (run.waiting_for or "").startswith("limit")
+
+
+FOLLOW: dict[type[Event], Follow] = {
+    AskRaised: _waits,
+    AskAnswered: _answered,
+    AskExpired: _answered,
+    AskWithdrawn: _answered,
+}
