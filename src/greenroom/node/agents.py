@@ -300,11 +300,13 @@ class HeldAgent:
 
     async def _sit_beside(self) -> None:
         session, opening = self.session, self._opening
-        command = session.attach_command() if isinstance(session, Attachable) else None
-        if command is None or opening is None:
+        beside = session.attach_command() if isinstance(session, Attachable) else None
+        if beside is None or opening is None:
             return
+        self.beside.sandbox = self.spawner.sandbox
+        env = {**opening.env, **beside.env}
         try:
-            child = await self.beside.spawn_terminal(command, opening.directory, opening.env, ROWS, COLUMNS)
+            child = await self.beside.spawn_terminal(beside.command, opening.directory, env, ROWS, COLUMNS)
         except (OSError, ValueError) as error:
             logger.warning("agent %s: its terminal program cannot be started: %s", self.agent_id, error)
             return
