@@ -14,7 +14,7 @@ export interface Agent {
   enrolled_by: string
   description?: string
   capabilities?: string[]
-  skills?: Skill[]
+  skills?: AgentsSkill[]
   display_name?: string | null
   emoji?: string | null
   looks?: string
@@ -405,7 +405,7 @@ export interface PolicyState {
 
 export interface Profile {
   name: string
-  definition: Definition
+  definition: AgentsDefinition
   source: string
   changed_at: number
 }
@@ -480,7 +480,7 @@ export interface Run {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
-  earlier?: Spent
+  earlier?: RunsSpent
   calls?: number
   items?: number
   session?: string | null
@@ -610,7 +610,7 @@ export interface ThreadSettings {
 
 export interface Tree {
   root_id: string
-  limits: Limits
+  limits: RunsLimits
   runs?: number
   live?: number
   tokens?: number
@@ -694,7 +694,7 @@ export interface WorkflowAttempt {
   agent_run?: string | null
   error?: string | null
   round?: number
-  spent?: Spent
+  spent?: WorkflowsSpent
 }
 
 export interface WorkflowEnding {
@@ -742,7 +742,7 @@ export interface WorkflowRun {
   error?: string | null
   output?: unknown
   ended_at?: number | null
-  spent?: Spent
+  spent?: WorkflowsSpent
   directory?: string | null
 }
 
@@ -770,7 +770,7 @@ export interface WorkflowStep {
   error?: string | null
   reason?: string | null
   debt?: boolean
-  spent?: Spent
+  spent?: WorkflowsSpent
   index?: number | null
   item?: unknown
   total?: number
@@ -783,11 +783,11 @@ export interface WorkflowVersion {
   digest: string
   name: string
   version: number
-  definition: Definition
+  definition: WorkflowsDefinition
   made_at: number
 }
 
-export interface Skill {
+export interface AgentsSkill {
   id: string
   name: string
   description?: string
@@ -795,7 +795,7 @@ export interface Skill {
   examples?: string[]
 }
 
-export interface Definition {
+export interface AgentsDefinition {
   driver: string
   display_name?: string
   description?: string
@@ -832,20 +832,20 @@ export interface Definition {
   options?: Record<string, unknown>
 }
 
-export interface Limits {
+export interface RunsLimits {
   max_depth?: number
   max_runs?: number
   max_tokens?: number | null
   max_cost_usd?: number | null
 }
 
-export interface Spent {
+export interface RunsSpent {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
 }
 
-export interface Definition {
+export interface WorkflowsDefinition {
   name: string
   id?: string
   project?: string
@@ -857,25 +857,25 @@ export interface Definition {
   output?: string | Record<string, unknown> | null
   policy?: "all_success" | "allow_debt" | "first_success"
   triggers?: Trigger[]
-  limits?: Limits
-  skills?: Record<string, Skill>
-  workflows?: Record<string, Definition>
+  limits?: WorkflowsLimits
+  skills?: Record<string, WorkflowsSkill>
+  workflows?: Record<string, WorkflowsDefinition>
 }
 
-export interface Limits {
+export interface WorkflowsLimits {
   timeout_s?: number | null
   max_tokens?: number | null
   max_cost_usd?: number | null
   max_parallel?: number
 }
 
-export interface Skill {
+export interface WorkflowsSkill {
   name?: string
   description?: string
   text: string
 }
 
-export interface Spent {
+export interface WorkflowsSpent {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number

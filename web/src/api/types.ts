@@ -23,7 +23,7 @@ export interface Agent {
   model: string
   emoji: string
   capabilities: string[]
-  skills: Skill[]
+  skills: AgentsSkill[]
   is_online: boolean
   registered_at: string
   last_heartbeat: string
@@ -36,7 +36,7 @@ export interface AgentChange {
   token?: string | null
   description?: string | null
   capabilities?: string[] | null
-  skills?: Skill[] | null
+  skills?: AgentsSkill[] | null
   display_name?: string | null
   emoji?: string | null
 }
@@ -223,7 +223,7 @@ export interface ChangedAgent {
   emoji: string
   description: string
   capabilities: string[]
-  skills: Skill[]
+  skills: AgentsSkill[]
   last_activity?: string
   ok?: boolean
 }
@@ -542,7 +542,7 @@ export interface ListedAgent {
   model: string
   emoji: string
   capabilities: string[]
-  skills: Skill[]
+  skills: AgentsSkill[]
   is_online: boolean
   registered_at: string
   last_heartbeat: string
@@ -688,7 +688,7 @@ export interface NewAgent {
   model: string
   description?: string | null
   capabilities?: string[] | null
-  skills?: Skill[] | null
+  skills?: AgentsSkill[] | null
   display_name?: string | null
   emoji?: string | null
 }
@@ -902,7 +902,7 @@ export interface Problem {
 
 export interface Profile {
   name: string
-  definition: Definition
+  definition: AgentsDefinition
   source: string
   changed_at: number
 }
@@ -943,7 +943,7 @@ export interface RegisteredAgent {
   emoji: string
   token: string | null
   capabilities: string[]
-  skills: Skill[]
+  skills: AgentsSkill[]
 }
 
 export interface RemovedReaction {
@@ -1305,7 +1305,7 @@ export interface Withdraw {
 export interface WorkflowCheck {
   ok: boolean
   problems: Problem[]
-  definition?: Definition | null
+  definition?: WorkflowsDefinition | null
   picture?: Picture | null
 }
 
@@ -1326,7 +1326,7 @@ export interface WrongFile {
   problem: string
 }
 
-export interface Skill {
+export interface AgentsSkill {
   id: string
   name: string
   description?: string
@@ -1334,7 +1334,7 @@ export interface Skill {
   examples?: string[]
 }
 
-export interface Definition {
+export interface AgentsDefinition {
   driver: string
   display_name?: string
   description?: string
@@ -1371,7 +1371,7 @@ export interface Definition {
   options?: Record<string, unknown>
 }
 
-export interface Definition {
+export interface WorkflowsDefinition {
   name: string
   id?: string
   project?: string
@@ -1384,11 +1384,11 @@ export interface Definition {
   policy?: "all_success" | "allow_debt" | "first_success"
   triggers?: Trigger[]
   limits?: Limits
-  skills?: Record<string, Skill>
-  workflows?: Record<string, Definition>
+  skills?: Record<string, WorkflowsSkill>
+  workflows?: Record<string, WorkflowsDefinition>
 }
 
-export interface Skill {
+export interface WorkflowsSkill {
   name?: string
   description?: string
   text: string
