@@ -68,6 +68,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long before its deadline an ask is warned of; at most half of the time it has."""
     max_open_asks: int = 50
     """How many asks of one agent, or of one room's agents, may wait for people at once."""
+    backend_profile: str = ""
+    """The profile that agent_backend's clients chat with; without one, the first whose driver is builtin."""
     local_node: bool = True
     """Keep a node on this machine, so that agents can be started here."""
     failpoint: str | None = None

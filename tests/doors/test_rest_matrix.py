@@ -79,6 +79,10 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
     """What a call needs beyond its path."""
     bodies: dict[str, Any] = {
         "/login": {"data": {"code": "wrong"}},
+        "/agent_backend/chat/chat": {"json": {"session_id": "s", "message": "x"}},
+        "/agent_backend/chat/permission-response": {
+            "json": {"session_id": "s", "request_id": "x", "approved": True}
+        },
         "/api/runs": {"json": {"profile": "none", "prompt": "x"}},
         "/api/runs/{run_id}/steer": {"json": {"text": "x"}},
         "/api/threads/{thread_id}/invite": {"json": {"agent_name": "none"}},

@@ -22,6 +22,8 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("POST", "/agentassistproto.SrvAgentAssist/TaskFinish"): (401, 401, 401, 401, 401),
     ("POST", "/agentassistproto.SrvAgentAssist/WorkReport"): (401, 401, 401, 401, 401),
     ("POST", "/agentassistproto.SrvAgentAssist/SendMcpClientInfo"): (401, 401, 401, 401, 401),
+    ("POST", "/agent_backend/chat/chat"): (200, 403, 403, 403, 401),
+    ("POST", "/agent_backend/chat/permission-response"): (404, 403, 403, 403, 401),
     ("GET", "/api/threads"): (200, 200, 200, 200, 401),
     ("POST", "/api/threads"): (201, 403, 201, 201, 401),
     ("GET", "/api/threads/{thread_id}"): (200, 200, 200, 200, 401),

@@ -11,6 +11,8 @@ from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.doors import attach, claudia, login, node
+from greenroom.doors.agent_backend import chat
+from greenroom.doors.agent_backend import socket as backend
 from greenroom.doors.assist.door import AssistDoor
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import answer_to
@@ -33,12 +35,14 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints += sync.endpoints(hub)
     assist = AssistDoor(hub)
     endpoints += assist.endpoints()
+    endpoints += chat.ENDPOINTS
     endpoints += rest.endpoints(hub, endpoints)
     links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
     sockets = [
         *sync.routes(hub),
         WebSocketRoute(node.PATH, node.NodeDoor(links)),
         WebSocketRoute(attach.PATH, attach.AttachDoor(hub, links)),
+        WebSocketRoute(backend.PATH, backend.BackendSocket(hub)),
         WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub, assist.sockets)),
     ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})

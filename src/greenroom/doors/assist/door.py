@@ -46,6 +46,8 @@ class AssistDoor:
             return Passed(app)
 
         return [
-            Endpoint("POST", f"/{SERVICE}/{name}", PUBLIC, call, summary, max_bytes=MOST_BYTES)
+            Endpoint(
+                "POST", f"/{SERVICE}/{name}", PUBLIC, call, summary, answer="application/json", max_bytes=MOST_BYTES
+            )
             for name, summary in _RPCS.items()
         ]

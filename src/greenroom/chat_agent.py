@@ -1,0 +1,193 @@
+"""`greenroom.Agent`: a model with MCP tools, to chat with from Python. It is an agent of the hub like every other."""
+
+import asyncio
+import hashlib
+import inspect
+import json
+from argparse import Namespace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from greenroom.cli.client import find_hub
+from greenroom.log.errors import Refused
+
+MODELS = {
+    "deepseek": ("deepseek:deepseek-chat", "DEEPSEEK_API_KEY"),
+    "openai": ("openai:gpt-5", "OPENAI_API_KEY"),
+    "anthropic": ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+}
+"""Providers by name: the model that is meant when none is named, and the variable that holds the key."""
+_TOOLS_S = 30.0
+_LOOK_S = 0.2
+
+
+class Chunk(str):
+    """A piece of a conversation. As text it is what the agent says; `kind` and `data` tell of everything else.
+
+    Of the kind `permission` it is a call that waits: `await chunk.approve()` or `await chunk.deny("why")`. Until then,
+    or until the person answers on another device, the call really waits.
+    """
+
+    kind: str
+    data: dict[str, Any]
+    _agent: "Agent"
+
+    @classmethod
+    def of(cls, agent: "Agent", line: dict[str, Any]) -> "Chunk":
+        chunk = cls(line.get("content", "") if line["type"] == "content" else "")
+        chunk.kind = {"tool_permission_request": "permission", "tool_execution_status": "status"}.get(
+            line["type"], line["type"]
+        )
+        chunk.data = line
+        chunk._agent = agent
+        return chunk
+
+    async def approve(self) -> None:
+        """Let the call run."""
+        await self._agent.answer(self, True)
+
+    async def deny(self, words: str = "") -> None:
+        """Refuse the call; the words reach the model."""
+        await self._agent.answer(self, False, words)
+
+
+Approve = Callable[[Chunk], bool | Awaitable[bool | None] | None]
+"""Decides on a call that waits: True lets it run, False refuses it, None leaves it to the person's other devices."""
+
+
+class Agent:
+    """A model with tools behind the hub. Use it as an async context manager, or call `close`."""
+
+    def __init__(self, url: str, token: str, profile: str) -> None:
+        import httpx2
+
+        self.profile = profile
+        headers = {"Authorization": f"Bearer {token}"}
+        self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=httpx2.Timeout(30, read=None))
+
+    @classmethod
+    async def create(
+        cls,
+        model: str,
+        *,
+        tools: Mapping[str, Mapping[str, Any]] | None = None,
+        instructions: str | None = None,
+        profile: str | None = None,
+        env: Mapping[str, str] | None = None,
+        approvals: str = "on_risk",
+        url: str | None = None,
+        token: str | None = None,
+        data: str | None = None,
+    ) -> "Agent":
+        """An agent on a model: a provider's name (deepseek, openai, anthropic), or `provider:model`.
+
+        `tools` are MCP servers by name, as the hub takes them: {"files": {"command": [...]}} or {"web": {"url": ...}}.
+        The hub is found as the command line finds it; the provider's key comes from the node's environment or `env`.
+        """
+        chosen, key = MODELS.get(model, (model, MODELS.get(model.partition(":")[0], ("", ""))[1]))
+        described = json.dumps([chosen, instructions, approvals, sorted((env or {}).items())])
+        name = profile or f"agent-{hashlib.sha256(described.encode()).hexdigest()[:12]}"
+        found = find_hub(Namespace(data=data, url=url, token=token, token_file=None))
+        agent = cls(*found, name)
+        try:
+            definition: dict[str, Any] = {
+                "driver": "builtin",
+                "model": chosen,
+                "approvals": approvals,
+                "env": dict(env or {}),
+            }
+            definition |= {"instructions": instructions, "pass_env": [key] if key else []}
+            await agent._ask("PUT", f"/api/profiles/{name}", definition)
+            for server, described_as in (tools or {}).items():
+                await agent._offer(server, dict(described_as))
+        except BaseException:
+            await agent.close()
+            raise
+        return agent
+
+    @classmethod
+    async def create_with_mcp_tools(
+        cls,
+        provider: str,
+        model_name: str = "",
+        mcp_servers: Mapping[str, Mapping[str, Any]] | None = None,
+        **more: Any,
+    ) -> "Agent":
+        """An agent by the names that CoreAgent's users know."""
+        return await cls.create(f"{provider}:{model_name}" if model_name else provider, tools=mcp_servers, **more)
+
+    async def chat(
+        self,
+        message: str,
+        session_id: str = "default",
+        *,
+        enable_tools: bool = True,
+        attachments: list[Any] | None = None,
+        approve: Approve | None = None,
+    ) -> AsyncIterator[Chunk]:
+        """Say something; yields what the agent says as it says it, and the calls that wait for leave.
+
+        With `approve` those are decided by it; they are yielded all the same.
+        """
+        body = {"session_id": session_id, "message": message, "enable_mcp_tools": enable_tools}
+        body |= {"attachments": attachments or [], "profile": self.profile}
+        async with self._http.stream("POST", "/agent_backend/chat/chat", json=body) as response:
+            if response.status_code != 200:
+                raise _refusal(response.status_code, await response.aread())
+            async for text in response.aiter_lines():
+                chunk = Chunk.of(self, json.loads(text))
+                if chunk.kind == "error":
+                    raise Refused(str(chunk.data.get("error")), str(chunk.data.get("message")))
+                if chunk.kind == "permission" and approve is not None:
+                    decided = approve(chunk)
+                    verdict = await decided if inspect.isawaitable(decided) else decided
+                    if verdict is not None:
+                        await self.answer(chunk, verdict)
+                yield chunk
+
+    async def answer(self, chunk: Chunk, approved: bool, words: str = "") -> None:
+        """Decide on a call that waits. Somebody may have been first: then theirs counts, and this says so."""
+        body = {"session_id": chunk.data["session_id"], "request_id": chunk.data["request_id"]}
+        await self._ask(
+            "POST", "/agent_backend/chat/permission-response", {**body, "approved": approved, "user_feedback": words}
+        )
+
+    async def _offer(self, server: str, definition: dict[str, Any]) -> None:
+        """Register an MCP server; who hands its tools to an agent here has seen them."""
+        await self._ask("PUT", f"/api/servers/{server}", definition)
+        for _ in range(int(_TOOLS_S / _LOOK_S)):
+            found = await self._ask("GET", f"/api/servers/{server}")
+            if found["tools"]:
+                accepted = {tool["name"]: None for tool in found["tools"]}
+                await self._ask("POST", f"/api/servers/{server}/accept", {"tools": accepted})
+                return
+            await asyncio.sleep(_LOOK_S)
+        raise Refused(
+            "no_tools", f"The MCP server '{server}' has told of no tools: {found['server'].get('error') or 'is it up?'}"
+        )
+
+    async def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        response = await self._http.request(method, path, json=body)
+        if response.status_code >= 400:
+            raise _refusal(response.status_code, response.content)
+        return response.json() if response.content else None
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> "Agent":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _refusal(status: int, content: bytes) -> Refused:
+    try:
+        answer = json.loads(content)
+        return Refused(str(answer.get("code", "refused")), str(answer["detail"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Refused("http_error", f"The hub answered {status}.")

@@ -1,0 +1,200 @@
+"""The chat of agent_backend's clients: a message in, a stream of JSON lines out, and leave given by another call."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from greenroom.doors.agent_backend.session import Json, Session, outcome_of, request_of
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.errors import HttpRefused
+from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.model import Commit
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.nouns.asks.model import Ask
+from greenroom.nouns.runs.events import RunEnded, RunHeard
+from greenroom.nouns.runs.model import ENDED, RUNS, Run
+
+T = TypeVar("T")
+_UNSENT = 10_000
+_NDJSON = "application/x-ndjson"
+
+
+class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said to the agent of a session."""
+
+    session_id: str
+    message: str
+    enable_mcp_tools: bool = True
+    attachments: list[Any] = []
+    """Texts, or objects with a name and their text under `content` or `text`; they are added to the message."""
+    profile: str | None = None
+    """Whom to chat with, for a session that begins; it keeps the one that it has begun with."""
+
+
+class PermissionReply(msgspec.Struct, frozen=True, kw_only=True):
+    """Leave for a call that waits, or the refusal of it."""
+
+    session_id: str
+    request_id: str
+    approved: bool
+    user_feedback: str = ""
+
+
+class PermissionTaken(msgspec.Struct):
+    success: bool
+    request_id: str
+    approved: bool
+    status: str
+
+
+async def chat(hub: Hub, by: Principal, request: Request) -> Response:
+    body = _decoded(await request.body(), ChatMessage)
+    session = Session(hub, body.session_id)
+    lines = Conversation(hub, session).lines(by, body)
+    return StreamingResponse(lines, media_type=_NDJSON)
+
+
+async def reply(hub: Hub, by: Principal, request: Request) -> Response:
+    body = _decoded(await request.body(), PermissionReply)
+    ask = await Session(hub, body.session_id).decide(by, body.request_id, body.approved, body.user_feedback)
+    taken = PermissionTaken(True, ask.id, *outcome_of(ask))
+    return Response(msgspec.json.encode(taken), media_type="application/json")
+
+
+def _decoded(data: bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(data or b"{}", type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise HttpRefused(400, "bad_request", f"The body is not as it should be: {error}.") from None
+
+
+class Conversation:
+    """One message and all that follows from it, as lines. The run goes on if its reader leaves."""
+
+    def __init__(self, hub: Hub, session: Session) -> None:
+        self._hub = hub
+        self._session = session
+        self._news: deque[tuple[str | None, Json]] = deque(maxlen=_UNSENT)
+        """Lines that wait to be sent, each with the run that it is about."""
+        self._wake = asyncio.Event()
+        self._run: Run | None = None
+        self._is_over = False
+
+    async def lines(self, by: Principal, body: ChatMessage) -> AsyncIterator[bytes]:
+        end = self._hub.log.subscribe(self._on_commit)
+        try:
+            yield self._line("start")
+            try:
+                self._run = await self._session.say(by, message_of(body), body.enable_mcp_tools, body.profile)
+            except (Refused, Unavailable) as no:
+                yield self._line("error", error=no.code, message=no.message)
+                yield self._line("end")
+                return
+            async for line in self._follow():
+                yield line
+        finally:
+            end()
+
+    async def _follow(self) -> AsyncIterator[bytes]:
+        while not self._is_over:
+            for line in self._taken():
+                yield line
+            await self._wake.wait()
+            self._wake.clear()
+            run = self._hub.rows.get(RUNS, self._run.id) if self._run else None
+            self._is_over = run is None or run.status in ENDED
+        for line in self._taken():
+            yield line
+        run = self._hub.rows.get(RUNS, self._run.id) if self._run else None
+        if run is not None and run.status != "completed":
+            yield self._line("error", error=run.status, message=run.error or f"The run is {run.status}.")
+        yield self._line("end", status=run.status if run else "failed", execution_id=run.id if run else None)
+
+    def _taken(self) -> Iterator[bytes]:
+        """What waits to be sent; what is about another run of the session is left out."""
+        while self._news:
+            run_id, line = self._news.popleft()
+            if self._run is not None and run_id == self._run.id:
+                yield self._line(**line)
+
+    def _line(self, type: str, **fields: Any) -> bytes:
+        stamp = iso(self._hub.log.clock.now())
+        line = {"type": type, "session_id": self._session.id, "timestamp": stamp, **fields}
+        return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
+    def _on_commit(self, commit: Commit) -> None:
+        for event, about in self._session.news(commit):
+            run_id = about.id if isinstance(about, Run) else about.run_id
+            self._news.extend((run_id, line) for line in self._told(event, about))
+            self._wake.set()
+
+    def _told(self, event: object, about: Run | Ask) -> list[Json]:
+        """The lines that tell of one event."""
+        match event:
+            case RunHeard(kind="said", data={"text": str(text)}):
+                return [{"type": "content", "content": text}]
+            case RunHeard(run_id=run_id, kind="call_finished", data={"call": str(call), "ok": ok, **rest}):
+                status = "completed" if ok else "failed"
+                tool = self._session.tool_of(run_id, call)
+                return [_status(status, tool, call_id=call, result=rest.get("output", ""))]
+            case AskRaised(kind="permission") if isinstance(about, Ask):
+                asked = request_of(self._session.id, about)
+                return [
+                    {"type": "tool_permission_request", "request_id": about.id, **asked},
+                    _status("waiting", asked["tool_name"], request_id=about.id),
+                ]
+            case AskAnswered() | AskExpired() | AskWithdrawn() if isinstance(about, Ask) and about.kind == "permission":
+                approved, outcome = outcome_of(about)
+                tool = about.subject.tool if about.subject else ""
+                return [_status("executing" if approved else "cancelled", tool, request_id=about.id, reason=outcome)]
+            case RunEnded():
+                return []
+        return []
+
+
+def _status(status: str, tool: str, **fields: Any) -> Json:
+    return {"type": "tool_execution_status", "tool_name": tool, "status": status, **fields}
+
+
+def message_of(body: ChatMessage) -> str:
+    """The message with what is attached to it."""
+    parts = [body.message]
+    for number, attached in enumerate(body.attachments, 1):
+        if isinstance(attached, dict):
+            name = attached.get("name") or attached.get("filename") or f"attachment {number}"
+            words = attached.get("content") or attached.get("text") or attached.get("url") or ""
+        else:
+            name, words = f"attachment {number}", attached
+        parts.append(f"{name}:\n{words}")
+    return "\n\n".join(parts)
+
+
+ENDPOINTS = [
+    Endpoint(
+        "POST",
+        "/agent_backend/chat/chat",
+        "operate",
+        chat,
+        "Say something to the agent of a session; what follows comes as JSON lines",
+        body=ChatMessage,
+        answer=_NDJSON,
+    ),
+    Endpoint(
+        "POST",
+        "/agent_backend/chat/permission-response",
+        "operate",
+        reply,
+        "Give leave to a call of a session, or refuse it",
+        body=PermissionReply,
+        answer=PermissionTaken,
+    ),
+]

@@ -1,0 +1,170 @@
+"""A session of agent_backend's clients: an agent that is kept under its name, a thread, and what happens in them."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from greenroom.hub import Hub
+from greenroom.log.clock import iso
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id, new_secret
+from greenroom.log.model import Commit, Rows
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.model import AGENTS, Agent
+from greenroom.nouns.agents.profiles import PROFILES
+from greenroom.nouns.asks.commands import AnswerAsk
+from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.nouns.asks.model import ASKS, Ask
+from greenroom.nouns.runs.events import RunEnded, RunHeard
+from greenroom.nouns.runs.model import CALLS, RUNS, AgentContext, Constraints, Run
+from greenroom.nouns.runs.start import start_run
+from greenroom.nouns.threads.commands import CreateThread
+from greenroom.nouns.threads.events import TokenIssued
+
+Json = dict[str, Any]
+_ID = re.compile(r"[\x21-\x7e]{1,128}")
+_STATES = {
+    "pending": "running",
+    "running": "running",
+    "waiting": "waiting_permission",
+    "completed": "completed",
+    "cancelled": "idle",
+}
+
+
+class Session:
+    """One session by its client's id. All operators share it: who it is comes from the credential, not from the id."""
+
+    def __init__(self, hub: Hub, session_id: str) -> None:
+        if not _ID.fullmatch(session_id):
+            raise Refused("bad_session", "A session_id has 1 to 128 visible ASCII characters.")
+        self._hub = hub
+        self.id = session_id
+        self.name = f"chat-{hashlib.sha256(session_id.encode()).hexdigest()[:16]}"
+
+    @property
+    def _rows(self) -> Rows:
+        return self._hub.rows
+
+    def get_agent(self) -> Agent | None:
+        """The session's agent, once there is one."""
+        found = self._rows.find(AGENTS, {"kept_as": self.name})
+        return next((agent for agent in found if agent.state == "registered"), None)
+
+    def get_run(self) -> Run | None:
+        """The run that the session is at, or was last."""
+        agent = self.get_agent()
+        if agent is None:
+            return None
+        newest = self._rows.find(RUNS, {"agent_id": agent.id}, order="_key", desc=True, limit=1)
+        return newest[0] if newest else None
+
+    async def say(self, by: Principal, message: str, tools: bool, profile: str | None = None) -> Run:
+        """Put the agent to work on a message; it remembers what was said before."""
+        agent = self.get_agent()
+        known = agent.profile if agent is not None else None
+        chosen = known or profile or self._profile()
+        kept = {"agent": self.name} if agent is not None else {"keep_as": self.name}
+        thread_id = await self._thread(by)
+        await self._hub.bus.post(by, thread_id, None, message, strict=False)
+        context = None if tools else AgentContext(constraints=Constraints(allowed_tools=[]))
+        return await start_run(
+            self._hub.log, by, chosen, message, keep=True, thread_id=thread_id, context=context, **kept
+        )
+
+    def _profile(self) -> str:
+        wanted = self._hub.settings.backend_profile
+        if wanted:
+            return wanted
+        for profile in self._rows.find(PROFILES, order="_key"):
+            if profile.definition.driver == "builtin" and profile.definition.enabled:
+                return profile.name
+        raise Refused(
+            "no_chat_profile",
+            "No profile has the driver builtin: make one with a model, or name another in the setting backend_profile.",
+            "conflict",
+        )
+
+    async def _thread(self, by: Principal) -> str:
+        topic = f"Chat {self.id}"
+        done = await self._hub.log.do(CreateThread(by=by, thread_id=new_id("thr"), topic=topic, nonce=new_secret(12)))
+        issued: TokenIssued = done.first(TokenIssued)
+        return issued.thread_id
+
+    def find_open(self) -> list[Ask]:
+        """The calls that wait for leave, oldest first."""
+        agent = self.get_agent()
+        if agent is None:
+            return []
+        found = self._rows.find(ASKS, {"agent_id": agent.id, "state": "open"}, order="_key")
+        return [ask for ask in found if ask.kind == "permission"]
+
+    async def decide(self, by: Principal, ask_id: str, approved: bool, words: str = "") -> Ask:
+        """Answer a call of this session that waits for leave; one of another is not there."""
+        ask, agent = self._rows.get(ASKS, ask_id), self.get_agent()
+        if ask is None or agent is None or ask.agent_id != agent.id or ask.kind != "permission":
+            raise Refused("ask_not_found", "No call of this session waits under that id.", "not_found")
+        verdict = "approve" if approved else "deny"
+        return await self._hub.asks.answer(
+            AnswerAsk(by=by, ask_id=ask.id, verdict=verdict, text=words, digest=ask.digest)
+        )
+
+    def status(self) -> Json:
+        """The session in the clients' words."""
+        run = self.get_run()
+        state = "idle" if run is None else _STATES.get(run.status, "error")
+        waiting = [request_of(self.id, ask) for ask in self.find_open()]
+        if state == "waiting_permission" and not waiting:
+            state = "paused"
+        return {
+            "session_id": self.id,
+            "thread_id": run.thread_id if run else None,
+            "execution_id": run.id if run else None,
+            "state": state,
+            "current_message": run.prompt if run else None,
+            "pending_tools": waiting,
+            "error_message": (run.error or run.status) if run and state == "error" else None,
+            "created_at": iso(run.created_at) if run else None,
+            "updated_at": iso(run.ended_at or run.started_at or run.created_at) if run else None,
+        }
+
+    def news(self, commit: Commit) -> Iterator[tuple[object, Run | Ask]]:
+        """What of a commit concerns this session: events of its runs and of what they wait for."""
+        agent: Agent | None = None
+        for record in commit.records:
+            event = record.event
+            if isinstance(event, RunHeard | RunEnded):
+                found: Run | Ask | None = self._rows.get(RUNS, event.run_id)
+            elif isinstance(event, AskRaised | AskAnswered | AskExpired | AskWithdrawn):
+                found = self._rows.get(ASKS, event.ask_id)
+            else:
+                continue
+            agent = agent or self.get_agent()
+            if found is not None and agent is not None and found.agent_id == agent.id:
+                yield event, found
+
+    def tool_of(self, run_id: str, call_id: str) -> str:
+        call = self._rows.get(CALLS, run_id, call_id)
+        return call.tool if call is not None else ""
+
+
+def request_of(session_id: str, ask: Ask) -> Json:
+    """A call that waits for leave; the hub's own words come first, from the bytes that will run."""
+    subject = ask.subject
+    return {
+        "session_id": session_id,
+        "execution_id": ask.id,
+        "tool_name": subject.tool if subject else "",
+        "parameters": subject.arguments if subject else None,
+        "risk_level": ask.risk,
+        "message": ask.title,
+    }
+
+
+def outcome_of(ask: Ask) -> tuple[bool, str]:
+    """Whether a call may run, and what became of the asking: approved, rejected, expired or cancelled."""
+    if ask.answer is not None:
+        approved = ask.answer.verdict == "approve"
+        return approved, "approved" if approved else "rejected"
+    return False, "expired" if ask.state == "expired" else "cancelled"

@@ -1,0 +1,156 @@
+"""`/agent_backend/ws/{session_id}`: a session's state and the calls that wait in it, in the clients' JSON messages."""
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+from greenroom.doors.agent_backend.session import Json, Session, outcome_of, request_of
+from greenroom.doors.credentials import Bucket
+from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.model import Commit
+from greenroom.nouns.access.model import NOBODY, Principal
+from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.nouns.asks.model import Ask
+
+PATH = "/agent_backend/ws/{session_id}"
+_FRAMES = 200
+_FRAMES_PER_S = 20.0
+_FRAME_CHARS = 65_536
+_UNSENT = 1_000
+_SEND_S = 20.0
+
+
+class BackendSocket:
+    """The ASGI application at that path; the guard has proven who calls."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        by = scope.get(PRINCIPAL, NOBODY)
+        try:
+            session = Session(self._hub, scope["path_params"]["session_id"])
+        except Refused:
+            session = None
+        if session is None or not by.operates:
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        await send({"type": "websocket.accept"})
+        client = Client(session, by)
+        end = self._hub.log.subscribe(client.on_commit)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                reader = tasks.create_task(client.read(receive))
+                with contextlib.suppress(TimeoutError, OSError):  # it does not read, or it has gone
+                    await client.write(send)
+                reader.cancel()
+        finally:
+            end()
+
+
+class Client:
+    """One connection: what it is to be told, and the state that it was told last."""
+
+    def __init__(self, session: Session, by: Principal) -> None:
+        self._session = session
+        self._by = by
+        self._news: list[Json] = []
+        self._wake = asyncio.Event()
+        self._ending: tuple[int, str] | None = None
+        for ask in session.find_open():
+            self._tell("agent_tool_permission_request", request_of(session.id, ask))
+        self._state = session.status()["state"]
+
+    async def read(self, receive: Receive) -> None:
+        pace = Bucket(_FRAMES, _FRAMES_PER_S)
+        while self._ending is None:
+            message = await receive()
+            text = message.get("text")
+            if message["type"] == "websocket.disconnect":
+                self._end(1000, "")
+            elif text is None or len(text) > _FRAME_CHARS or not pace.take():
+                self._end(1008, "send JSON text, not too much and not too often")
+            else:
+                await self._hear(text)
+
+    async def _hear(self, text: str) -> None:
+        try:
+            frame = json.loads(text)
+            kind, data = frame["type"], frame.get("data") or {}
+            await self._do(kind, data)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            self._tell("error", {"message": "This message is not understood: send {type, data}."})
+        except (Refused, Unavailable) as no:
+            self._tell("error", {"message": no.message})
+
+    async def _do(self, kind: str, data: Json) -> None:
+        match kind:
+            case "ping":
+                self._tell("pong", {"timestamp": data.get("timestamp")})
+            case "get_agent_status":
+                self._tell("agent_status", {"status": self._session.status()})
+            case "agent_tool_permission_response":
+                await self._decide(str(data["execution_id"]), data["approved"])
+            case _:
+                self._tell("error", {"message": f"There is no message '{str(kind)[:40]}'."})
+
+    async def _decide(self, execution_id: str, approved: Any) -> None:
+        if not isinstance(approved, bool):
+            raise Refused("bad_request", "approved is true or false.")
+        answer = {"execution_id": execution_id, "success": True, "approved": approved}
+        try:
+            await self._session.decide(self._by, execution_id, approved)
+        except Refused as no:
+            answer |= {"success": False, "message": no.message}
+        self._tell("agent_tool_permission_response_ack", answer)
+
+    def on_commit(self, commit: Commit) -> None:
+        """Tell what concerns the session; this must be quick."""
+        concerned = False
+        for event, about in self._session.news(commit):
+            concerned = True
+            if not isinstance(about, Ask) or about.kind != "permission":
+                continue
+            if isinstance(event, AskRaised):
+                self._tell("agent_tool_permission_request", request_of(self._session.id, about))
+            elif isinstance(event, AskAnswered | AskExpired | AskWithdrawn):
+                approved, status = outcome_of(about)
+                asked = request_of(self._session.id, about)
+                told = {name: asked[name] for name in ("session_id", "execution_id", "tool_name")}
+                self._tell("agent_tool_permission_result", {**told, "approved": approved, "status": status})
+        if concerned:
+            now = self._session.status()
+            if now["state"] != self._state:
+                self._state = now["state"]
+                self._tell("agent_status", {"status": now})
+
+    def _tell(self, kind: str, data: Json) -> None:
+        self._news.append({"type": kind, "data": data})
+        if len(self._news) > _UNSENT:
+            self._news.clear()
+            self._end(4408, "too slow: connect again and ask for the status")
+        self._wake.set()
+
+    def _end(self, code: int, reason: str) -> None:
+        self._ending = (code, reason)
+        self._wake.set()
+
+    async def write(self, send: Send) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            news, self._news = self._news, []
+            for frame in news if self._ending is None else ():
+                async with asyncio.timeout(_SEND_S):
+                    await send({"type": "websocket.send", "text": json.dumps(frame, ensure_ascii=False)})
+            if self._ending is not None:
+                code, reason = self._ending
+                if code != 1000:
+                    await send({"type": "websocket.close", "code": code, "reason": reason})
+                return
