@@ -13,6 +13,7 @@ def add_to(verbs: Any) -> None:
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = inner.add_parser("list", help="registered agents", epilog="example: greenroom agent list --json")
     add_options(listing)
+    listing.add_argument("--dag-run", metavar="RUN", help="only the agents of this run of a workflow")
     listing.set_defaults(run=run_list)
     register = inner.add_parser(
         "register",
@@ -44,7 +45,12 @@ def add_to(verbs: Any) -> None:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    found = open_client(args).get("agents")
+    client = open_client(args)
+    found = client.get("agents")
+    if args.dag_run:
+        steps = client.get("workflow-runs", args.dag_run, "report")["steps"]
+        own = {one["agent_id"] for step in steps for one in step["attempts"]}
+        found = [agent for agent in found if agent["id"] in own]
     if args.json:
         show_json(found)
     else:

@@ -1,21 +1,114 @@
 """`greenroom dag`: workflows, from the file to the report."""
 
 import argparse
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from greenroom.cli.client import add_options
+from greenroom import settings
+from greenroom.cli.client import Client, add_options, open_client
 from greenroom.cli.dag_files import add_file_verbs
+from greenroom.cli.dag_runs import add_run_verbs
+from greenroom.cli.dag_show import brief, follow, report_table
+from greenroom.cli.run import client_or_new_hub
+from greenroom.cli.terminal import line, say, show_json
+from greenroom.log.errors import Refused
+
+_POLL_S = 20
+ENDED = ("completed", "failed", "cancelled")
+Run = Callable[[argparse.Namespace], int]
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("dag", help="check, draw and run workflows")
+    parser = verbs.add_parser("dag", help="check, draw, run and steer workflows")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
-    def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
+    def add(name: str, run: Run, says: str, example: str) -> argparse.ArgumentParser:
         one: argparse.ArgumentParser = inner.add_parser(name, help=says, epilog=f"example: greenroom dag {example}")
         add_options(one)
         one.set_defaults(run=run)
         return one
 
     add_file_verbs(add)
+    run = add(
+        "run", run_run, "carry out a workflow file, or one that the hub knows", "run release.yaml --input env=prod"
+    )
+    run.add_argument("file", metavar="FILE", help="a file in YAML or JSON, or the name of a workflow in the hub")
+    run.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="an input; may be repeated")
+    run.add_argument("--thread", help="the thread that it belongs to")
+    how = run.add_mutually_exclusive_group()
+    how.add_argument("--follow", action="store_true", help="show the steps as they go on (what a terminal gets)")
+    how.add_argument("--wait", action="store_true", help="wait for the end without showing anything")
+    how.add_argument("--detach", action="store_true", help="return at once with the run's id")
+    watch = add("follow", run_follow, "show a run's steps as they go on", "follow wfr_01m7...")
+    watch.add_argument("id", metavar="RUN")
+    add_run_verbs(add)
+
+
+def run_run(args: argparse.Namespace) -> int:
+    client = client_or_new_hub(args)
+    body = _body(args, client)
+    if args.thread:
+        body["thread_id"] = args.thread
+    run = client.post("workflow-runs", body=body)
+    if args.detach:
+        show_json(brief(run)) if args.json else print(run["id"])
+        return 0
+    shows = not args.json and (args.follow or (sys.stdout.isatty() and not args.wait))
+    return end_of(client, run["id"], shows, args.json)
+
+
+def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
+    """What is sent: the definition in the file with its skills, or the name of a workflow that the hub has."""
+    import msgspec
+
+    from greenroom.gateway.workflow_files import load_file
+    from greenroom.nouns.workflows.checking.problems import BadWorkflow
+    from greenroom.nouns.workflows.definition import Definition
+    from greenroom.nouns.workflows.inputs import parse_input
+
+    file = Path(args.file)
+    looks_like_file = file.suffix in (".yaml", ".yml", ".json") or file.exists()
+    if looks_like_file:
+        try:
+            definition = load_file(file, settings.data_dir(args.data)).definition
+        except BadWorkflow as bad:
+            raise Refused("bad_workflow", "; ".join(problem.text for problem in bad.problems[:20])) from bad
+        where = {"source": str(file), "directory": str(file.resolve().parent)}
+        body: dict[str, Any] = {"definition": msgspec.to_builtins(definition), **where}
+    else:
+        shown = client.get("workflows", args.file)
+        definition = msgspec.convert(shown["definition"], Definition)
+        body = {"workflow": args.file}
+    inputs = {}
+    for given in args.input:
+        name, equals, text = given.partition("=")
+        if not equals:
+            raise Refused("bad_input", f"'{given}' is no input: write --input name=value.")
+        inputs[name] = parse_input(definition, name, text)
+    return {**body, "inputs": inputs}
+
+
+def run_follow(args: argparse.Namespace) -> int:
+    return end_of(open_client(args), args.id, not args.json, args.json)
+
+
+def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
+    """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was completed."""
+    if shows:
+        run = follow(client, run_id)
+    else:
+        run = client.get("workflow-runs", run_id, "wait", for_s=1)
+        while run["status"] not in ENDED:
+            run = client.get("workflow-runs", run_id, "wait", for_s=_POLL_S, timeout_s=_POLL_S + 10)
+    if as_json:
+        report = client.get("workflow-runs", run_id, "report")
+        show_json({**brief(run), "steps": report["steps"]})
+    elif run["status"] == "completed":
+        if not shows:
+            report_table(client.get("workflow-runs", run_id, "report"))
+    else:
+        say(f"greenroom: the workflow {run_id} {run['status']}: {line(run.get('error') or '')}")
+        say(f"greenroom: `greenroom dag retry {run_id}` takes it up again, keeping what is finished")
+    return 0 if run["status"] == "completed" else 1

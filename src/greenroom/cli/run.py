@@ -48,7 +48,7 @@ def add_to(verbs: Any) -> None:
 
 
 def run_run(args: argparse.Namespace) -> int:
-    client = _client_or_new_hub(args)
+    client = client_or_new_hub(args)
     prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
     body = {
         "profile": args.profile,
@@ -117,7 +117,7 @@ def _brief(run: dict[str, Any]) -> dict[str, Any]:
     return {"run_id": run["id"], **{name: run.get(name) for name in names}, "usage": usage}
 
 
-def _client_or_new_hub(args: argparse.Namespace) -> Client:
+def client_or_new_hub(args: argparse.Namespace) -> Client:
     try:
         client = open_client(args)
         if args.url or client.is_there():

@@ -1,0 +1,236 @@
+"""The verbs of `greenroom dag` that look at runs and steer them."""
+
+import argparse
+import json
+from typing import Any
+
+from greenroom.cli.client import Client, open_client
+from greenroom.cli.dag_files import Add
+from greenroom.cli.dag_show import brief, duration, report_table
+from greenroom.cli.run import show_item
+from greenroom.cli.terminal import line, show_json, show_table
+from greenroom.log.errors import Refused
+
+Json = dict[str, Any]
+
+
+def add_run_verbs(add: Add) -> None:
+    listing = add(
+        "list", run_list, "runs of workflows, newest first; --workflows lists these", "list --workflow release"
+    )
+    listing.add_argument("--workflow", metavar="NAME", help="only runs of this one")
+    listing.add_argument("--status", help="only runs that are running, paused, completed, failed or cancelled")
+    listing.add_argument("--workflows", action="store_true", help="the workflows that the hub knows")
+    for name, run, says in (
+        ("status", run_status, "how a run and its steps stand"),
+        ("report", run_report, "what each step did: agent, attempts, time, tokens, money, output"),
+        ("pause", run_control, "begin nothing new in a run; what is at work goes on"),
+        ("resume", run_control, "let a paused run go on"),
+        ("abort", run_control, "end a run and all that it has started"),
+        ("sessions", run_sessions, "the agents of a run"),
+    ):
+        one = add(name, run, says, f"{name} wfr_01m7...")
+        one.add_argument("id", metavar="RUN")
+        if name in ("pause", "abort"):
+            one.add_argument("--reason", default="", help="why, for those who look at it later")
+    retry = add("retry", run_retry, "take a run up again, keeping what is finished", "retry wfr_01m7... --from review")
+    retry.add_argument("id", metavar="RUN")
+    retry.add_argument("--from", dest="step", metavar="STEP", help="do this step and all after it again")
+    amend = add("amend", run_amend, "change a step that has not begun", "amend wfr_01m7... fix --set timeout_s=600")
+    amend.add_argument("id", metavar="RUN")
+    amend.add_argument("step", metavar="STEP")
+    amend.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="VALUE is JSON, else a text")
+    signal = add(
+        "signal", run_signal, "give a waiting step what it waits for", "signal wfr_01m7... callback --value '{}'"
+    )
+    signal.add_argument("id", metavar="RUN")
+    signal.add_argument("step", metavar="STEP")
+    signal.add_argument("--value", help="JSON, else a text")
+    logs = add("logs", run_logs, "what the agents of a run have said and done", "logs wfr_01m7... review")
+    logs.add_argument("id", metavar="RUN")
+    logs.add_argument("step", metavar="STEP", nargs="?", help="only this step")
+    for name, says in (("attach", "sit at the terminal of a step's agent"), ("kill", "end a step's agent at its work")):
+        one = add(name, run_attach if name == "attach" else run_kill, says, f"{name} wfr_01m7... review")
+        one.add_argument("id", metavar="RUN")
+        one.add_argument("step", metavar="STEP")
+    unblock = add("unblock", run_unblock, "let a step go on that waits for a person", "unblock wfr_01m7... release")
+    unblock.add_argument("id", metavar="RUN")
+    unblock.add_argument("step", metavar="STEP")
+    unblock.add_argument("--text", default="", help="words for the record")
+
+
+def run_list(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    if args.workflows:
+        found = client.get("workflows")
+        if args.json:
+            show_json(found)
+        else:
+            known = [(w["name"], w["version"], w.get("steps", 0), w.get("description", "")[:60]) for w in found]
+            show_table(known, ("WORKFLOW", "VERSION", "STEPS", "DESCRIPTION"))
+        return 0
+    found = client.get("workflow-runs", workflow=args.workflow, status=args.status)
+    if args.json:
+        show_json([brief(run) for run in found])
+        return 0
+    rows = []
+    for run in found:
+        over = sum(run.get(name, 0) for name in ("completed", "failed", "skipped", "cancelled"))
+        took = run["ended_at"] - run["created_at"] if run.get("ended_at") else None
+        rows.append(
+            (
+                run["id"],
+                run["workflow"],
+                run["status"],
+                f"{over}/{run['steps']}",
+                duration(took),
+                run.get("trigger", "hand"),
+            )
+        )
+    show_table(rows, ("RUN", "WORKFLOW", "STATUS", "STEPS", "TIME", "TRIGGER"))
+    return 0
+
+
+def run_status(args: argparse.Namespace) -> int:
+    report = open_client(args).get("workflow-runs", args.id, "report")
+    run = report["run"]
+    if args.json:
+        show_json({**brief(run), "steps": report["steps"]})
+        return 0
+    told = run.get("error") or run.get("note")
+    print(f"{run['id']}  {line(run['workflow'])}  {run['status']}" + (f": {line(told)}" if told else ""))
+    report_table(report)
+    return 0
+
+
+def run_report(args: argparse.Namespace) -> int:
+    report = open_client(args).get("workflow-runs", args.id, "report")
+    if args.json:
+        show_json(report)
+        return 0
+    report_table(report)
+    run, spent = report["run"], report["run"].get("spent", {})
+    tokens = spent.get("input_tokens", 0) + spent.get("output_tokens", 0)
+    took = duration(run["ended_at"] - run["created_at"]) if run.get("ended_at") else "so far"
+    print(f"\n{run['status']} · {took} · {tokens} tokens · {spent.get('cost_usd', 0.0):.4f} USD")
+    if run.get("output") is not None:
+        print(line(json.dumps(run["output"], ensure_ascii=False)))
+    return 0
+
+
+def _say_run(run: Json, as_json: bool) -> int:
+    show_json(brief(run)) if as_json else print(f"{run['id']} is {run['status']}")
+    return 0
+
+
+def run_control(args: argparse.Namespace) -> int:
+    body = {"reason": getattr(args, "reason", "")}
+    return _say_run(open_client(args).post("workflow-runs", args.id, args.action, body=body), args.json)
+
+
+def run_retry(args: argparse.Namespace) -> int:
+    return _say_run(open_client(args).post("workflow-runs", args.id, "retry", body={"step": args.step}), args.json)
+
+
+def run_amend(args: argparse.Namespace) -> int:
+    changes = {}
+    for given in args.set:
+        name, equals, text = given.partition("=")
+        if not equals:
+            raise Refused("bad_amendment", f"'{given}' is no change: write --set key=value.")
+        changes[name] = _value(text)
+    body = {"step": args.step, "changes": changes}
+    return _say_run(open_client(args).post("workflow-runs", args.id, "amend", body=body), args.json)
+
+
+def run_signal(args: argparse.Namespace) -> int:
+    body = {"step": args.step, "value": None if args.value is None else _value(args.value)}
+    return _say_run(open_client(args).post("workflow-runs", args.id, "signal", body=body), args.json)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _steps(client: Client, run_id: str, step: str | None = None) -> list[Json]:
+    steps: list[Json] = client.get("workflow-runs", run_id, "report")["steps"]
+    if step is None:
+        return steps
+    found = [one for one in steps if one["id"] == step]
+    if not found:
+        raise Refused("step_not_found", f"There is no step '{step}' in {run_id}: see `greenroom dag status {run_id}`.")
+    return found
+
+
+def run_sessions(args: argparse.Namespace) -> int:
+    found = [
+        {
+            "step": step["id"],
+            "status": step["status"],
+            "agent": step["agent"],
+            "attempt": one["number"],
+            "agent_id": one["agent_id"],
+            "run_id": one["agent_run"],
+        }
+        for step in _steps(open_client(args), args.id)
+        for one in step["attempts"]
+        if one["agent_run"] is not None
+    ]
+    if args.json:
+        show_json(found)
+    else:
+        rows = [(one["step"], one["status"], one["agent"] or "", one["agent_id"] or "", one["run_id"]) for one in found]
+        show_table(rows, ("STEP", "STATUS", "AGENT", "AGENT ID", "RUN"))
+    return 0
+
+
+def run_logs(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    out: list[Json] = []
+    for step in _steps(client, args.id, args.step):
+        for one in step["attempts"]:
+            if one["agent_run"] is None:
+                continue
+            items = client.get("runs", one["agent_run"], "items", limit=2000)
+            out += [{"step": step["id"], "attempt": one["number"], **item} for item in items]
+            if not args.json:
+                print(f"== {line(step['id'])}, attempt {one['number']} ({one['agent_run']}): {one['status']}")
+                for item in items:
+                    show_item(item)
+    if args.json:
+        show_json(out)
+    return 0
+
+
+def _agent_run(client: Client, run_id: str, step: str) -> str:
+    found = _steps(client, run_id, step)[0]["attempts"]
+    if not found or found[-1]["agent_run"] is None:
+        raise Refused("no_agent", f"Step '{step}' has no agent at work.")
+    return str(found[-1]["agent_run"])
+
+
+def run_attach(args: argparse.Namespace) -> int:
+    from greenroom.cli import attach
+
+    args.id, args.read_only = _agent_run(open_client(args), args.id, args.step), False
+    return attach.run_attach(args)
+
+
+def run_kill(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    run = client.post("runs", _agent_run(client, args.id, args.step), "cancel", body={"reason": "killed by hand"})
+    show_json(run) if args.json else print(f"{run['id']} is {run['status']}")
+    return 0
+
+
+def run_unblock(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    waits_for = str(_steps(client, args.id, args.step)[0].get("waits_for") or "")
+    if not waits_for.startswith("ask "):
+        raise Refused("not_waiting", f"Step '{args.step}' does not wait for a person.")
+    ask = client.post("asks", waits_for.removeprefix("ask "), "answer", body={"verdict": "approve", "text": args.text})
+    show_json(ask) if args.json else print(f"{args.step} may go on")
+    return 0
