@@ -3,6 +3,7 @@
 import functools
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
@@ -11,6 +12,8 @@ import msgspec
 from greenroom.nouns.runs.model import Run
 
 MOST_CHARS = 1_000_000
+_MOST_PIECES = 100
+_OPENING = re.compile(r"[{\[]")
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
@@ -20,37 +23,52 @@ class Unusable(Exception):
 
 def output_of(run: Run, schema: dict[str, Any] | None) -> Any:
     """A completed run's output. Raises Unusable."""
-    if run.result is not None and not isinstance(run.result, str):
-        found: Any = run.result
-    elif schema is None:
-        found = run.result if run.result is not None else run.output
+    told = run.result if run.result is not None else run.output
+    if schema is None or not isinstance(told, str | None):
+        found = told
+        wrong = None if schema is None else _wrong_with(found, schema)
     else:
-        found = _json_in(str(run.result if run.result is not None else run.output or ""))
+        found, wrong = _json_in(told or "", schema)
+    if wrong is not None:
+        raise Unusable(wrong)
     if len(msgspec.json.encode(found)) > MOST_CHARS:
         raise Unusable(f"it is longer than {MOST_CHARS} characters; write it to a file and answer with its path")
-    if schema is not None:
-        _check(found, schema)
     return found
 
 
-def _json_in(text: str) -> Any:
-    """The JSON of an answer: all of it, or its last fenced block, or what stands between its outermost brackets."""
-    pieces = [text.strip(), *reversed(_FENCED.findall(text))]
-    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
-    if start >= 0:
-        pieces.append(text[start : max(text.rfind("}"), text.rfind("]")) + 1])
-    for piece in pieces:
+def _json_in(text: str, schema: dict[str, Any]) -> tuple[Any, str | None]:
+    """The first JSON in an answer that fits, and else what is wrong with the first that there is."""
+    first: str | None = None
+    for piece in (text.strip(), *reversed(_FENCED.findall(text)), *_brackets(text)):
         try:
-            return json.loads(piece)
+            value = json.loads(piece) if isinstance(piece, str) else piece[0]
         except (ValueError, RecursionError):
             continue
-    raise Unusable(f"it is no JSON: {text.strip()[:200]!r}")
+        wrong = _wrong_with(value, schema)
+        if wrong is None:
+            return value, None
+        first = first or wrong
+    return None, first or f"it is no JSON: {text.strip()[:200]!r}"
 
 
-def _check(value: Any, schema: dict[str, Any]) -> None:
+def _brackets(text: str) -> Iterator[tuple[Any]]:
+    """Every object and list that stands somewhere in a text, from its beginning."""
+    decoder = json.JSONDecoder()
+    at = 0
+    for _ in range(_MOST_PIECES):
+        opening = _OPENING.search(text, at)
+        if opening is None:
+            return
+        try:
+            value, at = decoder.raw_decode(text, opening.start())
+            yield (value,)
+        except (ValueError, RecursionError):
+            at = opening.end()
+
+
+def _wrong_with(value: Any, schema: dict[str, Any]) -> str | None:
     error = next(iter(_validator(json.dumps(schema, sort_keys=True)).iter_errors(value)), None)
-    if error is not None:
-        raise Unusable(f"{error.json_path}: {error.message[:300]}")
+    return None if error is None else f"{error.json_path}: {error.message[:300]}"
 
 
 @functools.lru_cache(maxsize=256)

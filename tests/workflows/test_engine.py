@@ -1,0 +1,186 @@
+"""Workflows carried out by a hub with rehearsal agents."""
+
+from tests.runs.stage import Stage
+from tests.workflows.plays import Play
+
+
+def test_agents_carry_out_steps_and_later_ones_see_what_came_of_earlier_ones(stage: Stage) -> None:
+    play = Play(stage)
+    run, steps = play.done(
+        {"id": "write", "prompt": 'OUTPUT {"title": "On moss", "words": 42}\nUSAGE 10 5'},
+        {
+            "id": "read",
+            "prompt": "SAY {{ steps.write.output.title }} has {{ steps.write.output.words }}",
+            "dependencies": ["write"],
+            "context": [],
+        },
+        {"id": "sum", "set": {"twice": "steps.write.output.words * 2"}, "dependencies": ["read"]},
+        output={"title": "steps.read.output", "twice": "steps.sum.output.twice"},
+    )
+    assert run["status"] == "completed", run
+    assert run["output"] == {"title": "On moss has 42", "twice": 84}
+    assert (run["spent"]["input_tokens"], run["spent"]["output_tokens"]) == (10, 5)
+    attempt = steps["write"]["attempts"][0]
+    assert stage.run(attempt["agent_run"])["agent_id"] == attempt["agent_id"]
+
+
+def test_a_later_step_goes_on_in_the_very_session_of_an_earlier_one(stage: Stage) -> None:
+    run, steps = Play(stage).done(
+        {"id": "first", "prompt": "SAY remember the moss", "keep_agent": True, "agent_config": {"name": "gardener"}},
+        {"id": "other", "prompt": "SAY nothing", "dependencies": ["first"]},
+        {"id": "again", "prompt": "RECALL", "reuse_agent": "gardener", "dependencies": ["other"], "context": []},
+    )
+    assert run["status"] == "completed", run
+    assert steps["first"]["attempts"][0]["agent_id"] == steps["again"]["attempts"][0]["agent_id"]
+    assert "remember the moss" in steps["again"]["output"]
+
+
+def test_an_answer_that_does_not_fit_is_mended_once_and_then_fails_in_words(stage: Stage) -> None:
+    play = Play(stage)
+    schema = {"type": "object", "required": ["score"], "properties": {"score": {"type": "integer"}}}
+    run, steps = play.done({"id": "judge", "prompt": "SAY it is good", "output_schema": schema})
+    assert run["status"] == "failed"
+    assert "does not fit" in steps["judge"]["error"]
+    prompts = [one["prompt"] for one in stage.api.get("/api/runs").json()]
+    assert any("cannot be used" in prompt and '"score"' in prompt for prompt in prompts)
+    fits, steps = play.done({"id": "judge", "prompt": 'SAY {"score": 7}', "output_schema": schema}, name="fits")
+    assert (fits["status"], steps["judge"]["output"]) == ("completed", {"score": 7})
+
+
+def test_a_gate_holds_a_step_back_until_a_person_says_yes(stage: Stage) -> None:
+    play = Play(stage)
+    level = {"kind": "confirmed", "question": "Release {{ inputs.version }}?"}
+    run_id = play.start(
+        {"id": "build", "prompt": "SAY built"},
+        {"id": "ship", "prompt": "SAY shipped", "level": level, "dependencies": ["build"]},
+        takes={"version": {"type": "string"}},
+        inputs={"version": "2.0"},
+    )
+    ask = play.ask_of(run_id, "ship")
+    shown = stage.api.get(f"/api/asks/{ask}").json()
+    assert (shown["title"], shown["kind"]) == ("Release 2.0?", "gate")
+    assert stage.api.post(f"/api/asks/{ask}/answer", json={"verdict": "approve"}).status_code == 200
+    assert play.end(run_id)["status"] == "completed"
+
+
+def test_a_refused_gate_ends_the_run_with_the_words_of_who_refused(stage: Stage) -> None:
+    play = Play(stage)
+    run_id = play.start({"id": "ship", "prompt": "SAY shipped", "level": {"kind": "confirmed"}})
+    ask = play.ask_of(run_id, "ship")
+    stage.api.post(f"/api/asks/{ask}/answer", json={"verdict": "deny", "text": "not on a Friday"})
+    run = play.end(run_id)
+    assert run["status"] == "failed"
+    assert "not on a Friday" in run["error"]
+
+
+def test_an_aborted_run_ends_its_agents_and_withdraws_its_questions(stage: Stage) -> None:
+    play = Play(stage)
+    run_id = play.start({"id": "long", "prompt": "SLEEP 600"}, {"id": "gate", "level": {"kind": "confirmed"}})
+    ask = play.ask_of(run_id, "gate")
+    play.until(run_id, "long", "running")
+    agent_run = stage.until(
+        lambda: (
+            (found := play.steps(run_id)["long"]["attempts"])
+            and stage.api.get(f"/api/runs/{found[0]['agent_run']}").status_code == 200
+            and found[0]["agent_run"]
+        ),
+        "the agent's run",
+    )
+    assert play.control(run_id, "abort", reason="enough").json()["status"] == "cancelled"
+    assert stage.end(agent_run)["status"] == "cancelled"
+    stage.until(
+        lambda: stage.api.get(f"/api/asks/{ask}").json()["state"] == "withdrawn", "the question to be withdrawn"
+    )
+
+
+def test_a_failed_run_is_taken_up_again_and_keeps_what_is_finished(stage: Stage) -> None:
+    play = Play(stage)
+    run_id = play.start(
+        {"id": "a", "prompt": "SAY a"},
+        {"id": "b", "prompt": "FAIL not yet", "dependencies": ["a"]},
+        {"id": "c", "prompt": "SAY c", "dependencies": ["b"]},
+    )
+    assert play.end(run_id)["status"] == "failed"
+    first = play.steps(run_id)["a"]["attempts"][0]["agent_run"]
+    assert play.control(run_id, "retry").status_code == 200
+    again = play.end(run_id)
+    assert again["status"] == "failed"
+    steps = play.steps(run_id)
+    assert [one["number"] for one in steps["b"]["attempts"]] == [1, 2]
+    assert [one["agent_run"] for one in steps["a"]["attempts"]] == [first]
+
+
+def test_a_step_that_has_not_begun_can_be_changed(stage: Stage) -> None:
+    play = Play(stage)
+    run_id = play.start(
+        {"id": "wait", "wait": {"webhook": "never"}},
+        {"id": "say", "prompt": "SAY before", "dependencies": ["wait"], "context": []},
+    )
+    play.until(run_id, "wait", "waiting")
+    refused = play.control(run_id, "amend", step="say", changes={"dependencies": []})
+    assert refused.status_code == 400
+    assert play.control(run_id, "amend", step="say", changes={"prompt": "SAY after"}).status_code == 200
+    assert play.control(run_id, "signal", step="wait", value={"ok": True}).status_code == 200
+    assert play.end(run_id)["output"] == {"say": "after"}
+    assert play.control(run_id, "amend", step="say", changes={"prompt": "SAY late"}).status_code == 409
+
+
+def test_a_run_keeps_the_definition_that_it_began_with(stage: Stage) -> None:
+    play = Play(stage)
+    wait = {"id": "wait", "wait": {"webhook": "go"}}
+    run_id = play.start(wait, {"id": "say", "prompt": "SAY old", "dependencies": ["wait"], "context": []}, name="kept")
+    play.until(run_id, "wait", "waiting")
+    newer = play.start(wait, {"id": "say", "prompt": "SAY new", "dependencies": ["wait"], "context": []}, name="kept")
+    for one in (run_id, newer):
+        play.until(one, "wait", "waiting")
+        play.control(one, "signal", step="wait")
+    assert (play.end(run_id)["output"], play.end(newer)["output"]) == ({"say": "old"}, {"say": "new"})
+    versions = stage.api.get("/api/workflows/kept/versions").json()
+    assert [version["version"] for version in versions] == [2, 1]
+
+
+def test_a_message_in_a_thread_lets_a_waiting_step_go_on(stage: Stage) -> None:
+    play = Play(stage)
+    thread = stage.api.post("/api/threads", json={"topic": "releases"}).json()
+    wait = {"message": {"thread": "releases", "contains": "ship it"}}
+    run_id = play.start(
+        {"id": "word", "wait": wait}, {"id": "ok", "set": {"by": "steps.word.output.content"}, "dependencies": ["word"]}
+    )
+    play.until(run_id, "word", "waiting")
+    thread_id = thread.get("id") or thread["thread_id"]
+    for words in ("not yet", "please SHIP IT now"):
+        posted = stage.api.post(f"/api/threads/{thread_id}/messages", json={"content": words})
+        assert posted.status_code == 201, posted.text
+    assert play.end(run_id)["output"] == {"ok": {"by": "please SHIP IT now"}}
+
+
+def test_a_nested_workflow_is_a_run_of_its_own(stage: Stage) -> None:
+    play = Play(stage)
+    inner = {
+        "name": "inner",
+        "inputs": {"n": {"type": "integer"}},
+        "steps": [{"id": "a", "set": {"m": "inputs.n + 1"}}],
+    }
+    run, _ = play.done(
+        {"id": "down", "workflow": "inner", "inputs": {"n": "41"}}, workflows={"inner": inner}, name="outer"
+    )
+    assert run["output"] == {"down": {"a": {"m": 42}}}
+    below = [one for one in stage.api.get("/api/workflow-runs").json() if one.get("parent_id") == run["id"]]
+    assert [(one["workflow"], one["depth"], one["status"]) for one in below] == [("inner", 1, "completed")]
+
+
+def test_what_goes_wrong_ends_in_a_state_that_says_what_and_what_to_do(stage: Stage) -> None:
+    play = Play(stage)
+    hung, _ = play.done({"id": "a", "prompt": "HANG", "timeout_s": 2}, name="hang")
+    assert "was not done within 2 s" in hung["error"]
+    died, _ = play.done({"id": "a", "prompt": "CRASH"}, name="dies")
+    assert "process ended" in died["error"]
+    stage.profile("soon-gone")
+    wait = {"id": "wait", "wait": {"webhook": "x"}}
+    run_id = play.start(wait, {"id": "a", "prompt": "SAY a", "profile": "soon-gone", "dependencies": ["wait"]})
+    play.until(run_id, "wait", "waiting")
+    assert stage.api.delete("/api/profiles/soon-gone").status_code in (200, 204)
+    play.control(run_id, "signal", step="wait")
+    gone = play.end(run_id)
+    assert "no profile 'soon-gone' any more" in gone["error"]
+    assert "retry" in gone["error"]
