@@ -44,6 +44,7 @@ from greenroom.nouns.threads.waiting import Waiters
 from greenroom.nouns.workflows.engine.engine import Engine
 from greenroom.nouns.workflows.engine.messages import message_reactor
 from greenroom.nouns.workflows.engine.world import HubWorld
+from greenroom.nouns.workflows.triggers.watch import LOOK_S, Clockwork, trigger_reactor
 from greenroom.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -84,6 +85,8 @@ async def open_hub(
                 tasks.create_task(run_reactor(log, drop_files(log.rows, blobs), hub.reactor_errors), name="drop_files"),
                 tasks.create_task(Engine(log, HubWorld(log, data), hub.reactor_errors).run(), name="workflows"),
                 tasks.create_task(run_reactor(log, message_reactor(log), hub.reactor_errors), name="workflow messages"),
+                tasks.create_task(run_reactor(log, trigger_reactor(log), hub.reactor_errors), name="workflow triggers"),
+                tasks.create_task(_again(LOOK_S, Clockwork(log).look), name="workflow clock"),
             ]
             try:
                 yield hub

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -55,6 +56,11 @@ _ENDED = Refusal(401, "credential_ended", "This credential has been ended.")
 _STOPPING = Refusal(503, "stopping", "The hub is stopping; try again when it is back.", 1)
 
 
+def _is_shape(endpoint: Endpoint) -> bool:
+    """Whether a public endpoint has a path with names in it."""
+    return endpoint.needs == PUBLIC and "{" in endpoint.path
+
+
 class Guard:
     """Wraps the application; what gets through has a principal in its scope, or is declared public."""
 
@@ -64,6 +70,9 @@ class Guard:
         self._origins = origins
         self._credentials = Credentials(hub)
         self._public = frozenset((e.method, e.path) for e in endpoints if e.needs == PUBLIC)
+        self._public_shapes = [
+            (e.method, re.compile(re.sub(r"\{\w+\}", "[^/]+", e.path))) for e in endpoints if _is_shape(e)
+        ]
         self._limits = {e.path: e.max_bytes for e in endpoints if e.max_bytes is not None}
         self.live = LiveCalls()
         hub.log.subscribe(self.live.on_commit)
@@ -91,6 +100,9 @@ class Guard:
         scope[PRINCIPAL] = principal
         await self.live.run(principal, self._app, scope, receive, send)
 
+    def _is_public_shape(self, method: str, path: str) -> bool:
+        return any(method == known and shape.fullmatch(path) for known, shape in self._public_shapes)
+
     def _admit(self, scope: Scope) -> Principal | None:
         """Who calls, None on a public endpoint; raises Refusal."""
         headers = Headers(scope["headers"])
@@ -109,7 +121,9 @@ class Guard:
             if not length.isdigit() or int(length[:15]) > limit:
                 raise Refusal(413, "too_large", f"The body is larger than {limit} bytes.")
         called = (scope.get("method", "GET"), scope["path"])
-        if called in self._public or (scope["type"] == "http" and is_public(*called)):
+        if called in self._public or (
+            scope["type"] == "http" and (is_public(*called) or self._is_public_shape(*called))
+        ):
             return None
         try:
             principal, token = self._credentials.prove(scope, headers, origin_known=bool(origin))

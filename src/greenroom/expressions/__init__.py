@@ -4,10 +4,11 @@ The engine behind it (Google's own, `cel-expr-python`) is known in this package 
 """
 
 from greenroom.expressions.errors import BadExpression, ExpressionFailed
-from greenroom.expressions.expression import Expression, Names, compile
+from greenroom.expressions.expression import RESERVED, Expression, Names, compile
 from greenroom.expressions.template import Template, compile_template
 
 __all__ = [
+    "RESERVED",
     "BadExpression",
     "Expression",
     "ExpressionFailed",

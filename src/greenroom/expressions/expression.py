@@ -19,6 +19,13 @@ from greenroom.expressions.tree import CALL, Node, Path, find_paths, plain_path,
 Names = Mapping[str, Collection[str] | None] | Collection[str]
 """What an expression may name. A mapping may also say which members a name has; None leaves them open."""
 MAX_TEXT = 2000
+RESERVED = frozenset(
+    (
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"),
+        *("namespace", "null", "package", "return", "true", "var", "void", "while"),
+    )
+)
+"""Words that cannot be first names; behind a point most of them can stand."""
 _PLACE = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
 _UNDECLARED = re.compile(r"undeclared reference to '\.?([^']*)'")
 _WORDS = {"and": "&&", "or": "||", "not": "!"}

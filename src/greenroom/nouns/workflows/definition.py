@@ -76,7 +76,7 @@ class ForEach(Part, frozen=True, kw_only=True):
 
 
 class Loop(Part, frozen=True, kw_only=True):
-    """Carries the step out again and again; `loop.index` counts from 0, `loop.last` is the output before."""
+    """Carries the step out again and again; `round.index` counts from 0, `round.last` is the output before."""
 
     while_: str | None = msgspec.field(name="while", default=None)
     """Expression, asked before every round but the first: go on while it holds. `output` is the last round's."""

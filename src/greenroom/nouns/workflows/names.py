@@ -8,7 +8,7 @@ Place = Literal["when", "inputs", "work", "result"]
 EVERYWHERE = frozenset(("inputs", "vars", "steps", "run"))
 RUN_FACTS = frozenset(("id", "workflow", "started_at", "by"))
 STEP_FACTS = frozenset(("status", "output", "error", "attempts"))
-LOOP_FACTS = frozenset(("index", "last"))
+ROUND_FACTS = frozenset(("index", "last"))
 
 
 def names_for(step: Step, place: Place) -> frozenset[str]:
@@ -23,7 +23,7 @@ def names_for(step: Step, place: Place) -> frozenset[str]:
     if step.for_each is not None:
         names |= {step.for_each.name, "index"}
     if step.loop is not None:
-        names.add("loop")
+        names.add("round")
     if place in ("work", "result"):
         names.add("input")
     if place == "result":

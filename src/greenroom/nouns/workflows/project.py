@@ -20,6 +20,10 @@ from greenroom.nouns.workflows.model import (
     WorkflowVersion,
 )
 from greenroom.nouns.workflows.queries import digest_of
+from greenroom.nouns.workflows.triggers import project as triggers
+from greenroom.nouns.workflows.triggers.decide import DECIDE as TRIGGERS_DECIDE
+from greenroom.nouns.workflows.triggers.model import SEEN, TRIGGERS
+from greenroom.nouns.workflows.triggers.project import drop_triggers, put_triggers
 
 
 def workflow_put(tx: Tx, event: e.WorkflowPut, record: Recorded) -> None:
@@ -39,6 +43,7 @@ def workflow_put(tx: Tx, event: e.WorkflowPut, record: Recorded) -> None:
         ),
     )
     _keep(tx, event.digest, event.number, definition, record.at)
+    put_triggers(tx, definition, record.at)
 
 
 def _keep(tx: Tx, digest: str, number: int, definition: Definition, at: int) -> None:
@@ -54,6 +59,7 @@ def _keep(tx: Tx, digest: str, number: int, definition: Definition, at: int) -> 
 
 def workflow_deleted(tx: Tx, event: e.WorkflowDeleted, record: Recorded) -> None:
     tx.drop(WORKFLOWS, event.name)
+    drop_triggers(tx, event.name)
 
 
 def workflow_began(tx: Tx, event: e.WorkflowBegan, record: Recorded) -> None:
@@ -87,17 +93,20 @@ PROJECT: dict[type[Event], Project] = {
     e.WorkflowBegan: workflow_began,
     e.WorkflowAmended: workflow_amended,
     e.EndingDone: ending_done,
+    **triggers.PROJECT,
 }
 
 WORKFLOWS_NOUN = Noun(
     name="workflows",
-    tables=(WORKFLOWS, VERSIONS, WORKFLOW_RUNS, FACTS, STEPS, ATTEMPTS, ENDINGS),
+    tables=(WORKFLOWS, VERSIONS, WORKFLOW_RUNS, FACTS, STEPS, ATTEMPTS, ENDINGS, TRIGGERS, SEEN),
     events=tuple(PROJECT),
-    decide=DECIDE,
+    decide=DECIDE | TRIGGERS_DECIDE,
     project=PROJECT,
     sources=(
         "greenroom.nouns.workflows.model",
         "greenroom.nouns.workflows.project",
         "greenroom.nouns.workflows.core.state",
+        "greenroom.nouns.workflows.triggers.model",
+        "greenroom.nouns.workflows.triggers.project",
     ),
 )

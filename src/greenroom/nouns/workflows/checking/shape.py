@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema
 
+from greenroom.expressions import RESERVED
 from greenroom.nouns.workflows.checking.problems import Path, Problem
 from greenroom.nouns.workflows.definition import Definition, Input, Level, Step, Wait
 from greenroom.nouns.workflows.inputs import check_value
@@ -79,7 +80,7 @@ def _step(step: Step) -> Iterator[Told]:
     yield from _numbers(step)
     if step.for_each is not None and step.loop is not None:
         yield "wrong_kind", "for_each and loop do not go together", "loop inside a nested workflow", ("loop",)
-    if step.for_each is not None and (not _NAME.fullmatch(step.for_each.name) or step.for_each.name in EVERYWHERE):
+    if step.for_each is not None and not _can_be_item(step.for_each.name):
         yield "bad_id", f"'{step.for_each.name[:64]}' cannot be the item's name", "write as: item", ("for_each", "as")
     if step.loop is not None and (step.loop.while_ is None) == (step.loop.until is None):
         yield "wrong_kind", "a loop needs one condition", "write either while: or until:", ("loop",)
@@ -97,6 +98,11 @@ def _step(step: Step) -> Iterator[Told]:
 
 
 _ON_ERROR = "write abort, skip, ignore or route:STEP"
+
+
+def _can_be_item(name: str) -> bool:
+    taken = EVERYWHERE | RESERVED | {"index", "input", "output", "round", "trigger"}
+    return _NAME.fullmatch(name) is not None and name not in taken
 
 
 def _kind(step: Step) -> Iterator[Told]:

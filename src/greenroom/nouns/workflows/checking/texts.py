@@ -6,7 +6,7 @@ from greenroom.expressions import BadExpression, compile, compile_template
 from greenroom.nouns.workflows.checking.problems import Path, Problem, nearest
 from greenroom.nouns.workflows.definition import Definition, Step
 from greenroom.nouns.workflows.graph import Graph
-from greenroom.nouns.workflows.names import EVERYWHERE, LOOP_FACTS, RUN_FACTS, STEP_FACTS, names_for
+from greenroom.nouns.workflows.names import EVERYWHERE, ROUND_FACTS, RUN_FACTS, STEP_FACTS, names_for
 from greenroom.nouns.workflows.texts import Text, find_texts, values
 
 Told = tuple[str, str]
@@ -90,7 +90,7 @@ class _Texts:
             return self._wrong_step(rest, seen)
         if first == "input" and step is not None:
             return _unknown("input", rest[0], step.inputs, "write it under the step's inputs")
-        facts = {"run": RUN_FACTS, "loop": LOOP_FACTS}.get(first)
+        facts = {"run": RUN_FACTS, "round": ROUND_FACTS}.get(first)
         return None if facts is None else _unknown(first, rest[0], facts)
 
     def _wrong_variable(self, name: str, seen: Callable[[str], bool]) -> Told | None:

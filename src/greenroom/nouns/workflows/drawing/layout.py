@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-BOX_WIDTH = 216.0
+BOX_WIDTH = 232.0
 BOX_HEIGHT = 58.0
 GAP = 36.0
 LANE = 16.0

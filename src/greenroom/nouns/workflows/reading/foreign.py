@@ -2,7 +2,7 @@
 
 import re
 
-OURS = frozenset(("inputs", "vars", "steps", "run", "item", "index", "loop", "output", "trigger"))
+OURS = frozenset(("inputs", "vars", "steps", "run", "item", "index", "round", "output", "trigger"))
 _WORDS = frozenset(("true", "false", "null", "in"))
 _WRAPPED = re.compile(r"\s*(?:\$\{(?P<a>[^{}]*)\}|\{\{(?P<b>.*)\}\})\s*", re.DOTALL)
 _PIECES = re.compile(

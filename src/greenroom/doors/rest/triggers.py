@@ -1,0 +1,171 @@
+"""Triggers over REST: armed by operators, fired by calls that are signed instead of having a credential."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.rest.wire import json, query_of, raw_body
+from greenroom.gateway.webhook_key import webhook_key
+from greenroom.hub import Hub
+from greenroom.nouns.access.model import RIGHTS, Principal
+from greenroom.nouns.workflows.triggers import signing
+from greenroom.nouns.workflows.triggers.decide import need_trigger
+from greenroom.nouns.workflows.triggers.model import (
+    TRIGGERS,
+    ArmTrigger,
+    FireTrigger,
+    SignalHook,
+    TriggerFailed,
+    TriggerFired,
+    TriggerState,
+)
+
+_HIDDEN = ("authorization", "cookie", "x-agent-token", signing.TIMESTAMP, signing.NONCE, signing.SIGNATURE)
+_MAX_HEADER = 500
+
+
+class TriggerQuery(msgspec.Struct):
+    """Which triggers are meant."""
+
+    workflow: str | None = None
+
+
+class Secret(msgspec.Struct):
+    """What a caller signs with, and where it calls."""
+
+    path: str
+    secret: str
+
+
+class Fired(msgspec.Struct):
+    """What a call has started; or why nothing."""
+
+    run_id: str | None = None
+    error: str | None = None
+
+
+class Signalled(msgspec.Struct):
+    """The call was given to the steps that waited for it."""
+
+    ok: bool = True
+
+
+async def list_triggers(hub: Hub, by: Principal, request: Request) -> Response:
+    workflow = query_of(request, TriggerQuery).workflow
+    return json(hub.rows.find(TRIGGERS, {"workflow": workflow} if workflow else None, order="_key", limit=1000))
+
+
+async def arm(hub: Hub, by: Principal, request: Request) -> Response:
+    return await _arm(hub, by, request, armed=True)
+
+
+async def disarm(hub: Hub, by: Principal, request: Request) -> Response:
+    return await _arm(hub, by, request, armed=False)
+
+
+async def _arm(hub: Hub, by: Principal, request: Request, *, armed: bool) -> Response:
+    trigger_id = request.path_params["trigger_id"]
+    await hub.log.do(ArmTrigger(by=by, trigger_id=trigger_id, armed=armed))
+    return json(need_trigger(hub.rows, trigger_id))
+
+
+async def show_secret(hub: Hub, by: Principal, request: Request) -> Response:
+    trigger = need_trigger(hub.rows, request.path_params["trigger_id"])
+    secret = signing.secret_of(webhook_key(hub.data), trigger.id)
+    return json(Secret(f"/api/triggers/{trigger.id}", secret))
+
+
+async def show_hook_secret(hub: Hub, by: Principal, request: Request) -> Response:
+    hook = request.path_params["hook"]
+    return json(Secret(f"/api/hooks/{hook}", signing.secret_of(webhook_key(hub.data), f"hook {hook}")))
+
+
+async def fire(hub: Hub, by: Principal, request: Request) -> Response:
+    trigger_id = request.path_params["trigger_id"]
+    body, nonce = await _need_signed(hub, request, trigger_id)
+    trigger = hub.rows.get(TRIGGERS, trigger_id)
+    if trigger is None or trigger.kind != "webhook" or not trigger.armed:
+        raise signing.wrong_signature()
+    facts = {"body": _read(body), "headers": _headers(request)}
+    command = FireTrigger(by=_caller(trigger_id), trigger_id=trigger_id, occurrence=nonce, facts=facts, nonce=nonce)
+    done = await hub.log.do(command)
+    for record in done.records:
+        if isinstance(record.event, TriggerFired):
+            return json(Fired(run_id=record.event.run_id), 202)
+        if isinstance(record.event, TriggerFailed):
+            return json(Fired(error=record.event.error), 422)
+    return json(Fired(error="nothing was started"), 422)
+
+
+async def signal(hub: Hub, by: Principal, request: Request) -> Response:
+    hook = request.path_params["hook"]
+    body, nonce = await _need_signed(hub, request, f"hook {hook}")
+    await hub.log.do(SignalHook(by=_caller(f"hook {hook}"), hook=hook, nonce=nonce, value=_read(body)))
+    return json(Signalled())
+
+
+async def _need_signed(hub: Hub, request: Request, door: str) -> tuple[bytes, str]:
+    """The body and the nonce of a call whose signature is right."""
+    body = await raw_body(request)
+    timestamp, nonce, signature = (
+        request.headers.get(name, "") for name in (signing.TIMESTAMP, signing.NONCE, signing.SIGNATURE)
+    )
+    secret = signing.secret_of(webhook_key(hub.data), door)
+    signing.need_signed(secret, timestamp, nonce, signature, body, hub.log.clock.now())
+    return body, nonce
+
+
+def _caller(door: str) -> Principal:
+    """Whoever can sign for a door."""
+    return Principal(id=f"webhook {door}"[:100], kind="webhook", name=door[:64], rights=RIGHTS["webhook"])
+
+
+def _read(body: bytes) -> object:
+    """The body as JSON, or as text where it is none."""
+    try:
+        return msgspec.json.decode(body) if body.strip() else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return body.decode(errors="replace")
+
+
+def _headers(request: Request) -> dict[str, str]:
+    """The headers that tell what a call is about; none that prove who makes it."""
+    found = {name.lower(): value[:_MAX_HEADER] for name, value in request.headers.items()}
+    return {name: value for name, value in found.items() if name.startswith("x-") and name not in _HIDDEN}
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/api/triggers",
+        "operate",
+        list_triggers,
+        "The triggers of stored workflows",
+        answer=list[TriggerState],
+        query=TriggerQuery,
+    ),
+    Endpoint("POST", "/api/triggers/{trigger_id}/arm", "operate", arm, "Let a trigger start runs", answer=TriggerState),
+    Endpoint("POST", "/api/triggers/{trigger_id}/disarm", "operate", disarm, "Stop a trigger", answer=TriggerState),
+    Endpoint(
+        "GET",
+        "/api/triggers/{trigger_id}/secret",
+        "operate",
+        show_secret,
+        "What its calls are signed with",
+        answer=Secret,
+    ),
+    Endpoint(
+        "POST",
+        "/api/triggers/{trigger_id}",
+        PUBLIC,
+        fire,
+        "Start a workflow by a signed call",
+        answer=Fired,
+        status=202,
+    ),
+    Endpoint(
+        "GET", "/api/hooks/{hook}/secret", "operate", show_hook_secret, "What a hook is signed with", answer=Secret
+    ),
+    Endpoint("POST", "/api/hooks/{hook}", PUBLIC, signal, "Tell steps that wait for a signed call", answer=Signalled),
+]

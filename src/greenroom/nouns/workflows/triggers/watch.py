@@ -1,0 +1,79 @@
+"""Watches for what triggers wait for: the clock every second, messages and ends of workflows as they come."""
+
+import logging
+
+from greenroom.log.errors import Refused
+from greenroom.log.log import Log
+from greenroom.log.model import Recorded
+from greenroom.log.reactors import Reactor
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.threads.events import MessagePosted
+from greenroom.nouns.threads.model import MESSAGES, THREADS
+from greenroom.nouns.workflows.engine.messages import fits, told_of
+from greenroom.nouns.workflows.events import WorkflowEnded
+from greenroom.nouns.workflows.model import WORKFLOW_RUNS
+from greenroom.nouns.workflows.triggers.decide import WRONG_CLOCK_MS
+from greenroom.nouns.workflows.triggers.model import TRIGGERS, FireTrigger, LookAtTrigger, TriggerState
+
+logger = logging.getLogger(__name__)
+LOOK_S = 1.0
+_LIMIT = 100
+
+
+class Clockwork:
+    """Starts what is due by the clock."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    async def look(self) -> None:
+        """Look at the triggers that are due, and at those that were looked at by a clock that was ahead."""
+        now = self._log.clock.now()
+        rows = self._log.rows
+        due = rows.find(TRIGGERS, after=("due", 0), before=("due", now + 1), order="due", limit=_LIMIT)
+        ahead = rows.find(TRIGGERS, after=("last", now + WRONG_CLOCK_MS), order="last", limit=_LIMIT)
+        for trigger in [*due, *ahead]:
+            await self._log.do(LookAtTrigger(by=HUB, trigger_id=trigger.id))
+
+
+def trigger_reactor(log: Log) -> Reactor:
+    """Fires the triggers that wait for messages and for the ends of workflows."""
+
+    async def react(record: Recorded) -> None:
+        if isinstance(record.event, MessagePosted):
+            await _message(log, record)
+        else:
+            await _end(log, record.event)
+
+    return Reactor("workflow triggers", (MessagePosted, WorkflowEnded), react)
+
+
+async def _message(log: Log, record: Recorded) -> None:
+    armed = [row for row in log.rows.find(TRIGGERS, {"kind": "message"}) if row.armed and row.last <= record.at]
+    message = log.rows.get(MESSAGES, record.event.message_id) if armed else None
+    if message is None:
+        return
+    thread = log.rows.get(THREADS, message.thread_id)
+    places = ("", message.thread_id, thread.topic if thread is not None else "")
+    for trigger in armed:
+        wanted = trigger.spec.message
+        if wanted is not None and wanted.thread in places and fits(wanted, message):
+            await _fire(log, trigger, message.id, told_of(message))
+
+
+async def _end(log: Log, event: WorkflowEnded) -> None:
+    run = log.rows.get(WORKFLOW_RUNS, event.run_id)
+    if run is None or run.parent_id is not None:
+        return
+    for trigger in log.rows.find(TRIGGERS, {"after": run.workflow}):
+        wanted = trigger.spec.after
+        if trigger.armed and wanted is not None and wanted.status in ("any", event.status):
+            facts = {"run_id": run.id, "workflow": run.workflow, "status": event.status, "output": event.output}
+            await _fire(log, trigger, run.id, facts)
+
+
+async def _fire(log: Log, trigger: TriggerState, occurrence: str, facts: dict[str, object]) -> None:
+    try:
+        await log.do(FireTrigger(by=HUB, trigger_id=trigger.id, occurrence=occurrence, facts=facts))
+    except Refused as no:
+        logger.warning("the trigger %s of %s started nothing: %s", trigger.name, trigger.workflow, no.message)
