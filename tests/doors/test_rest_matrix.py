@@ -19,6 +19,7 @@ def rest(shared_hub: HubProcess) -> Iterator[Rest]:
         yield rest
 
 
+SERVER = {"command": ["true"], "enabled": False}
 PROFILE = {"driver": "command", "command": ["true"]}
 
 
@@ -52,6 +53,10 @@ class Scene:
                 return str(operator.post("/api/credentials", json=spare).json()["id"])
             case "ask_id":
                 return str(self.agent.http.post("/api/asks", json={"title": "may I?"}).json()["id"])
+            case "server":
+                server = new_topic().replace(" ", "-").lower()[:20].strip("-")
+                operator.put(f"/api/servers/{server}", json=SERVER)
+                return server
             case "rule":
                 rule = new_topic().replace(" ", "-")
                 operator.put(f"/api/policy/rules/{rule}", json={"rule": {"decision": "ask", "tools": ["x"]}})
@@ -80,9 +85,7 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
     bodies: dict[str, Any] = {
         "/login": {"data": {"code": "wrong"}},
         "/agent_backend/chat/chat": {"json": {"session_id": "s", "message": "x"}},
-        "/agent_backend/chat/permission-response": {
-            "json": {"session_id": "s", "request_id": "x", "approved": True}
-        },
+        "/agent_backend/chat/permission-response": {"json": {"session_id": "s", "request_id": "x", "approved": True}},
         "/api/runs": {"json": {"profile": "none", "prompt": "x"}},
         "/api/runs/{run_id}/steer": {"json": {"text": "x"}},
         "/api/threads/{thread_id}/invite": {"json": {"agent_name": "none"}},
@@ -95,6 +98,9 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
         "/api/profiles": {"json": {"profiles": {"bundled": PROFILE}}},
         "/api/profiles/{name}": {"json": PROFILE},
         "/api/policy/rules/{rule}": {"json": {"rule": {"decision": "ask", "tools": ["x"]}}},
+        "/api/servers/{server}": {"json": SERVER},
+        "/api/servers/{server}/accept": {"json": {"tools": {}}},
+        "/api/servers/{server}/hold": {"json": {"tools": []}},
         "/api/nodes": {"json": {"name": new_topic()[:60]}},
         "/api/threads": {"json": {"topic": new_topic()}},
         "/api/threads/{thread_id}/state": {"json": {"state": "review"}},

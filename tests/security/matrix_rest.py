@@ -119,4 +119,10 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("GET", "/api/policy/templates"): (200, 403, 403, 403, 401),
     ("POST", "/api/policy/templates/{template}"): (404, 403, 403, 403, 401),
     ("DELETE", "/api/policy/grants/{grant_id}"): (404, 403, 403, 403, 401),
+    ("GET", "/api/servers"): (200, 403, 403, 403, 401),
+    ("GET", "/api/servers/{server}"): (200, 403, 403, 403, 401),
+    ("PUT", "/api/servers/{server}"): (200, 403, 403, 403, 401),
+    ("DELETE", "/api/servers/{server}"): (204, 403, 403, 403, 401),
+    ("POST", "/api/servers/{server}/accept"): (200, 403, 403, 403, 401),
+    ("POST", "/api/servers/{server}/hold"): (200, 403, 403, 403, 401),
 }

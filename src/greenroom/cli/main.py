@@ -24,6 +24,7 @@ from greenroom.cli import (
     serve,
     thread,
     token,
+    tools,
     upkeep,
     watch,
 )
@@ -42,6 +43,7 @@ GROUPS = (
     dag,
     profile,
     policy,
+    tools,
     driver,
     mcp,
     thread,

@@ -25,6 +25,7 @@ from greenroom.doors.routes import Routes
 from greenroom.doors.server import url_of
 from greenroom.doors.sync import door as sync
 from greenroom.gateway.links import Links
+from greenroom.gateway.tool_servers import ToolServers
 from greenroom.hub import Hub
 
 
@@ -46,8 +47,9 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
         WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub, assist.sockets)),
     ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
-    mcp = LateMcpDoor(hub)
-    async with mcp.run(), assist.service.run():
+    servers = ToolServers(hub)
+    mcp = LateMcpDoor(hub, servers)
+    async with servers.run(), mcp.run(), assist.service.run():
         yield at_paths(PATHS, mcp, Routes(hub, endpoints, PageDoor(hub, beyond))), endpoints
 
 

@@ -8,6 +8,7 @@ from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.mcp import PATHS
 from greenroom.doors.mcp.exchange import SESSION_ID
+from greenroom.doors.mcp.foreign import Foreign
 from greenroom.doors.mcp.http import StreamableHttp
 from greenroom.doors.mcp.legacy_sse import LegacySse
 from greenroom.doors.mcp.server import PROGRESS_S, Service
@@ -15,6 +16,7 @@ from greenroom.doors.mcp.tool import Offer
 from greenroom.settings import Settings
 
 if TYPE_CHECKING:
+    from greenroom.gateway.tool_servers import ToolServers
     from greenroom.hub import Hub
 
 
@@ -23,9 +25,17 @@ class McpDoor:
 
     PATHS = PATHS
 
-    def __init__(self, offer: Offer, hub: "Hub", settings: Settings, progress_s: float = PROGRESS_S) -> None:
+    def __init__(
+        self,
+        offer: Offer,
+        hub: "Hub",
+        settings: Settings,
+        progress_s: float = PROGRESS_S,
+        servers: "ToolServers | None" = None,
+    ) -> None:
         self._hub = hub
-        self.http = StreamableHttp(Service(offer, hub), settings, progress_s)
+        foreign = None if servers is None else Foreign(hub, servers)
+        self.http = StreamableHttp(Service(offer, hub, foreign), settings, progress_s)
         self.legacy = LegacySse(self.http, settings)
 
     @asynccontextmanager

@@ -241,6 +241,8 @@ class StreamableHttp:
         if session is not None:
             return encode({"jsonrpc": "2.0", "id": id, "result": result})
         marked = {"content": result.content, "isError": result.is_error} | self._modern_marks
+        if result.structured_content is not msgspec.UNSET:
+            marked["structuredContent"] = result.structured_content
         return encode({"jsonrpc": "2.0", "id": id, "result": marked})
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from greenroom.gateway.tool_servers import ToolServers
 from greenroom.hub import Hub
 
 if TYPE_CHECKING:
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 class LateMcpDoor:
     """Stands where the MCP door will be; who comes first waits until it is up. `run` is entered while it serves."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, servers: ToolServers) -> None:
         self._hub = hub
+        self._servers = servers
         self._wanted = asyncio.Event()
         self._over = asyncio.Event()
         self._door: asyncio.Future[ASGIApp] = asyncio.get_running_loop().create_future()
@@ -45,7 +47,7 @@ class LateMcpDoor:
         if self._over.is_set():
             return
         make, offer = await asyncio.to_thread(_load)
-        door = make(offer, self._hub, self._hub.settings)
+        door = make(offer, self._hub, self._hub.settings, servers=self._servers)
         gc.freeze()  # what was imported stays
         async with door.run():
             self._door.set_result(door)

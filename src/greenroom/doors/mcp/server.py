@@ -17,7 +17,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from greenroom import __version__
 from greenroom.doors.mcp.exchange import encode
-from greenroom.doors.mcp.tool import Blocks, Call, Image, NoArgs, Offer, Text, Tool
+from greenroom.doors.mcp.foreign import Foreign, ForeignTool
+from greenroom.doors.mcp.tool import Blocks, Call, NoArgs, Offer, Text, Tool
 from greenroom.log.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
@@ -53,26 +54,32 @@ def caller_of(scope: Any) -> Caller:
 class Result(msgspec.Struct, frozen=True, rename="camel"):
     """A tool's result as clients get it."""
 
-    content: list[Text | Image]
+    content: list[Any]
     is_error: bool = False
+    structured_content: Any = msgspec.UNSET
 
 
 class Service:
     """Finds and runs what a caller may use."""
 
-    def __init__(self, offer: Offer, hub: "Hub") -> None:
+    def __init__(self, offer: Offer, hub: "Hub", foreign: Foreign | None = None) -> None:
         self.offer = offer
         self.hub = hub
+        self.foreign = foreign
         self._tools = {tool.name: tool for tool in offer.tools}
         if len(self._tools) < len(offer.tools):
             raise ValueError("two tools have the same name")
 
-    def get_tool(self, by: "Principal", name: str) -> Tool[Any] | None:
+    def get_tool(self, by: "Principal", name: str) -> Tool[Any] | ForeignTool | None:
         """The tool, unless it does not exist for this principal."""
         tool = self._tools.get(name)
+        if tool is None and self.foreign is not None:
+            return self.foreign.get(by, name)
         return tool if tool is not None and tool.needs in by.rights else None
 
-    async def call_tool(self, tool: Tool[Any], caller: Caller, arguments: bytes, has_progress: bool = False) -> Result:
+    async def call_tool(
+        self, tool: Tool[Any] | ForeignTool, caller: Caller, arguments: bytes, has_progress: bool = False
+    ) -> Result:
         """The tool's result. A refusal is a result as well: only what the caller can mend is marked an error."""
         try:
             args = tool.decode(arguments)
@@ -88,7 +95,10 @@ class Service:
             log.exception("tool %s failed", tool.name)
             message = "The hub failed at this call; its log says why."
             return _json_result({"error": "InternalError", "message": message}, is_error=True)
-        return Result(value.blocks) if isinstance(value, Blocks) else _json_result(value)
+        if not isinstance(value, Blocks):
+            return _json_result(value)
+        structured = msgspec.UNSET if value.structured is None else value.structured
+        return Result(value.blocks, value.is_error, structured)
 
     async def read(self, caller: Caller, uri: str) -> tuple[str, str] | None:
         """The text at an address and its MIME type; None when nothing is there for this caller."""
@@ -137,7 +147,7 @@ class _Handlers:
     service: Service
 
     async def list_tools(self, context: Context, params: Any) -> types.ListToolsResult:
-        rights = _caller(context).by.rights
+        by = _caller(context).by
         tools = [
             types.Tool(
                 name=tool.name,
@@ -146,8 +156,10 @@ class _Handlers:
                 annotations=types.ToolAnnotations(read_only_hint=True) if tool.needs == "read" else None,
             )
             for tool in self.service.offer.tools
-            if tool.needs in rights
+            if tool.needs in by.rights
         ]
+        if self.service.foreign is not None:
+            tools += self.service.foreign.find(by)
         return types.ListToolsResult(tools=tools)
 
     async def list_resources(self, context: Context, params: Any) -> types.ListResourcesResult:

@@ -50,7 +50,10 @@ class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image", rename={
 class Blocks(msgspec.Struct, frozen=True):
     """A result of several blocks. Any other result becomes one text block of JSON."""
 
-    blocks: list[Text | Image]
+    blocks: list[Any]
+    """Text and Image; a server behind the hub may have given any other that the protocol knows."""
+    is_error: bool = False
+    structured: Any = None
 
 
 @dataclass(frozen=True)

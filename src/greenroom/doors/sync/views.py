@@ -18,6 +18,7 @@ from greenroom.nouns.nodes.model import NODES
 from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, STATE
 from greenroom.nouns.runs.model import CALLS, ITEMS, RUNS, TREES
 from greenroom.nouns.runs.queries import may_see_run, may_see_tree
+from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS
 from greenroom.nouns.threads.events import ThreadDeleted
 from greenroom.nouns.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
 from greenroom.nouns.threads.queries import may_see
@@ -187,6 +188,7 @@ _VIEWS = (
     ),
     View("inbox", "answer", (Part(ASKS, long=True, at_first={"state": "open"}),), sees=may_see_ask),
     View("policy", "operate", (Part(STATE), Part(RULES), Part(GRANTS, long=True))),
+    View("servers", "operate", (Part(SERVERS), Part(SERVER_TOOLS, long=True))),
     View("judgements", "operate", (Part(JUDGEMENTS, long=True),), limit=200),
     View("nodes", "read", (Part(NODES, long=True),)),
     View("profiles", "operate", (Part(PROFILES, long=True),)),

@@ -11,7 +11,7 @@ from greenroom.nouns.agents.decide import free_name
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged, AgentStarted
 from greenroom.nouns.agents.profiles import PROFILES, Profile, need_profile
 from greenroom.nouns.nodes.model import OrderGiven
-from greenroom.nouns.runs import decide_items
+from greenroom.nouns.runs import decide_items, tool_calls
 from greenroom.nouns.runs.commands import (
     CancelRun,
     EndAgent,
@@ -332,4 +332,5 @@ DECIDE: dict[type[Command], Decide] = {
     ExtendRun: extend_run,
     ResumeRun: resume_run,
     **decide_items.DECIDE,
+    **tool_calls.DECIDE,
 }

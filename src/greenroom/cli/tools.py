@@ -1,0 +1,194 @@
+"""`greenroom tools`: MCP servers whose tools agents get through the hub, and which of them a person has seen."""
+
+import argparse
+import json
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+from greenroom.cli.client import Client, add_options, open_client
+from greenroom.cli.terminal import line, lines, say, show_json, show_table
+from greenroom.log.errors import Refused
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser("tools", help="MCP servers behind the hub: add, list, show, accept, hold, remove")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
+        one: argparse.ArgumentParser = inner.add_parser(name, help=says, epilog=f"example: greenroom tools {example}")
+        add_options(one)
+        one.set_defaults(run=run)
+        return one
+
+    adding = add("add", run_add, "register a server, or change it", "add files --command 'mcp-files --root /srv'")
+    adding.add_argument("name", metavar="SERVER")
+    source = adding.add_mutually_exclusive_group(required=True)
+    source.add_argument("--command", metavar="WORDS", help="what starts it on the hub's machine; no shell sees it")
+    source.add_argument("--at", metavar="URL", help="where it is, if it runs already")
+    adding.add_argument("--directory", metavar="DIR", help="where the command runs")
+    adding.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="a variable; no secrets")
+    adding.add_argument(
+        "--secret",
+        action="append",
+        default=[],
+        metavar="NAME=REF",
+        help="a variable, or with --at a header, whose value is at env:NAME or file:/path",
+    )
+    adding.add_argument(
+        "--risk", action="append", default=[], metavar="TOOL=RISK", help="low, medium or high; * for any tool"
+    )
+    adding.add_argument("--profile", action="append", default=[], metavar="NAME", help="only for agents of it")
+    adding.add_argument("--trust-annotations", action="store_true", help="believe what it says of its tools' risk")
+    adding.add_argument("--timeout", type=int, metavar="S", help="how long a call may take (default: 600)")
+    add("list", run_list, "servers and how they are", "list --json")
+    show = add("show", run_show, "a server and its tools as they are", "show files")
+    show.add_argument("name", metavar="SERVER")
+    show.add_argument("tool", metavar="TOOL", nargs="?", help="one tool in full")
+    accept = add("accept", run_accept, "let agents see tools that you have seen", "accept files read_file list_dir")
+    accept.add_argument("name", metavar="SERVER")
+    accept.add_argument(
+        "tools", metavar="TOOL", nargs="*", help="which ones (default: all that are held, after a look)"
+    )
+    accept.add_argument("--yes", action="store_true", help="do not ask whether all shall be accepted")
+    hold = add("hold", run_hold, "let agents see tools no more", "hold files delete_file")
+    hold.add_argument("name", metavar="SERVER")
+    hold.add_argument("tools", metavar="TOOL", nargs="+")
+    remove = add("remove", run_remove, "remove a server", "remove files")
+    remove.add_argument("name", metavar="SERVER")
+
+
+def run_add(args: argparse.Namespace) -> int:
+    body: dict[str, Any] = {"url": args.at} if args.at else {"command": _words(args.command)}
+    given = {
+        "directory": args.directory,
+        "env": _pairs(args.env),
+        "secrets": _pairs(args.secret),
+        "risks": _pairs(args.risk),
+        "profiles": args.profile,
+        "trust_annotations": args.trust_annotations,
+        "timeout_s": args.timeout,
+    }
+    body |= {name: value for name, value in given.items() if value}
+    shown = json.loads(open_client(args).ask("PUT", ("servers", args.name), body=body))
+    if args.json:
+        show_json(shown)
+    else:
+        print(f"{line(args.name)} is registered. Look at its tools: greenroom tools show {line(args.name)}")
+    return 0
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise Refused("bad_server", f"The command cannot be split into words: {error}.") from error
+
+
+def _pairs(given: list[str]) -> dict[str, str]:
+    out = {}
+    for pair in given:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise Refused("bad_server", f"'{pair}' is no pair: write NAME=VALUE.")
+        out[name] = value
+    return out
+
+
+def run_list(args: argparse.Namespace) -> int:
+    found = open_client(args).get("servers")
+    if args.json:
+        show_json(found)
+        return 0
+    rows = []
+    for one in found:
+        server, definition = one["server"], one["server"]["definition"]
+        held = sum(tool["state"] == "held" for tool in one["tools"])
+        where = definition.get("url") or shlex.join(definition.get("command", []))
+        rows.append(
+            (
+                server["name"],
+                server.get("state", "starting"),
+                len(one["tools"]),
+                held or "",
+                where,
+                server.get("error", ""),
+            )
+        )
+    show_table(rows, ("server", "is", "tools", "held", "where", "because"))
+    return 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    found = _show(open_client(args), args.name)
+    if args.tool:
+        found["tools"] = [_tool(found, args.tool)]
+    if args.json:
+        show_json(found)
+        return 0
+    server = found["server"]
+    print(f"{line(server['name'])} is {line(server.get('state', 'starting'))} {line(server.get('error', ''))}".rstrip())
+    for tool in found["tools"]:
+        head = f"{line(tool['offered_as'])}  {line(tool['state'])}, risk {line(tool['risk'])}"
+        print(f"\n{head}  {line(tool['problem'])}".rstrip())
+        _print_description(tool, whole=bool(args.tool))
+    return 0
+
+
+def _print_description(tool: dict[str, Any], *, whole: bool) -> None:
+    text = tool["seen"].get("description", "")
+    print("\n".join(f"    {row}" for row in lines(text).split("\n")))
+    accepted = tool["accepted"]
+    if accepted is not None and accepted["digest"] != tool["seen"]["digest"]:
+        print("    It has changed. A person accepted it as:")
+        print("\n".join(f"    | {row}" for row in lines(accepted.get("description", "")).split("\n")))
+    if whole:
+        print(f"    {line(json.dumps(tool['seen'].get('schema', {}), ensure_ascii=False))}")
+        print(f"    digest {tool['seen']['digest']}")
+
+
+def run_accept(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    found = _show(client, args.name)
+    chosen = [_tool(found, name) for name in args.tools]
+    if not chosen:
+        chosen = [tool for tool in found["tools"] if tool["state"] == "held" and not tool["problem"]]
+        for tool in chosen:
+            say(f"\n{line(tool['offered_as'])} (risk {line(tool['risk'])})")
+            say(f"    {line(tool['seen'].get('description', ''))}")
+        if chosen and not args.yes and not _is_yes(len(chosen)):
+            return 1
+    digests = {tool["name"]: tool["seen"]["digest"] for tool in chosen}
+    shown = client.post("servers", args.name, "accept", body={"tools": digests})
+    show_json(shown) if args.json else print(f"Accepted: {line(', '.join(digests) or 'nothing was held')}")
+    return 0
+
+
+def _is_yes(count: int) -> bool:
+    try:
+        return input(f"Accept these {count} tools? [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        raise Refused("unseen", "Nobody is here to say yes: name the tools, or write --yes.") from None
+
+
+def run_hold(args: argparse.Namespace) -> int:
+    shown = open_client(args).post("servers", args.name, "hold", body={"tools": args.tools})
+    show_json(shown) if args.json else print(f"Held: {line(', '.join(args.tools))}")
+    return 0
+
+
+def run_remove(args: argparse.Namespace) -> int:
+    open_client(args).delete("servers", args.name)
+    show_json({"removed": args.name}) if args.json else print(f"{line(args.name)} is removed.")
+    return 0
+
+
+def _show(client: Client, name: str) -> dict[str, Any]:
+    return dict(client.get("servers", name))
+
+
+def _tool(found: dict[str, Any], name: str) -> dict[str, Any]:
+    for tool in found["tools"]:
+        if name in (tool["name"], tool["offered_as"]):
+            return dict(tool)
+    raise Refused("tool_not_found", f"{found['server']['name']} has no tool '{name}'.")

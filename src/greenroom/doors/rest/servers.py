@@ -1,0 +1,132 @@
+"""MCP servers behind the hub, and their tools, over REST."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import body_of, json, key_of
+from greenroom.hub import Hub
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.servers.commands import AcceptTools, HoldTools, PutServer, RemoveServer
+from greenroom.nouns.servers.decide import need_server, why_not_offered
+from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS, DescribedTool, Server, ServerDefinition, risk_of
+
+
+class ShownTool(msgspec.Struct):
+    """A tool as its server tells of it now, beside what a person last accepted."""
+
+    name: str
+    offered_as: str
+    state: str
+    risk: str
+    seen: DescribedTool
+    accepted: DescribedTool | None
+    accepted_by: str | None
+    problem: str
+    """Why it can never be offered; empty when it can."""
+
+
+class ShownServer(msgspec.Struct):
+    server: Server
+    tools: list[ShownTool]
+
+
+async def list_servers(hub: Hub, by: Principal, request: Request) -> Response:
+    return json([_shown(hub, server) for server in hub.rows.find(SERVERS, order="_key")])
+
+
+async def show_server(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(_shown(hub, need_server(hub.rows, request.path_params["server"])))
+
+
+def _shown(hub: Hub, server: Server) -> ShownServer:
+    tools = [
+        ShownTool(
+            tool.name,
+            tool.offered_as,
+            tool.state,
+            risk_of(server.definition, tool.seen),
+            tool.seen,
+            tool.accepted,
+            tool.accepted_by,
+            why_not_offered(server.name, tool.name),
+        )
+        for tool in hub.rows.find(SERVER_TOOLS, {"server": server.name}, order="_key")
+    ]
+    return ShownServer(server, tools)
+
+
+async def put_server(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, ServerDefinition)
+    name = request.path_params["server"]
+    await hub.log.do(PutServer(by=by, key=key_of(request), name=name, definition=body))
+    return json(_shown(hub, need_server(hub.rows, name)))
+
+
+async def remove_server(hub: Hub, by: Principal, request: Request) -> Response:
+    await hub.log.do(RemoveServer(by=by, key=key_of(request), name=request.path_params["server"]))
+    return Response(status_code=204)
+
+
+class Accepting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Tools, each with the digest that was shown; null accepts it as it is now."""
+
+    tools: dict[str, str | None]
+
+
+async def accept_tools(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Accepting)
+    name = request.path_params["server"]
+    await hub.log.do(AcceptTools(by=by, key=key_of(request), server=name, tools=body.tools))
+    return json(_shown(hub, need_server(hub.rows, name)))
+
+
+class Holding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    tools: list[str]
+
+
+async def hold_tools(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Holding)
+    name = request.path_params["server"]
+    await hub.log.do(HoldTools(by=by, key=key_of(request), server=name, tools=body.tools))
+    return json(_shown(hub, need_server(hub.rows, name)))
+
+
+ENDPOINTS = [
+    Endpoint("GET", "/api/servers", "operate", list_servers, "MCP servers and tools", answer=list[ShownServer]),
+    Endpoint("GET", "/api/servers/{server}", "operate", show_server, "An MCP server", answer=ShownServer),
+    Endpoint(
+        "PUT",
+        "/api/servers/{server}",
+        "operate",
+        put_server,
+        "Register or change an MCP server",
+        body=ServerDefinition,
+        answer=ShownServer,
+        keyed=True,
+    ),
+    Endpoint(
+        "DELETE", "/api/servers/{server}", "operate", remove_server, "Remove an MCP server", status=204, keyed=True
+    ),
+    Endpoint(
+        "POST",
+        "/api/servers/{server}/accept",
+        "operate",
+        accept_tools,
+        "Offer tools that a person has seen",
+        body=Accepting,
+        answer=ShownServer,
+        keyed=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/servers/{server}/hold",
+        "operate",
+        hold_tools,
+        "Offer tools no more",
+        body=Holding,
+        answer=ShownServer,
+        keyed=True,
+    ),
+]

@@ -1,0 +1,216 @@
+"""The hub's connections to registered MCP servers: held up, looked at for changed tools, and taken up again."""
+
+import asyncio
+import hashlib
+import logging
+import os
+import shutil
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from greenroom.hub import Hub
+from greenroom.log.codec import encode
+from greenroom.log.errors import Unavailable
+from greenroom.log.model import Commit
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.servers.commands import NoteServer, NoteTools, ServerPut, ServerRemoved
+from greenroom.nouns.servers.decide import MAX_TOOLS
+from greenroom.nouns.servers.model import SERVERS, DescribedTool, Server, ServerDefinition
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.types import CallToolResult
+
+logger = logging.getLogger(__name__)
+_CONNECT_S = 60.0
+_LOOK_S = 30.0
+_FIRST_WAIT_S, _LONGEST_WAIT_S, _STEADY_S = 1.0, 60.0, 60.0
+_MOST_BYTES = 200_000
+LOGS = "servers"
+
+
+class ToolServers:
+    """Every enabled server has a task that holds its connection; `run` is entered while the hub serves."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._clients: dict[str, Client] = {}
+        self._holding: dict[str, tuple[ServerDefinition, asyncio.Task[None]]] = {}
+        self._changed = asyncio.Event()
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        unsubscribe = self._hub.log.subscribe(self._on_commit)
+        keeper = asyncio.create_task(self._keep(), name="tool servers")
+        try:
+            yield
+        finally:
+            unsubscribe()
+            keeper.cancel()
+            await asyncio.gather(keeper, return_exceptions=True)
+            tasks = [task for _, task in self._holding.values()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def call(self, server: str, tool: str, arguments: dict[str, Any], timeout_s: float) -> "CallToolResult":
+        """Call a tool; Unavailable when its server is not there now, or goes away meanwhile."""
+        from mcp import MCPError
+
+        client = self._clients.get(server)
+        if client is None:
+            raise Unavailable("server_down", self._words(server), retry_after_s=5.0)
+        try:
+            return await client.call_tool(tool, arguments, read_timeout_seconds=timeout_s)
+        except (MCPError, OSError, RuntimeError) as error:
+            raise Unavailable("server_failed", f"The server {server} did not answer: {_reason(error)[:500]}") from error
+
+    def _words(self, server: str) -> str:
+        row = self._hub.rows.get(SERVERS, server)
+        why = f" ({row.error})" if row is not None and row.error else ""
+        return f"The server {server} is not there just now{why}. It is started again by itself: try again later."
+
+    def _on_commit(self, commit: Commit) -> None:
+        if any(isinstance(record.event, ServerPut | ServerRemoved) for record in commit.records):
+            self._changed.set()
+
+    async def _keep(self) -> None:
+        """Hold what is registered, and let go of what is not any more."""
+        while True:
+            self._changed.clear()
+            wanted = {server.name: server for server in self._hub.rows.find(SERVERS) if server.definition.enabled}
+            for name, (definition, task) in list(self._holding.items()):
+                if name not in wanted or wanted[name].definition != definition:
+                    task.cancel()
+                    await asyncio.gather(task, return_exceptions=True)
+                    del self._holding[name]
+            for name, server in wanted.items():
+                if name not in self._holding:
+                    task = asyncio.create_task(self._hold(server), name=f"server {name}")
+                    self._holding[name] = (server.definition, task)
+            await self._changed.wait()
+
+    async def _hold(self, server: Server) -> None:
+        wait_s = _FIRST_WAIT_S
+        while True:
+            began = time.monotonic()
+            try:
+                await self._serve(server)
+                error = "it has ended"
+            except Exception as failed:
+                error = _reason(failed)
+            wait_s = _FIRST_WAIT_S if time.monotonic() - began > _STEADY_S else wait_s
+            logger.warning("server %s: %s; next try in %.0f s", server.name, error, wait_s)
+            await self._note(server, "down", error[:500])
+            await asyncio.sleep(wait_s)
+            wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+
+    async def _note(self, server: Server, state: str, error: str = "") -> None:
+        try:
+            await self._hub.log.do(NoteServer(by=HUB, name=server.name, state=state, error=error))
+        except Unavailable as no:
+            logger.warning("the state of server %s cannot be written now: %s", server.name, no)
+
+    async def _serve(self, server: Server) -> None:
+        """Connect, and stay for as long as the server does; importing the SDK is left to a thread."""
+        open_client = await asyncio.to_thread(_load)
+        ended, changed = asyncio.Event(), asyncio.Event()
+        folder = self._hub.data / LOGS
+        async with open_client(server, folder, ended, changed) as client:
+            try:
+                await self._look(server, client)
+                await self._note(server, "up")
+                self._clients[server.name] = client
+                while not ended.is_set():
+                    await _first_of(ended, changed, timeout_s=_LOOK_S)
+                    changed.clear()
+                    if not ended.is_set():
+                        await self._look(server, client)
+            finally:
+                self._clients.pop(server.name, None)
+
+    async def _look(self, server: Server, client: "Client") -> None:
+        """See which tools it has now."""
+        told: list[DescribedTool] = []
+        cursor: str | None = None
+        async with asyncio.timeout(_CONNECT_S):
+            while True:
+                page = await client.list_tools(cursor=cursor)
+                told += [tool for one in page.tools if (tool := _described(server.name, one)) is not None]
+                cursor = page.next_cursor
+                if cursor is None or len(told) >= MAX_TOOLS:
+                    break
+        await self._hub.log.do(NoteTools(by=HUB, server=server.name, tools=told))
+
+
+def _load() -> Any:
+    from greenroom.gateway.tool_client import open_client
+
+    return open_client
+
+
+async def _first_of(*events: asyncio.Event, timeout_s: float) -> None:
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+def _described(server: str, tool: Any) -> DescribedTool | None:
+    """A tool as a person will be shown it; its digest is over all that its server tells of it."""
+    whole = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
+    whole.pop("_meta", None)
+    text = encode(_ordered(whole))
+    if len(text) > _MOST_BYTES:
+        logger.warning("server %s: the tool %s is described in too many words", server, str(tool.name)[:100])
+        return None
+    return DescribedTool(
+        name=tool.name,
+        description=tool.description or "",
+        schema=whole.get("inputSchema") or {},
+        annotations=whole.get("annotations") or {},
+        digest=hashlib.sha256(text).hexdigest(),
+    )
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    return [_ordered(one) for one in value] if isinstance(value, list) else value
+
+
+def _reason(error: BaseException) -> str:
+    """The first sentence in what may be a group of errors."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return "it was not ready in time"
+    return str(error) or type(error).__name__
+
+
+def secret_of(reference: str) -> str:
+    """The secret that a reference stands for; looked up anew each time, so that it can be changed."""
+    kind, _, name = reference.partition(":")
+    if kind == "env":
+        value = os.environ.get(name)
+        if not value:
+            raise ValueError(f"the variable {name} is not set where the hub runs")
+        return value
+    try:
+        return Path(name).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"the secret in {name} cannot be read") from error
+
+
+def program_of(definition: ServerDefinition) -> str:
+    """The whole path of a server's program; the working directory is never searched."""
+    program = definition.command[0]
+    found = shutil.which(program, path=definition.env.get("PATH", os.environ.get("PATH")))
+    if found is None or ("/" in program and not Path(program).is_absolute()):
+        raise ValueError(f"{program} is not installed, or not on PATH")
+    return found

@@ -1,0 +1,108 @@
+"""Calls of MCP servers' tools through the hub: judged by the same gate as every other call, and asked about like it."""
+
+from typing import Any
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.asks.digest import wish_of
+from greenroom.nouns.asks.model import ASKS, Ask, Asker, Subject
+from greenroom.nouns.asks.queries import get_by_wish
+from greenroom.nouns.asks.raising import raised
+from greenroom.nouns.asks.words import title_of
+from greenroom.nouns.policy.answers import judged_events
+from greenroom.nouns.policy.judge import judge
+from greenroom.nouns.policy.model import Wanted
+from greenroom.nouns.runs.lineage import lineage_of
+from greenroom.nouns.runs.model import Run
+from greenroom.nouns.runs.queries import current_run
+from greenroom.nouns.servers.model import Server, ServerTool, risk_of
+from greenroom.nouns.servers.queries import get_offered
+
+
+class WantToolCall(Command, frozen=True, kw_only=True):
+    """Ask the gate whether a tool of a server may be called. The same wish while it waits finds the same ask."""
+
+    judgement_id: str
+    tool: str
+    """As it is offered: server__tool."""
+    arguments: Any
+
+
+def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[Event]:
+    by = principal(command)
+    found = get_offered(rows, by, command.tool)
+    if found is None:
+        raise Refused("tool_not_found", f"Unknown tool: {command.tool[:100]}", "not_found")
+    if get_waiting(rows, by, command.tool, command.arguments) is not None:
+        return []
+    run = current_run(rows, by.agent_id) if by.agent_id else None
+    wanted = wanted_of(rows, by, command.arguments, *found)
+    verdict = judge(rows, wanted, context.now)
+    if verdict.decision != "ask":
+        return judged_events(command.judgement_id, wanted, verdict)
+    waiting = rows.count(ASKS, {"agent_id": by.agent_id, "state": "open"}) if by.agent_id else 0
+    if waiting >= context.settings.max_open_asks:
+        raise Refused("too_many_asks", f"{waiting} asks wait for a person already: wait for their answers.", "limited")
+    ask_id = f"ask_{command.judgement_id.removeprefix('jdg_')}"
+    ask = raised(
+        context,
+        ask_id,
+        "permission",
+        _asker(rows, by, run),
+        title_of(command.tool, command.arguments),
+        wish=_wish(by, command.tool, command.arguments),
+        risk=verdict.risk,
+        why=verdict.why,
+        rule=verdict.rule,
+        thread_id=run.thread_id if run else None,
+        subject=_subject(by, run, command, found[1]),
+        edits=True,
+        labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},
+    )
+    return [ask, *judged_events(command.judgement_id, wanted, verdict, ask_id)]
+
+
+def get_waiting(rows: Rows, by: Principal, tool: str, arguments: Any) -> Ask | None:
+    """The ask about the same call that is open, or whose answer nobody has taken yet."""
+    known = get_by_wish(rows, _wish(by, tool, arguments))
+    return known if known is not None and (known.state == "open" or not known.taken_at) else None
+
+
+def _wish(by: Principal, tool: str, arguments: Any) -> str:
+    return wish_of("gateway", by.id, tool, arguments)
+
+
+def wanted_of(rows: Rows, by: Principal, arguments: Any, server: Server, tool: ServerTool) -> Wanted:
+    """The call as the policy judges it."""
+    run = current_run(rows, by.agent_id) if by.agent_id else None
+    return Wanted(
+        tool=tool.offered_as,
+        arguments=arguments,
+        server=server.name,
+        risk=risk_of(server.definition, tool.accepted or tool.seen),
+        lineage=lineage_of(rows, run) if run is not None else [],
+        agent_id=by.agent_id or by.id,
+    )
+
+
+def _asker(rows: Rows, by: Principal, run: Run | None) -> Asker:
+    agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
+    name = (agent.display_name or agent.name) if agent else by.name
+    return Asker(by=by.id, name=name, agent_id=by.agent_id, run_id=run.id if run else None)
+
+
+def _subject(by: Principal, run: Run | None, command: WantToolCall, tool: ServerTool) -> Subject:
+    return Subject(
+        tool=command.tool,
+        arguments=command.arguments,
+        profile=run.profile if run else "",
+        agent_id=by.agent_id or by.id,
+        run_id=run.id if run else "",
+        files={tool.offered_as: tool.seen.digest},  # what the tool says of itself is part of what is approved
+    )
+
+
+DECIDE: dict[type[Command], Decide] = {WantToolCall: want_tool_call}
