@@ -25,6 +25,7 @@ from greenroom.doors.rest import (
     uploads,
     waiting,
     workflow_files,
+    workflows,
 )
 from greenroom.hub import Hub
 
@@ -49,6 +50,7 @@ def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
         *policy.ENDPOINTS,
         *servers.ENDPOINTS,
         *workflow_files.ENDPOINTS,
+        *workflows.ENDPOINTS,
         *triggers.ENDPOINTS,
         *policy.ENDPOINTS,
         *audit.ENDPOINTS,

@@ -1,0 +1,278 @@
+"""Workflows and their runs, over REST."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import body_of, json, key_of, query_of, while_there
+from greenroom.gateway.workflow_files import embed_skills
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.profiles import find_profiles
+from greenroom.nouns.threads.queries import need_thread
+from greenroom.nouns.workflows import commands as c
+from greenroom.nouns.workflows.checking.problems import BadWorkflow
+from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.graph import Graph
+from greenroom.nouns.workflows.model import FACTS, Workflow, WorkflowFacts, WorkflowRun, WorkflowVersion
+from greenroom.nouns.workflows.queries import (
+    find_versions,
+    find_workflow_runs,
+    find_workflows,
+    need_version,
+    need_workflow,
+    need_workflow_run,
+)
+from greenroom.nouns.workflows.reading.load import parse_text, read_plain
+from greenroom.nouns.workflows.report import StepReport, WorkflowReport, report_of
+from greenroom.nouns.workflows.start import put_workflow, start_workflow, wait_for_workflow
+
+
+async def list_workflows(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(find_workflows(hub.rows))
+
+
+class WorkflowBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A workflow in any form that is known: as plain values, or as a text in YAML."""
+
+    definition: dict[str, Any] | None = None
+    text: str | None = None
+    source: str = ""
+
+
+class WorkflowShown(msgspec.Struct, kw_only=True):
+    """A workflow with its newest definition."""
+
+    workflow: Workflow
+    definition: Definition
+    layers: list[list[str]]
+
+
+async def read_definition(hub: Hub, definition: Any, text: str | None, source: str) -> Definition:
+    """The definition in a body, with the skills that it names, as far as they are on this machine."""
+    try:
+        if text is not None:
+            read = (await asyncio.to_thread(parse_text, text, source)).definition
+        elif definition is not None:
+            read = read_plain(definition)
+        else:
+            raise Refused("workflow_missing", "Send the workflow: `definition` with its values, or `text` in YAML.")
+    except BadWorkflow as bad:
+        problems = [msgspec.to_builtins(problem) for problem in bad.problems[:20]]
+        raise Refused("bad_workflow", str(bad), problems=problems) from bad
+    places = {profile.name: profile.definition.directory for profile in find_profiles(hub.rows)}
+    return await asyncio.to_thread(embed_skills, read, hub.data, places)
+
+
+async def put(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, WorkflowBody)
+    definition = await read_definition(hub, body.definition, body.text, body.source)
+    name = request.path_params["name"]
+    if name not in (definition.name, definition.id):
+        raise Refused("wrong_name", f"The workflow in the body is called '{definition.name}', not '{name[:80]}'.")
+    return json(await put_workflow(hub.log, by, definition, body.source))
+
+
+async def show(hub: Hub, by: Principal, request: Request) -> Response:
+    workflow = need_workflow(hub.rows, request.path_params["name"])
+    definition = need_version(hub.rows, workflow.digest).definition
+    return json(WorkflowShown(workflow=workflow, definition=definition, layers=Graph(definition).layers()))
+
+
+async def list_versions(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(find_versions(hub.rows, need_workflow(hub.rows, request.path_params["name"]).name))
+
+
+async def delete(hub: Hub, by: Principal, request: Request) -> Response:
+    await hub.log.do(c.DeleteWorkflow(by=by, name=request.path_params["name"]))
+    return Response(status_code=204)
+
+
+class NewWorkflowRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to carry out: a workflow by its name, or one that is sent along and kept."""
+
+    workflow: str | None = None
+    definition: dict[str, Any] | None = None
+    text: str | None = None
+    source: str = ""
+    inputs: dict[str, Any] = {}
+    thread_id: str | None = None
+    directory: str | None = None
+
+
+async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewWorkflowRun)
+    if body.thread_id is not None:
+        need_thread(hub.rows, by, body.thread_id)
+    definition = None
+    if body.workflow is None:
+        definition = await read_definition(hub, body.definition, body.text, body.source)
+    run = await start_workflow(
+        hub.log,
+        by,
+        body.workflow or (definition.name if definition else ""),
+        definition=definition,
+        source=body.source,
+        key=key_of(request),
+        inputs=body.inputs,
+        thread_id=body.thread_id,
+        directory=body.directory,
+    )
+    return json(run, 201)
+
+
+class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
+    workflow: str | None = None
+    status: str | None = None
+    before: int | None = None
+    limit: int = 50
+
+
+async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
+    page = query_of(request, RunsPage)
+    limit = max(1, min(page.limit, 500))
+    return json(
+        find_workflow_runs(hub.rows, by, workflow=page.workflow, status=page.status, before=page.before, limit=limit)
+    )
+
+
+class RunShown(msgspec.Struct, kw_only=True):
+    """A run with its definition and every step of it, those included to which nothing has happened yet."""
+
+    run: WorkflowRun
+    facts: WorkflowFacts
+    definition: Definition
+    layers: list[list[str]]
+    steps: list[StepReport]
+
+
+async def show_run(hub: Hub, by: Principal, request: Request) -> Response:
+    run = need_workflow_run(hub.rows, by, request.path_params["run_id"])
+    definition = need_version(hub.rows, run.digest).definition
+    return json(
+        RunShown(
+            run=run,
+            facts=hub.rows.get(FACTS, run.id) or WorkflowFacts(run_id=run.id),
+            definition=definition,
+            layers=Graph(definition).layers(),
+            steps=report_of(hub.rows, run).steps,
+        )
+    )
+
+
+async def show_report(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(report_of(hub.rows, need_workflow_run(hub.rows, by, request.path_params["run_id"])))
+
+
+class RunPatience(msgspec.Struct, frozen=True, kw_only=True):
+    for_s: float = 30
+
+
+async def wait_run(hub: Hub, by: Principal, request: Request) -> Response:
+    run = need_workflow_run(hub.rows, by, request.path_params["run_id"])
+    timeout_s = max(0.0, min(query_of(request, RunPatience).for_s, 3600))
+    ended = await while_there(request, wait_for_workflow(hub.log, run.id, timeout_s))
+    return json(ended or need_workflow_run(hub.rows, by, run.id))
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    reason: str = ""
+
+
+class RetryFrom(msgspec.Struct, frozen=True, kw_only=True):
+    step: str | None = None
+
+
+class Amendment(msgspec.Struct, frozen=True, kw_only=True):
+    step: str
+    changes: dict[str, Any]
+
+
+class Signal(msgspec.Struct, frozen=True, kw_only=True):
+    step: str
+    value: Any = None
+
+
+def _control(kind: type[Any], body: type[Any]) -> Callable[[Hub, Principal, Request], Awaitable[Response]]:
+    """An endpoint that gives a command about one run; the body's fields are the command's."""
+
+    async def control(hub: Hub, by: Principal, request: Request) -> Response:
+        given = msgspec.structs.asdict(await body_of(request, body))
+        run_id = request.path_params["run_id"]
+        await hub.log.do(kind(by=by, run_id=run_id, **{k: v for k, v in given.items() if k in kind.__struct_fields__}))
+        return json(need_workflow_run(hub.rows, by, run_id))
+
+    return control
+
+
+_NAMED = "/api/workflows/{name}"
+_ONE = "/api/workflow-runs/{run_id}"
+_BYTES = 8_388_608
+_CONTROLS: tuple[tuple[str, type[Any], type[Any], str], ...] = (
+    ("pause", c.PauseWorkflow, Why, "Begin nothing new in a run"),
+    ("resume", c.ResumeWorkflow, Why, "Let a paused run go on"),
+    ("abort", c.AbortWorkflow, Why, "End a run and all that it has started"),
+    ("retry", c.RetryWorkflow, RetryFrom, "Take a run up again, keeping what is finished"),
+    ("amend", c.AmendStep, Amendment, "Change a step that has not begun"),
+    ("signal", c.SignalStep, Signal, "Give a waiting step what it waits for"),
+)
+ENDPOINTS = [
+    Endpoint("GET", "/api/workflows", "read", list_workflows, "Workflows by name", answer=list[Workflow]),
+    Endpoint("GET", _NAMED, "read", show, "A workflow with its definition", answer=WorkflowShown),
+    Endpoint(
+        "PUT",
+        _NAMED,
+        "operate",
+        put,
+        "Make or replace a workflow",
+        body=WorkflowBody,
+        answer=Workflow,
+        max_bytes=_BYTES,
+    ),
+    Endpoint("DELETE", _NAMED, "operate", delete, "Forget a workflow; its runs go on", status=204),
+    Endpoint(
+        "GET", f"{_NAMED}/versions", "read", list_versions, "Its versions, newest first", answer=list[WorkflowVersion]
+    ),
+    Endpoint(
+        "GET",
+        "/api/workflow-runs",
+        "read",
+        list_runs,
+        "Runs of workflows, newest first",
+        query=RunsPage,
+        answer=list[WorkflowRun],
+    ),
+    Endpoint(
+        "POST",
+        "/api/workflow-runs",
+        "operate",
+        create_run,
+        "Carry a workflow out",
+        body=NewWorkflowRun,
+        answer=WorkflowRun,
+        status=201,
+        keyed=True,
+        max_bytes=_BYTES,
+    ),
+    Endpoint("GET", _ONE, "read", show_run, "A run with all its steps", answer=RunShown),
+    Endpoint("GET", f"{_ONE}/report", "read", show_report, "What each step did and cost", answer=WorkflowReport),
+    Endpoint(
+        "GET",
+        f"{_ONE}/wait",
+        "read",
+        wait_run,
+        "The run, once it is over or the time is",
+        query=RunPatience,
+        answer=WorkflowRun,
+    ),
+    *(
+        Endpoint("POST", f"{_ONE}/{name}", "operate", _control(kind, body), says, body=body, answer=WorkflowRun)
+        for name, kind, body, says in _CONTROLS
+    ),
+]

@@ -1,0 +1,140 @@
+"""What a run of a workflow has come to, step by step: who did it, how often, how long, and what it cost."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Rows
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.workflows.core.plan import Node, Plan
+from greenroom.nouns.workflows.model import Spent, WorkflowAttempt, WorkflowRun, WorkflowStep, step_of
+from greenroom.nouns.workflows.queries import find_attempts, find_steps, plan_of
+
+
+class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt at a step."""
+
+    number: int
+    status: str
+    began_at: int | None
+    ended_at: int | None
+    agent_id: str | None
+    agent_run: str | None
+    error: str | None
+    spent: Spent
+
+
+class StepReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of a run, or one item of a fan-out."""
+
+    id: str
+    name: str
+    kind: str
+    status: str
+    profile: str | None
+    agent: str | None
+    """The name of the agent that did it."""
+    attempts: list[AttemptReport]
+    began_at: int | None
+    ended_at: int | None
+    duration_ms: int | None
+    spent: Spent
+    waits_for: str | None
+    reason: str | None
+    error: str | None
+    output: Any
+    total: int
+    done: int
+
+
+class WorkflowReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A run with all its steps, those included to which nothing has happened yet."""
+
+    run: WorkflowRun
+    steps: list[StepReport]
+
+
+def report_of(rows: Rows, run: WorkflowRun) -> WorkflowReport:
+    """The report of a run; steps stand in the order of the plan, items after their fan-out."""
+    plan = plan_of(rows, run)
+    earlier: dict[str, list[WorkflowAttempt]] = {}
+    for attempt in find_attempts(rows, run.id):
+        earlier.setdefault(attempt.step, []).append(attempt)
+    return WorkflowReport(
+        run=run,
+        steps=[
+            _step(rows, plan.nodes[step_of(step.id)], step, earlier.get(step.id, []))
+            for step in every_step(plan, run, find_steps(rows, run.id))
+        ],
+    )
+
+
+def every_step(plan: Plan, run: WorkflowRun, found: list[WorkflowStep]) -> list[WorkflowStep]:
+    """All steps of a run in order; those without a row are pending."""
+    rows = {step.id: step for step in found}
+    items: dict[str, list[WorkflowStep]] = {}
+    for step in found:
+        if step.index is not None:
+            items.setdefault(step_of(step.id), []).append(step)
+    backs = [step_id for step_id, node in plan.nodes.items() if node.is_rollback and step_id in rows]
+    out: list[WorkflowStep] = []
+    for step_id in (*plan.order, *backs):
+        out.append(rows.get(step_id) or WorkflowStep(run_id=run.id, id=step_id))
+        out += sorted(items.get(step_id, []), key=lambda step: step.index or 0)
+    return out
+
+
+def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAttempt]) -> StepReport:
+    agent = rows.get(AGENTS, step.agent_id) if step.agent_id else None
+    before = sum((one.spent for one in earlier), Spent())
+    attempts = [
+        AttemptReport(
+            number=one.number,
+            status=one.status,
+            began_at=one.began_at,
+            ended_at=one.ended_at,
+            agent_id=one.agent_id,
+            agent_run=one.agent_run,
+            error=one.error,
+            spent=one.spent,
+        )
+        for one in earlier
+    ]
+    if step.attempt > (earlier[-1].number if earlier else 0):
+        own = Spent(
+            step.spent.input_tokens - before.input_tokens,
+            step.spent.output_tokens - before.output_tokens,
+            step.spent.cost_usd - before.cost_usd,
+        )
+        attempts.append(
+            AttemptReport(
+                number=step.attempt,
+                status=step.status,
+                began_at=step.began_at,
+                ended_at=step.ended_at,
+                agent_id=step.agent_id,
+                agent_run=step.agent_run,
+                error=step.error,
+                spent=own,
+            )
+        )
+    began = attempts[0].began_at if attempts else step.began_at
+    return StepReport(
+        id=step.id,
+        name=node.step.name,
+        kind=node.kind,
+        status=step.status,
+        profile=node.step.profile or node.step.agent_runtime,
+        agent=agent.name if agent else None,
+        attempts=attempts,
+        began_at=began,
+        ended_at=step.ended_at,
+        duration_ms=step.ended_at - began if step.ended_at is not None and began is not None else None,
+        spent=step.spent,
+        waits_for=step.waits_for,
+        reason=step.reason,
+        error=step.error,
+        output=step.output,
+        total=step.total,
+        done=step.done,
+    )

@@ -1,0 +1,57 @@
+"""Starting runs of workflows and waiting for them, as doors do it."""
+
+import asyncio
+from typing import Any
+
+from greenroom.log.ids import new_id
+from greenroom.log.log import Log
+from greenroom.log.model import Commit
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.workflows.commands import PutWorkflow, StartWorkflow
+from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.events import WorkflowBegan
+from greenroom.nouns.workflows.model import ENDED, WORKFLOW_RUNS, Workflow, WorkflowRun
+from greenroom.nouns.workflows.queries import digest_of, need_workflow
+
+
+async def put_workflow(log: Log, by: Principal, definition: Definition, source: str = "") -> Workflow:
+    """Keep a definition under its name."""
+    await log.do(PutWorkflow(by=by, definition=definition, source=source))
+    return need_workflow(log.rows, definition.name)
+
+
+async def start_workflow(
+    log: Log, by: Principal, workflow: str, *, definition: Definition | None = None, source: str = "", **fields: Any
+) -> WorkflowRun:
+    """Have a workflow carried out; returns as soon as that is written down. A definition is kept first."""
+    if definition is not None:
+        await put_workflow(log, by, definition, source)
+        fields["digest"] = digest_of(definition)
+    done = await log.do(StartWorkflow(by=by, run_id=new_id("wfr"), workflow=workflow, **fields))
+    began: WorkflowBegan = done.first(WorkflowBegan)
+    run = log.rows.get(WORKFLOW_RUNS, began.run_id)
+    assert run is not None  # noqa: S101 it was just written
+    return run
+
+
+async def wait_for_workflow(log: Log, run_id: str, timeout_s: float) -> WorkflowRun | None:
+    """The run once it is over, or None when it is not over after the time."""
+    over = asyncio.Event()
+
+    def on_commit(commit: Commit) -> None:
+        if any(change.table is WORKFLOW_RUNS and change.key == run_id for change in commit.changes):
+            over.set()
+
+    leave = log.subscribe(on_commit)
+    try:
+        async with asyncio.timeout(timeout_s):
+            while True:
+                run = log.rows.get(WORKFLOW_RUNS, run_id)
+                if run is None or run.status in ENDED:
+                    return run
+                over.clear()
+                await over.wait()
+    except TimeoutError:
+        return None
+    finally:
+        leave()
