@@ -52,7 +52,6 @@ def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
         *workflow_files.ENDPOINTS,
         *workflows.ENDPOINTS,
         *triggers.ENDPOINTS,
-        *policy.ENDPOINTS,
         *audit.ENDPOINTS,
         *metrics.endpoints(hub),
         openapi.endpoint_of(lambda: others),
