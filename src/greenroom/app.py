@@ -6,8 +6,9 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from starlette.types import ASGIApp
@@ -20,15 +21,15 @@ from greenroom.doors.server import HubServer, bind, config_of, url_of
 from greenroom.gateway.calling import calling
 from greenroom.hub import Hub
 from greenroom.log import failpoints
-from greenroom.log.blobs import Blobs
 from greenroom.log.clock import Clock, SystemClock
-from greenroom.log.directory import FILES, HUB_FILE, OPERATOR_TOKEN, StoreUnusable, own
+from greenroom.log.directory import HUB_FILE, OPERATOR_TOKEN, StoreUnusable, own
 from greenroom.log.errors import Unavailable
+from greenroom.log.leading import lead
 from greenroom.log.log import Log
+from greenroom.log.opening import open_blobs, open_store
 from greenroom.log.reactors import run_reactor
 from greenroom.log.rebuild import ensure_rows
 from greenroom.log.signals import Signals
-from greenroom.log.store_sqlite import SqliteStore
 from greenroom.nouns.access.model import HUB, CreateCredential
 from greenroom.nouns.access.queries import get_principal
 from greenroom.nouns.access.tokens import new_token
@@ -61,7 +62,7 @@ async def open_hub(
     """A running hub without doors: its log, its reactors and its timers."""
     failpoints.arm(settings.failpoint)
     clock = clock or SystemClock()
-    store = SqliteStore(data, NOUNS)
+    store = open_store(data, settings, NOUNS)
     with store.usable():
         ensure_rows(store, NOUNS, progress)
     log = Log(store, NOUNS, settings, clock)
@@ -69,8 +70,9 @@ async def open_hub(
     presence = Presence(clock, signals, settings.online_s)
     waiters = Waiters(clock, presence, settings.max_waits_per_agent)
     deliveries = Deliveries(log)
+    store.hear_others(log.announce)
     log.subscribe(waiters.on_commit)
-    blobs = Blobs(data / FILES, lambda name: is_file_named(log.rows, name))
+    blobs = open_blobs(data, settings, lambda name: is_file_named(log.rows, name))
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
     hub = Hub(settings, data, _instance(data), store, log, blobs, signals, presence, bus, Asking(log))
     coordinator = Coordinator(log, presence, waiters)
@@ -79,14 +81,10 @@ async def open_hub(
         await _ensure_operator(hub)
         async with asyncio.TaskGroup() as tasks:
             background = [
+                tasks.create_task(store.listen(hub.instance), name="other hubs"),
                 tasks.create_task(deliveries.run(), name="deliveries"),
-                tasks.create_task(_again(settings.coordinator_s, coordinator.look), name="coordinator"),
                 tasks.create_task(_again(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
-                tasks.create_task(run_reactor(log, drop_files(log.rows, blobs), hub.reactor_errors), name="drop_files"),
-                tasks.create_task(Engine(log, HubWorld(log, data), hub.reactor_errors).run(), name="workflows"),
-                tasks.create_task(run_reactor(log, message_reactor(log), hub.reactor_errors), name="workflow messages"),
-                tasks.create_task(run_reactor(log, trigger_reactor(log), hub.reactor_errors), name="workflow triggers"),
-                tasks.create_task(_again(LOOK_S, Clockwork(log).look), name="workflow clock"),
+                tasks.create_task(lead(store, "hub", lambda: _duties(hub, coordinator)), name="lead"),
             ]
             try:
                 yield hub
@@ -100,6 +98,20 @@ async def open_hub(
         log.stop()
         await writer
         await store.close()
+        blobs.close()
+
+
+def _duties(hub: Hub, coordinator: Coordinator) -> list[Coroutine[Any, Any, None]]:
+    """What one hub does for all that share the log."""
+    log, errors = hub.log, hub.reactor_errors
+    return [
+        _again(hub.settings.coordinator_s, coordinator.look),
+        run_reactor(log, drop_files(log.rows, hub.blobs), errors),
+        Engine(log, HubWorld(log, hub.data), errors).run(),
+        run_reactor(log, message_reactor(log), errors),
+        run_reactor(log, trigger_reactor(log), errors),
+        _again(LOOK_S, Clockwork(log).look),
+    ]
 
 
 def _alone(error: BaseException) -> BaseException:

@@ -20,6 +20,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The address to listen on. Beyond loopback it needs TLS or allow_plaintext."""
     port: int = PORT
     """The one port of every door; 0 takes a free one."""
+    database: str | None = None
+    """A PostgreSQL database (postgresql://...) that keeps the log, for several hubs together; else a file here."""
     bus_name: str = "Greenroom"
     """The name that clients are shown."""
     allowed_hosts: list[str] = []

@@ -14,7 +14,7 @@ import pytest
 
 from greenroom.log import backup as module
 from greenroom.log.backup import Manifest, backup
-from greenroom.log.blobs import Blobs
+from greenroom.log.blobs import FileBlobs
 from greenroom.log.check import check
 from greenroom.log.directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
@@ -35,7 +35,7 @@ def notebook(tmp_path: Path) -> Path:
 
 
 async def fill(data: Path) -> None:
-    file = Blobs(data / "files").keep(STORY)
+    file = FileBlobs(data / "files").keep(STORY)
     async with open_notebook(data) as log:
         await asyncio.gather(*[log.do(note(n, f"thought {n}", key=f"k{n}")) for n in range(50)])
         await log.do(note("story", "a long", file=file))

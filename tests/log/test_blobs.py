@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.log.blobs import Blobs
+from greenroom.log.blobs import FileBlobs
 
 
 def test_bytes_are_kept_under_their_digest_once_and_for_the_owner_only(tmp_path: Path) -> None:
-    blobs = Blobs(tmp_path / "files")
+    blobs = FileBlobs(tmp_path / "files")
     name = blobs.keep(b"a long story")
     assert name == hashlib.sha256(b"a long story").hexdigest()
     assert blobs.keep(b"a long story") == name
@@ -22,7 +22,7 @@ def test_bytes_are_kept_under_their_digest_once_and_for_the_owner_only(tmp_path:
 
 
 def test_the_same_bytes_from_many_threads_are_one_whole_file(tmp_path: Path) -> None:
-    blobs = Blobs(tmp_path)
+    blobs = FileBlobs(tmp_path)
     data = b"x" * 1_000_000
     with ThreadPoolExecutor(8) as threads:
         names = set(threads.map(lambda _: blobs.keep(data), range(40)))
@@ -32,7 +32,7 @@ def test_the_same_bytes_from_many_threads_are_one_whole_file(tmp_path: Path) -> 
 
 
 def test_a_dropped_file_is_gone_and_dropping_it_again_is_nothing(tmp_path: Path) -> None:
-    blobs = Blobs(tmp_path)
+    blobs = FileBlobs(tmp_path)
     name = blobs.keep(b"x")
     blobs.release(name)
     blobs.drop(name)
@@ -42,7 +42,7 @@ def test_a_dropped_file_is_gone_and_dropping_it_again_is_nothing(tmp_path: Path)
 
 
 def test_a_file_that_somebody_is_about_to_name_is_not_dropped(tmp_path: Path) -> None:
-    blobs = Blobs(tmp_path)
+    blobs = FileBlobs(tmp_path)
     name = blobs.keep(b"x")
     blobs.keep(b"x")
     blobs.release(name)
@@ -55,7 +55,7 @@ def test_a_file_that_somebody_is_about_to_name_is_not_dropped(tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", ["", "..", "../../etc/passwd", "A" * 64, "a" * 63, "a" * 64 + "\n", "/" + "a" * 63])
 def test_a_name_that_is_no_digest_leads_nowhere(tmp_path: Path, name: str) -> None:
-    blobs = Blobs(tmp_path)
+    blobs = FileBlobs(tmp_path)
     with pytest.raises(ValueError):
         blobs.path(name)
     assert blobs.read(name) is None

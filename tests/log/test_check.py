@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from greenroom.log.blobs import Blobs
+from greenroom.log.blobs import FileBlobs
 from greenroom.log.check import Checked, Finding, check
 from greenroom.log.directory import StoreUnusable
 from greenroom.log.rebuild import forget_rows
@@ -20,7 +20,7 @@ NOUNS = (NOTEBOOK,)
 
 async def fill(data: Path) -> None:
     """A notebook in which everything has happened that can."""
-    file = Blobs(data / "files").keep(b"a long story")
+    file = FileBlobs(data / "files").keep(b"a long story")
     async with open_notebook(data) as log:
         await asyncio.gather(*[log.do(note(n, f"thought {n} of many", page=f"page{n % 3}")) for n in range(30)])
         await log.do(note("story", "a long", file=file, key="k1"))

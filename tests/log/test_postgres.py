@@ -27,7 +27,7 @@ async def hub_on(data: Path, url: str) -> AsyncIterator[Log]:
     ensure_rows(store, (NOTEBOOK,))
     log = Log(store, (NOTEBOOK,), Settings())
     store.hear_others(log.announce)
-    tasks = [asyncio.create_task(log.run()), asyncio.create_task(store.listen())]
+    tasks = [asyncio.create_task(log.run()), asyncio.create_task(store.listen(data.name))]
     try:
         yield log
     finally:
@@ -121,10 +121,10 @@ async def test_one_hub_leads_and_another_takes_over_when_it_is_gone(tmp_path: Pa
         leads = asyncio.Event()
 
         async def follow(store: PostgresStore) -> None:
-            async with store.leading():
+            async with store.leading("all"):
                 leads.set()
 
-        async with a.store.leading():
+        async with a.store.leading("all"):
             following = asyncio.create_task(follow(b.store))
             await b.do(note(1))
             assert not leads.is_set()

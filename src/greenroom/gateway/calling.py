@@ -3,13 +3,15 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
 
 from greenroom.gateway.local_node import ensure_local_node, keep_local_node
 from greenroom.gateway.policy_file import load_policy, watch_policy
 from greenroom.gateway.profile_files import load_profiles, watch_profiles
 from greenroom.gateway.timers import expire_runs, time_asks
 from greenroom.hub import Hub
+from greenroom.log.leading import lead
 from greenroom.log.reactors import run_reactor
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.nodes.model import NODES, LoseNode
@@ -23,17 +25,10 @@ _LOOK_S = 1.0
 @contextlib.asynccontextmanager
 async def calling(hub: Hub) -> AsyncIterator[None]:
     """All that, for as long as the hub has doors."""
-    await load_policy(hub)
-    await load_profiles(hub, SHIPPED)
-    for node in hub.rows.find(NODES, {"state": "connected"}):  # as it was when the hub went down
-        await hub.log.do(LoseNode(by=HUB, node_id=node.id, epoch=node.epoch))
-    waker = Waker(hub.log, hub.bus).reactor()
-    tasks = [
-        asyncio.create_task(_look(hub), name="timers"),
-        asyncio.create_task(watch_policy(hub), name="policy file"),
-        asyncio.create_task(watch_profiles(hub, SHIPPED), name="profile files"),
-        asyncio.create_task(run_reactor(hub.log, waker, hub.reactor_errors), name="wake"),
-    ]
+    if not hub.store.is_shared:
+        await _read_files(hub)
+    await _lose_nodes(hub)
+    tasks = [asyncio.create_task(lead(hub.store, "agents", lambda: _duties(hub)), name="lead of agents")]
     if hub.settings.local_node:
         await ensure_local_node(hub)
         tasks.append(asyncio.create_task(keep_local_node(hub), name="local node"))
@@ -43,6 +38,39 @@ async def calling(hub: Hub) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _duties(hub: Hub) -> list[Coroutine[Any, Any, None]]:
+    """What one hub does for all that share the log."""
+    waker = Waker(hub.log, hub.bus).reactor()
+    duties = [_look(hub), _watch_files(hub), run_reactor(hub.log, waker, hub.reactor_errors)]
+    return [*duties, _watch_hubs(hub)] if hub.store.is_shared else duties
+
+
+async def _read_files(hub: Hub) -> None:
+    await load_policy(hub)
+    await load_profiles(hub, SHIPPED)
+
+
+async def _watch_files(hub: Hub) -> None:
+    if hub.store.is_shared:
+        await _read_files(hub)
+    await asyncio.gather(watch_policy(hub), watch_profiles(hub, SHIPPED))
+
+
+async def _lose_nodes(hub: Hub) -> None:
+    """Nodes whose connection went down with its hub cannot be reached until they dial in again."""
+    for node in hub.rows.find(NODES, {"state": "connected"}):
+        if node.hub == hub.instance or not hub.store.is_alive(node.hub):
+            await hub.log.do(LoseNode(by=HUB, node_id=node.id, epoch=node.epoch))
+
+
+async def _watch_hubs(hub: Hub) -> None:
+    while True:
+        await asyncio.sleep(_LOOK_S)
+        for node in hub.rows.find(NODES, {"state": "connected"}):
+            if node.hub != hub.instance and not hub.store.is_alive(node.hub):
+                await hub.log.do(LoseNode(by=HUB, node_id=node.id, epoch=node.epoch))
 
 
 async def _look(hub: Hub) -> None:

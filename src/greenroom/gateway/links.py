@@ -112,6 +112,7 @@ class Links:
                 labels=hello.labels,
                 capacity=hello.capacity,
                 drivers=hello.drivers,
+                hub=self._hub.instance,
             )
         )
         node = self._hub.rows.get(NODES, node_id)

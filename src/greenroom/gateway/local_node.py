@@ -76,12 +76,13 @@ async def ensure_local_node(hub: Hub) -> None:
     if text and get_principal(hub.rows, text, hub.log.clock.now()) is not None:
         return
     token = new_token("node")
-    local = next((node for node in hub.rows.find(NODES) if node.local), None)
+    name = f"local-{hub.instance}" if hub.store.is_shared else "local"
+    local = next((node for node in hub.rows.find(NODES) if node.local and node.name == name), None)
     if local is None:
         join = JoinNode(
             by=HUB,
             node_id=new_id("node"),
-            name="local",
+            name=name,
             credential_id=token.credential_id,
             digest=token.digest,
             local=True,

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from greenroom.log.directory import sync_folder
 from greenroom.log.errors import Unavailable
@@ -15,7 +16,34 @@ from greenroom.log.ids import new_id
 _NAME = re.compile(r"[0-9a-f]{64}")
 
 
-class Blobs:
+class Blobs(Protocol):
+    """Payloads by the digest of their bytes."""
+
+    def keep(self, data: bytes) -> str:
+        """Store the bytes and return their name; the same bytes are stored once.
+
+        They are held from now on: to be released when the log names them, or does not want them.
+        """
+        ...
+
+    def release(self, name: str) -> None:
+        """Who kept it has no more need to hold it."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes, or None when there are none under this name."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """Remove a payload that nothing names any more; one that somebody holds stays, and is their concern."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        ...
+
+
+class FileBlobs:
     """A folder of files; what is returned from `keep` is on disk."""
 
     def __init__(self, folder: Path, is_named: Callable[[str], bool] = lambda name: False) -> None:
@@ -26,10 +54,6 @@ class Blobs:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def keep(self, data: bytes) -> str:
-        """Store the bytes and return their name; the same bytes are stored once.
-
-        They are held from now on: to be released when the log names them, or does not want them.
-        """
         name = hashlib.sha256(data).hexdigest()
         with self._lock:
             self._held[name] += 1
@@ -41,7 +65,6 @@ class Blobs:
         return name
 
     def release(self, name: str) -> None:
-        """Who kept it has no more need to hold it."""
         with self._lock:
             self._held[name] -= 1
             if self._held[name] <= 0:
@@ -65,7 +88,6 @@ class Blobs:
             raise Unavailable("storage_full", f"The disk did not take the file ({error}).", 5) from error
 
     def read(self, name: str) -> bytes | None:
-        """The bytes, or None when there are none under this name."""
         try:
             with os.fdopen(os.open(self.path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
                 return file.read()
@@ -75,7 +97,6 @@ class Blobs:
             raise Unavailable("storage_unreadable", f"The file cannot be read just now ({error}).", 5) from error
 
     def drop(self, name: str) -> None:
-        """Remove a file that nothing names any more; one that somebody holds stays, and is their concern."""
         with self._lock:
             if name not in self._held and not self._is_named(name):
                 self.path(name).unlink(missing_ok=True)
@@ -83,6 +104,9 @@ class Blobs:
     def names(self) -> list[str]:
         """All names held."""
         return sorted(path.name for path in self.folder.glob("*/*") if _NAME.fullmatch(path.name))
+
+    def close(self) -> None:
+        pass
 
     def path(self, name: str) -> Path:
         """Where a name is kept; a name that is no digest raises ValueError."""

@@ -1,9 +1,10 @@
 """What the log needs of a database. SQLite is the first; the contract is written so that PostgreSQL can be another."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol, TypeVar
 
-from greenroom.log.model import Change, Event, Recorded, Rows, Tx
+from greenroom.log.model import Change, Commit, Event, Recorded, Rows, Tx
 
 T = TypeVar("T")
 
@@ -30,6 +31,9 @@ class WriteTx(Tx, Protocol):
 
 class Store(Protocol):
     """One durable log with its rows. Writes of several tasks take turns."""
+
+    is_shared: bool
+    """Whether other hubs may write to it too."""
 
     @property
     def rows(self) -> Rows:
@@ -77,6 +81,22 @@ class Store(Protocol):
 
     async def forget_commands(self, before: int) -> int:
         """Forget command keys from before a time; returns how many."""
+        ...
+
+    def hear_others(self, announce: Callable[[Commit], None]) -> None:
+        """Have what other hubs commit announced here, each commit once and in its place among our own."""
+        ...
+
+    async def listen(self, hub: str) -> None:
+        """Be on the database under this name, and look at what other hubs commit; to be run as a task."""
+        ...
+
+    def leading(self, part: str) -> AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
+        """Wait until this hub is the one that sees to a part of the work; yields what waits until it is so no more."""
+        ...
+
+    def is_alive(self, hub: str) -> bool:
+        """Whether another hub, of this name, is on the database just now."""
         ...
 
     async def close(self) -> None:

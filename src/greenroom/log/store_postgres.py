@@ -7,7 +7,8 @@ rows. Here the next seq is read and used under one lock that lasts until the com
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+import zlib
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +26,8 @@ from greenroom.log.postgres_tx import CHANNEL, WRITER_LOCK, PostgresSnapshot, Po
 
 T = TypeVar("T")
 SCHEMA = 1
-_LEADER_LOCK = 0x67_72_65_65_02
+_LEADER_LOCK = 0x67_72_65_66
+_HUBS_LOCK = 0x67_72_65_65
 _RETRY_S = 1.0
 _LOST = (psycopg.OperationalError, psycopg.InterfaceError)
 _MECHANISM = """
@@ -44,8 +46,15 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
 
+def _number(name: str) -> int:
+    """A name as a lock takes it."""
+    return zlib.crc32(name.encode()) & 0x7FFF_FFFF
+
+
 class PostgresStore:
     """The store of one hub among several on the same database; the data directory is its own."""
+
+    is_shared: bool = True
 
     def __init__(self, data: Path, url: str, nouns: Iterable[Noun]) -> None:
         self._url = url
@@ -146,16 +155,17 @@ class PostgresStore:
         """Have what other hubs commit announced here, each commit once and in its place among our own."""
         self._others = announce
 
-    async def listen(self) -> None:
-        """Look for what other hubs have committed whenever the database says so; to be run as a task."""
+    async def listen(self, hub: str) -> None:
+        """Be on the database under this name, and look at what other hubs commit; to be run as a task."""
         while True:
             try:
-                await self._listen()
+                await self._listen(hub)
             except _LOST:
                 await asyncio.sleep(_RETRY_S)
 
-    async def _listen(self) -> None:
+    async def _listen(self, hub: str) -> None:
         async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5) as connection:
+            await connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HUBS_LOCK, _number(hub)))
             await connection.execute(f"LISTEN {CHANNEL}")
             await self._look_at_others()
             async for notice in connection.notifies():
@@ -188,14 +198,37 @@ class PostgresStore:
         self._others(Commit(head, tuple(records), tuple(changes), frozenset(change.table for change in changes)))
 
     @contextlib.asynccontextmanager
-    async def leading(self) -> AsyncIterator[Callable[[], bool]]:
-        """Wait until this hub is the one that reacts and keeps time; yields whether it still is.
+    async def leading(self, part: str) -> AsyncIterator[Callable[[], Coroutine[Any, Any, None]]]:
+        """Wait until this hub is the one that sees to a part of the work; yields what waits until it is so no more.
 
         The lock belongs to a connection of its own: when the hub dies, the next one has it at once.
         """
-        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5) as connection:
-            await connection.execute("SELECT pg_advisory_lock(%s)", (_LEADER_LOCK,))
-            yield lambda: not connection.closed
+        connection = await self._take_lead(part)
+
+        async def until_lost() -> None:
+            with contextlib.suppress(*_LOST):
+                while True:
+                    await asyncio.sleep(_RETRY_S)
+                    await connection.execute("SELECT 1")
+
+        try:
+            yield until_lost
+        finally:
+            await connection.close()
+
+    async def _take_lead(self, part: str) -> "psycopg.AsyncConnection[tuple[Any, ...]]":
+        while True:
+            try:
+                connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5)
+                await connection.execute("SELECT pg_advisory_lock(%s, %s)", (_LEADER_LOCK, _number(part)))
+                return connection
+            except _LOST:
+                await asyncio.sleep(_RETRY_S)
+
+    def is_alive(self, hub: str) -> bool:
+        """Whether the hub of this name is on the database just now."""
+        query = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted"
+        return self.rows.run(query, (_HUBS_LOCK, _number(hub))).fetchone() is not None
 
     async def read(self, work: Callable[[PostgresSnapshot], T]) -> T:
         def run() -> T:

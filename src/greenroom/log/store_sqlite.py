@@ -6,9 +6,9 @@ SQLite's WAL publishes a commit to readers after it has synced it, so whatever `
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +21,8 @@ from greenroom.log.directory import FILE, Mark, own
 from greenroom.log.directory import StoreUnusable as StoreUnusable
 from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
-from greenroom.log.model import Change, Event, Noun, Recorded, Table
+from greenroom.log.leading import alone
+from greenroom.log.model import Change, Commit, Event, Noun, Recorded, Table
 from greenroom.log.sqlite_file import connect, usable
 from greenroom.log.sqlite_row_writer import SqliteRowWriter
 from greenroom.log.sqlite_rows import SqliteRows
@@ -159,6 +160,8 @@ class SqliteSnapshot(SqliteRows):
 
 class SqliteStore:
     """The store of one hub. It owns the data directory while it is open."""
+
+    is_shared: bool = False
 
     def __init__(self, data: Path, nouns: Iterable[Noun]) -> None:
         self.path = data / FILE
@@ -332,6 +335,18 @@ class SqliteStore:
             self._rollback()
             raise
         self._tx.changed = {}
+
+    def hear_others(self, announce: Callable[[Commit], None]) -> None:
+        """There are none."""
+
+    async def listen(self, hub: str) -> None:
+        """There is nobody to listen to."""
+
+    def leading(self, part: str) -> AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
+        return alone()
+
+    def is_alive(self, hub: str) -> bool:
+        return False
 
     async def close(self) -> None:
         if self._noted:

@@ -61,6 +61,7 @@ def connect_node(rows: Rows, command: ConnectNode, context: Context) -> list[Eve
             labels=command.labels,
             capacity=command.capacity,
             drivers=command.drivers,
+            hub=command.hub,
         )
     ]
 

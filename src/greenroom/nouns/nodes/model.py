@@ -24,6 +24,8 @@ class Node(Row, frozen=True, kw_only=True):
     """Drivers found there, with the version of their runtime."""
     local: bool = False
     """The hub's own machine."""
+    hub: str = ""
+    """The hub that it is connected to, where several share a log."""
     changed_at: int = 0
 
 
@@ -61,6 +63,7 @@ class ConnectNode(Command, frozen=True, kw_only=True):
     labels: list[str]
     capacity: int
     drivers: dict[str, str]
+    hub: str = ""
 
 
 class LoseNode(Command, frozen=True, kw_only=True):
@@ -96,6 +99,7 @@ class NodeConnected(Event, frozen=True, kw_only=True):
     labels: list[str]
     capacity: int
     drivers: dict[str, str]
+    hub: str = ""
 
 
 class NodeLost(Event, frozen=True, kw_only=True):

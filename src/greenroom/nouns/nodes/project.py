@@ -35,6 +35,7 @@ def node_connected(tx: Tx, event: NodeConnected, record: Recorded) -> None:
         labels=event.labels,
         capacity=event.capacity,
         drivers=event.drivers,
+        hub=event.hub,
         changed_at=record.at,
     )
 

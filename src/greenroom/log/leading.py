@@ -1,0 +1,38 @@
+"""What only one of several hubs on a database does: reacting, keeping time, reading files of profiles and rules."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from greenroom.log.store import Store
+
+Duties = Callable[[], list[Coroutine[Any, Any, None]]]
+
+
+class _Lost(Exception):
+    """Another hub may lead now."""
+
+
+async def lead(store: Store, part: str, duties: Duties) -> None:
+    """Carry the duties of one part out for as long as this hub leads, and again when it does so again; to be run as a task."""
+    while True:
+        async with store.leading(part) as until_lost:
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    for duty in duties():
+                        tasks.create_task(duty)
+                    await until_lost()
+                    raise _Lost
+            except* _Lost:
+                pass
+
+
+@asynccontextmanager
+async def alone() -> AsyncIterator[Callable[[], Coroutine[Any, Any, None]]]:
+    """The lead of a hub that shares its log with nobody: it is never lost."""
+
+    async def never() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    yield never
