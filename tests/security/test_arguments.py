@@ -37,7 +37,7 @@ NASTY = st.sampled_from(
         "null",
     ]
 )
-SKIPPED = frozenset({"spawn_agent", "agent_invite", "run_wait", "run_status"})
+SKIPPED = frozenset({"spawn_agent", "agent_invite", "run_wait", "run_status", "workflow_start"})
 """Tools that start agents or wait for them have tests of their own."""
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from greenroom.doors import claudia_workflows
 from greenroom.doors.credentials import Bucket, peer_of
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.hub import Hub
@@ -57,7 +58,8 @@ class AgentStatusQuery(
     session_id: str | None = None
 
 
-_decode = msgspec.json.Decoder(AgentSpawn | AgentCancel | AgentStatusQuery).decode
+Wish = AgentSpawn | AgentCancel | AgentStatusQuery | claudia_workflows.WorkflowStart
+_decode = msgspec.json.Decoder(Wish).decode
 
 
 class BinaryFrames(Protocol):
@@ -106,6 +108,7 @@ class Client:
         self._by = by
         self._news: list[Json] = []
         self._changed: dict[str, None] = {}
+        self._flows: dict[str, None] = {}
         self._wake = asyncio.Event()
         self._ending: tuple[int, str] | None = None
         self._sessions: dict[str, str] = {}
@@ -140,8 +143,10 @@ class Client:
             self._wake.clear()
             news, self._news = self._news, []
             changed, self._changed = self._changed, {}
+            flows, self._flows = self._flows, {}
             runs = [self._hub.rows.get(RUNS, run_id) for run_id in changed]
             frames = news + [self._update(run) for run in runs if run is not None]
+            frames += [flow for one in flows if (flow := claudia_workflows.update_of(self._hub, one)) is not None]
             for frame in frames if self._ending is None or self._ending[0] != 1000 else ():
                 async with asyncio.timeout(_SEND_S):
                     await send({"type": "websocket.send", "text": json.dumps(frame, ensure_ascii=False)})
@@ -159,7 +164,7 @@ class Client:
         except (Refused, Unavailable) as no:
             self._tell({"type": "error", "code": no.code, "message": no.message})
 
-    async def _do(self, wish: AgentSpawn | AgentCancel | AgentStatusQuery) -> None:
+    async def _do(self, wish: Wish) -> None:
         log = self._hub.log
         match wish:
             case AgentSpawn():
@@ -175,6 +180,10 @@ class Client:
                 cancel = CancelRun(by=self._by, run_id=wish.agent_run_id, cascade=wish.cascade, order_seed=seed)
                 await log.do(cancel)
                 self._see(need_run(log.rows, self._by, wish.agent_run_id))
+            case claudia_workflows.WorkflowStart():
+                started = await claudia_workflows.start(self._hub, self._by, wish)
+                self._flows[started.id] = None
+                self._wake.set()
             case AgentStatusQuery():
                 for run in self._asked_for(wish):
                     self._see(run)
@@ -199,6 +208,9 @@ class Client:
                     self._tell({"type": "agent_spawned", "parentRunId": event.parent_id, "childRun": child})
             elif isinstance(event, MessagePosted) and event.agent:
                 self._relay(event)
+        for run_id in claudia_workflows.changed_runs(self._hub, self._by, commit):
+            self._flows[run_id] = None
+            self._wake.set()
         for change in commit.changes:
             if change.table is RUNS and change.row is not None:
                 self._see(change.row)

@@ -23,6 +23,9 @@ from greenroom.nouns.threads.events import ThreadDeleted
 from greenroom.nouns.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
 from greenroom.nouns.threads.queries import may_see
 from greenroom.nouns.threads.templates import BUILTIN
+from greenroom.nouns.workflows.model import ATTEMPTS as WORKFLOW_ATTEMPTS
+from greenroom.nouns.workflows.model import FACTS, STEPS, WORKFLOW_RUNS, WORKFLOWS
+from greenroom.nouns.workflows.queries import may_see_workflow_run
 
 replace = msgspec.structs.replace
 ALL = ""
@@ -185,6 +188,20 @@ _VIEWS = (
         limit=500,
         keyed=True,
         sees=may_see_run,
+    ),
+    View("workflows", "read", (Part(WORKFLOW_RUNS, long=True), Part(WORKFLOWS)), limit=300, sees=may_see_workflow_run),
+    View(
+        "workflow",
+        "read",
+        (
+            Part(WORKFLOW_RUNS, _own_key, _keyed),
+            Part(FACTS, _own_key, _keyed),
+            Part(WORKFLOW_ATTEMPTS, _run_of, _in_run),
+            Part(STEPS, _run_of, _in_run, long=True),
+        ),
+        limit=10_000,
+        keyed=True,
+        sees=may_see_workflow_run,
     ),
     View("inbox", "answer", (Part(ASKS, long=True, at_first={"state": "open"}),), sees=may_see_ask),
     View("policy", "operate", (Part(STATE), Part(RULES), Part(GRANTS, long=True))),

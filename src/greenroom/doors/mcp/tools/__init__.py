@@ -13,6 +13,7 @@ from greenroom.doors.mcp.tools.served import served
 from greenroom.doors.mcp.tools.templates import TEMPLATE_TOOLS
 from greenroom.doors.mcp.tools.thread_admin import THREAD_ADMIN_TOOLS
 from greenroom.doors.mcp.tools.threads import THREAD_TOOLS
+from greenroom.doors.mcp.tools.workflows import WORKFLOW_TOOLS
 
 TOOLS: tuple[Tool[Any], ...] = tuple(
     served(tool)
@@ -26,5 +27,6 @@ TOOLS: tuple[Tool[Any], ...] = tuple(
         *AGENT_TOOLS,
         *TEMPLATE_TOOLS,
         *RUN_TOOLS,
+        *WORKFLOW_TOOLS,
     )
 )

@@ -1,0 +1,148 @@
+"""Tools by which workflows are listed, started, looked at and steered."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.log.errors import Refused
+from greenroom.nouns.workflows.commands import (
+    AbortWorkflow,
+    AmendStep,
+    PauseWorkflow,
+    ResumeWorkflow,
+    RetryWorkflow,
+    SignalStep,
+)
+from greenroom.nouns.workflows.model import ENDED, WorkflowRun
+from greenroom.nouns.workflows.queries import find_workflows, need_version, need_workflow_run
+from greenroom.nouns.workflows.report import report_of
+from greenroom.nouns.workflows.start import start_workflow, wait_for_workflow
+
+_PATIENCE_S = 45.0
+_SHOWN_STEPS = 200
+
+
+async def workflow_list(call: Call[NoArgs]) -> Any:
+    found = []
+    for workflow in find_workflows(call.hub.rows):
+        definition = need_version(call.hub.rows, workflow.digest).definition
+        inputs = {
+            name: {"type": one.type, "required": one.required, "description": one.description}
+            for name, one in definition.inputs.items()
+        }
+        about = {"description": workflow.description, "version": workflow.version, "steps": workflow.steps}
+        found.append({"name": workflow.name, **about, "inputs": inputs})
+    return {"workflows": found}
+
+
+class StartArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    workflow: Annotated[str, Meta(description="The workflow's name, from workflow_list.")]
+    inputs: Annotated[dict[str, Any], Meta(description="Its inputs by name.")] = {}
+    thread_id: Annotated[str | None, Meta(description="The thread that it belongs to.")] = None
+    wait: Annotated[bool, Meta(description="Wait a while for its end; false returns at once.")] = True
+
+
+async def workflow_start(call: Call[StartArgs]) -> Any:
+    args, hub = call.args, call.hub
+    run = await start_workflow(
+        hub.log, call.by, args.workflow, inputs=args.inputs, thread_id=args.thread_id, trigger="mcp"
+    )
+    if args.wait:
+        run = await wait_for_workflow(hub.log, run.id, _PATIENCE_S) or need_workflow_run(hub.rows, call.by, run.id)
+    return told(call, run)
+
+
+class StatusArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    run_id: Annotated[str, Meta(description="The run that workflow_start gave.")]
+    wait: Annotated[bool, Meta(description="Wait a while for its end.")] = True
+
+
+async def workflow_status(call: Call[StatusArgs]) -> Any:
+    run = need_workflow_run(call.hub.rows, call.by, call.args.run_id)
+    if call.args.wait and run.status not in ENDED:
+        ended = await wait_for_workflow(call.hub.log, run.id, _PATIENCE_S)
+        run = ended or need_workflow_run(call.hub.rows, call.by, run.id)
+    return told(call, run)
+
+
+class ControlArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    run_id: Annotated[str, Meta(description="The run of a workflow.")]
+    action: Annotated[
+        Literal["pause", "resume", "abort", "retry", "amend", "signal"], Meta(description="What to do with it.")
+    ]
+    step: Annotated[str | None, Meta(description="For retry from a step on, amend and signal: the step.")] = None
+    changes: Annotated[dict[str, Any], Meta(description="For amend: the step's keys that change.")] = {}
+    value: Annotated[Any, Meta(description="For signal: what the step waits for.")] = None
+    reason: Annotated[str, Meta(description="Why, for those who look at it later.")] = ""
+
+
+async def workflow_control(call: Call[ControlArgs]) -> Any:
+    args, by = call.args, call.by
+    if args.action in ("amend", "signal") and args.step is None:
+        raise Refused("step_missing", f"Say which step to {args.action}.")
+    match args.action:
+        case "pause":
+            await call.hub.log.do(PauseWorkflow(by=by, run_id=args.run_id, reason=args.reason))
+        case "resume":
+            await call.hub.log.do(ResumeWorkflow(by=by, run_id=args.run_id))
+        case "abort":
+            await call.hub.log.do(AbortWorkflow(by=by, run_id=args.run_id, reason=args.reason))
+        case "retry":
+            await call.hub.log.do(RetryWorkflow(by=by, run_id=args.run_id, step=args.step))
+        case "amend":
+            await call.hub.log.do(AmendStep(by=by, run_id=args.run_id, step=args.step or "", changes=args.changes))
+        case "signal":
+            await call.hub.log.do(SignalStep(by=by, run_id=args.run_id, step=args.step or "", value=args.value))
+    return told(call, need_workflow_run(call.hub.rows, by, args.run_id))
+
+
+def told(call: Call[Any], run: WorkflowRun) -> dict[str, Any]:
+    """What a caller is told of a run; one that is not over yet comes with what to do next."""
+    steps = report_of(call.hub.rows, run).steps
+    out: dict[str, Any] = {
+        "run_id": run.id,
+        "workflow": run.workflow,
+        "status": run.status,
+        "output": run.output,
+        "error": run.error,
+        "note": run.note,
+        "usage": run.spent,
+        "steps": [
+            {"id": step.id, "status": step.status, "attempts": len(step.attempts), "error": step.error or step.reason}
+            for step in steps[:_SHOWN_STEPS]
+        ],
+    }
+    if run.status not in ENDED:
+        out["next"] = "It is not over yet: call workflow_status with this run_id."
+    return out
+
+
+WORKFLOW_TOOLS: tuple[Tool[Any], ...] = (
+    Tool("workflow_list", "Which workflows there are, and what they take.", NoArgs, "read", workflow_list),
+    Tool(
+        "workflow_start",
+        "Carry a workflow out, and wait for what comes of it. What takes longer than 45 seconds comes back as a run"
+        " for workflow_status.",
+        StartArgs,
+        "operate",
+        workflow_start,
+        waits=True,
+    ),
+    Tool(
+        "workflow_status",
+        "How a run of a workflow and its steps stand.",
+        StatusArgs,
+        "read",
+        workflow_status,
+        waits=True,
+    ),
+    Tool(
+        "workflow_control",
+        "Pause, resume or abort a run of a workflow, take it up again, change a step or give it what it waits for.",
+        ControlArgs,
+        "operate",
+        workflow_control,
+    ),
+)
