@@ -1,5 +1,7 @@
 """Workflows carried out by a hub with rehearsal agents."""
 
+from pathlib import Path
+
 from tests.runs.stage import Stage
 from tests.workflows.plays import Play
 
@@ -33,6 +35,22 @@ def test_a_later_step_goes_on_in_the_very_session_of_an_earlier_one(stage: Stage
     assert run["status"] == "completed", run
     assert steps["first"]["attempts"][0]["agent_id"] == steps["again"]["attempts"][0]["agent_id"]
     assert "remember the moss" in steps["again"]["output"]
+
+
+def test_a_step_says_what_is_different_about_its_agent(stage: Stage, tmp_path: Path) -> None:
+    config = {"name": "one", "work_dir": str(tmp_path / "{{ inputs.place }}"), "model": "loud"}
+    (tmp_path / "here").mkdir()
+    run, steps = Play(stage).done(
+        {"id": "a", "prompt": "WRITE note.txt found", "agent_config": config, "keep_agent": True},
+        {"id": "b", "prompt": "SHELL cat note.txt", "reuse_agent": "one", "dependencies": ["a"], "context": []},
+        takes={"place": {"type": "string"}},
+        inputs={"place": "here"},
+    )
+    assert run["status"] == "completed", run
+    assert (tmp_path / "here" / "note.txt").read_text() == "found"
+    first, second = (stage.run(steps[one]["attempts"][0]["agent_run"]) for one in ("a", "b"))
+    assert first["overrides"] == second["overrides"]
+    assert first["overrides"]["model"] == "loud"
 
 
 def test_an_answer_that_does_not_fit_is_mended_once_and_then_fails_in_words(stage: Stage) -> None:

@@ -27,6 +27,8 @@ class StartRun(Command, frozen=True, kw_only=True):
     timeout_s: int | None = None
     max_tokens: int | None = None
     max_cost_usd: float | None = None
+    overrides: dict[str, str] = {}
+    """What is different from the profile: model, instructions, directory."""
 
 
 class SteerRun(Command, frozen=True, kw_only=True):

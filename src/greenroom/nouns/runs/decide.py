@@ -32,7 +32,7 @@ from greenroom.nouns.runs.events import (
     TreeCancelled,
 )
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Limits, Run
-from greenroom.nouns.runs.orders import revoke_credentials, start_order
+from greenroom.nouns.runs.orders import OVERRIDES, revoke_credentials, start_order
 from greenroom.nouns.runs.permissions import run_gone
 from greenroom.nouns.runs.queries import choose_node, current_run, find_below, need_run, need_tree
 
@@ -45,6 +45,8 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
     profile = need_profile(rows, command.profile)
     if not profile.definition.enabled:
         raise Refused("profile_disabled", f"The profile '{profile.name}' is switched off.", "conflict")
+    if command.overrides and (not by.operates or not OVERRIDES.issuperset(command.overrides)):
+        raise Refused("bad_overrides", f"A run may differ from its profile in {', '.join(sorted(OVERRIDES))} only.")
     if not command.prompt.strip() or len(command.prompt) > _PROMPT:
         raise Refused("bad_prompt", f"Give the agent a prompt of 1 to {_PROMPT} characters.")
     if parent is not None:
@@ -152,6 +154,7 @@ def _created(
         timeout_s=int(_least(definition.timeout_s, command.timeout_s, seconds) or definition.timeout_s),
         max_tokens=_whole(_least(command.max_tokens, constraints.max_tokens if constraints else None)),
         isolation=definition.sandbox,
+        overrides=command.overrides,
         limits=limits,
     )
 
@@ -312,6 +315,7 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
         timeout_s=run.timeout_s,
         max_tokens=run.max_tokens,
         isolation=run.isolation,
+        overrides=run.overrides,
     )
     return [created, *start_order(rows, created, command.order_id, profile.definition, agent)]
 

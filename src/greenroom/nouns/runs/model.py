@@ -103,6 +103,8 @@ class Run(Row, frozen=True, kw_only=True):
     items: int = 0
     session: str | None = None
     isolation: str = "none"
+    overrides: dict[str, str] = {}
+    """What is different from the profile: model, instructions, directory."""
     started_at: int | None = None
     ended_at: int | None = None
     deadline: int = 0

@@ -11,6 +11,9 @@ from greenroom.nouns.runs.events import RunCreated, RunPlaced
 from greenroom.nouns.runs.model import AgentContext, Run
 from greenroom.nouns.threads.model import THREADS
 
+OVERRIDES = frozenset({"model", "instructions", "directory"})
+"""What one run may have different from its profile."""
+
 
 def start_order(
     rows: Rows, run: RunCreated | Run, order_id: str, definition: Definition, agent: Agent | None
@@ -22,7 +25,7 @@ def start_order(
     thread = rows.get(THREADS, run.thread_id) if run.thread_id else None
     body = {
         "profile": run.profile,
-        "definition": msgspec.to_builtins(definition),
+        "definition": {**msgspec.to_builtins(definition), **run.overrides},
         "prompt": with_context(run.prompt, run.context),
         "thread_id": run.thread_id,
         "thread_topic": thread.topic if thread else None,

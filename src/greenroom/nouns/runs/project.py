@@ -50,6 +50,7 @@ def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
             timeout_s=event.timeout_s,
             max_tokens=event.max_tokens,
             isolation=event.isolation,
+            overrides=event.overrides,
         ),
     )
     tree = tx.get(TREES, event.root_id) or Tree(root_id=event.root_id, limits=event.limits or Limits())

@@ -1,5 +1,6 @@
 """How a step's agent is put to work: new, kept by an earlier step, or resumed after a crash."""
 
+from pathlib import Path
 from typing import Any
 
 from greenroom.log.errors import Refused
@@ -9,6 +10,7 @@ from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES, find_profiles
 from greenroom.nouns.runs.commands import ResumeRun, StartRun
+from greenroom.nouns.runs.model import RUNS
 from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.plan import Node
 from greenroom.nouns.workflows.engine.prompts import PROBE, RESUME, Telling, mend_prompt
@@ -36,10 +38,10 @@ async def start_agent(
         agent = log.rows.get(AGENTS, step.agent_id or "")
         if agent is None or agent.profile is None:
             raise Refused("agent_not_kept", "The agent whose output is to be mended is gone.", "not_found")
-        who = {"agent": agent.id, "profile": agent.profile}
+        who = _going_on(log.rows, agent)
         prompt = mend_prompt(step.reason or "it does not fit", node.step.output_schema)
     else:
-        who = _agent_of(log.rows, facts, node)
+        who = _agent_of(log.rows, run, facts, node, telling)
         prompt = telling.prompt()
     kept = node.step.kept_name
     await log.do(
@@ -61,7 +63,13 @@ async def start_agent(
     )
 
 
-def _agent_of(rows: Rows, facts: WorkflowFacts, node: Node) -> dict[str, Any]:
+def _going_on(rows: Rows, agent: Agent) -> dict[str, Any]:
+    """An agent that goes on is what it was when it was made."""
+    before = rows.find(RUNS, {"agent_id": agent.id}, order="_key", limit=1)
+    return {"agent": agent.id, "profile": agent.profile, "overrides": before[0].overrides if before else {}}
+
+
+def _agent_of(rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: Node, telling: Telling) -> dict[str, Any]:
     """The agent to go on with, or the profile to start a new one from."""
     name = node.step.reuse_agent
     agent: Agent | None = None
@@ -71,12 +79,26 @@ def _agent_of(rows: Rows, facts: WorkflowFacts, node: Node) -> dict[str, Any]:
     elif name is not None and name in facts.agents:
         agent = rows.get(AGENTS, facts.agents[name])
     if agent is not None and agent.profile is not None:
-        return {"agent": agent.id, "profile": agent.profile}
+        return _going_on(rows, agent)
     if name is not None and node.step.profile is None and node.step.agent_runtime is None:
         raise Refused(
             "agent_not_kept", f"No agent is kept as '{name}': the step that keeps it was not done.", "not_found"
         )
-    return {"profile": _profile_of(rows, node)}
+    return {"profile": _profile_of(rows, node), "overrides": _overrides(run, node, telling)}
+
+
+def _overrides(run: WorkflowRun, node: Node, telling: Telling) -> dict[str, str]:
+    """What the step says of its agent; a directory is meant from where the workflow's file is."""
+    config = node.step.agent_config
+    out: dict[str, str] = {}
+    if config.model:
+        out["model"] = config.model
+    if config.system_prompt:
+        out["instructions"] = telling.text(config.system_prompt)
+    if config.work_dir:
+        directory = Path(telling.text(config.work_dir))
+        out["directory"] = str(Path(run.directory) / directory if run.directory else directory)
+    return out
 
 
 def _profile_of(rows: Rows, node: Node) -> str:
