@@ -39,6 +39,9 @@ def need_room(rows: Rows, by: Principal) -> Room:
 """
 
 
+_ENDS = {signal.SIGINT, signal.SIGTERM}
+
+
 class Filler:
     """Puts a day's work into a hub, over REST."""
 
@@ -103,8 +106,9 @@ def main() -> None:
             if given.shots is not None:
                 subprocess.run(["node", Path(__file__).parent / "shots.mjs", told, given.shots], check=True)
                 return
+            signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)  # not before: the hub would inherit it
             print(told, flush=True)
-            signal.sigwait({signal.SIGINT, signal.SIGTERM})
+            signal.sigwait(_ENDS)
         finally:
             end_node(hub.data)
 

@@ -357,6 +357,7 @@ export interface Node {
   capacity?: number
   drivers?: Record<string, string>
   local?: boolean
+  hub?: string
   changed_at?: number
 }
 
@@ -490,6 +491,12 @@ export interface Run {
   deadline?: number
   timeout_s?: number
   max_tokens?: number | null
+}
+
+export interface Seen {
+  door: string
+  nonce: string
+  at: number
 }
 
 export interface Server {
@@ -628,6 +635,24 @@ export interface Trigger {
   after?: AfterWorkflow | null
   inputs?: Record<string, unknown>
   enabled?: boolean
+}
+
+export interface TriggerState {
+  id: string
+  workflow: string
+  name: string
+  kind: string
+  spec: Trigger
+  armed?: boolean
+  last?: number
+  due?: number
+  after?: string
+  starts?: number
+  started_at?: number
+  last_run?: string | null
+  error?: string | null
+  minute?: number
+  in_minute?: number
 }
 
 export interface Upload {
@@ -909,6 +934,8 @@ export interface Tables {
   "template": Template
   "thread": Thread
   "tree": Tree
+  "trigger": TriggerState
+  "trigger_nonce": Seen
   "upload": Upload
   "workflow": Workflow
   "workflow_attempt": WorkflowAttempt

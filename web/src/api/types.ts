@@ -1,5 +1,9 @@
 // Written by web/write_types.py from the Python source: change it there.
 
+export interface Accepting {
+  tools: Record<string, string | null>
+}
+
 export interface Admin {
   admin_id?: string | null
   admin_name?: string | null
@@ -67,6 +71,11 @@ export interface AgentNumbers {
 export interface AgentProof {
   agent_id: string
   token?: string | null
+}
+
+export interface Amendment {
+  step: string
+  changes: Record<string, unknown>
 }
 
 export interface Answer {
@@ -170,6 +179,17 @@ export interface Asks {
   next: number | null
 }
 
+export interface AttemptReport {
+  number: number
+  status: string
+  began_at: number | null
+  ended_at: number | null
+  agent_id: string | null
+  agent_run: string | null
+  error: string | null
+  spent: WorkflowsSpent
+}
+
 export interface Audit {
   events: AuditEvent[]
   next_after_seq: number | null
@@ -234,6 +254,14 @@ export interface ChangedMessage {
   edited_at?: string | null
   edited_by?: string | null
   no_change?: boolean
+}
+
+export interface ChatMessage {
+  session_id: string
+  message: string
+  enable_mcp_tools?: boolean
+  attachments?: unknown[]
+  profile?: string | null
 }
 
 export interface Checked {
@@ -306,6 +334,14 @@ export interface DeletedThread {
   ok?: boolean
 }
 
+export interface DescribedTool {
+  name: string
+  description?: string
+  schema?: Record<string, unknown>
+  annotations?: Record<string, unknown>
+  digest: string
+}
+
 export interface Edge {
   from: string
   to: string
@@ -328,6 +364,11 @@ export interface Extend {
   timeout_s?: number | null
   max_tokens?: number | null
   max_cost_usd?: number | null
+}
+
+export interface Fired {
+  run_id?: string | null
+  error?: string | null
 }
 
 export interface ForEach {
@@ -399,6 +440,10 @@ export interface History {
   current_content: string
   edit_version: number
   edits: Edit[]
+}
+
+export interface Holding {
+  tools: string[]
 }
 
 export interface HubHealth {
@@ -786,6 +831,16 @@ export interface NewThread {
   template?: string | null
 }
 
+export interface NewWorkflowRun {
+  workflow?: string | null
+  definition?: Record<string, unknown> | null
+  text?: string | null
+  source?: string
+  inputs?: Record<string, unknown>
+  thread_id?: string | null
+  directory?: string | null
+}
+
 export interface Node {
   id: string
   name: string
@@ -798,6 +853,7 @@ export interface Node {
   capacity?: number
   drivers?: Record<string, string>
   local?: boolean
+  hub?: string
   changed_at?: number
 }
 
@@ -847,6 +903,20 @@ export interface Options {
   loop_window_s?: number
   timezone?: string
   budget?: Budget
+}
+
+export interface PermissionReply {
+  session_id: string
+  request_id: string
+  approved: boolean
+  user_feedback?: string
+}
+
+export interface PermissionTaken {
+  success: boolean
+  request_id: string
+  approved: boolean
+  status: string
 }
 
 export interface Picture {
@@ -996,6 +1066,10 @@ export interface Retry {
   on?: ("expression" | "failed" | "interrupted" | "output" | "timeout")[]
 }
 
+export interface RetryFrom {
+  step?: string | null
+}
+
 export interface Rule {
   decision: "allow" | "ask" | "deny"
   tools?: string[]
@@ -1049,7 +1123,7 @@ export interface Run {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
-  earlier?: Spent
+  earlier?: RunsSpent
   calls?: number
   items?: number
   session?: string | null
@@ -1059,6 +1133,14 @@ export interface Run {
   deadline?: number
   timeout_s?: number
   max_tokens?: number | null
+}
+
+export interface RunShown {
+  run: WorkflowRun
+  facts: WorkflowFacts
+  definition: WorkflowsDefinition
+  layers: string[][]
+  steps: StepReport[]
 }
 
 export interface RunTree {
@@ -1072,6 +1154,35 @@ export interface SearchResult {
   query: string
 }
 
+export interface Secret {
+  path: string
+  secret: string
+}
+
+export interface Server {
+  name: string
+  definition: ServerDefinition
+  source: string
+  changed_at: number
+  state?: string
+  error?: string
+  state_at?: number
+}
+
+export interface ServerDefinition {
+  command?: string[]
+  url?: string | null
+  directory?: string | null
+  env?: Record<string, string>
+  secrets?: Record<string, string>
+  risks?: Record<string, "high" | "low" | "medium">
+  trust_annotations?: boolean
+  profiles?: string[]
+  timeout_s?: number
+  description?: string
+  enabled?: boolean
+}
+
 export interface SettingsChange {
   auto_administrator_enabled?: boolean | null
   auto_coordinator_enabled?: boolean | null
@@ -1079,15 +1190,34 @@ export interface SettingsChange {
   switch_timeout_seconds?: number | null
 }
 
+export interface ShownServer {
+  server: Server
+  tools: ShownTool[]
+}
+
+export interface ShownTool {
+  name: string
+  offered_as: string
+  state: string
+  risk: string
+  seen: DescribedTool
+  accepted: DescribedTool | null
+  accepted_by: string | null
+  problem: string
+}
+
+export interface Signal {
+  step: string
+  value?: unknown
+}
+
+export interface Signalled {
+  ok?: boolean
+}
+
 export interface Snooze {
   for_s?: number | null
   until?: number | null
-}
-
-export interface Spent {
-  input_tokens?: number
-  output_tokens?: number
-  cost_usd?: number | null
 }
 
 export interface Steer {
@@ -1126,6 +1256,26 @@ export interface Step {
   rollback?: Step[]
   files?: string[]
   context?: ("outputs" | "summary" | "variables")[]
+}
+
+export interface StepReport {
+  id: string
+  name: string
+  kind: string
+  status: string
+  profile: string | null
+  agent: string | null
+  attempts: AttemptReport[]
+  began_at: number | null
+  ended_at: number | null
+  duration_ms: number | null
+  spent: WorkflowsSpent
+  waits_for: string | null
+  reason: string | null
+  error: string | null
+  output: unknown
+  total: number
+  done: number
 }
 
 export interface Stopped {
@@ -1235,6 +1385,24 @@ export interface Trigger {
   enabled?: boolean
 }
 
+export interface TriggerState {
+  id: string
+  workflow: string
+  name: string
+  kind: string
+  spec: Trigger
+  armed?: boolean
+  last?: number
+  due?: number
+  after?: string
+  starts?: number
+  started_at?: number
+  last_run?: string | null
+  error?: string | null
+  minute?: number
+  in_minute?: number
+}
+
 export interface Trying {
   rule?: Rule | null
   name?: string | null
@@ -1298,8 +1466,30 @@ export interface Wanted {
   risk?: "high" | "low" | "medium" | null
 }
 
+export interface Why {
+  reason?: string
+}
+
 export interface Withdraw {
   reason?: string
+}
+
+export interface Workflow {
+  name: string
+  digest: string
+  version: number
+  changed_at: number
+  changed_by: string
+  alias?: string
+  description?: string
+  source?: string
+  steps?: number
+}
+
+export interface WorkflowBody {
+  definition?: Record<string, unknown> | null
+  text?: string | null
+  source?: string
 }
 
 export interface WorkflowCheck {
@@ -1309,9 +1499,70 @@ export interface WorkflowCheck {
   picture?: Picture | null
 }
 
+export interface WorkflowFacts {
+  run_id: string
+  inputs?: Record<string, unknown>
+  variables?: Record<string, unknown>
+  pinned?: Record<string, string>
+  agents?: Record<string, string>
+}
+
+export interface WorkflowReport {
+  run: WorkflowRun
+  steps: StepReport[]
+}
+
+export interface WorkflowRun {
+  id: string
+  workflow: string
+  digest: string
+  status: string
+  created_at: number
+  by: string
+  root_id: string
+  steps: number
+  completed?: number
+  failed?: number
+  skipped?: number
+  cancelled?: number
+  active?: number
+  working?: number
+  first_queued?: string | null
+  last_queued?: string | null
+  due?: number
+  debts?: number
+  depth?: number
+  parent_id?: string | null
+  parent_step?: string | null
+  parent_attempt?: number
+  thread_id?: string | null
+  trigger?: string
+  note?: string | null
+  verdict?: string | null
+  error?: string | null
+  output?: unknown
+  ended_at?: number | null
+  spent?: WorkflowsSpent
+  directory?: string | null
+}
+
+export interface WorkflowShown {
+  workflow: Workflow
+  definition: WorkflowsDefinition
+  layers: string[][]
+}
+
 export interface WorkflowText {
   text: string
   file?: string
+}
+
+export interface WorkflowVersion {
+  digest: string
+  name: string
+  version: number
+  definition: WorkflowsDefinition
+  made_at: number
 }
 
 export interface Wrong {
@@ -1371,6 +1622,12 @@ export interface AgentsDefinition {
   options?: Record<string, unknown>
 }
 
+export interface RunsSpent {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+}
+
 export interface WorkflowsDefinition {
   name: string
   id?: string
@@ -1392,4 +1649,10 @@ export interface WorkflowsSkill {
   name?: string
   description?: string
   text: string
+}
+
+export interface WorkflowsSpent {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number
 }

@@ -1,0 +1,48 @@
+/** What a thread shows, in one order: messages, and the runs and asks that belong to it. */
+import type { Ask, Message, Run } from '@/api/rows'
+import type { Message as Shown } from '@/api/types'
+
+export type Entry =
+  | { key: string; at: number; kind: 'message'; message: Message }
+  | { key: string; at: number; kind: 'run'; run: Run }
+  | { key: string; at: number; kind: 'ask'; ask: Ask }
+
+export const keyOf = (entry: Entry): string => entry.key
+
+/** A message as REST has it, in the form of a row. */
+export function rowOf(thread: string, shown: Shown): Message {
+  const metadata = shown.metadata ? (JSON.parse(shown.metadata) as Record<string, unknown>) : null
+  return {
+    id: shown.id,
+    thread_id: thread,
+    seq: shown.seq,
+    author_id: shown.author_id ?? shown.author,
+    author_name: shown.author_name,
+    role: shown.role,
+    content: shown.content,
+    created_at: Date.parse(shown.created_at),
+    agent: shown.author_id !== null && shown.role !== 'system',
+    priority: shown.priority,
+    metadata,
+    reply_to: shown.reply_to_msg_id,
+    edited_at: shown.edited_at ? Date.parse(shown.edited_at) : null,
+    edit_version: shown.edit_version,
+    reactions: shown.reactions.map((one) => ({ agent_id: one.agent_id ?? '', reaction: one.reaction, at: 0 })),
+  } as Message
+}
+
+const ofMessage = (message: Message): Entry => ({ key: message.id, at: message.created_at, kind: 'message', message })
+
+/** Cards go between the messages by their time. Both lists come in order. */
+export function merge(messages: Message[], cards: Entry[]): Entry[] {
+  const first = messages[0]?.created_at ?? 0
+  const waiting = cards.filter((card) => card.at >= first || !messages.length)
+  if (!waiting.length) return messages.map(ofMessage)
+  const out: Entry[] = []
+  let next = 0
+  for (const message of messages) {
+    while (next < waiting.length && waiting[next]!.at < message.created_at) out.push(waiting[next++]!)
+    out.push(ofMessage(message))
+  }
+  return [...out, ...waiting.slice(next)]
+}

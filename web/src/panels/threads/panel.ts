@@ -1,0 +1,26 @@
+import { MessagesSquare, Plus } from '@lucide/vue'
+
+import { go } from '@/shell/go'
+import { t } from '@/shell/i18n'
+import { definePanel } from '@/shell/panel'
+import { useThreads } from '@/stores/threads'
+
+export default definePanel({
+  name: 'threads',
+  icon: MessagesSquare,
+  group: 'work',
+  order: 30,
+  phone: true,
+  routes: [{ path: ':id?', component: () => import('./ThreadsPanel.vue') }],
+  badge: () => ({ count: useThreads().unread.length }),
+  commands: () => [
+    { id: 'thread new', title: t('threads.new'), icon: Plus, run: () => go('/threads?new=1') },
+    ...useThreads().list.slice(0, 80).map((thread) => ({
+      id: `thread ${thread.id}`,
+      title: thread.topic,
+      hint: t('threads.one'),
+      icon: MessagesSquare,
+      run: () => go(`/threads/${thread.id}`),
+    })),
+  ],
+})

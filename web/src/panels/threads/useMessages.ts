@@ -1,0 +1,61 @@
+/** The messages of one thread: the newest as they come, older ones when one scrolls up to them. */
+import { computed, ref, shallowRef, watch, type Ref } from 'vue'
+
+import { get } from '@/api/http'
+import type { Message } from '@/api/rows'
+import type { Message as Shown } from '@/api/types'
+import { fail } from '@/shell/toasts'
+import type { Live } from '@/sync/use'
+import { rowOf } from './entries'
+
+const PAGE = 500
+
+export function useMessages(thread: Ref<string>, live: Live) {
+  const older = shallowRef<Message[]>([])
+  const isLoading = ref(false)
+  const isAll = ref(false)
+
+  watch(thread, () => {
+    older.value = []
+    isAll.value = false
+  })
+
+  const newest = computed(() => [...live.map('message').values()].filter((one) => one.thread_id === thread.value).sort((a, b) => a.seq - b.seq))
+  const list = computed(() => {
+    const held = newest.value
+    const first = held[0]?.seq ?? Infinity
+    if (!older.value.length) return held
+    // What was read before may have come into the live rows by an edit: there it is newer.
+    const edited = new Map(held.filter((one) => one.seq <= (older.value.at(-1)?.seq ?? 0)).map((one) => [one.id, one]))
+    if (!edited.size) return [...older.value.filter((one) => one.seq < first), ...held]
+    const replaced = older.value.map((one) => edited.get(one.id) ?? one)
+    const known = new Set(replaced.map((one) => one.id))
+    return [...replaced, ...held.filter((one) => !known.has(one.id))]
+  })
+  const hasOlder = computed(() => !isAll.value && (live.more || older.value.length > 0))
+
+  async function loadOlder(limit = PAGE): Promise<boolean> {
+    const first = list.value[0]
+    if (!first || isLoading.value || !hasOlder.value) return false
+    isLoading.value = true
+    const here = thread.value
+    try {
+      const page = await get<Shown[]>(`/api/threads/${here}/messages`, { before_seq: first.seq, limit })
+      if (here !== thread.value) return false
+      if (!page.length) isAll.value = true
+      else older.value = [...page.map((one) => rowOf(here, one)), ...(older.value.length ? list.value.filter((one) => one.seq >= first.seq) : newest.value)]
+      return page.length > 0
+    } catch (error) {
+      fail(error)
+      return false
+    } finally {
+      isLoading.value = false
+    }
+  }
+  /** Load back until the message is there. */
+  async function reach(id: string, seq: number): Promise<boolean> {
+    while (!list.value.some((one) => one.id === id) && (list.value[0]?.seq ?? 0) > seq) if (!(await loadOlder(1000))) break
+    return list.value.some((one) => one.id === id)
+  }
+  return { list, hasOlder, isLoading, loadOlder, reach }
+}
