@@ -87,7 +87,7 @@ async def run_posts(job: PostsJob) -> PostsResult:
 
 async def open_poster(job: PostsJob, n: int, agents: list[Agent], threads: list[Thread]) -> Poster:
     if job.target.kind == "raw":
-        return RestPoster(job.target, Agent(f"a{n}", "none"), Thread("none", Context(0, "")))
+        return RestPoster(job.target, Agent(f"a{n}", "none"), Thread(f"t{n}", Context(0, "")))
     if job.target.kind == "noop":
         return await open_noop_poster(job.target)
     if job.door == "rest":

@@ -1,11 +1,17 @@
-"""The raw limit of a durable post: a bare ASGI handler and a group-committing SQLite writer, nothing else."""
+"""The raw limit of a durable post: a lean ASGI handler and a group-committing SQLite writer.
+
+It does what every bus must, and nothing else: messages have an id, a time and one seq for all; they are kept by thread;
+each is acknowledged once it is on disk; and who waits in the thread is woken. No credential, no rules, no search.
+"""
 
 import argparse
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
+from time import time_ns
 from typing import Any
+from uuid import uuid4
 
 import apsw
 import msgspec
@@ -21,23 +27,37 @@ class Post(msgspec.Struct):
     content: str
 
 
+class Message(msgspec.Struct):
+    id: str
+    thread_id: str
+    author: str
+    content: str
+    created_at: int
+    seq: int = 0
+
+
 class GroupWriter:
     """Writes whatever has gathered since the last commit in one transaction, then answers all of it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, wake: Callable[[list[Message]], None]) -> None:
         self._db = apsw.Connection(str(path))
         self._db.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
-        self._db.execute("CREATE TABLE messages (seq INTEGER PRIMARY KEY, author TEXT, content TEXT)")
-        self._pending: list[tuple[Post, asyncio.Future[int]]] = []
+        self._db.execute(
+            "CREATE TABLE messages (seq INTEGER PRIMARY KEY, id TEXT, thread_id TEXT, author TEXT, content TEXT,"
+            " created_at INTEGER); CREATE INDEX by_thread ON messages (thread_id, seq)"
+        )
+        self._wake_waiters = wake
+        self._pending: list[tuple[Message, asyncio.Future[None]]] = []
         self._wake = threading.Condition()
         threading.Thread(target=self._run, daemon=True).start()
 
-    async def write(self, post: Post) -> int:
-        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    async def write(self, message: Message) -> None:
+        """Give the message its seq; returns once it is on disk."""
+        answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._wake:
-            self._pending.append((post, answer))
+            self._pending.append((message, answer))
             self._wake.notify()
-        return await answer
+        await answer
 
     def count(self) -> tuple[int, int]:
         stored, distinct = next(iter(self._db.execute("SELECT count(*), count(DISTINCT content) FROM messages")))
@@ -50,38 +70,61 @@ class GroupWriter:
                 while not self._pending:
                     self._wake.wait()
                 group, self._pending = self._pending, []
-            rows = [(seq + n, post.author, post.content) for n, (post, _) in enumerate(group, 1)]
+            rows = []
+            for message, _ in group:
+                seq = message.seq = seq + 1
+                rows.append(msgspec.structs.astuple(message))
             with self._db:
-                self._db.executemany("INSERT INTO messages VALUES (?, ?, ?)", rows)
-            loop = group[0][1].get_loop()
-            loop.call_soon_threadsafe(answer_all, [answer for _, answer in group], seq + 1)
-            seq += len(group)
+                self._db.executemany(
+                    "INSERT INTO messages (id, thread_id, author, content, created_at, seq) VALUES (?, ?, ?, ?, ?, ?)",
+                    rows,
+                )
+            group[0][1].get_loop().call_soon_threadsafe(self._answer, group)
 
-
-def answer_all(answers: list[asyncio.Future[int]], first_seq: int) -> None:
-    for seq, answer in enumerate(answers, first_seq):
-        if not answer.done():
-            answer.set_result(seq)
+    def _answer(self, group: list[tuple[Message, asyncio.Future[None]]]) -> None:
+        self._wake_waiters([message for message, _ in group])
+        for _, answer in group:
+            if not answer.done():
+                answer.set_result(None)
 
 
 class App:
-    def __init__(self, writer: GroupWriter) -> None:
-        self._writer = writer
+    """POST posts into the thread that the path names; GET /wait waits for the next message in one."""
+
+    def __init__(self, path: Path) -> None:
+        self._writer = GroupWriter(path, self._wake)
         self._decode = msgspec.json.Decoder(Post).decode
+        self._waiters: dict[str, list[asyncio.Future[Message]]] = {}
+
+    def _wake(self, messages: list[Message]) -> None:
+        for message in messages:
+            for waiter in self._waiters.pop(message.thread_id, ()):
+                if not waiter.done():
+                    waiter.set_result(message)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] == "GET":
+        path = scope["path"]
+        if scope["method"] == "POST":
+            await self._post(path.split("/")[3], receive, send)
+        elif path.startswith("/wait/"):
+            waiter: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+            self._waiters.setdefault(path[6:], []).append(waiter)
+            await respond(send, 200, await waiter)
+        else:
             stored, distinct = self._writer.count()
             await respond(send, 200, {"stored": stored, "distinct": distinct})
-            return
+
+    async def _post(self, thread_id: str, receive: Receive, send: Send) -> None:
         body = b""
         more = True
         while more:
             event = await receive()
             body += event.get("body", b"")
             more = event.get("more_body", False)
-        seq = await self._writer.write(self._decode(body))
-        await respond(send, 201, {"seq": seq})
+        post = self._decode(body)
+        message = Message(uuid4().hex, thread_id, post.author, post.content, time_ns() // 1_000_000)
+        await self._writer.write(message)
+        await respond(send, 201, message)
 
 
 async def respond(send: Send, status: int, value: Any) -> None:
@@ -96,7 +139,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--data", type=Path, required=True)
     options = parser.parse_args()
-    app = App(GroupWriter(options.data / "raw.db"))
+    app = App(options.data / "raw.db")
     uvicorn.run(
         app,
         host="127.0.0.1",

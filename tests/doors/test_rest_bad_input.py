@@ -123,3 +123,11 @@ def test_a_path_or_method_that_is_not_there_is_told_in_json(rest: Rest) -> None:
 def test_a_head_is_a_get_without_a_body(rest: Rest) -> None:
     answer = rest.operator.head("/api/threads")
     assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_a_path_with_a_name_in_it_has_the_limit_that_it_declares(rest: Rest) -> None:
+    large = {"text": "x" * 5_000_000}
+    assert code_of(rest.operator.post("/api/asks/ask_nowhere/answer", json=large)) == (400, "bad_request"), (
+        "it was read"
+    )
+    assert code_of(rest.operator.post("/api/threads/thr_nowhere/messages", json=large)) == (413, "too_large")

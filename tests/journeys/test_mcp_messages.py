@@ -248,3 +248,17 @@ async def test_what_is_for_people_only_is_hidden_from_agents_and_wakes_none(shar
         assert (await ann.call("msg_search", query="between us"))["results"] == []
         person = await stage.operator()
         assert "between us" in str(await person.call("msg_get", message_id=said["id"]))
+
+
+async def test_a_person_waits_and_answers_by_the_same_rules_as_agents(shared_hub: HubProcess) -> None:
+    async with Stage(shared_hub) as stage:
+        (ann,) = await stage.agents(fresh("person"), 1)
+        await ann.say("are you there?")
+        person = await stage.operator()
+        place = {"thread_id": ann.thread_id, "after_seq": 0, "timeout_ms": 0, "return_format": "json"}
+        waited = await person.call("msg_wait", **place)
+        assert (await person.call("msg_wait", **place))["reply_token"] == waited["reply_token"], "it is held until used"
+        context = {"expected_last_seq": waited["current_seq"], "reply_token": waited["reply_token"]}
+        posted = await person.call("msg_post", thread_id=ann.thread_id, content="I am", **context)
+        assert posted["seq"] > waited["current_seq"]
+        assert (await ann.wait())["messages"][-1]["author"] == "human"

@@ -68,6 +68,20 @@ def test_an_agent_is_there_changes_leaves_and_comes_back(rest: Rest) -> None:
     assert agent.id in {a["id"] for a in rest.operator.get("/api/agents").json()}
 
 
+@pytest.mark.parametrize("again", ["resume", "register"])
+def test_an_agent_that_comes_back_does_not_share_a_name_that_was_taken_meanwhile(rest: Rest, again: str) -> None:
+    ide = f"Twin {again}"
+    agent = rest.agent(ide=ide)
+    proof = {"agent_id": agent.id, "token": agent.token}
+    assert rest.operator.post("/api/agents/unregister", json=proof).json() == {"ok": True}
+    other = rest.agent(ide=ide)
+    assert other.name == agent.name
+    body = proof if again == "resume" else {"ide": ide, "model": "M"}
+    assert agent.http.post(f"/api/agents/{again}", json=body).status_code == 200
+    names = {a["id"]: a["name"] for a in rest.operator.get("/api/agents").json()}
+    assert (names[other.id], names[agent.id]) == (other.name, f"{other.name} 2")
+
+
 @pytest.mark.parametrize("call", ["heartbeat", "resume", "unregister"])
 def test_only_its_own_token_speaks_for_an_agent(rest: Rest, call: str) -> None:
     agent, other = rest.agent(), rest.agent()

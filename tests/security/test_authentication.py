@@ -19,6 +19,7 @@ from greenroom.app import open_hub
 from greenroom.doors import router
 from greenroom.doors.endpoint import PUBLIC
 from greenroom.doors.login import LoginCodes
+from greenroom.doors.page import PageDoor
 from greenroom.doors.routes import Routes
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess, eventually
@@ -68,7 +69,10 @@ def find_routes(app: object) -> list[BaseRoute]:
         return list(app.routes)
     inside = [*inspect.getclosurevars(app).nonlocals.values()] if inspect.isfunction(app) else [*vars(app).values()]
     return [
-        route for part in inside if isinstance(part, (FunctionType, Starlette, Routes)) for route in find_routes(part)
+        route
+        for part in inside
+        if isinstance(part, (FunctionType, Starlette, PageDoor, Routes))
+        for route in find_routes(part)
     ]
 
 

@@ -108,6 +108,7 @@ async def test_ending_a_credential_ends_all_its_calls_within_two_seconds(
     assert gone.last["rest wait"] == 401
     assert gone.last["mcp wait"] == 401
     assert not stays.ended
+    assert "ERROR" not in hub.stderr, "ending a credential is nobody's mistake"
     async with Line(hub.url, token) as line:
         assert (await line.call("GET", "/api/threads")).status == 401
     for task in others:

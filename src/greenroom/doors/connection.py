@@ -7,7 +7,9 @@ import asyncio
 from http import HTTPStatus
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from greenroom.doors.answering import Answering
 
 HEAD_BYTES = 65_536
 HEAD_S = 10.0
@@ -74,27 +76,29 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._await("head")
+        self._awaits, self._bytes = "head", 0
 
     def on_headers_complete(self) -> None:
         self._newcomers.leave(self)
-        self._await("body")
+        self._awaits, self._bytes, self._unwanted = "body", 0, 0
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._bytes += len(body)
-        self._unwanted += len(body) if self.cycle.response_complete else 0
-        if self._unwanted > UNWANTED_BYTES:
-            self.transport.close()
+        if self.cycle.response_complete:
+            self._unwanted += len(body)
+            if self._unwanted > UNWANTED_BYTES:
+                self.transport.close()
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._await("nothing")
+        self._awaits = "nothing"
         super().on_message_complete()
 
-    def _await(self, what: str) -> None:
-        self._awaits = what
-        self._bytes = self._unwanted = 0
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        task = self.loop.create_task(Answering(cycle).run(app))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
 
     def _time(self) -> None:
         """Begin to time what is awaited now; a request that comes in one piece is never timed."""
@@ -125,5 +129,5 @@ class Connection(HttpToolsProtocol):
 
     def _leave(self) -> None:
         self._newcomers.leave(self)
-        self._await("nothing")
+        self._awaits = "nothing"
         self._time()

@@ -1,6 +1,7 @@
 """How a call proves who makes it: a bearer token, an agent's token, or the cookie of a browser that has logged in."""
 
 import time
+from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Protocol
 
@@ -28,7 +29,8 @@ class Wrong(Exception):
 
 
 class HeaderView(Protocol):
-    names: set[bytes]
+    @property
+    def names(self) -> Mapping[bytes, bytes]: ...
 
     def all(self, name: bytes) -> list[bytes]: ...
 
@@ -97,9 +99,11 @@ class Credentials:
         return found
 
     def _principal(self, token: str) -> Principal | None:
-        now = self._hub.log.clock.now()
         known = self._known.get(token)
-        if known is not None and (known.expires_at is None or now < known.expires_at):
+        if known is not None and known.expires_at is None:
+            return known
+        now = self._hub.log.clock.now()
+        if known is not None and known.expires_at is not None and now < known.expires_at:
             return known
         found = get_principal(self._hub.rows, token, now)
         if found is not None:

@@ -12,6 +12,7 @@ from greenroom.nouns.access.model import Principal
 
 PUBLIC = "public"
 PRINCIPAL = "greenroom.principal"
+PLACE = "greenroom.place"
 TOKEN = "greenroom.token"  # noqa: S105 the name of a place, not a secret
 Handler = Callable[[Hub, Principal, Request], Awaitable[Response]]
 

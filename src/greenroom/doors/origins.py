@@ -25,13 +25,14 @@ class Origins:
         if port == default_port:
             hosts.update(_LOOPBACK)
         self.hosts = frozenset(hosts)
+        self._hosts = frozenset(host.encode() for host in hosts)
         self.origins = frozenset(
             {f"{scheme}://{host}" for host in hosts} | {f"https://{host.lower()}" for host in settings.allowed_hosts}
         )
 
     def knows_host(self, values: list[bytes]) -> bool:
         """Exactly one Host header, and it is one of ours."""
-        return len(values) == 1 and values[0].decode("latin-1").lower() in self.hosts
+        return len(values) == 1 and values[0].lower() in self._hosts
 
     def knows_origin(self, values: list[bytes]) -> bool:
         """Exactly one Origin header, and it is one of ours to the letter."""

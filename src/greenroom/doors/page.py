@@ -60,7 +60,11 @@ def _built(folder: Path, made_at: int) -> Built:
 
 def is_public(method: str, path: str) -> bool:
     """Whether a call is for a part of the page that holds nothing of anybody: its frame, and what the login needs."""
-    return method in ("GET", "HEAD") and (_is_route(path) or (path.count("/") == 1 and path in built().files))
+    return (
+        method in ("GET", "HEAD")
+        and path.startswith("/")
+        and (_is_route(path) or (path.count("/") == 1 and path in built().files))
+    )
 
 
 def _is_route(path: str) -> bool:

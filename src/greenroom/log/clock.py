@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Protocol
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -20,7 +21,13 @@ class SystemClock:
 
 def iso(ms: int) -> str:
     """The text form of a time: `2026-11-15T10:20:30.123Z`."""
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    second, rest = divmod(ms, 1000)
+    return f"{_second(second)}.{rest:03d}Z"
+
+
+@lru_cache(1024)
+def _second(number: int) -> str:
+    return datetime.fromtimestamp(number, UTC).isoformat()[:19]
 
 
 def from_iso(text: str) -> int:

@@ -34,6 +34,7 @@ class Log:
             for kind, follow in noun.follow.items():
                 self.follow.setdefault(kind, []).append(follow)
         self._waiting: deque[tuple[Command, asyncio.Future[Done]]] = deque()
+        self._patient: list[tuple[Command, asyncio.Future[Done]]] = []
         self._wake = asyncio.Event()
         self._subscribers: list[Subscriber] = []
         self._stopping = False
@@ -57,6 +58,19 @@ class Log:
         self._wake.set()
         return await done
 
+    async def do_along(self, command: Command, within_s: float) -> Done:
+        """Carry out a command that nobody waits for: together with the next one, or by itself after a while."""
+        done: asyncio.Future[Done] = asyncio.get_running_loop().create_future()
+        self._patient.append((command, done))
+        asyncio.get_running_loop().call_later(within_s, self._hurry)
+        return await done
+
+    def _hurry(self) -> None:
+        """What was patient has waited for long enough."""
+        self._waiting.extend(self._patient)
+        self._patient = []
+        self._wake.set()
+
     @property
     def backlog(self) -> int:
         """How many commands wait for the writer."""
@@ -77,13 +91,14 @@ class Log:
                 self._wake.clear()
                 await self._wake.wait()
                 continue
-            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _BATCH))]
+            taken = [self._waiting.popleft() for _ in range(min(len(self._waiting), _BATCH))]
+            batch, self._patient = taken + self._patient, []
             await self._carry_out(batch)
 
     def stop(self) -> None:
         """Take no more commands; `run` ends when those taken are written."""
         self._stopping = True
-        self._wake.set()
+        self._hurry()
 
     async def _carry_out(self, batch: list[tuple[Command, "asyncio.Future[Done]"]]) -> None:
         commands = [command for command, _ in batch]
@@ -130,18 +145,19 @@ class Log:
     def _apply(self, tx: WriteTx, commands: list[Command]) -> list[Outcome]:
         outcomes: list[Outcome] = []
         for command in commands:
+            context = Context(self.clock.now(), self.settings)
             try:
-                events = self._decide(tx, command)
+                events = self._decide(tx, command, context)
             except Exception as error:  # Refused, or a bug in a rule: it has written nothing, so it fails alone
                 if not isinstance(error, Refused):
                     logger.exception("rule for %s failed", type(command).__name__)
                     error.add_note(LOGGED)
                 outcomes.append(error)
                 continue
-            outcomes.append(events if isinstance(events, Done) else self._record(tx, command, events))
+            outcomes.append(events if isinstance(events, Done) else self._record(tx, command, events, context))
         return outcomes
 
-    def _decide(self, tx: WriteTx, command: Command) -> Done | list[Event]:
+    def _decide(self, tx: WriteTx, command: Command, context: Context) -> Done | list[Event]:
         if command.key is not None:
             known = tx.known(_memory(command))
             if known is not None:
@@ -153,12 +169,10 @@ class Log:
                         "conflict",
                     )
                 return Done(tuple(tx.records(first, last)), repeated=True)
-        context = Context(self.clock.now(), self.settings)
         return self.decide[type(command)](tx, command, context)
 
-    def _record(self, tx: WriteTx, command: Command, events: list[Event]) -> Done:
-        now = self.clock.now()
-        context = Context(now, self.settings)
+    def _record(self, tx: WriteTx, command: Command, events: list[Event], context: Context) -> Done:
+        now = context.now
         records = []
         to_do = deque(events)
         while to_do:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.refusals import in_bus_terms
+from greenroom.doors.rest.refusals import InBusTerms
 from greenroom.doors.rest.wire import bad_request, body_of, json, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
@@ -128,7 +128,7 @@ async def edit_message(hub: Hub, by: Principal, request: Request) -> Response:
     if by.agent_id is not None and body.edited_by not in (None, by.agent_id):
         raise Refused("author_not_yours", "edited_by must be the agent whose credential this is.", "forbidden")
     message_id = request.path_params["message_id"]
-    with in_bus_terms(hub):
+    with InBusTerms(hub):
         done = await hub.bus.edit(by, message_id, body.content)
     if not done.records:
         return json(ChangedMessage(need_message(hub.rows, by, message_id).edit_version, no_change=True))

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.refusals import in_bus_terms
+from greenroom.doors.rest.refusals import InBusTerms
 from greenroom.doors.rest.wire import MAX_SEQ, bad_request, body_of, json, key_of, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
@@ -86,7 +86,7 @@ async def post(hub: Hub, by: Principal, request: Request, faces: shapes.Faces) -
     metadata = body.metadata
     if body.images:
         metadata = {**(metadata or {}), "images": body.images}
-    with in_bus_terms(hub):
+    with InBusTerms(hub):
         posted = await hub.bus.post(
             by,
             request.path_params["thread_id"],
@@ -191,7 +191,7 @@ def _note_read(hub: Hub, agent_id: str, thread_id: str, page: Page, shown: list[
 
 async def send_mail(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, Mail)
-    with in_bus_terms(hub):
+    with InBusTerms(hub):
         posted = await hub.bus.mail(
             by,
             request.path_params["agent_id"],

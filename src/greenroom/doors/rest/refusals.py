@@ -1,7 +1,5 @@
 """Refusals in the words that the bus's REST clients look for."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from greenroom.doors.errors import STATUS, HttpRefused
@@ -16,22 +14,27 @@ _SYNC = {sync.MISSING: "MISSING_SYNC_FIELDS", sync.INVALID: "TOKEN_INVALID", syn
 _BLOCKED = {"content_blocked": "Content blocked by filter", "prompt_blocked": "system_prompt blocked by content filter"}
 
 
-@contextmanager
-def in_bus_terms(hub: Hub) -> Iterator[None]:
-    """Turn refusals whose body is part of the bus's protocol into that body."""
-    try:
-        yield
-    except SyncRefused as no:
-        raise _of_sync(hub, no) from None
-    except Refused as no:
-        if no.code in _BLOCKED:
-            detail = {"error": _BLOCKED[no.code], "pattern": no.details["pattern"], "message": no.message}
-            raise HttpRefused(400, no.code, detail) from None
-        if no.code == "rate_limited":
-            window = no.details["window_seconds"]
-            fields = {"error": "Rate limit exceeded", "window": window, **no.details}
-            raise HttpRefused(STATUS[no.kind], no.code, no.message, **fields) from None
-        raise
+class InBusTerms:
+    """Inside it, refusals whose body is part of the bus's protocol become that body."""
+
+    __slots__ = ("_hub",)
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        match error:
+            case SyncRefused():
+                raise _of_sync(self._hub, error) from None
+            case Refused() if error.code in _BLOCKED:
+                detail = {"error": _BLOCKED[error.code], "pattern": error.details["pattern"], "message": error.message}
+                raise HttpRefused(400, error.code, detail) from None
+            case Refused(code="rate_limited"):
+                window = error.details["window_seconds"]
+                fields = {"error": "Rate limit exceeded", "window": window, **error.details}
+                raise HttpRefused(STATUS[error.kind], error.code, error.message, **fields) from None
 
 
 def _of_sync(hub: Hub, no: SyncRefused) -> HttpRefused:

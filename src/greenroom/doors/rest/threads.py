@@ -11,7 +11,7 @@ from greenroom.doors.cursors import cursor_after, place_of
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.refusals import in_bus_terms
+from greenroom.doors.rest.refusals import InBusTerms
 from greenroom.doors.rest.wire import bad_request, body_of, json, key_of, need_same, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
@@ -141,7 +141,7 @@ async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
         template=body.template,
     )
     try:
-        with in_bus_terms(hub):
+        with InBusTerms(hub):
             done = await hub.log.do(command)
     except Refused as no:
         raise (_no_creator() if no.code == "agent_not_found" else no) from None

@@ -85,7 +85,8 @@ def _register_again(
         ]
     if found.state == "kicked":
         raise agent_not_found(agent_id)
-    name = found.name if (found.ide, found.model) == (ide, model) else free_name(rows, f"{ide} ({model})", agent_id)
+    stays = (found.ide, found.model) == (ide, model)
+    name = free_name(rows, found.name if stays else f"{ide} ({model})", agent_id)
     updated = AgentUpdated(
         agent_id=agent_id,
         ide=ide,
@@ -117,7 +118,17 @@ def update_agent(rows: Rows, command: UpdateAgent, context: Context) -> list[Eve
 
 def resume_agent(rows: Rows, command: ResumeAgent, context: Context) -> list[Event]:
     agent = need_own_agent(rows, principal(command), command.agent_id)
-    return [AgentResumed(agent_id=agent.id)] if agent.state == "unregistered" else []
+    return _come_back(rows, agent) if agent.state == "unregistered" else []
+
+
+def _come_back(rows: Rows, agent: Agent) -> list[Event]:
+    """Back under its own name; or under one like it, if another has taken that meanwhile."""
+    name = free_name(rows, agent.name, agent.id)
+    shown = free_name(rows, agent.display_name, agent.id) if agent.display_name else None
+    back = AgentResumed(agent_id=agent.id)
+    if (name, shown) == (agent.name, agent.display_name):
+        return [back]
+    return [back, AgentUpdated(agent_id=agent.id, name=name, display_name=shown)]
 
 
 def unregister_agent(rows: Rows, command: UnregisterAgent, context: Context) -> list[Event]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from greenroom.log.blobs import Blobs
 from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id, new_secret
+from greenroom.log.ids import new_id, new_nonce
 from greenroom.log.log import Log
 from greenroom.log.model import Command, Done, Rows
 from greenroom.nouns.access.model import Principal
@@ -88,7 +88,9 @@ class Bus:
         self, by: Principal, thread_id: str, author: str | None, content: str, *, strict: bool, **fields: Any
     ) -> Posted:
         """Post a message; raises Refused, or SyncRefused when the author must read first."""
-        content, body, size = await self._large(content)
+        body, size = None, len(content)
+        if size > self._inline:
+            content, body = await self._keep_large(content)
         command = PostMessage(
             by=by,
             message_id=new_id("msg"),
@@ -97,11 +99,11 @@ class Bus:
             content=content,
             body=body,
             size=size,
-            nonce=new_secret(12),
+            nonce=new_nonce(),
             strict=strict,
             **fields,
         )
-        done = await self._do(command, body)
+        done = await (self._log.do(command) if body is None else self._do(command, body))
         record = done.records[-1]
         event = record.event
         if isinstance(event, PostRefused):
@@ -117,8 +119,11 @@ class Bus:
 
     async def edit(self, by: Principal, message_id: str, content: str) -> Done:
         """Change a message."""
-        content, body, size = await self._large(content)
-        return await self._do(EditMessage(by=by, message_id=message_id, content=content, body=body, size=size), body)
+        body, size = None, len(content)
+        if size > self._inline:
+            content, body = await self._keep_large(content)
+        command = EditMessage(by=by, message_id=message_id, content=content, body=body, size=size)
+        return await (self._log.do(command) if body is None else self._do(command, body))
 
     async def mail(
         self, by: Principal, agent_id: str, content: str, author: str | None = None, **fields: Any
@@ -131,13 +136,13 @@ class Bus:
         """The agent's mailbox, made if it has none."""
         mailbox = mailbox_of(agent_id)
         if self.rows.get(THREADS, mailbox) is None:
-            await self._log.do(OpenMailbox(by=by, thread_id=mailbox, agent_id=agent_id, nonce=new_secret(12)))
+            await self._log.do(OpenMailbox(by=by, thread_id=mailbox, agent_id=agent_id, nonce=new_nonce()))
         return mailbox
 
     async def sync_context(self, by: Principal, thread_id: str, member_id: str | None) -> SyncContext:
         """A fresh reply token, joining the thread if need be."""
         wanted = member_id or by.agent_id or "human"
-        done = await self._log.do(IssueToken(by=by, thread_id=thread_id, member_id=wanted, nonce=new_secret(12)))
+        done = await self._log.do(IssueToken(by=by, thread_id=thread_id, member_id=wanted, nonce=new_nonce()))
         if by.agent_id:
             self.presence.hear(by.agent_id, "sync")
         return SyncContext(need_thread(self.rows, by, thread_id).current_seq, done.first(TokenIssued).token)
@@ -222,33 +227,31 @@ class Bus:
         if agent is None:
             return Waited(page.messages, SyncContext(page.upto, None))
         need_own_agent(self.rows, by, agent.id)  # it may have been put out while it waited
-        token = await self._reply_token(by, thread, agent.id)
+        token = await self.reply_token(by, thread, agent.id)
         if page.messages:  # last of all: a crash before they are on their way must not count as their delivery
             self.deliveries.note(thread_id, agent.id, delivered=page.messages[-1].seq)
         return Waited(page.messages, SyncContext(page.upto, token))
 
-    async def _reply_token(self, by: Principal, thread: Thread, agent_id: str) -> str | None:
-        """The token that the agent holds, or a fresh one; None for who cannot post."""
-        member = get_member(self.rows, thread.id, agent_id)
+    async def reply_token(self, by: Principal, thread: Thread, member_id: str) -> str | None:
+        """The token that a member holds, or a fresh one; None for who cannot post."""
+        member = get_member(self.rows, thread.id, member_id)
         if member is not None and member.unused and not member.refresh:
             return held_token(member)
         if "chat" not in by.rights or thread.status not in OPEN_STATES:
             return None
-        return (await self.sync_context(by, thread.id, agent_id)).reply_token
+        return (await self.sync_context(by, thread.id, member_id)).reply_token
 
-    async def _large(self, content: str) -> tuple[str, str | None, int]:
-        """The content to keep in the log, and where the whole is when that is only its beginning."""
-        if len(content) <= self._inline:
-            return content, None, len(content)
+    async def _keep_large(self, content: str) -> tuple[str, str]:
+        """The beginning of the content, which is kept in the log, and the name of the file that has the whole."""
         if len(content) > self._log.settings.max_content_chars:
             limit = self._log.settings.max_content_chars
             raise Refused("content_too_long", f"Keep a message under {limit} characters.", "too_large")
         need_no_secret(content, self._log.settings)  # the rules see only the beginning
         name = await asyncio.to_thread(self._blobs.keep, content.encode())
-        return content[: self._inline], name, len(content)
+        return content[: self._inline], name
 
-    async def _do(self, command: Command, body: str | None) -> Done:
-        """Carry out a command that may name a file; when it came to nothing the file goes again."""
+    async def _do(self, command: Command, body: str) -> Done:
+        """Carry out a command that names a file; when it came to nothing the file goes again."""
         try:
             done = await self._log.do(command)
         except Exception:
@@ -257,11 +260,10 @@ class Bus:
         self._let_go(body)
         return done
 
-    def _let_go(self, body: str | None) -> None:
-        if body is not None:
-            self._blobs.release(body)
-            if not is_file_named(self.rows, body):
-                self._blobs.drop(body)
+    def _let_go(self, body: str) -> None:
+        self._blobs.release(body)
+        if not is_file_named(self.rows, body):
+            self._blobs.drop(body)
 
     def content_of(self, message: Message) -> str:
         """The whole content of a message."""

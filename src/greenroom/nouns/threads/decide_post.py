@@ -154,9 +154,10 @@ def _need_valid(
         raise Refused("bad_priority", f"priority must be one of {', '.join(PRIORITIES)}.")
     if command.role not in ROLES or (command.role == "system" and poster.agent):
         raise Refused("bad_role", "role must be user or assistant; system messages are the hub's and the operator's.")
-    metadata = command.metadata or {}
-    need_shallow(metadata)
-    handoff, stop_reason = metadata.get("handoff_target"), metadata.get("stop_reason")
+    handoff = stop_reason = None
+    if command.metadata:
+        need_shallow(command.metadata)
+        handoff, stop_reason = command.metadata.get("handoff_target"), command.metadata.get("stop_reason")
     if stop_reason is not None and stop_reason not in STOP_REASONS:
         raise Refused("bad_stop_reason", f"stop_reason must be one of {', '.join(STOP_REASONS)}.")
     if handoff is not None and not (isinstance(handoff, str) and handoff):

@@ -8,6 +8,7 @@ from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads.commands import AdvanceCursors, Reached
 
 _REST_S = 0.2
+_ALONG_S = 0.05
 Reach = dict[tuple[str, str], tuple[int, int]]
 """Thread and member, to the newest seqs delivered and seen."""
 
@@ -41,26 +42,26 @@ class Deliveries:
             self._wake.clear()
             self._rest()
             await asyncio.sleep(_REST_S)
-            await self._write()
+            await self._write(_ALONG_S)
 
     async def flush(self) -> None:
         """Write down all that has gathered."""
         self._rest()
-        await self._write()
+        await self._write(0)
 
     def _rest(self) -> None:
         for place, seqs in self._fresh.items():
             _advance(self._rested, place, seqs)
         self._fresh = {}
 
-    async def _write(self) -> None:
+    async def _write(self, within_s: float) -> None:
         """If the disk does not take it now it is kept for the next time."""
         if not self._rested:
             return
         self._writing, self._rested = self._rested, {}
         reached = [Reached(*place, *seqs) for place, seqs in self._writing.items()]
         try:
-            await self._log.do(AdvanceCursors(by=HUB, reached=reached))
+            await self._log.do_along(AdvanceCursors(by=HUB, reached=reached), within_s)
         except Unavailable:
             for place, seqs in self._writing.items():
                 _advance(self._rested, place, seqs)

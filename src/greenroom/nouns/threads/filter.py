@@ -17,7 +17,8 @@ PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("npm token", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
     ("private key", re.compile(r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----")),
 )
-_HINTS = ("gr_", "AKIA", "ASIA", "gh", "glpat", "sk-", "AIza", "xox", "k_live_", "npm_", "PRIVATE KEY")
+_GITHUB = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_")
+_HINTS = ("gr_", "AKIA", "ASIA", *_GITHUB, "glpat", "sk-", "AIza", "xox", "k_live_", "npm_", "PRIVATE KEY")
 
 
 def find_secret(text: str) -> str | None:

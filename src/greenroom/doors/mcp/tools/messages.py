@@ -16,6 +16,8 @@ from greenroom.nouns.threads.sync import MISMATCH
 
 _HURRY_MS = 5_000
 _PATIENT_MS = 60_000
+PERSON = "human"
+"""Under which name a person posts who gives none."""
 _DETAILS = {
     "MissingSyncFields": "MISSING_SYNC_FIELDS",
     "ReplyTokenInvalid": "TOKEN_INVALID",
@@ -183,6 +185,10 @@ async def msg_wait(call: Call[WaitArgs]) -> Any:
         for_agent=args.for_agent,
     )
     still_holds(call, args.agent_id, args.token)
+    if agent is None and by.operates:  # a person needs a token here too, because msg_post asks everybody for one
+        thread = need_thread(call.hub.rows, by, args.thread_id)
+        token = await call.hub.bus.reply_token(by, thread, PERSON)
+        waited = waited._replace(sync=waited.sync._replace(reply_token=token))
     people = agent is None and is_person(by)
     return await show_waited(call, args.thread_id, waited, args.return_format, args.include_attachments, people)
 
