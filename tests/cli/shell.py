@@ -26,7 +26,8 @@ class Ran(NamedTuple):
 
 def environment(data: Path, **more: str) -> dict[str, str]:
     """What a command knows of its surroundings; nothing of this machine's own settings."""
-    return {"PATH": os.environ["PATH"], "HOME": str(data.parent), "GREENROOM_DATA": str(data), **more}
+    inherited = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return {**inherited, "HOME": str(data.parent), "GREENROOM_DATA": str(data), **more}
 
 
 def greenroom(data: Path, *args: str, stdin: str | None = None, **env: str) -> Ran:

@@ -9,7 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from greenroom.cli.client import add_json_option
+from greenroom import settings
+from greenroom.cli.client import add_data_option, add_json_option
 from greenroom.cli.terminal import line, say, show_json, show_table
 from greenroom.log.errors import Refused
 
@@ -28,6 +29,7 @@ def add_to(verbs: Any) -> None:
     listing = inner.add_parser(
         "list", help="all drivers, and whether their runtime is here", epilog="example: greenroom driver list --json"
     )
+    add_data_option(listing)
     add_json_option(listing)
     listing.set_defaults(run=run_list)
     check = inner.add_parser(
@@ -41,11 +43,13 @@ def add_to(verbs: Any) -> None:
     check.add_argument(
         "--profile",
         metavar="FILE",
-        help="a profile's file, for its command, options and env; {model_url} in env is the scripted model's address",
+        help="a profile's file, or its name in the data directory, for its command, options and env; {model_url} in env"
+        " is the scripted model's address",
     )
     check.add_argument(
         "--patience", type=float, default=_PATIENCE_S, metavar="SECONDS", help="for each point (default: 60)"
     )
+    add_data_option(check)
     add_json_option(check)
     check.set_defaults(run=run_check)
 
@@ -79,7 +83,7 @@ def run_check(args: argparse.Namespace) -> int:
         raise Refused("no_driver", f"There is no driver '{args.name}': write one of {', '.join(DRIVERS)}.")
     if args.name in _SILENT:
         raise Refused("no_contract", f"The driver '{args.name}' runs any program, and has no conversation to check.")
-    definition = _definition(args.name, args.profile)
+    definition = _definition(args.name, _profile_file(settings.data_dir(args.data), args.profile))
     with tempfile.TemporaryDirectory(prefix="greenroom-check-") as folder:
         findings = asyncio.run(_check(args, definition, Path(folder)))
     if args.json:
@@ -89,7 +93,14 @@ def run_check(args: argparse.Namespace) -> int:
     return 1 if counts["failed"] else 0
 
 
-def _definition(driver: str, file: str | None) -> "Definition":
+def _profile_file(data: Path, given: str | None) -> Path | None:
+    if given is None or Path(given).exists():
+        return None if given is None else Path(given)
+    own = data / "agents" / f"{given}.toml"
+    return own if "/" not in given and own.exists() else Path(given)
+
+
+def _definition(driver: str, file: Path | None) -> "Definition":
     import msgspec
 
     from greenroom.nouns.agents.profiles import Definition, explain, read_definition
@@ -97,7 +108,7 @@ def _definition(driver: str, file: str | None) -> "Definition":
     if file is None:
         return Definition(driver=driver)
     try:
-        found = read_definition(tomllib.loads(Path(file).read_text()))
+        found = read_definition(tomllib.loads(file.read_text()))
     except (OSError, ValueError, msgspec.ValidationError) as error:
         raise Refused("bad_profile", f"{file}: {explain(error)}") from error
     if found.driver != driver:

@@ -1,0 +1,142 @@
+"""`greenroom connect`: give an agent of an IDE or a terminal the hub's tools, with a credential of its own."""
+
+import argparse
+import contextlib
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from greenroom import settings
+from greenroom.cli.client import Client, add_options, find_hub, get_own_url
+from greenroom.cli.connect_files import PROGRAMS, Place, place_of, with_entry, without_entry
+from greenroom.cli.terminal import line, say, show_json
+from greenroom.cli.token import write_private
+from greenroom.log.errors import Refused
+
+FOLDER = "connections"
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser(
+        "connect",
+        help="give an IDE's or a terminal's agent the hub's tools",
+        description="Write the hub as an MCP server into a program's configuration, with a credential made for it that"
+        " is kept in a private file and only named there. To do so again changes nothing.",
+        epilog="example: greenroom connect claude · greenroom connect cursor --remove",
+    )
+    parser.add_argument("program", metavar="PROGRAM", choices=sorted(PROGRAMS), help=", ".join(sorted(PROGRAMS)))
+    add_options(parser)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--print", action="store_true", help="show what would be written, and write nothing")
+    how.add_argument("--remove", action="store_true", help="take it out again, and end the credential")
+    parser.add_argument("--file", metavar="FILE", help="the configuration to write (default: the program's own)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    data = settings.data_dir(args.data)
+    place = place_of(args.program, Path.home(), Path(args.file).expanduser() if args.file else None)
+    token_file = data / FOLDER / f"{args.program}.token"
+    if args.remove:
+        return _remove(args, place, token_file)
+    url, operator = find_hub(args)
+    command = [*_greenroom(), "mcp", *_hub_options(args, data, url), "--token-file", str(token_file)]
+    if args.print:
+        text = with_entry(place, "", command)
+        show_json({"file": str(place.file), "text": text}) if args.json else print(
+            f"# {line(place.file)}\n{text}", end=""
+        )
+        return 0
+    before = _read(place.file)
+    after = with_entry(place, before, command)
+    agent = _credential(Client(url, operator), args.program, token_file)
+    if after != before:
+        _write(place.file, after)
+    told = {"program": args.program, "file": str(place.file), "token_file": str(token_file), "changed": after != before}
+    if args.json:
+        show_json({**told, "new_credential": agent is not None})
+    else:
+        done = "knows the hub now" if after != before else "knew the hub already"
+        print(f"{args.program} {done}: see {line(place.file)}. Start it anew to take that up.")
+    return 0
+
+
+def _greenroom() -> list[str]:
+    """How other programs start us, whatever their PATH is."""
+    own = Path(sys.executable).with_name("greenroom")
+    found = str(own) if own.is_file() else shutil.which("greenroom")
+    return [found] if found else [sys.executable, "-m", "greenroom"]
+
+
+def _hub_options(args: argparse.Namespace, data: Path, url: str) -> list[str]:
+    """A hub of this machine is found by its directory, for its port may change."""
+    return ["--data", str(data)] if url == get_own_url(data) else ["--url", url]
+
+
+def _credential(client: Client, program: str, token_file: Path) -> str | None:
+    """Make an agent and keep its token, unless there is one that is still good; the agent's id if it is new."""
+    if token_file.exists():
+        with contextlib.suppress(Refused):
+            Client(client.url, token_file.read_text().strip()).get("threads", limit=1)
+            return None
+        token_file.unlink()
+    token_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = client.post("agents", "register", body={"ide": PROGRAMS[program].shown, "model": "default"})
+    write_private(token_file, made["token"] + "\n")
+    _note_of(token_file).unlink(missing_ok=True)
+    write_private(_note_of(token_file), json.dumps({"agent_id": made["agent_id"]}) + "\n")
+    return str(made["agent_id"])
+
+
+def _note_of(token_file: Path) -> Path:
+    return token_file.with_suffix(".json")
+
+
+def _remove(args: argparse.Namespace, place: Place, token_file: Path) -> int:
+    before = _read(place.file)
+    after = without_entry(place, before)
+    if after != before:
+        _write(place.file, after)
+    note, is_ended = _note_of(token_file), False
+    if note.exists():
+        agent_id = json.loads(note.read_text())["agent_id"]
+        try:
+            Client(*find_hub(args)).post("agents", agent_id, "kick")
+            is_ended = True
+        except Refused as no:
+            say(f"greenroom: {line(no)}")
+    for path in (token_file, note):
+        path.unlink(missing_ok=True)
+    if args.json:
+        show_json({"program": args.program, "changed": after != before, "credential_ended": is_ended})
+    else:
+        print(
+            f"{args.program} does not know the hub any more." if after != before else f"{args.program} did not know it."
+        )
+    return 0
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text() if file.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused("file_unusable", f"{file} cannot be read ({error}).") from error
+
+
+def _write(file: Path, text: str) -> None:
+    """Replace the file at once, and keep who may read it; a link stays one."""
+    target = file.resolve()
+    part = target.with_name(f".{target.name}.greenroom")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text)
+        if target.exists():
+            shutil.copymode(target, part)
+        else:
+            part.chmod(0o600)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise Refused("file_unusable", f"{file} cannot be written ({error.strerror}).") from error
