@@ -28,6 +28,13 @@ md.renderer.rules.fence = (tokens, at) => {
 md.renderer.rules.table_open = () => '<div class="wide" tabindex="0"><table>'
 md.renderer.rules.table_close = () => '</table></div>'
 
+// Where a column stands is a class: an attribute of style is refused by the page's policy before it can be sanitised.
+for (const cell of ['th_open', 'td_open'] as const)
+  md.renderer.rules[cell] = (tokens, at) => {
+    const side = /right|center/.exec(String(tokens[at]!.attrGet('style') ?? ''))?.[0]
+    return `<${tokens[at]!.tag}${side ? ` class="${side}"` : ''}>`
+  }
+
 const MENTION = /(^|[\s(>])@([\p{L}\p{N}_][\p{L}\p{N}_.-]*)/gu
 const plainText = md.renderer.rules.text!
 md.renderer.rules.text = (tokens, at, options, env, self) =>
