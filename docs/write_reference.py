@@ -8,6 +8,7 @@ import argparse
 import ast
 import asyncio
 import itertools
+import json
 import re
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from greenroom import settings
 from greenroom.app import open_hub
 from greenroom.cli.main import parser
@@ -23,6 +26,8 @@ from greenroom.doors import router
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.login import LoginCodes
 from greenroom.log.clock import SystemClock
+from greenroom.nouns.workflows import definition
+from greenroom.nouns.workflows.schema import build_schema, sentences
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "greenroom"
@@ -113,7 +118,21 @@ def _sentence(node: ast.expr) -> str:
     return ""
 
 
+def workflow_table() -> str:
+    """Every key of a workflow file with the sentence that stands below it in the definition, part by part."""
+    parts = []
+    for name, said in sentences().items():
+        kind = getattr(definition, name)
+        if name in ("Part", "Skill"):
+            continue
+        keys = [(field.encode_name, said.get(field.name, "")) for field in msgspec.structs.fields(kind)]
+        heads = (f"key of {'the workflow' if name == 'Definition' else name}", "what it says")
+        parts.append(f"**{name}** — {said['']}\n\n" + table(heads, [(f"`{key}`", words) for key, words in keys]))
+    return "\n\n".join(parts)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "workflow": workflow_table,
     "settings": settings_table,
     "commands": commands_table,
     "routes": routes_table,
@@ -133,6 +152,7 @@ def main() -> None:
         if new != text:
             path.write_text(new)
             print(f"renewed {path.relative_to(ROOT)}")
+    (USERS / "workflow.schema.json").write_text(json.dumps(build_schema(), indent=1, ensure_ascii=False) + "\n")
     subprocess.run([sys.executable, ROOT / "web" / "write_types.py"], check=True)
 
 

@@ -4,11 +4,13 @@ import datetime
 import zoneinfo
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.nouns.workflows.cron import MAX_CAUGHT_UP, due_times, next_time
 from greenroom.nouns.workflows.definition import CatchUp, Trigger
+
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 BERLIN = "Europe/Berlin"
 HOUR = 3_600_000
@@ -86,6 +88,7 @@ def test_years_of_absence_are_bounded() -> None:
     assert found[-1] == now
 
 
+@PATIENT
 @given(
     st.sampled_from(["*/7 * * * *", "0 3 * * *", "30 2 * * *", "15 1-4 * * 0", "0 0 1 * *"]),
     st.sampled_from(["UTC", BERLIN, "America/New_York", "Australia/Lord_Howe", "Pacific/Apia"]),

@@ -4,13 +4,15 @@ import itertools
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.nouns.workflows.definition import Definition, Edge, Step, Wait
 from greenroom.nouns.workflows.drawing import FORMATS, to_dot, to_mermaid, to_svg
 from greenroom.nouns.workflows.drawing.layout import BOX_HEIGHT, BOX_WIDTH, lay_out
 from greenroom.nouns.workflows.graph import Graph
+
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 HOSTILE = '</text><script>alert("x")</script> "]; end\n--> | `'
 
@@ -59,6 +61,7 @@ def test_a_status_is_told_by_a_shape_as_well_as_by_colour() -> None:
     assert "✓" in to_mermaid(definition, {"a": "completed"})
 
 
+@PATIENT
 @given(st.data())
 def test_boxes_never_overlap_and_arrows_go_down(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 25))

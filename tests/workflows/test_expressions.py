@@ -4,10 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.expressions import BadExpression, ExpressionFailed, compile, compile_template
+
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 NAMES = {"inputs": {"count", "repo", "items"}, "vars": None, "steps": {"review", "generate-code"}}
 VALUES: dict[str, Any] = {
@@ -139,6 +141,7 @@ def test_values_that_are_too_large_or_too_deep_are_refused() -> None:
             compile("vars.it == 1", NAMES).evaluate({"vars": {"it": value}})
 
 
+@PATIENT
 @given(st.text(max_size=60))
 def test_no_text_does_more_than_be_refused_or_answer(text: str) -> None:
     try:
@@ -152,6 +155,7 @@ def test_no_text_does_more_than_be_refused_or_answer(text: str) -> None:
         assert failed.message
 
 
+@PATIENT
 @given(json_values)
 def test_json_goes_through_unchanged(value: Any) -> None:
     assert compile("vars.it", NAMES).evaluate({"vars": {"it": value}}) == value
@@ -164,6 +168,7 @@ def test_a_text_that_the_engine_would_cut_short_is_refused() -> None:
         compile("vars.it == 'rm'", NAMES).evaluate({"vars": {"it": "rm\0 -rf"}})
 
 
+@PATIENT
 @given(st.text())
 def test_a_value_in_a_template_is_never_read_as_a_template(text: str) -> None:
     hostile = "{{ inputs.repo }}" + text

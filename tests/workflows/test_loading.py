@@ -5,13 +5,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.nouns.workflows.checking.problems import BadWorkflow
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.reading.load import load_text, parse_text, read_plain
 from greenroom.nouns.workflows.reading.skills import read_skill
+
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 FORMS = Path(__file__).parent / "forms"
 STEP = "steps:\n  - {id: a, profile: p, prompt: x}\n"
@@ -206,6 +208,7 @@ shaped = st.recursive(
 )
 
 
+@PATIENT
 @given(st.dictionaries(st.sampled_from(KEYS), shaped, max_size=8))
 def test_whatever_the_values_are_they_load_or_are_refused_in_words(plain: dict[str, Any]) -> None:
     try:
@@ -214,6 +217,7 @@ def test_whatever_the_values_are_they_load_or_are_refused_in_words(plain: dict[s
         assert all(problem.message and problem.remedy for problem in refused.problems)
 
 
+@PATIENT
 @given(st.text(max_size=200))
 def test_no_text_does_more_than_be_refused(text: str) -> None:
     try:

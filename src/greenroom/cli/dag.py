@@ -11,6 +11,7 @@ from greenroom.cli.client import Client, add_options, open_client
 from greenroom.cli.dag_files import add_file_verbs
 from greenroom.cli.dag_runs import add_run_verbs
 from greenroom.cli.dag_show import brief, follow, report_table
+from greenroom.cli.dag_triggers import add_trigger_verbs
 from greenroom.cli.run import client_or_new_hub
 from greenroom.cli.terminal import line, say, show_json
 from greenroom.log.errors import Refused
@@ -44,6 +45,7 @@ def add_to(verbs: Any) -> None:
     watch = add("follow", run_follow, "show a run's steps as they go on", "follow wfr_01m7...")
     watch.add_argument("id", metavar="RUN")
     add_run_verbs(add)
+    add_trigger_verbs(add)
 
 
 def run_run(args: argparse.Namespace) -> int:

@@ -13,6 +13,8 @@ def check_agents(
     for at, step in enumerate(definition.steps):
         yield from _step(step, ("steps", at), profiles, runtimes)
         for number, inner in enumerate(step.rollback):
+            if (inner.profile, inner.agent_runtime) == (step.profile, step.agent_runtime):
+                continue  # what is wrong with these has been said
             yield from _step(inner, ("steps", at, "rollback", number), profiles, runtimes)
 
 

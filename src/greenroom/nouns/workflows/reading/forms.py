@@ -80,8 +80,8 @@ def to_one_form(written: Map) -> Map:
     for edge in edges:
         _rename(edge, EDGE_WORDS, d.Edge)
         _condition(edge, ids)
-    _meet_again(steps, edges)
     if from_run_tree:
+        _meet_again(steps, edges)
         complete(written, steps, edges)
     _triggers(written)
     _each(written, "workflows", to_one_form)

@@ -1,0 +1,93 @@
+"""Triggers over the doors: signed calls, and messages in threads."""
+
+import time
+from typing import Any
+
+import httpx
+
+from greenroom.nouns.workflows.triggers.signing import NONCE, SIGNATURE, TIMESTAMP, sign
+from greenroom.testing.hub_process import HubProcess
+
+_WAIT_S = 20.0
+
+
+class Caller:
+    """Somebody outside who knows a secret."""
+
+    def __init__(self, api: httpx.Client, hub: HubProcess, path: str) -> None:
+        given = api.get(f"{path}/secret").json()
+        self.path, self.secret = given["path"], given["secret"]
+        self._client = httpx.Client(base_url=hub.url, timeout=30)
+
+    def call(self, body: bytes = b'{"ref": "main"}', nonce: str = "nonce-0001", **change: str) -> httpx.Response:
+        timestamp = change.get("timestamp", str(int(time.time())))
+        signature = sign(change.get("secret", self.secret), timestamp, nonce, body)
+        headers = {TIMESTAMP: timestamp, NONCE: nonce, SIGNATURE: signature, "x-event": "push"}
+        return self._client.post(self.path, content=change.get("sent", body.decode()).encode(), headers=headers)
+
+
+def stored(api: httpx.Client, *triggers: dict[str, Any], **more: Any) -> list[str]:
+    definition = {"name": "hooked", "steps": [{"id": "a", "set": {}}], "triggers": list(triggers), **more}
+    answer = api.put("/api/workflows/hooked", json={"definition": definition})
+    assert answer.status_code == 200, answer.text
+    return [row["id"] for row in api.get("/api/triggers", params={"workflow": "hooked"}).json()]
+
+
+def end_of(api: httpx.Client, run_id: str) -> dict[str, Any]:
+    ended: dict[str, Any] = api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": _WAIT_S}).json()
+    return ended
+
+
+def test_a_signed_call_starts_a_workflow_once_and_no_other_call_does(hub: HubProcess, api: httpx.Client) -> None:
+    trigger = {"id": "t", "webhook": True, "inputs": {"ref": "trigger.body.ref", "event": 'trigger.headers["x-event"]'}}
+    (key,) = stored(api, trigger, inputs={"ref": "string", "event": "string"}, output="[inputs.ref, inputs.event]")
+    caller = Caller(api, hub, f"/api/triggers/{key}")
+    assert caller.call().status_code == 403, "it is not armed"
+    assert api.post(f"/api/triggers/{key}/arm").json()["armed"]
+    started = caller.call()
+    assert started.status_code == 202, started.text
+    assert end_of(api, started.json()["run_id"])["output"] == ["main", "push"]
+    assert caller.call().json()["code"] == "call_repeated"
+    wrong = [
+        caller.call(nonce="nonce-0002", secret="whs_guess"),
+        caller.call(nonce="nonce-0003", sent='{"ref": "evil"}'),
+        caller.call(nonce="short"),
+    ]
+    unknown = httpx.post(f"{hub.url}/api/triggers/trg_none", content=b"{}")
+    assert {(one.status_code, one.text) for one in [*wrong, unknown]} == {(403, unknown.text)}
+    late = caller.call(nonce="nonce-0004", timestamp=str(int(time.time()) - 400))
+    assert (late.status_code, late.json()["code"]) == (403, "signature_too_old")
+    lacking = caller.call(b"no json", nonce="nonce-0005")
+    assert lacking.status_code == 422, lacking.text
+    api.post(f"/api/triggers/{key}/disarm")
+    assert caller.call(nonce="nonce-0006").status_code == 403
+    assert len(api.get("/api/workflow-runs", params={"workflow": "hooked"}).json()) == 1
+
+
+def test_a_signed_call_reaches_the_step_that_waits_for_it(hub: HubProcess, api: httpx.Client) -> None:
+    definition = {
+        "name": "held",
+        "steps": [{"id": "hold", "wait": {"webhook": "deploy"}}],
+        "output": "steps.hold.output",
+    }
+    caller = Caller(api, hub, "/api/hooks/deploy")
+    assert caller.call().json()["code"] == "nobody_waits"
+    run = api.post("/api/workflow-runs", json={"definition": definition}).json()
+    assert caller.call(nonce="nonce-0002", secret="whs_guess").status_code == 403
+    assert caller.call(nonce="nonce-0003").status_code == 200
+    assert end_of(api, run["id"])["output"] == {"ref": "main"}
+
+
+def test_a_message_in_a_thread_starts_a_workflow(api: httpx.Client) -> None:
+    trigger = {"id": "t", "message": {"thread": "releases", "contains": "GO"}, "inputs": {"said": "trigger.content"}}
+    (key,) = stored(api, trigger, inputs={"said": "string"}, output="inputs.said")
+    api.post(f"/api/triggers/{key}/arm")
+    for topic, text in (("other", "go there"), ("releases", "wait"), ("releases", "go now")):
+        threads = {thread["topic"]: thread["id"] for thread in api.get("/api/threads").json()["threads"]}
+        thread = threads.get(topic) or api.post("/api/threads", json={"topic": topic}).json()["id"]
+        assert api.post(f"/api/threads/{thread}/messages", json={"content": text}).status_code == 201
+    deadline = time.monotonic() + _WAIT_S
+    runs: list[dict[str, Any]] = []
+    while not runs and time.monotonic() < deadline:
+        runs = api.get("/api/workflow-runs", params={"workflow": "hooked"}).json()
+    assert [end_of(api, run["id"])["output"] for run in runs] == ["go now"]
