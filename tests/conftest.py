@@ -1,4 +1,4 @@
-"""Hubs for tests. Every hub is checked on the way out."""
+"""Hubs for tests, each checked on the way out; and which tests run only when they are asked for."""
 
 import contextlib
 import os
@@ -12,6 +12,19 @@ import pytest
 from greenroom.app import NOUNS
 from greenroom.log.check import check
 from greenroom.testing.hub_process import HubProcess
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "clis: needs what is in .clis/more, which `make test-clis` installs")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "clis" in config.option.markexpr:
+        return
+    wanted = [item for item in items if item.get_closest_marker("clis") is None]
+    if len(wanted) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+        items[:] = wanted
 
 
 @pytest.fixture

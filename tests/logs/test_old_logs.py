@@ -1,0 +1,69 @@
+"""Logs that older versions wrote: today's hub starts on them, finds all that is in them, and goes on."""
+
+import contextlib
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import apsw
+import httpx
+import pytest
+
+from greenroom.app import NOUNS
+from greenroom.log.check import check
+from greenroom.log.directory import FILES
+from greenroom.log.store_sqlite import APPLICATION_ID, MECHANISM
+from greenroom.testing.hub_process import HubProcess
+
+LOGS = sorted(Path(__file__).parent.glob("*.jsonl"))
+
+
+def put_back(log: Path, data: Path) -> list[dict[str, Any]]:
+    """Make a data directory of what was written down; returns its events."""
+    data.mkdir(mode=0o700)
+    lines: list[dict[str, Any]] = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    events = [line for line in lines if "seq" in line]
+    with contextlib.closing(apsw.Connection(str(data / "greenroom.db"))) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1")
+        connection.execute(MECHANISM)
+        for event in events:
+            row = [event[name] for name in ("seq", "at", "by", "type", "v")]
+            connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", (*row, event["data"].encode()))
+            if event["chain"]:
+                connection.execute("INSERT INTO chain VALUES (?, ?)", (event["seq"], bytes.fromhex(event["chain"])))
+    for line in lines:
+        if "file" in line:
+            folder = data / FILES / line["file"][:2]
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / line["file"]).write_bytes(b64decode(line["bytes"]))
+    return events
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+def test_an_old_log_is_read_shown_and_continued(log: Path, tmp_path: Path) -> None:
+    events = put_back(log, tmp_path / "data")
+    with HubProcess(tmp_path / "data") as hub:
+        headers = {"Authorization": f"Bearer {hub.token}"}
+        with httpx.Client(base_url=hub.url, headers=headers) as api:
+            threads = {thread["topic"]: thread for thread in api.get("/api/threads").json()["threads"]}
+            assert threads["settled"]["status"] == "closed"
+            messages = api.get(f"/api/threads/{threads['engines']['id']}/messages").json()
+            assert [message["content"] for message in messages] == [
+                "What does the engine weave?",
+                "Patterns.",
+                "A person looks in.",
+                "long " * 100,
+            ]
+            assert messages[0]["edit_version"] == 1
+            assert messages[0]["reactions"][0]["reaction"] == "👍"
+            assert api.get("/api/search", params={"q": "patterns"}).json()["total"] == 1
+            assert {agent["display_name"] for agent in api.get("/api/agents").json()} == {"Countess"}
+            said = api.post(f"/api/threads/{threads['engines']['id']}/messages", json={"content": "and on it goes"})
+            assert said.json()["seq"] > events[-1]["seq"]
+        assert hub.stop() == 0, hub.stderr
+    assert check(tmp_path / "data", NOUNS).findings == []
+
+
+def test_there_is_an_old_log() -> None:
+    assert LOGS
