@@ -46,7 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """A longer message is kept as a file beside the database."""
     posts_per_minute: int = 30
     """Messages that one author may post in a minute; 0 is no limit."""
-    requests_per_second: int = 0
+    requests_per_second: int = 1_000
     """Requests that one credential may make in a second, over a burst of ten times that; 0 is no limit."""
     seq_tolerance: int = 0
     """How many unseen messages a post may leave unread."""
