@@ -84,6 +84,9 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
     """What a call needs beyond its path."""
     bodies: dict[str, Any] = {
         "/login": {"data": {"code": "wrong"}},
+        "/api/notify/channels": {"json": {"kind": "ntfy", "name": "n", "url": "https://ntfy.example/topic"}},
+        "/api/notify/act": {"json": {"ticket": "x", "verdict": "approve"}},
+        "/api/input": {"json": {"text": "x"}},
         "/agent_backend/chat/chat": {"json": {"session_id": "s", "message": "x"}},
         "/agent_backend/chat/permission-response": {"json": {"session_id": "s", "request_id": "x", "approved": True}},
         "/api/runs": {"json": {"profile": "none", "prompt": "x"}},

@@ -21,10 +21,12 @@ from greenroom.doors.mcp import PATHS
 from greenroom.doors.mcp.late import LateMcpDoor
 from greenroom.doors.page import PageDoor
 from greenroom.doors.rest import door as rest
+from greenroom.doors.rest import notify, remote_input
 from greenroom.doors.routes import Routes
 from greenroom.doors.server import url_of
 from greenroom.doors.sync import door as sync
 from greenroom.gateway.links import Links
+from greenroom.gateway.notify.sender import Notifier
 from greenroom.gateway.tool_servers import ToolServers
 from greenroom.hub import Hub
 
@@ -37,6 +39,8 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     assist = AssistDoor(hub)
     endpoints += assist.endpoints()
     endpoints += chat.ENDPOINTS
+    notifier = Notifier(hub, url_of(hub.settings, hub.settings.port))
+    endpoints += [*notify.endpoints(notifier), *remote_input.endpoints()]
     endpoints += rest.endpoints(hub, endpoints)
     links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
     sockets = [
@@ -49,7 +53,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
     servers = ToolServers(hub)
     mcp = LateMcpDoor(hub, servers)
-    async with servers.run(), mcp.run(), assist.service.run():
+    async with servers.run(), mcp.run(), assist.service.run(), notifier.run():
         yield at_paths(PATHS, mcp, Routes(hub, endpoints, PageDoor(hub, beyond))), endpoints
 
 

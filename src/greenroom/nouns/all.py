@@ -5,6 +5,7 @@ from greenroom.nouns.access.project import ACCESS
 from greenroom.nouns.agents.project import AGENTS_NOUN
 from greenroom.nouns.asks.project import ASKS_NOUN
 from greenroom.nouns.nodes.project import NODES_NOUN
+from greenroom.nouns.notify.project import NOTIFY_NOUN
 from greenroom.nouns.policy.project import POLICY_NOUN
 from greenroom.nouns.runs.project import RUNS_NOUN
 from greenroom.nouns.servers.project import SERVERS_NOUN
@@ -13,6 +14,7 @@ from greenroom.nouns.workflows.project import WORKFLOWS_NOUN
 
 NOUNS: tuple[Noun, ...] = (
     ACCESS,
+    NOTIFY_NOUN,
     NODES_NOUN,
     AGENTS_NOUN,
     THREADS_NOUN,

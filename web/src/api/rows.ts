@@ -157,6 +157,20 @@ export interface Call {
   ended_at?: number | null
 }
 
+export interface Channel {
+  id: string
+  kind: string
+  name: string
+  host: string
+  owner: string
+  created_at: number
+  since: number
+  room?: string | null
+  rules?: Rules
+  failed?: string
+  failed_at?: number
+}
+
 export interface Constraints {
   maxTokens?: number | null
   maxDuration?: number | null
@@ -457,6 +471,14 @@ export interface Rule {
   note?: string
 }
 
+export interface Rules {
+  kinds?: string[]
+  risks?: string[]
+  quiet?: string
+  zone?: string
+  loud?: string[]
+}
+
 export interface Run {
   id: string
   profile: string
@@ -486,6 +508,7 @@ export interface Run {
   items?: number
   session?: string | null
   isolation?: string
+  overrides?: Record<string, string>
   started_at?: number | null
   ended_at?: number | null
   deadline?: number
@@ -913,6 +936,7 @@ export interface Tables {
   "author": Author
   "brief": Brief
   "call": Call
+  "channel": Channel
   "credential": Credential
   "day_cost": DayCost
   "decision": Decision

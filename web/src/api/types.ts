@@ -4,6 +4,16 @@ export interface Accepting {
   tools: Record<string, string | null>
 }
 
+export interface Act {
+  ticket: string
+  verdict: string
+}
+
+export interface AddedChannel {
+  channel: Channel
+  key: string | null
+}
+
 export interface Admin {
   admin_id?: string | null
   admin_name?: string | null
@@ -254,6 +264,20 @@ export interface ChangedMessage {
   edited_at?: string | null
   edited_by?: string | null
   no_change?: boolean
+}
+
+export interface Channel {
+  id: string
+  kind: string
+  name: string
+  host: string
+  owner: string
+  created_at: number
+  since: number
+  room?: string | null
+  rules?: Rules
+  failed?: string
+  failed_at?: number
 }
 
 export interface ChatMessage {
@@ -753,6 +777,15 @@ export interface NewAsk {
   timeout_s?: number | null
 }
 
+export interface NewChannel {
+  kind: "ntfy" | "push" | "webhook"
+  name: string
+  subscription?: Subscription | null
+  url?: string | null
+  token?: string | null
+  rules?: Rules
+}
+
 export interface NewCredential {
   kind: string
   name: string
@@ -789,6 +822,10 @@ export interface NewNode {
 export interface NewReaction {
   reaction: string
   agent_id?: string | null
+}
+
+export interface NewReceiver {
+  name?: string
 }
 
 export interface NewRule {
@@ -862,6 +899,11 @@ export interface NodeHealth {
   state: string
   version: string
   problems?: string[]
+}
+
+export interface Notifying {
+  vapid_key: string
+  channels: Channel[]
 }
 
 export interface Ok {
@@ -977,6 +1019,11 @@ export interface Profile {
   changed_at: number
 }
 
+export interface PushKeys {
+  p256dh: string
+  auth: string
+}
+
 export interface Question {
   question: string
   header?: string
@@ -1003,6 +1050,12 @@ export interface Receipt {
 export interface Receipts {
   message_id: string
   receipts: Receipt[]
+}
+
+export interface Receiver {
+  id: string
+  name: string
+  code: string
 }
 
 export interface RegisteredAgent {
@@ -1099,6 +1152,14 @@ export interface RuleTemplate {
   rules: ([string, Rule])[]
 }
 
+export interface Rules {
+  kinds?: string[]
+  risks?: string[]
+  quiet?: string
+  zone?: string
+  loud?: string[]
+}
+
 export interface Run {
   id: string
   profile: string
@@ -1128,6 +1189,7 @@ export interface Run {
   items?: number
   session?: string | null
   isolation?: string
+  overrides?: Record<string, string>
   started_at?: number | null
   ended_at?: number | null
   deadline?: number
@@ -1159,6 +1221,10 @@ export interface Secret {
   secret: string
 }
 
+export interface Sent {
+  delivered: number
+}
+
 export interface Server {
   name: string
   definition: ServerDefinition
@@ -1188,6 +1254,11 @@ export interface SettingsChange {
   auto_coordinator_enabled?: boolean | null
   timeout_seconds?: number | null
   switch_timeout_seconds?: number | null
+}
+
+export interface ShownReceiver {
+  id: string
+  name: string
 }
 
 export interface ShownServer {
@@ -1295,6 +1366,11 @@ export interface Subject {
   files?: Record<string, string>
 }
 
+export interface Subscription {
+  endpoint: string
+  keys: PushKeys
+}
+
 export interface Suggestion {
   name: string
   rule: Rule
@@ -1316,6 +1392,12 @@ export interface Template {
   created_at: string
   system_prompt: string
   default_metadata: Record<string, unknown> | null
+}
+
+export interface Text {
+  text: string
+  code?: string | null
+  receiver?: string | null
 }
 
 export interface Thread {
@@ -1373,6 +1455,11 @@ export interface Trial {
   lines: Line[]
 }
 
+export interface Tried {
+  ok: boolean
+  error: string
+}
+
 export interface Trigger {
   id?: string
   cron?: string | null
@@ -1408,6 +1495,10 @@ export interface Trying {
   name?: string | null
   last?: number
   all?: boolean
+}
+
+export interface Typed {
+  texts: string[]
 }
 
 export interface Verdict {

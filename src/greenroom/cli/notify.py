@@ -1,0 +1,117 @@
+"""`greenroom notify`: the ways in which you are told that something waits for you."""
+
+import argparse
+import json
+from typing import Any
+
+from greenroom.cli.client import add_options, open_client
+from greenroom.cli.terminal import line, say, show_json, show_table
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser("notify", help="how you are told that something waits for you")
+    inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = inner.add_parser("list", help="channels and their rules", epilog="example: greenroom notify list --json")
+    add_options(listing)
+    listing.set_defaults(run=run_list)
+    add = inner.add_parser(
+        "add",
+        help="be told through ntfy or a webhook too",
+        description="A browser adds itself on the page. Only the title of an ask and a link that opens it are sent.",
+        epilog="example: greenroom notify add --ntfy https://ntfy.sh/my-topic --quiet 22:00-07:00 --zone Europe/Berlin",
+    )
+    add_options(add)
+    where = add.add_mutually_exclusive_group(required=True)
+    where.add_argument("--ntfy", metavar="URL", help="the address of a topic")
+    where.add_argument("--webhook", metavar="URL", help="an address that takes JSON by POST")
+    add.add_argument("--name", help="what you will know it by")
+    add.add_argument("--ntfy-token", metavar="TOKEN", help="what the ntfy server wants to be shown")
+    _rules(add)
+    add.set_defaults(run=run_add)
+    change = inner.add_parser(
+        "set",
+        help="change the rules of a channel",
+        epilog="example: greenroom notify set chn_01m7... --kind permission",
+    )
+    add_options(change)
+    change.add_argument("id", metavar="ID")
+    _rules(change)
+    change.set_defaults(run=run_set)
+    for verb, does, run in (("remove", "be told by this way no more", run_remove), ("test", "send a test", run_test)):
+        one = inner.add_parser(verb, help=does, epilog=f"example: greenroom notify {verb} chn_01m7...")
+        add_options(one)
+        one.add_argument("id", metavar="ID")
+        one.set_defaults(run=run)
+
+
+def _rules(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--kind", action="append", default=[], help="only asks of this kind; may be repeated")
+    parser.add_argument("--risk", action="append", default=[], help="only asks of this risk; may be repeated")
+    parser.add_argument("--quiet", default="", metavar="HOURS", help="keep silent then, as 22:00-07:00")
+    parser.add_argument("--zone", default="UTC", help="the time zone of those hours (default: UTC)")
+    parser.add_argument("--loud", action="append", help="a risk that is told in quiet hours too (default: high)")
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    loud = ["high"] if args.loud is None else args.loud
+    return {"kinds": args.kind, "risks": args.risk, "quiet": args.quiet, "zone": args.zone, "loud": loud}
+
+
+def run_list(args: argparse.Namespace) -> int:
+    found = open_client(args).get("notify")["channels"]
+    if args.json:
+        show_json(found)
+    else:
+        rows = [(c["id"], c["kind"], c["name"], c["host"], _rules_of(c), c.get("failed", "")) for c in found]
+        show_table(rows, ("id", "kind", "name", "to", "rules", "failed"))
+    return 0
+
+
+def _rules_of(channel: dict[str, Any]) -> str:
+    rules = channel.get("rules", {})
+    quiet = f"quiet {rules['quiet']} {rules.get('zone', 'UTC')}" if rules.get("quiet") else ""
+    return " ".join([*rules.get("kinds", []), *rules.get("risks", []), quiet]).strip() or "everything"
+
+
+def run_add(args: argparse.Namespace) -> int:
+    kind, url = ("ntfy", args.ntfy) if args.ntfy else ("webhook", args.webhook)
+    body = {"kind": kind, "name": args.name or kind, "url": url, "rules": _given(args)}
+    if args.ntfy_token:
+        body["token"] = args.ntfy_token
+    made = open_client(args).post("notify", "channels", body=body)
+    if args.json:
+        show_json(made)
+        return 0
+    print(f"{line(made['channel']['id'])} is added.")
+    if made["key"]:
+        say("Its bodies are signed in X-Greenroom-Signature with this key, which is shown this once:")
+        print(made["key"])
+    return 0
+
+
+def run_set(args: argparse.Namespace) -> int:
+    answer = open_client(args).ask("PUT", ("notify", "channels", args.id), body=_given(args))
+    changed = json.loads(answer)
+    if args.json:
+        show_json(changed)
+    else:
+        print(f"{line(args.id)}: {line(_rules_of(changed))}")
+    return 0
+
+
+def run_remove(args: argparse.Namespace) -> int:
+    open_client(args).delete("notify", "channels", args.id)
+    if args.json:
+        show_json({"ok": True})
+    else:
+        print(f"{line(args.id)} is removed.")
+    return 0
+
+
+def run_test(args: argparse.Namespace) -> int:
+    tried = open_client(args).post("notify", "channels", args.id, "test")
+    if args.json:
+        show_json(tried)
+    else:
+        print("It was taken." if tried["ok"] else f"It was not taken: {line(tried['error'])}")
+    return 0 if tried["ok"] else 1

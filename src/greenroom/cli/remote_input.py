@@ -1,0 +1,134 @@
+"""`greenroom input`: types a text into the focused window of this desktop, or what another device of yours sends."""
+
+import argparse
+import base64
+import binascii
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from greenroom.cli.client import add_options, open_client
+from greenroom.cli.terminal import line, say, show_json
+from greenroom.log.errors import Refused
+
+_WAIT_S = 25
+_TYPE_S = 60
+_APPLE = 'on run argv\ntell application "System Events" to keystroke (item 1 of argv)\nend run'
+_WINDOWS = (
+    "Add-Type -AssemblyName System.Windows.Forms; $t = [Console]::In.ReadToEnd();"
+    " [System.Windows.Forms.SendKeys]::SendWait(($t -replace '([+^%~(){}\\[\\]])', '{$1}'))"
+)
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser(
+        "input",
+        help="type into the focused window, also what another device sends",
+        description="Type a text into the focused window of this desktop; with --follow, what another device of yours"
+        " sends until you stop it; with --send, on the devices that you have so switched on.",
+        epilog="example: greenroom input 'git status'    example: greenroom input --follow",
+    )
+    add_options(parser)
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="what to type")
+    parser.add_argument("--base64", metavar="TEXT", help="what to type, in base64 of UTF-8")
+    parser.add_argument("--follow", action="store_true", help="switch this device on: type what is sent to it")
+    parser.add_argument("--send", action="store_true", help="have it typed on your other devices instead of here")
+    parser.add_argument("--code", help="with --send: the code that the other device shows")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.follow:
+        return follow(args)
+    text = given(args)
+    if args.send or args.code:
+        body = {"text": text, **({"code": args.code} if args.code else {})}
+        sent = open_client(args).post("input", body=body)
+        if args.json:
+            show_json(sent)
+        else:
+            print(f"Typed on {sent['delivered']} device(s).")
+        return 0 if sent["delivered"] else 1
+    program = find_typist()
+    type_text(program, text)
+    if args.json:
+        show_json({"typed": len(text), "by": program})
+    return 0
+
+
+def given(args: argparse.Namespace) -> str:
+    """The text to type."""
+    if (args.text is None) == (args.base64 is None):
+        raise Refused("text_missing", "Give a text, or its base64 with --base64, or --follow.")
+    if args.text is not None:
+        return str(args.text)
+    try:
+        return base64.b64decode(args.base64, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise Refused("bad_text", "What stands after --base64 is no base64 of UTF-8.") from None
+
+
+def follow(args: argparse.Namespace) -> int:
+    """Type what is sent, until it is stopped; stopping it switches the device off."""
+    program = find_typist()
+    client = open_client(args)
+    receiver = client.post("input", "receivers", body={"name": platform.node()[:100]})
+    if args.json:
+        show_json(receiver)
+    else:
+        say(f"This device types what you send to it, by {line(program)}. Stop it with Ctrl-C.")
+        say(f"From a device with another login, send it to the code {line(receiver['code'])}.")
+    try:
+        while True:
+            heard = client.get("input", "receivers", receiver["id"], timeout_s=_WAIT_S + 15, for_s=_WAIT_S)
+            for text in heard["texts"]:
+                type_text(program, text)
+                say(f"typed {len(text)} characters")
+    finally:
+        client.delete("input", "receivers", receiver["id"])
+
+
+def find_typist(env: Mapping[str, str] = os.environ, system: str = platform.system()) -> str:
+    """The program that types on this desktop."""
+    if system == "Darwin":
+        wanted = ["osascript"]
+    elif system == "Windows":
+        wanted = ["powershell", "pwsh"]
+    elif env.get("WAYLAND_DISPLAY"):
+        wanted = ["wtype", "ydotool"]
+    elif env.get("DISPLAY"):
+        wanted = ["xdotool", "ydotool"]
+    else:
+        raise Refused("no_desktop", "No desktop is here: neither DISPLAY nor WAYLAND_DISPLAY is set.")
+    for program in wanted:
+        if shutil.which(program):
+            return program
+    raise Refused("no_typist", f"Nothing here can type into a window: install {' or '.join(wanted)}.")
+
+
+def command_of(program: str, text: str) -> tuple[list[str], str | None]:
+    """How a program is told what to type; a text goes by its input wherever that is taken, and never as an option."""
+    match program:
+        case "xdotool":
+            return ["xdotool", "type", "--clearmodifiers", "--file", "-"], text
+        case "wtype":
+            return ["wtype", "-"], text
+        case "ydotool":
+            return ["ydotool", "type", "--file", "-"], text
+        case "osascript":
+            return ["osascript", "-e", _APPLE, "--", text], None
+        case _:
+            return [program, "-NoProfile", "-Command", _WINDOWS], text
+
+
+def type_text(program: str, text: str) -> None:
+    argv, fed = command_of(program, text)
+    try:
+        done = subprocess.run(argv, input=fed, text=True, capture_output=True, timeout=_TYPE_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refused("not_typed", f"{program} could not type it ({error}).") from error
+    if done.returncode:
+        raise Refused("not_typed", f"{program} could not type it: {done.stderr.strip()[:300] or done.returncode}")

@@ -1,0 +1,207 @@
+"""Channels by which people are reached, over REST; and the answers that come back from a notification."""
+
+import asyncio
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from greenroom.doors.credentials import Bucket
+from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.rest.wire import bad_request, body_of, json, key_of
+from greenroom.gateway.notify.outbound import NotSent, need_address
+from greenroom.gateway.notify.sender import Notifier, host_of
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id, new_secret
+from greenroom.nouns.access.model import CREDENTIALS, Principal
+from greenroom.nouns.access.queries import is_live, need_right, principal_of
+from greenroom.nouns.asks.commands import AnswerAsk
+from greenroom.nouns.asks.model import Ask
+from greenroom.nouns.notify.decide import may_see_channel, need_channel
+from greenroom.nouns.notify.model import CHANNELS, AddChannel, Channel, Kind, RemoveChannel, Rules, SetRules
+
+_GUESSES = 20
+
+
+class PushKeys(msgspec.Struct, frozen=True):
+    p256dh: str
+    auth: str
+
+
+class Subscription(msgspec.Struct, frozen=True):
+    """What a browser's PushManager gives."""
+
+    endpoint: str
+    keys: PushKeys
+
+
+class NewChannel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A further way to be reached: a browser's subscription, or the address of a topic of ntfy or of a webhook."""
+
+    kind: Kind
+    name: str
+    subscription: Subscription | None = None
+    url: str | None = None
+    token: str | None = None
+    """What ntfy wants to be shown, if anything."""
+    rules: Rules = Rules()
+
+
+class AddedChannel(msgspec.Struct):
+    channel: Channel
+    key: str | None
+    """What a webhook's bodies are signed with; shown this once."""
+
+
+class Notifying(msgspec.Struct):
+    vapid_key: str
+    """What a browser subscribes with."""
+    channels: list[Channel]
+
+
+class Tried(msgspec.Struct):
+    ok: bool
+    error: str
+
+
+class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An answer from a notification; the ticket says to what, and for whom."""
+
+    ticket: str
+    verdict: str
+
+
+def endpoints(notifier: Notifier) -> list[Endpoint]:
+    guesses = Bucket(_GUESSES, 1)
+
+    async def listed(hub: Hub, by: Principal, request: Request) -> Response:
+        found = [channel for channel in hub.rows.find(CHANNELS, order="_key") if may_see_channel(by, channel)]
+        return json(Notifying(notifier.keys.public_key, found))
+
+    async def add(hub: Hub, by: Principal, request: Request) -> Response:
+        body = await body_of(request, NewChannel)
+        need_zone(body.rules)
+        secret, key = secret_of(body)
+        url = secret.get("endpoint") or secret["url"]
+        need_address(url, hub.settings.notify_hosts)
+        if body.kind != "push":
+            need_right(by, "operate")
+        channel_id = new_id("chn")
+        notifier.keys.keep_secret(channel_id, secret)
+        try:
+            await hub.log.do(
+                AddChannel(
+                    by=by,
+                    channel_id=channel_id,
+                    kind=body.kind,
+                    name=body.name,
+                    host=host_of(url),
+                    rules=body.rules,
+                )
+            )
+        except BaseException:
+            notifier.keys.forget(channel_id)
+            raise
+        return json(AddedChannel(need_channel(hub.rows, by, channel_id), key), 201)
+
+    async def set_rules(hub: Hub, by: Principal, request: Request) -> Response:
+        rules = await body_of(request, Rules)
+        need_zone(rules)
+        channel_id = request.path_params["channel_id"]
+        await hub.log.do(SetRules(by=by, key=key_of(request), channel_id=channel_id, rules=rules))
+        return json(need_channel(hub.rows, by, channel_id))
+
+    async def remove(hub: Hub, by: Principal, request: Request) -> Response:
+        channel_id = request.path_params["channel_id"]
+        await hub.log.do(RemoveChannel(by=by, channel_id=channel_id, reason="removed by its owner"))
+        return Response(status_code=204)
+
+    async def try_out(hub: Hub, by: Principal, request: Request) -> Response:
+        channel = need_channel(hub.rows, by, request.path_params["channel_id"])
+        said = {"type": "test", "ask_id": "", "kind": "question", "risk": "low", "url": notifier.url}
+        said |= {"title": "Greenroom reaches you here", "body": "This is a test."}
+        try:
+            await asyncio.to_thread(notifier.send, channel, said)
+        except (NotSent, Refused) as no:
+            return json(Tried(False, str(no)))
+        return json(Tried(True, ""))
+
+    async def act(hub: Hub, by: Principal, request: Request) -> Response:
+        body = await body_of(request, Act)
+        if not guesses.take():
+            raise Refused("too_many_failures", "Too many answers at once: wait a little.", "limited")
+        ticket = notifier.keys.need_ticket(body.ticket, "act")
+        who = need_owner(hub, ticket.channel)
+        command = AnswerAsk(by=who, ask_id=ticket.ask, verdict=body.verdict, digest=ticket.digest)
+        return json(await hub.asks.answer(command))
+
+    async def open_ask(hub: Hub, by: Principal, request: Request) -> Response:
+        try:
+            ticket = notifier.keys.need_ticket(request.path_params["ticket"], "open")
+        except Refused:
+            return RedirectResponse("/inbox", status_code=303)
+        return RedirectResponse(f"/inbox/{ticket.ask}", status_code=303)
+
+    one = "/api/notify/channels/{channel_id}"
+    return [
+        Endpoint("GET", "/api/notify", "answer", listed, "How you are reached", answer=Notifying),
+        Endpoint(
+            "POST",
+            "/api/notify/channels",
+            "answer",
+            add,
+            "Be reached by a further way",
+            body=NewChannel,
+            answer=AddedChannel,
+            status=201,
+        ),
+        Endpoint("PUT", one, "answer", set_rules, "Change what a channel is used for", body=Rules, answer=Channel),
+        Endpoint("DELETE", one, "answer", remove, "Be reached by this way no more", status=204),
+        Endpoint("POST", f"{one}/test", "answer", try_out, "Send a test to a channel", answer=Tried),
+        Endpoint(
+            "POST",
+            "/api/notify/act",
+            PUBLIC,
+            act,
+            "Answer an ask by the ticket of a notification",
+            body=Act,
+            answer=Ask,
+            max_bytes=4096,
+        ),
+        Endpoint("GET", "/n/{ticket}", PUBLIC, open_ask, "The ask that a notification tells of", status=303),
+    ]
+
+
+def need_zone(rules: Rules) -> None:
+    try:
+        ZoneInfo(rules.zone)
+    except (KeyError, ValueError, OSError):
+        sentence = f"There is no time zone '{rules.zone[:40]}': write Europe/Berlin, for example."
+        raise Refused("bad_rules", sentence) from None
+
+
+def secret_of(body: NewChannel) -> tuple[dict[str, Any], str | None]:
+    """What is kept of a channel beside the log; and the key of a webhook."""
+    if body.kind == "push":
+        if body.subscription is None or body.url is not None:
+            raise bad_request("A push channel has a subscription, and nothing else to lead to.")
+        built: dict[str, Any] = msgspec.to_builtins(body.subscription)
+        return built, None
+    if body.url is None or body.subscription is not None:
+        raise bad_request("This channel has a url, and no subscription.")
+    if body.kind == "ntfy":
+        return {"url": body.url, "token": body.token}, None
+    key = new_secret(32)
+    return {"url": body.url, "key": key}, key
+
+
+def need_owner(hub: Hub, channel_id: str) -> Principal:
+    """Who was told by a channel, if they may still come in."""
+    channel = hub.rows.get(CHANNELS, channel_id)
+    owner = channel and hub.rows.get(CREDENTIALS, channel.owner)
+    if not owner or not is_live(owner, hub.log.clock.now()):
+        raise Refused("bad_ticket", "This notification is nobody's any more: open the page.", "forbidden")
+    return principal_of(owner)

@@ -1,0 +1,189 @@
+"""Remote input: what one device of a person sends to be typed on another that they have switched on for it.
+
+Nothing of it is stored. Only people send and receive: agents have no right to it.
+"""
+
+import asyncio
+import hmac
+from collections import deque
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.credentials import Bucket
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import body_of, json, query_of, while_there
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id, new_secret
+from greenroom.nouns.access.model import Principal
+
+_KEPT_S = 60.0
+_MOST = 100
+_CODE = 8
+
+
+class NewReceiver(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: Annotated[str, Meta(max_length=100)] = ""
+
+
+class Receiver(msgspec.Struct):
+    """A device that types what is sent to it."""
+
+    id: str
+    name: str
+    code: str
+    """What a device with another credential of the same person names; shown to who switched it on."""
+
+
+class ShownReceiver(msgspec.Struct):
+    id: str
+    name: str
+
+
+class Typed(msgspec.Struct):
+    texts: list[str]
+
+
+class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A text to type: on one's own devices, or on that which shows the code."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=65_536)]
+    code: str | None = None
+    receiver: str | None = None
+    """One of one's own devices; without it the text goes to all of them."""
+
+
+class Sent(msgspec.Struct):
+    delivered: int
+
+
+class Patience(msgspec.Struct, frozen=True):
+    for_s: float = 30.0
+
+
+class Device:
+    """A receiver at work: whose it is, and what waits to be typed."""
+
+    def __init__(self, owner: str, name: str, now_s: float) -> None:
+        self.id = new_id("rcv")
+        self.owner = owner
+        self.name = name
+        self.code = new_secret(8)[:_CODE]
+        self.texts: deque[str] = deque(maxlen=_MOST)
+        self.wake = asyncio.Event()
+        self.heard_s = now_s
+
+    def type(self, text: str) -> None:
+        self.texts.append(text)
+        self.wake.set()
+
+
+class Devices:
+    """All receivers that have been heard of lately."""
+
+    def __init__(self) -> None:
+        self._devices: dict[str, Device] = {}
+        self._guesses: dict[str, Bucket] = {}
+
+    def switch_on(self, by: Principal, name: str) -> Device:
+        self._forget()
+        if len(self.owned(by)) >= _MOST:
+            raise Refused("too_many_receivers", f"{_MOST} of your devices type already.", "limited")
+        device = Device(by.id, name, _now_s())
+        self._devices[device.id] = device
+        return device
+
+    def _forget(self) -> None:
+        silent = [device.id for device in self._devices.values() if _now_s() - device.heard_s > _KEPT_S]
+        for id in silent:
+            del self._devices[id]
+
+    def owned(self, by: Principal) -> list[Device]:
+        self._forget()
+        return [device for device in self._devices.values() if device.owner == by.id]
+
+    def need(self, by: Principal, id: str) -> Device:
+        device = self._devices.get(id)
+        if device is None or device.owner != by.id:
+            raise Refused(
+                "receiver_not_found", "This device is not switched on (any more): switch it on again.", "not_found"
+            )
+        return device
+
+    def switch_off(self, by: Principal, id: str) -> None:
+        device = self.need(by, id)
+        del self._devices[device.id]
+
+    def addressed(self, by: Principal, text: Text) -> list[Device]:
+        """Where a text goes: to the device that shows the code, or to one's own."""
+        if text.code is None:
+            return [self.need(by, text.receiver)] if text.receiver is not None else self.owned(by)
+        if not self._guesses.setdefault(by.id, Bucket(10, 0.2)).take():
+            raise Refused("too_many_failures", "Too many codes: wait a little.", "limited")
+        self._forget()
+        given = text.code.strip().lower().encode()
+        return [device for device in self._devices.values() if hmac.compare_digest(device.code.encode(), given)]
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def endpoints() -> list[Endpoint]:
+    devices = Devices()
+
+    async def switch_on(hub: Hub, by: Principal, request: Request) -> Response:
+        body = await body_of(request, NewReceiver)
+        device = devices.switch_on(by, body.name)
+        return json(Receiver(device.id, device.name, device.code), 201)
+
+    async def listed(hub: Hub, by: Principal, request: Request) -> Response:
+        return json([ShownReceiver(device.id, device.name) for device in devices.owned(by)])
+
+    async def receive(hub: Hub, by: Principal, request: Request) -> Response:
+        device = devices.need(by, request.path_params["receiver_id"])
+        wait_s = max(0.0, min(query_of(request, Patience).for_s, 50.0))
+        device.heard_s = _now_s() + wait_s
+        await while_there(request, _something(device, wait_s))
+        device.heard_s = _now_s()
+        texts = list(device.texts)
+        device.texts.clear()
+        device.wake.clear()
+        return json(Typed(texts))
+
+    async def switch_off(hub: Hub, by: Principal, request: Request) -> Response:
+        devices.switch_off(by, request.path_params["receiver_id"])
+        return Response(status_code=204)
+
+    async def send(hub: Hub, by: Principal, request: Request) -> Response:
+        body = await body_of(request, Text)
+        found = devices.addressed(by, body)
+        for device in found:
+            device.type(body.text)
+        return json(Sent(len(found)))
+
+    one = "/api/input/receivers/{receiver_id}"
+    many = "/api/input/receivers"
+    return [
+        Endpoint("POST", "/api/input", "answer", send, "Have a text typed on your devices", body=Text, answer=Sent),
+        Endpoint("GET", many, "answer", listed, "Your devices that type", answer=list[ShownReceiver]),
+        Endpoint(
+            "POST", many, "answer", switch_on, "Let this device type", body=NewReceiver, answer=Receiver, status=201
+        ),
+        Endpoint(
+            "GET", one, "answer", receive, "What is to be typed, once there is something", query=Patience, answer=Typed
+        ),
+        Endpoint("DELETE", one, "answer", switch_off, "Let this device type no more", status=204),
+    ]
+
+
+async def _something(device: Device, wait_s: float) -> None:
+    try:
+        async with asyncio.timeout(wait_s):
+            await device.wake.wait()
+    except TimeoutError:
+        return

@@ -1,0 +1,1 @@
+"""Reaching people: what is sent to which channel, by what, and with which keys."""

@@ -1,0 +1,107 @@
+"""The hub's own keys for reaching people, each in a file that only its owner can read, and what is signed with them."""
+
+import base64
+import json
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from greenroom.log.errors import Refused
+
+_FOLDER = "notify"
+_SUBJECT = "mailto:greenroom@localhost.invalid"
+_VALID_S = 86_400
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """What a notification lets its receiver do: open one ask, or answer it as it was told, once."""
+
+    ask: str
+    digest: str
+    channel: str
+    may: str
+    """open or act."""
+
+
+class Keys:
+    """Keys and channels' secrets under the data directory."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / _FOLDER
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        self._signing = Fernet(self._ensure("signing.key", Fernet.generate_key))
+        self._pem = self._ensure("vapid.pem", _new_pem)
+
+    def _ensure(self, name: str, make: Any) -> bytes:
+        path = self._folder / name
+        if not path.exists():
+            write_private(path, make())
+        return path.read_bytes()
+
+    @property
+    def public_key(self) -> str:
+        """The VAPID key that a browser subscribes with."""
+        from py_vapid import Vapid02  # type: ignore[import-untyped]
+
+        point = Vapid02.from_pem(self._pem).public_key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+        return base64.urlsafe_b64encode(point).rstrip(b"=").decode()
+
+    def push_headers(self, endpoint: str) -> dict[str, str]:
+        """What proves to a push service that it is this hub that sends."""
+        from py_vapid import Vapid02
+
+        parts = urlsplit(endpoint)
+        signed = Vapid02.from_pem(self._pem).sign({"sub": _SUBJECT, "aud": f"{parts.scheme}://{parts.netloc}"})
+        return {str(name): str(value) for name, value in signed.items()}
+
+    def sign(self, ticket: Ticket) -> str:
+        return self._signing.encrypt(msgspec.json.encode(ticket)).decode()
+
+    def need_ticket(self, text: str, may: str) -> Ticket:
+        """The ticket that this hub signed, if it is for this and not too old."""
+        try:
+            ticket = msgspec.json.decode(self._signing.decrypt(text.encode(), ttl=_VALID_S), type=Ticket)
+        except (InvalidToken, msgspec.MsgspecError, UnicodeEncodeError):
+            ticket = None
+        if ticket is None or ticket.may != may:
+            raise Refused(
+                "bad_ticket", "This notification is too old, or not from this hub: open the page.", "forbidden"
+            )
+        return ticket
+
+    def keep_secret(self, channel_id: str, secret: dict[str, Any]) -> None:
+        write_private(self._place(channel_id), json.dumps(secret).encode())
+
+    def get_secret(self, channel_id: str) -> dict[str, Any] | None:
+        """Where a channel leads; None when that was never kept here."""
+        try:
+            found: dict[str, Any] = json.loads(self._place(channel_id).read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        return found
+
+    def forget(self, channel_id: str) -> None:
+        self._place(channel_id).unlink(missing_ok=True)
+
+    def _place(self, channel_id: str) -> Path:
+        return self._folder / f"{channel_id}.json"
+
+
+def _new_pem() -> bytes:
+    key = ec.generate_private_key(ec.SECP256R1())
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    part = path.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
+        file.write(data)
+    part.replace(path)

@@ -1,0 +1,168 @@
+"""Tells channels what waits: each has a reactor of its own, so that one that cannot be reached holds up no other."""
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from greenroom.gateway.notify.keys import Keys, Ticket
+from greenroom.gateway.notify.outbound import NotSent, post
+from greenroom.gateway.notify.telling import as_ntfy, has_actions, is_wanted, payload
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused, Unavailable
+from greenroom.log.model import Commit, Recorded
+from greenroom.log.reactors import Reactor, run_reactor
+from greenroom.nouns.access.model import CREDENTIALS, HUB
+from greenroom.nouns.access.queries import is_live
+from greenroom.nouns.asks.events import AskDelegated, AskRaised, AskSnoozed, AskWarned
+from greenroom.nouns.asks.model import ASKS, Ask
+from greenroom.nouns.notify.model import CHANNELS, Channel, NoteDelivery, RemoveChannel
+
+logger = logging.getLogger(__name__)
+_TRIES_S = (0.0, 2.0, 8.0)
+_GONE = (404, 410)
+_AT_ONCE = 20
+_PER_MS = 3_000
+_EVENTS = (AskRaised, AskWarned, AskSnoozed, AskDelegated)
+
+
+class Notifier:
+    """Sends notifications for as long as the hub has doors."""
+
+    def __init__(self, hub: Hub, url: str) -> None:
+        self._hub = hub
+        self.url = url
+        self.keys = Keys(hub.data)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._paid: dict[str, int] = {}
+
+    @contextlib.asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        end = self._hub.log.subscribe(self._on_commit)
+        for channel in self._hub.rows.find(CHANNELS):
+            self._begin(channel)
+        try:
+            yield
+        finally:
+            end()
+            for task in self._tasks.values():
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def _on_commit(self, commit: Commit) -> None:
+        for change in commit.changes:
+            if change.table is not CHANNELS:
+                continue
+            if change.row is not None and change.key not in self._tasks:
+                self._begin(change.row)
+            elif change.row is None and (task := self._tasks.pop(change.key, None)) is not None:
+                task.cancel()
+                self.keys.forget(change.key)
+
+    def _begin(self, channel: Channel) -> None:
+        async def react(record: Recorded) -> None:
+            await self._react(channel.id, record)
+
+        reactor = Reactor(f"notify {channel.id}", _EVENTS, react)
+        work = self._follow(channel, reactor)
+        self._tasks[channel.id] = asyncio.create_task(work, name=reactor.name)
+
+    async def _follow(self, channel: Channel, reactor: Reactor) -> None:
+        if self._hub.store.cursor(reactor.name) < channel.since:
+            await self._hub.store.move_cursor(reactor.name, channel.since)
+        await run_reactor(self._hub.log, reactor, self._hub.reactor_errors)
+
+    async def _react(self, channel_id: str, record: Recorded) -> None:
+        channel, ask = self._hub.rows.get(CHANNELS, channel_id), self._hub.rows.get(ASKS, record.event.ask_id)
+        if channel is None or ask is None or ask.state != "open" or ask.snoozed_until:
+            return
+        now = self._hub.log.clock.now()
+        owner = self._hub.rows.get(CREDENTIALS, channel.owner)
+        if owner is not None and not is_live(owner, now):
+            await self._remove(channel, "the credential of who made it has ended")
+        elif is_wanted(channel, ask, now) and self._may_tell(channel.id, now):
+            await self._tell(channel, self.told(channel, ask, isinstance(record.event, AskWarned)))
+
+    def _may_tell(self, channel_id: str, now: int) -> bool:
+        """A flood of asks is told of by its first ones; the rest is in the inbox."""
+        paid = max(self._paid.get(channel_id, 0), now - _AT_ONCE * _PER_MS) + _PER_MS
+        if paid > now:
+            return False
+        self._paid[channel_id] = paid
+        return True
+
+    def told(self, channel: Channel, ask: Ask, warned: bool = False) -> dict[str, Any]:
+        """What a channel is told of an ask."""
+        ticket = None
+        if channel.kind == "push" and has_actions(ask):
+            ticket = self.keys.sign(Ticket(ask.id, ask.digest, channel.id, "act"))
+        link = self.keys.sign(Ticket(ask.id, ask.digest, channel.id, "open"))
+        return payload(ask, warned, f"{self.url}/n/{link}", ticket)
+
+    async def _tell(self, channel: Channel, said: dict[str, Any]) -> None:
+        """Send, a few times if need be. What cannot be sent is noted and given up: the inbox has it anyway."""
+        failed = ""
+        for pause_s in _TRIES_S:
+            await asyncio.sleep(pause_s)
+            try:
+                await asyncio.to_thread(self.send, channel, said)
+                failed = ""
+                break
+            except (NotSent, Refused) as no:
+                failed = str(no)
+                if isinstance(no, NotSent) and no.status in _GONE and channel.kind == "push":
+                    await self._remove(channel, "the browser does not take it any more")
+                    return
+        try:
+            await self._hub.log.do(NoteDelivery(by=HUB, channel_id=channel.id, failed=failed))
+        except Unavailable as no:
+            logger.warning("what became of channel %s cannot be noted: %s", channel.id, no)
+
+    async def _remove(self, channel: Channel, why: str) -> None:
+        await self._hub.log.do(RemoveChannel(by=HUB, channel_id=channel.id, reason=why))
+
+    def send(self, channel: Channel, said: dict[str, Any]) -> None:
+        """Send once; raises NotSent or Refused. It blocks."""
+        secret = self.keys.get_secret(channel.id)
+        if secret is None:
+            raise NotSent("where it leads is not known any more: add it again")
+        listed = self._hub.settings.notify_hosts
+        match channel.kind:
+            case "push":
+                self._push(secret, said, listed)
+            case "ntfy":
+                base, _, topic = secret["url"].rstrip("/").rpartition("/")
+                headers = {"content-type": "application/json"}
+                if secret.get("token"):
+                    headers["authorization"] = f"Bearer {secret['token']}"
+                post(base, json.dumps(as_ntfy(said, topic)).encode(), headers, listed)
+            case _:
+                body = json.dumps(said).encode()
+                signature = hmac.new(secret["key"].encode(), body, hashlib.sha256).hexdigest()
+                headers = {"content-type": "application/json", "x-greenroom-signature": f"sha256={signature}"}
+                post(secret["url"], body, headers, listed)
+
+    def _push(self, subscription: dict[str, Any], said: dict[str, Any], listed: list[str]) -> None:
+        from pywebpush import WebPusher, WebPushException  # type: ignore[import-untyped]
+
+        try:
+            sealed = WebPusher(subscription).encode(json.dumps(said).encode())
+        except (WebPushException, ValueError, KeyError) as error:
+            raise NotSent(f"the browser's keys cannot be used ({error})", 410) from error
+        headers = {
+            **self.keys.push_headers(subscription["endpoint"]),
+            "content-encoding": "aes128gcm",
+            "content-type": "application/octet-stream",
+            "ttl": "3600",
+            "urgency": "high" if said["risk"] == "high" else "normal",
+        }
+        post(subscription["endpoint"], sealed["body"], headers, listed)
+
+
+def host_of(url: str) -> str:
+    return urlsplit(url).hostname or ""

@@ -1,0 +1,65 @@
+"""What is told of an ask, and whether a channel wants it now. Nothing secret beyond the title leaves the hub."""
+
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from greenroom.nouns.asks.model import Ask
+from greenroom.nouns.notify.model import Channel, Rules
+
+_TITLE = 150
+_ANSWERED_BY_A_WORD = ("permission", "gate", "decision", "report")
+_PRIORITY = {"low": 3, "medium": 4, "high": 5}
+
+
+def is_wanted(channel: Channel, ask: Ask, now_ms: int) -> bool:
+    """Whether a channel's rules want to tell of an ask at this time."""
+    rules = channel.rules
+    if channel.room is not None and channel.room not in (ask.room, (ask.delegated_to or "").removeprefix("room:")):
+        return False
+    if (rules.kinds and ask.kind not in rules.kinds) or (rules.risks and ask.risk not in rules.risks):
+        return False
+    return ask.risk in rules.loud or not is_quiet(rules, now_ms)
+
+
+def is_quiet(rules: Rules, now_ms: int) -> bool:
+    """Whether it is one of the quiet hours; those over midnight end on the next day."""
+    if not rules.quiet:
+        return False
+    here = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(ZoneInfo(rules.zone)).strftime("%H:%M")
+    begin, end = rules.quiet.split("-")
+    return begin <= here < end if begin <= end else here >= begin or here < end
+
+
+def has_actions(ask: Ask) -> bool:
+    """Whether it can be answered from the notification: by one word, and not where the risk asks for a closer look."""
+    return ask.kind in _ANSWERED_BY_A_WORD and ask.risk != "high" and ask.form is None
+
+
+def payload(ask: Ask, warned: bool, link: str, ticket: str | None) -> dict[str, Any]:
+    """The same for every channel: what waits, how it is opened, and by what it may be answered."""
+    words = {"question": "A question", "report": "A report", "permission": "A call waits for leave"}
+    said: dict[str, Any] = {
+        "type": "ask.warned" if warned else "ask.raised",
+        "ask_id": ask.id,
+        "kind": ask.kind,
+        "risk": ask.risk,
+        "title": ask.title[:_TITLE],
+        "body": "Soon refused by silence" if warned else words.get(ask.kind, f"A {ask.kind} waits for you"),
+        "url": link,
+    }
+    if ticket is not None:
+        actions = [{"action": "approve", "title": "Approve"}, {"action": "deny", "title": "Deny"}]
+        said |= {"actions": actions, "ticket": ticket}
+    return said
+
+
+def as_ntfy(said: dict[str, Any], topic: str) -> dict[str, Any]:
+    return {
+        "topic": topic,
+        "title": said["title"],
+        "message": said["body"],
+        "click": said["url"],
+        "priority": _PRIORITY[said["risk"]],
+        "tags": [said["kind"]],
+    }

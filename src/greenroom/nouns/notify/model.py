@@ -1,0 +1,114 @@
+"""Channels as rows, and what can be wished and happen of them. Where a channel leads is a secret and is not here."""
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+from greenroom.log.model import Command, Event, Row, Table
+
+Kind = Literal["push", "ntfy", "webhook"]
+KINDS = ("push", "ntfy", "webhook")
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a channel is used for."""
+
+    kinds: list[str] = []
+    """Kinds of asks; none names all."""
+    risks: list[str] = []
+    """Risks; none names all."""
+    quiet: str = ""
+    """Hours in which it keeps silent, as 22:00-07:00."""
+    zone: str = "UTC"
+    """The time zone of those hours, as Europe/Berlin."""
+    loud: list[str] = msgspec.field(default_factory=lambda: ["high"])
+    """Risks that are told in quiet hours too."""
+
+
+class Channel(Row, frozen=True, kw_only=True):
+    """One way to reach a person."""
+
+    id: str
+    kind: str
+    name: str
+    host: str
+    """Where it leads, as far as that may be shown."""
+    owner: str
+    """The credential of who made it; with that it ends."""
+    created_at: int
+    since: int
+    """The seq from which on it tells."""
+    room: str | None = None
+    rules: Rules = Rules()
+    failed: str = ""
+    """Why it could not be reached the last time it was tried; empty when it was."""
+    failed_at: int = 0
+
+
+CHANNELS = Table("channel", Channel, ("id",), (("owner",),))
+
+
+class AddChannel(Command, frozen=True, kw_only=True):
+    """Be told by a further way."""
+
+    channel_id: str
+    kind: str
+    name: str
+    host: str
+    rules: Rules = Rules()
+
+
+class SetRules(Command, frozen=True, kw_only=True):
+    """Change what a channel is used for."""
+
+    channel_id: str
+    rules: Rules
+
+
+class RemoveChannel(Command, frozen=True, kw_only=True):
+    """Be told by this way no more."""
+
+    channel_id: str
+    reason: str = ""
+
+
+class NoteDelivery(Command, frozen=True, kw_only=True):
+    """The hub has tried a channel: it failed for a reason, or worked again."""
+
+    channel_id: str
+    failed: str
+
+
+class ChannelAdded(Event, frozen=True, kw_only=True):
+    """Somebody is told by a further way."""
+
+    privileged: ClassVar[bool] = True
+    channel_id: str
+    kind: str
+    name: str
+    host: str
+    owner: str
+    room: str | None = None
+    rules: Rules = Rules()
+
+
+class RulesSet(Event, frozen=True, kw_only=True):
+    """A channel is used for something else."""
+
+    channel_id: str
+    rules: Rules
+
+
+class ChannelRemoved(Event, frozen=True, kw_only=True):
+    """A way to reach somebody is gone."""
+
+    privileged: ClassVar[bool] = True
+    channel_id: str
+    reason: str = ""
+
+
+class DeliveryNoted(Event, frozen=True, kw_only=True):
+    """A channel failed, or worked again."""
+
+    channel_id: str
+    failed: str
