@@ -52,15 +52,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def run_check(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from greenroom.log.check import check
     from greenroom.log.rebuild import forget_rows
-    from greenroom.nouns.all import NOUNS
 
     data = settings.data_dir(args.data)
     if args.rebuild:
+        _need_file(data, "--rebuild")
         forget_rows(data)
         say("The rows will be made anew at the next start of the hub.")
-    checked = check(data, NOUNS, _progress if sys.stderr.isatty() else None)
+    checked = _check(data, _progress if sys.stderr.isatty() else None)
     if args.json:
         show_json({"ok": checked.ok, **asdict(checked)})
         return 0 if checked.ok else 1
@@ -70,6 +69,31 @@ def run_check(args: argparse.Namespace) -> int:
         end = f"{checked.chain_seq}:{checked.chain}"
         print(f"All is well: {checked.seq} events, {checked.files} payload files; the chain ends at {end}.")
     return 0 if checked.ok else 1
+
+
+def _check(data: Path, progress: Any) -> Any:
+    """Verify the log wherever the settings say that it is."""
+    from greenroom.log.check import check
+    from greenroom.nouns.all import NOUNS
+
+    database = settings.load(data).database
+    if database is None:
+        return check(data, NOUNS, progress)
+    from greenroom.log.check_postgres import check_postgres
+
+    return check_postgres(data, database, NOUNS, progress)
+
+
+def _need_file(data: Path, what: str) -> None:
+    """Refuse what can only be done to a database in the data directory."""
+    from greenroom.log.errors import Refused
+
+    if settings.load(data).database is not None:
+        raise Refused(
+            "log_in_postgres",
+            f"The log of {data} is in PostgreSQL, where {what} does not reach: use the tools of that database"
+            " (pg_dump, pg_restore).",
+        )
 
 
 def _progress(what: str, done: int, of: int) -> None:
@@ -83,7 +107,9 @@ def run_backup(args: argparse.Namespace) -> int:
     from greenroom.nouns.all import NOUNS
 
     target = Path(args.file).expanduser().absolute()
-    made = backup(settings.data_dir(args.data), target, NOUNS)
+    data = settings.data_dir(args.data)
+    _need_file(data, "backup")
+    made = backup(data, target, NOUNS)
     if args.json:
         show_json({"file": str(target), **msgspec.to_builtins(made), "files": len(made.files)})
     else:
@@ -101,6 +127,7 @@ def run_restore(args: argparse.Namespace) -> int:
     from greenroom.nouns.all import NOUNS
 
     data = settings.data_dir(args.data)
+    _need_file(data, "restore")
     made = restore(Path(args.file).expanduser().absolute(), data, force=args.force)
     checked = check(data, NOUNS)
     if args.json:

@@ -1,0 +1,67 @@
+"""Two hubs that share a database are one room: what one takes, the other has."""
+
+import asyncio
+import hashlib
+
+import httpx
+import pytest
+
+from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.people import open_thread, read_all
+from tests.runs.stage import Stage
+
+pytestmark = pytest.mark.anyio
+Both = tuple[HubProcess, HubProcess]
+
+
+def operator_of(hub: HubProcess) -> httpx.Client:
+    return httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}, timeout=30)
+
+
+async def test_a_message_posted_at_one_hub_wakes_who_waits_at_the_other(two_hubs: Both) -> None:
+    a, b = two_hubs
+    thread_id = await open_thread(a.url, a.token)
+    async with httpx.AsyncClient(base_url=b.url, headers={"Authorization": f"Bearer {b.token}"}, timeout=30) as other:
+        waiting = asyncio.create_task(other.get(f"/api/threads/{thread_id}/wait", params={"after_seq": 0}))
+        await asyncio.wait([waiting], timeout=0.3)
+        with operator_of(a) as here:
+            here.post(f"/api/threads/{thread_id}/messages", json={"content": "across"}).raise_for_status()
+        answer = (await waiting).raise_for_status()
+        assert "across" in answer.text
+    assert [m["content"] for m in await read_all(b.url, b.token, thread_id)] == ["across"]
+
+
+async def test_a_token_revoked_at_one_hub_is_refused_at_the_other(two_hubs: Both) -> None:
+    a, b = two_hubs
+    with operator_of(a) as here:
+        made = here.post("/api/credentials", json={"kind": "viewer", "name": "guest"}).raise_for_status().json()
+        guest = httpx.Client(base_url=b.url, headers={"Authorization": f"Bearer {made['token']}"})
+        eventually(lambda: guest.get("/api/threads").status_code == 200)
+        here.delete(f"/api/credentials/{made['id']}").raise_for_status()
+        eventually(lambda: guest.get("/api/threads").status_code == 401)
+        guest.close()
+
+
+async def test_a_run_asked_for_at_one_hub_runs_on_the_node_of_the_other(two_hubs: Both) -> None:
+    a, b = two_hubs
+    with Stage(a) as here, operator_of(b) as there:
+        here.until(lambda: _connected(there) == 2, "both nodes are there")
+        held = {n.get("hub"): n["name"] for n in there.get("/api/nodes").json()}
+        node = held[hashlib.sha256(str(b.data).encode()).hexdigest()[:8]]
+        assert here.done("SAY hello from the other side", node=node)["output"] == "hello from the other side"
+
+
+async def test_the_other_hub_goes_on_when_the_one_that_leads_is_killed(two_hubs: Both) -> None:
+    a, b = two_hubs
+    thread_id = await open_thread(a.url, a.token)
+    with operator_of(b) as there:
+        eventually(lambda: _connected(there) == 2, 20)
+        a.kill()
+        there.post(f"/api/threads/{thread_id}/messages", json={"content": "still here"}).raise_for_status()
+        eventually(lambda: "unreachable" in [n.get("state") for n in there.get("/api/nodes").json()], 20)
+    a.start()
+    assert [m["content"] for m in await read_all(a.url, a.token, thread_id)] == ["still here"]
+
+
+def _connected(there: httpx.Client) -> int:
+    return len([n for n in there.get("/api/nodes").raise_for_status().json() if n.get("state") == "connected"])
