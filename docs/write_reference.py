@@ -119,16 +119,43 @@ def _sentence(node: ast.expr) -> str:
 
 
 def workflow_table() -> str:
-    """Every key of a workflow file with the sentence that stands below it in the definition, part by part."""
+    """Every key of a workflow file, part by part: what it is, and what stands below it in the definition."""
+    schemas = msgspec.json.schema(definition.Definition)["$defs"]
     parts = []
-    for name, said in sentences().items():
-        kind = getattr(definition, name)
-        if name in ("Part", "Skill"):
-            continue
-        keys = [(field.encode_name, said.get(field.name, "")) for field in msgspec.structs.fields(kind)]
-        heads = (f"key of {'the workflow' if name == 'Definition' else name}", "what it says")
-        parts.append(f"**{name}** — {said['']}\n\n" + table(heads, [(f"`{key}`", words) for key, words in keys]))
+    for name in sorted(schemas, key=["Definition", "Step"].__contains__, reverse=True):
+        said = sentences()[name]
+        rows = []
+        for field in msgspec.structs.fields(getattr(definition, name)):
+            schema = schemas[name]["properties"][field.encode_name]
+            default = schema.get("default")
+            shown = "" if default in (None, "", [], {}) or isinstance(default, dict) else f"`{json.dumps(default)}`"
+            rows.append((f"`{field.encode_name}`", _form(schema), shown, said.get(field.name, "")))
+        heads = ("key", "is", "default", "what it says")
+        parts.append(f"### {name}\n\n{said['']}\n\n{table(heads, rows)}")
     return "\n\n".join(parts)
+
+
+def _form(schema: dict[str, Any]) -> str:
+    """What a value of a schema is, in a few words."""
+    words = {
+        "string": "text",
+        "array": "list",
+        "object": "mapping",
+        "boolean": "true or false",
+        "integer": "whole number",
+    }
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(_form(one) for one in schema["anyOf"] if one.get("type") != "null")
+    if "enum" in schema:
+        return ", ".join(f"`{choice}`" for choice in schema["enum"])
+    if schema.get("type") == "array" and schema.get("items"):
+        return f"list of {_form(schema['items'])}"
+    if isinstance(schema.get("additionalProperties"), dict) and schema["additionalProperties"]:
+        return f"mapping of {_form(schema['additionalProperties'])}"
+    return words.get(schema.get("type", ""), schema.get("type", "any value"))
 
 
 TABLES: dict[str, Callable[[], str]] = {

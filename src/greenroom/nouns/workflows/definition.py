@@ -128,12 +128,13 @@ class Level(Part, frozen=True, kw_only=True):
 
 
 class Step(Part, frozen=True, kw_only=True):
-    """One vertex of the graph: work of an agent, a nested workflow, a wait, values set, or only a gate (see `kind`)."""
+    """One vertex of the graph: work of an agent, a nested workflow, a wait, values set, or only a gate."""
 
     id: str
     name: str = ""
     description: str = ""
     profile: str | None = None
+    """The name of a profile of the hub."""
     agent_runtime: str | None = None
     """The driver of an agent without a profile: claude, opencode, codex, rehearsal, ..."""
     agent_config: AgentConfig = AgentConfig()
@@ -158,14 +159,16 @@ class Step(Part, frozen=True, kw_only=True):
     reuse_agent: str | None = None
     """The name of an agent that an earlier step keeps, or `pool:NAME` of one that another run keeps."""
     keep_agent: bool = False
+    """Keep the agent after the step, so that a later one can go on in its session."""
     keep_as: str | None = None
-    """`pool:NAME` keeps the agent beyond the run; otherwise it is kept till the run's end. See kept_name."""
+    """`pool:NAME` keeps the agent beyond the run; otherwise it is kept till the run's end."""
     retry: Retry = Retry()
     timeout_s: int | None = None
     on_error: str = "abort"
     """abort: the run fails · skip: this step and what depends on it · ignore: as if it had succeeded, output null ·
     route:STEP: that step is carried out instead of those that depend on this one."""
     on_crash: Literal["rerun", "resume", "probe", "ask"] = "resume"
+    """After a crash: begin again, go on in the agent's session, ask the agent what it has done, or ask a person."""
     for_each: ForEach | None = None
     loop: Loop | None = None
     workflow: str | None = None
@@ -227,10 +230,12 @@ class Trigger(Part, frozen=True, kw_only=True):
     id: str = ""
     """Unique in the definition; the loader gives one that is missing: trigger1, trigger2, ..."""
     cron: str | None = None
+    """minute hour day month weekday, such as `0 3 * * mon-fri`; or @daily, @hourly, ..."""
     timezone: str = "UTC"
     catch_up: CatchUp = "once"
     """What is done about times that passed while the hub was away: skip them, start once, or start for all of them."""
     webhook: bool = False
+    """Started by a signed call."""
     message: MessageFilter | None = None
     after: AfterWorkflow | None = None
     inputs: dict[str, Any] = {}
