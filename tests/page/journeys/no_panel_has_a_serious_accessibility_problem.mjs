@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+
+import { api, askOf, assert, hub, journey, startRun, thread } from './rig.mjs'
+
+const root = new URL('../../../', import.meta.url)
+const axe = readFileSync(new URL('web/node_modules/axe-core/axe.min.js', root), 'utf8')
+const panels = JSON.parse(readFileSync(new URL('src/greenroom/page/panels.json', root), 'utf8'))
+
+await journey(async (visit) => {
+  const id = await thread('reachable')
+  await api('POST', `/api/threads/${id}/messages`, { content: 'A **word**, a `code` and\n\n```\na block\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |' })
+  const run = await startRun('SHELL python3 -c "print(\'axe\')"', { thread_id: id })
+  const ask = await askOf(run)
+  const paths = [...panels.map((name) => (name === 'home' ? '/' : `/${name}`)), `/threads/${id}`, `/inbox/${ask.id}`]
+  const found = []
+  for (const look of ['light', 'dark']) {
+    const page = await visit({ look })
+    for (const path of paths) {
+      await page.goto(hub.url + path)
+      await page.locator('main h1').first().waitFor()
+      await page.waitForLoadState('networkidle')
+      await page.evaluate(axe)
+      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
+      for (const one of violations.filter((v) => ['serious', 'critical'].includes(v.impact)))
+        found.push(`${look} ${path}: ${one.id}: ${one.nodes.map((node) => `${node.target} ${node.any[0]?.message ?? ''}`).slice(0, 3).join(' | ')}`)
+    }
+  }
+  await api('POST', `/api/runs/${run.id}/cancel`, {})
+  assert.deepEqual(found, [])
+})

@@ -1,0 +1,23 @@
+import { askOf, assert, hub, journey, PHONE, startRun, thread } from './rig.mjs'
+
+await journey(async (visit) => {
+  const run = await startRun('SHELL python3 -c "print(\'on-the-phone\')"')
+  const ask = await askOf(run)
+  const id = await thread('pocket')
+  const page = await visit({ size: PHONE, language: 'zh-CN' })
+  await page.getByRole('heading', { name: '首页' }).waitFor()
+  await page.getByRole('link', { name: '收件箱' }).tap()
+  await page.locator(`a[href="/inbox/${ask.id}"]`).tap()
+  await page.getByRole('button', { name: '批准', exact: true }).or(page.locator('[data-do=approve]')).first().tap()
+  await page.locator(`a[href="/inbox/${ask.id}"]`).waitFor({ state: 'detached' })
+  await page.goto(`${hub.url}/threads/${id}`)
+  await page.getByLabel('写消息').fill('来自手机')
+  await page.getByRole('button', { name: '发送' }).tap()
+  await page.locator('.markdown', { hasText: '来自手机' }).waitFor()
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+  assert.equal(wide, false, 'nothing is wider than the screen')
+  await page.getByRole('button', { name: '更多' }).last().tap()
+  await page.getByRole('menu').waitFor()
+  const english = await visit({ size: PHONE, language: 'en' })
+  await english.getByRole('heading', { name: 'Home' }).waitFor()
+})

@@ -1,0 +1,38 @@
+"""A hub with a node for journeys in a real browser, and the way to run one of them."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from greenroom.doors.page import built
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.machine import lacking, need_program
+
+JOURNEYS = Path(__file__).parent / "journeys"
+MODULES = Path(__file__).parents[2] / "web" / "node_modules"
+_LIMIT_S = 100
+
+
+def need_page() -> None:
+    """Skip where the page was not built, or there is no browser to look at it."""
+    if not built().is_there or not MODULES.is_dir():
+        lacking("the page is not built (see `make page`)")
+
+
+def travel(hub: HubProcess, name: str, **more: str) -> None:
+    """Run a journey: it fails when a step fails, or when the page complains of anything in its console."""
+    told = {"url": hub.url, "token": hub.token, "data": str(hub.data), **more}
+    node, chromium = need_program("node"), need_program("chromium")
+    done = subprocess.run(
+        [node, JOURNEYS / f"{name}.mjs", json.dumps(told)],
+        env={"PATH": _path(), "CHROMIUM": str(chromium), "HOME": str(hub.data.parent)},
+        capture_output=True,
+        text=True,
+        timeout=_LIMIT_S,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def _path() -> str:
+    return str(Path(shutil.which("node") or "/usr/bin/node").parent) + ":/usr/bin:/bin"

@@ -1,0 +1,27 @@
+"""What a person does on the page, in a real browser, on a real hub with real rehearsal agents."""
+
+import pytest
+
+from greenroom.testing.hub_process import HubProcess
+from tests.page.stage import travel
+
+
+@pytest.mark.parametrize(
+    "journey",
+    [
+        "log_in_by_code_and_reload_any_deep_link",
+        "invite_an_agent_and_talk_to_it",
+        "approve_deny_edit_and_batch",
+        "the_same_ask_on_two_pages",
+        "everything_by_keyboard_alone",
+        "on_a_phone_in_both_languages",
+        "hostile_text_is_harmless",
+        "no_panel_has_a_serious_accessibility_problem",
+    ],
+)
+def test_journey(stage: HubProcess, journey: str) -> None:
+    travel(stage, journey)
+
+
+def test_a_page_that_lost_its_hub_says_so_and_resumes(stage: HubProcess) -> None:
+    travel(stage, "lose_the_connection_and_resume")
