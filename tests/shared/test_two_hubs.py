@@ -35,11 +35,10 @@ async def test_a_token_revoked_at_one_hub_is_refused_at_the_other(two_hubs: Both
     a, b = two_hubs
     with operator_of(a) as here:
         made = here.post("/api/credentials", json={"kind": "viewer", "name": "guest"}).raise_for_status().json()
-        guest = httpx.Client(base_url=b.url, headers={"Authorization": f"Bearer {made['token']}"})
-        eventually(lambda: guest.get("/api/threads").status_code == 200)
-        here.delete(f"/api/credentials/{made['id']}").raise_for_status()
-        eventually(lambda: guest.get("/api/threads").status_code == 401)
-        guest.close()
+        with httpx.Client(base_url=b.url, headers={"Authorization": f"Bearer {made['token']}"}) as guest:
+            eventually(lambda: guest.get("/api/threads").status_code == 200)
+            here.delete(f"/api/credentials/{made['id']}").raise_for_status()
+            eventually(lambda: guest.get("/api/threads").status_code == 401)
 
 
 async def test_a_run_asked_for_at_one_hub_runs_on_the_node_of_the_other(two_hubs: Both) -> None:
