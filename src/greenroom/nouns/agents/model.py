@@ -58,6 +58,7 @@ AGENTS = Table(
         ("state",),
         ("enrolled_by",),
         ("kept_as",),
+        ("node_id", "process", "_seq"),
         ("node_id", "process"),
         ("_seq",),
     ),

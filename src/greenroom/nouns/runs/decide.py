@@ -32,9 +32,9 @@ from greenroom.nouns.runs.events import (
     TreeCancelled,
 )
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Limits, Run
-from greenroom.nouns.runs.orders import OVERRIDES, revoke_credentials, start_order
+from greenroom.nouns.runs.orders import OVERRIDES, let_go, make_room, revoke_credentials, start_order
 from greenroom.nouns.runs.permissions import run_gone
-from greenroom.nouns.runs.queries import choose_node, current_run, find_below, need_run, need_tree
+from greenroom.nouns.runs.queries import current_run, find_below, may_see_run, need_run, need_tree, place_for
 
 _PROMPT = 1_000_000
 
@@ -51,8 +51,8 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         raise Refused("bad_prompt", f"Give the agent a prompt of 1 to {_PROMPT} characters.")
     if parent is not None:
         _need_room_in_tree(rows, parent, profile)
-    agent = _reused(rows, command, profile)
-    node_id = agent.node_id if agent and agent.node_id else choose_node(rows, profile.definition, command.node)
+    agent = _reused(rows, by, command, profile)
+    node_id = place_for(rows, profile.definition, command.node, agent)
     created = _created(command, profile, parent, agent, node_id)
     events: list[Event] = []
     if agent is None:
@@ -60,6 +60,7 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
     events.append(created)
     busy = agent is not None and agent.process in ("busy", "starting")
     if node_id is not None and not busy:
+        events += make_room(rows, node_id, created.agent_id, created.run_id, command.order_id)
         events += start_order(rows, created, command.order_id, profile.definition, agent)
     return events
 
@@ -98,16 +99,21 @@ def _need_room_in_tree(rows: Rows, parent: Run, profile: Profile) -> None:
         raise Refused("budget_used", "The tree has used all it may use: an operator can extend it.", "limited")
 
 
-def _reused(rows: Rows, command: StartRun, profile: Profile) -> Agent | None:
+def _reused(rows: Rows, by: Principal, command: StartRun, profile: Profile) -> Agent | None:
     if command.agent is None:
         return None
     named = [rows.get(AGENTS, command.agent), *rows.find(AGENTS, {"kept_as": command.agent})]
     agent = next((a for a in named if a is not None and a.profile is not None and a.state == "registered"), None)
-    if agent is None:
+    if agent is None or not (by.operates or _is_own(rows, by, agent)):
         raise Refused("agent_not_kept", f"No agent is kept as '{command.agent[:64]}'.", "not_found")
     if agent.profile != profile.name:
         raise Refused("wrong_profile", f"'{command.agent}' was started from the profile '{agent.profile}'.", "conflict")
     return agent
+
+
+def _is_own(rows: Rows, by: Principal, agent: Agent) -> bool:
+    """Whether an agent was put to work below this one: another's has a memory and a credential that are not its own."""
+    return any(may_see_run(rows, by, run) for run in rows.find(RUNS, {"agent_id": agent.id}, order="_key", limit=20))
 
 
 def _new_agent(rows: Rows, command: StartRun, profile: Profile) -> AgentStarted:
@@ -179,12 +185,13 @@ def place_run(rows: Rows, command: PlaceRun, context: Context) -> list[Event]:
     profile = rows.get(PROFILES, run.profile)
     if profile is None:
         return [RunEnded(run_id=run.id, status="failed", error=f"the profile '{run.profile}' was deleted")]
-    node_id = run.node_id or choose_node(rows, profile.definition, run.pinned)
+    node_id = run.node_id or place_for(rows, profile.definition, run.pinned, agent)
     if node_id is None:
         return []
     placed = msgspec.structs.replace(run, node_id=node_id)
+    room = make_room(rows, node_id, run.agent_id, run.id, command.order_id)
     ordered = start_order(rows, placed, command.order_id, profile.definition, agent)
-    return [RunPlaced(run_id=run.id, node_id=node_id), *ordered]
+    return [RunPlaced(run_id=run.id, node_id=node_id), *room, *ordered]
 
 
 def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
@@ -239,9 +246,7 @@ def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
         raise Refused("agent_busy", f"The agent is at {agent.run_id}: cancel that run first.", "conflict")
     if agent.node_id is None or agent.process == "asleep":
         return []
-    order = OrderGiven(order_id=command.order_id, node_id=agent.node_id, op="end", run_id="", agent_id=agent.id)
-    asleep = AgentProcessChanged(agent_id=agent.id, process="asleep")
-    return [order, asleep, *revoke_credentials(rows, agent.id)]
+    return let_go(rows, agent, agent.node_id, command.order_id)
 
 
 def finish_run(rows: Rows, command: FinishRun, context: Context) -> list[Event]:

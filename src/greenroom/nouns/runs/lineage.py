@@ -24,4 +24,3 @@ def lineage_of(rows: Rows, run: Run) -> list[Place]:
         )
         above = rows.get(RUNS, above.parent_id) if above.parent_id else None
     return line
-

@@ -4,11 +4,12 @@ import msgspec
 
 from greenroom.log.model import Event, Rows
 from greenroom.nouns.access.model import CREDENTIALS, HUB, CredentialRevoked
-from greenroom.nouns.agents.model import Agent, AgentProcessChanged
+from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged
 from greenroom.nouns.agents.profiles import Definition
-from greenroom.nouns.nodes.model import OrderGiven
+from greenroom.nouns.nodes.model import NODES, OrderGiven
 from greenroom.nouns.runs.events import RunCreated, RunPlaced
-from greenroom.nouns.runs.model import AgentContext, Run
+from greenroom.nouns.runs.model import RUNS, AgentContext, Run
+from greenroom.nouns.runs.queries import in_use
 from greenroom.nouns.threads.model import THREADS
 
 OVERRIDES = frozenset({"model", "instructions", "directory"})
@@ -36,6 +37,30 @@ def start_order(
     starting = AgentProcessChanged(agent_id=run.agent_id, process="starting", node_id=node_id, run_id=run_id)
     placed: list[Event] = [] if run.node_id else [RunPlaced(run_id=run_id, node_id=node_id)]
     return [*placed, order, starting]
+
+
+def make_room(rows: Rows, node_id: str, agent_id: str, run_id: str, order_id: str) -> list[Event]:
+    """Kept agents that idle count on their node: when it is full, those that idle longest lose their processes."""
+    node = rows.get(NODES, node_id)
+    if node is None or node.state != "connected":
+        return []
+    idle = [
+        one for one in rows.find(AGENTS, {"node_id": node_id, "process": "idle"}, order="_seq") if one.id != agent_id
+    ]
+    own = rows.get(RUNS, run_id)
+    at_work = in_use(rows, node) - int(own is not None and own.node_id == node_id)
+    surplus = max(0, at_work + 1 + len(idle) - node.capacity)
+    events: list[Event] = []
+    for number, one in enumerate(idle[:surplus]):
+        events += let_go(rows, one, node_id, f"{order_id}_room{number}")
+    return events
+
+
+def let_go(rows: Rows, agent: Agent, node_id: str, order_id: str) -> list[Event]:
+    """End the process of an agent that idles; its conversation can be resumed."""
+    order = OrderGiven(order_id=order_id, node_id=node_id, op="end", run_id="", agent_id=agent.id)
+    asleep = AgentProcessChanged(agent_id=agent.id, process="asleep")
+    return [order, asleep, *revoke_credentials(rows, agent.id)]
 
 
 def revoke_credentials(rows: Rows, agent_id: str, but: str | None = None) -> list[Event]:

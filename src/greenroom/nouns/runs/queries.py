@@ -3,7 +3,7 @@
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES, Definition
 from greenroom.nouns.nodes.model import NODES, Node
 from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Call, Item, Run, Tree
@@ -94,6 +94,16 @@ def in_use(rows: Rows, node: Node) -> int:
     return sum(rows.count(RUNS, {"node_id": node.id, "status": status}) for status in LIVE)
 
 
+def place_for(rows: Rows, definition: Definition, wanted: str | None, agent: Agent | None) -> str | None:
+    """The node to run on, or None for now. An agent that was at work before goes on where its conversation is."""
+    node = rows.get(NODES, agent.node_id) if agent is not None and agent.node_id is not None else None
+    if agent is None or node is None:
+        return choose_node(rows, definition, wanted)
+    has_process = agent.process in ("idle", "busy", "starting")
+    is_free = node.state != "connected" or in_use(rows, node) < node.capacity  # an order waits for a node that is away
+    return node.id if has_process or is_free else None
+
+
 def find_placeable(rows: Rows) -> list[Run]:
     """Runs that wait for a node and could be given one now, oldest first; those that still wait hold up no other."""
     out = []
@@ -103,7 +113,7 @@ def find_placeable(rows: Rows) -> list[Run]:
         if agent is not None and agent.run_id is not None:
             continue  # it waits for its agent, or has been ordered already
         try:
-            if profile is None or run.node_id or choose_node(rows, profile.definition, run.pinned):
+            if profile is None or run.node_id or place_for(rows, profile.definition, run.pinned, agent):
                 out.append(run)
         except Refused:
             continue  # no node that is known fits any more: another may come
