@@ -1069,6 +1069,12 @@ export interface RegisteredAgent {
   skills: AgentsSkill[]
 }
 
+export interface Remembered {
+  name: string
+  rule: Rule
+  words: string
+}
+
 export interface RemovedReaction {
   removed: boolean
   message_id: string
