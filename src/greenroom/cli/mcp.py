@@ -1,14 +1,21 @@
 """`greenroom mcp`: the MCP server on stdin and stdout that an agent starts for itself; it passes on to the hub."""
 
 import argparse
+import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from greenroom import settings
 from greenroom.cli.client import Client, add_options, find_hub, get_own_url
+from greenroom.cli.terminal import say
 from greenroom.cli.token import ENROLLING, write_private
 from greenroom.log.directory import MCP_TOKEN
 from greenroom.log.errors import Refused
+
+ASSISTANT_FILE = "agentassistant-mcp.toml"
+_ASSISTANT_PORT = 22080
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def add_to(verbs: Any) -> None:
@@ -17,13 +24,19 @@ def add_to(verbs: Any) -> None:
         help="serve MCP on stdin and stdout for an agent",
         description="An MCP server on stdin and stdout that passes every call on to the hub. Agents start it. Without a"
         f" token it uses one for agents, which it makes once and keeps in {MCP_TOKEN} in the data directory; never the"
-        " operator's.",
+        f" operator's. Host, port and token may also stand in {ASSISTANT_FILE}, as Agent Assistant has it.",
         epilog="example: claude mcp add greenroom -- greenroom mcp --token-file ~/.greenroom/claude.token",
     )
     add_options(parser, answers=False)
     parser.add_argument("--host", help="host of the hub, instead of --url")
     parser.add_argument("--port", type=int, help=f"port of the hub (default: {settings.PORT})")
     parser.add_argument("--lang", help="language that the agent shall prefer, such as zh-CN")
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help=f"settings of Agent Assistant (default: {ASSISTANT_FILE} in this directory, if it names this machine)",
+    )
+    parser.add_argument("--web", action="store_true", help="open the page in a browser, logged in with the token")
     parser.set_defaults(run=run)
 
 
@@ -32,12 +45,47 @@ def run(args: argparse.Namespace) -> int:
 
     from greenroom.doors.mcp.stdio import serve_stdio
 
+    _take_file(args)
     if args.url is None and (args.host or args.port):
         args.url = f"http://{args.host or '127.0.0.1'}:{args.port or settings.PORT}"
     if not (args.token or args.token_file or settings.hub_named()[1]):
         args.token_file = _own_token(args)
-    anyio.run(serve_stdio, *find_hub(args), args.lang)
+    url, token = find_hub(args)
+    if args.web:
+        open_page(url, token)
+    anyio.run(serve_stdio, url, token, args.lang)
     return 0
+
+
+def open_page(url: str, token: str) -> None:
+    """Open the page in a browser; where there is none, say its address, without the token."""
+    import webbrowser
+
+    if not webbrowser.open(f"{url}/?{urlencode({'token': token})}"):
+        say(f"greenroom mcp: no browser could be opened; the page is at {url}/")
+
+
+def _take_file(args: argparse.Namespace) -> None:
+    """Take host, port and token from Agent Assistant's file where the command line does not say them.
+
+    A file that lies in a project may come from a stranger: it is only heeded when it names this machine.
+    """
+    path = Path(args.config or ASSISTANT_FILE)
+    if args.url or settings.hub_named()[0] or (not args.config and not path.is_file()):
+        return
+    try:
+        found = tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise Refused("bad_config", f"{path} cannot be read: {error}.") from error
+    host = str(found.get("agentassistant_server_host") or "127.0.0.1")
+    if not args.config and host not in _LOOPBACK:
+        say(f"greenroom mcp: {path} names another machine and is left alone; use --config {path} if you trust it")
+        return
+    args.host = args.host or host
+    args.port = args.port or int(found.get("agentassistant_server_port") or _ASSISTANT_PORT)
+    if not args.token and not args.token_file and not settings.hub_named()[1]:
+        args.token = str(found.get("agentassistant_server_token") or "") or None
+    say(f"greenroom mcp: using {path} for {args.host}:{args.port}")
 
 
 def _own_token(args: argparse.Namespace) -> str | None:

@@ -28,6 +28,7 @@ from greenroom.runtimes.contract import (
     Opening,
     PermissionAsked,
     PermissionGone,
+    Said,
     Seated,
     Session,
     TurnEnded,
@@ -327,9 +328,10 @@ class HeldAgent:
         if frame.data:
             self.terminal.type(frame.data)
 
-    async def finish(self, run_id: str) -> None:
-        """The agent has said through the hub that it is done."""
+    async def finish(self, run_id: str, text: str) -> None:
+        """The agent has said through the hub that it is done, and what it has done."""
         if self.run_id == run_id and isinstance(self.session, Seated):
+            self._hearing.note(run_id, Said(text=text))
             await self.session.finish()
 
     async def close(self) -> None:

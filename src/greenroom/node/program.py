@@ -165,7 +165,7 @@ class NodeProgram:
                 case "go_on" if agent:
                     await agent.go_on()
                 case "finish" if agent:
-                    await agent.finish(order.run)
+                    await agent.finish(order.run, str(order.body.get("text") or ""))
                 case "end" if agent:
                     await agent.close()
                 case _:

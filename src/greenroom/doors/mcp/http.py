@@ -173,7 +173,8 @@ class StreamableHttp:
         if tool is None:
             raise _invalid(session, unknown_tool(params.name))
         arguments = bytes(params.arguments)
-        run = partial(self._service.call_tool, tool, caller, b"{}" if arguments == b"null" else arguments)
+        given = b"{}" if arguments == b"null" else arguments
+        run = partial(self._service.call_tool, tool, caller, given, meta=params.meta)
         if tool.waits:
             await self._wait(http, id, run, _progress_token(http, params.meta), session)
         else:

@@ -18,7 +18,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from greenroom import __version__
 from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.foreign import Foreign, ForeignTool
-from greenroom.doors.mcp.tool import Blocks, Call, NoArgs, Offer, Text, Tool
+from greenroom.doors.mcp.tool import Blocks, Call, NoArgs, Offer, Text, Tool, may_use
 from greenroom.log.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
@@ -75,10 +75,15 @@ class Service:
         tool = self._tools.get(name)
         if tool is None and self.foreign is not None:
             return self.foreign.get(by, name)
-        return tool if tool is not None and tool.needs in by.rights else None
+        return tool if tool is not None and may_use(by, tool.needs) else None
 
     async def call_tool(
-        self, tool: Tool[Any] | ForeignTool, caller: Caller, arguments: bytes, has_progress: bool = False
+        self,
+        tool: Tool[Any] | ForeignTool,
+        caller: Caller,
+        arguments: bytes,
+        has_progress: bool = False,
+        meta: Any = None,
     ) -> Result:
         """The tool's result. A refusal is a result as well: only what the caller can mend is marked an error."""
         try:
@@ -86,7 +91,7 @@ class Service:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return _json_result(_misfit(error), is_error=True)
         try:
-            value = await tool.run(Call(self.hub, caller.by, args, caller.language, has_progress, caller.token))
+            value = await tool.run(Call(self.hub, caller.by, args, caller.language, has_progress, caller.token, meta))
         except Refused as no:
             return _json_result({"error": no.code, "message": no.message} | no.details)
         except Unavailable as no:
@@ -156,7 +161,7 @@ class _Handlers:
                 annotations=types.ToolAnnotations(read_only_hint=True) if tool.needs == "read" else None,
             )
             for tool in self.service.offer.tools
-            if tool.needs in by.rights
+            if may_use(by, tool.needs)
         ]
         if self.service.foreign is not None:
             tools += self.service.foreign.find(by)

@@ -28,6 +28,8 @@ _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_REPEATABLE = ("msg_wait", "ask_question", "task_finish", "work_report", "permission_request")
+"""Calls that find what they wait for again, however often they are made."""
 _PLAIN = re.compile(r"(?!=\?base64\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 encode = msgspec.json.Encoder().encode
@@ -245,7 +247,7 @@ def _is_repeatable(message: Rpc) -> bool:
     """Whether it does no harm to ask the same twice, or more often."""
     match message:
         case {"method": "tools/call", "params": {"name": name}}:
-            return bool(name == "msg_wait")
+            return name in _REPEATABLE
         case _:
             return True
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from greenroom.nouns.access.model import Principal
 
 A = TypeVar("A")
-Needs = Literal["read", "chat", "register", "operate"]
+Needs = Literal["read", "chat", "register", "operate", "ask"]
 
 
 class NoArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +32,8 @@ class Call(Generic[A]):
     """The client is told every few seconds that the call lives, so that it waits beyond its own time-out."""
     token: str = field(default="", repr=False)
     """The token that proves `by`, for the one answer in which an agent is told its own; empty without one."""
+    meta: Any = None
+    """What the client says about the call beside its arguments."""
 
 
 class Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
@@ -45,6 +47,19 @@ class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image", rename={
 
     data: str
     mime_type: str
+
+
+class Audio(msgspec.Struct, frozen=True, tag_field="type", tag="audio", rename={"mime_type": "mimeType"}):
+    """A sound in a result; `data` is base64."""
+
+    data: str
+    mime_type: str
+
+
+class Embedded(msgspec.Struct, frozen=True, tag_field="type", tag="resource"):
+    """A file in a result: its uri, mimeType and blob."""
+
+    resource: dict[str, str]
 
 
 class Blocks(msgspec.Struct, frozen=True):
@@ -137,6 +152,11 @@ class Offer:
     templates: tuple[ResourceTemplate[Any], ...] = ()
     prompts: tuple[Prompt[Any], ...] = ()
     instructions: str | None = None
+
+
+def may_use(by: "Principal", needs: Needs) -> bool:
+    """Whether something exists for this principal. Who may chat may ask; the token of a room may only ask."""
+    return needs in by.rights or (needs == "ask" and "chat" in by.rights)
 
 
 def schema_of(args: type[Any]) -> dict[str, Any]:

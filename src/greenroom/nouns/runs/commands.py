@@ -60,6 +60,7 @@ class FinishRun(Command, frozen=True, kw_only=True):
 
     run_id: str
     order_id: str
+    output: str = ""
 
 
 class ExtendRun(Command, frozen=True, kw_only=True):

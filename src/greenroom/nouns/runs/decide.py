@@ -11,7 +11,7 @@ from greenroom.nouns.agents.decide import free_name
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged, AgentStarted
 from greenroom.nouns.agents.profiles import PROFILES, Profile, need_profile
 from greenroom.nouns.nodes.model import OrderGiven
-from greenroom.nouns.runs import decide_items, tool_calls
+from greenroom.nouns.runs import decide_items, requests, tool_calls
 from greenroom.nouns.runs.commands import (
     CancelRun,
     EndAgent,
@@ -256,7 +256,7 @@ def finish_run(rows: Rows, command: FinishRun, context: Context) -> list[Event]:
         raise Refused("forbidden", "Only the agent itself says that it is done.", "forbidden")
     if run.status not in LIVE or run.node_id is None:
         return []
-    return [_order(run, command.order_id, "finish")]
+    return [_order(run, command.order_id, "finish", text=command.output[:_PROMPT])]
 
 
 def expire_run(rows: Rows, command: ExpireRun, context: Context) -> list[Event]:
@@ -342,4 +342,5 @@ DECIDE: dict[type[Command], Decide] = {
     ResumeRun: resume_run,
     **decide_items.DECIDE,
     **tool_calls.DECIDE,
+    **requests.DECIDE,
 }

@@ -93,8 +93,9 @@ def asker_gone(rows: Rows, run: Run, native: str) -> list[Event]:
 
 
 def run_gone(rows: Rows, run: Run, reason: str) -> list[Event]:
-    """The run is over, and nobody in it waits any more."""
-    return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in find_open_of_run(rows, run.id)]
+    """The run is over, and nobody in it waits any more. A report stays: it is there to be read."""
+    waiting = [ask for ask in find_open_of_run(rows, run.id) if ask.kind != "report"]
+    return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in waiting]
 
 
 def _superseded(rows: Rows, run: Run, native: str) -> list[Event]:

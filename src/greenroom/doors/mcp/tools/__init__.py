@@ -4,6 +4,7 @@ from typing import Any
 
 from greenroom.doors.mcp.tool import Tool
 from greenroom.doors.mcp.tools.agents import AGENT_TOOLS
+from greenroom.doors.mcp.tools.asks import ASK_TOOLS
 from greenroom.doors.mcp.tools.bus import BUS_TOOLS
 from greenroom.doors.mcp.tools.mail import MAIL_TOOLS
 from greenroom.doors.mcp.tools.messages import MESSAGE_TOOLS
@@ -27,6 +28,7 @@ TOOLS: tuple[Tool[Any], ...] = tuple(
         *AGENT_TOOLS,
         *TEMPLATE_TOOLS,
         *RUN_TOOLS,
+        *ASK_TOOLS,
         *WORKFLOW_TOOLS,
     )
 )

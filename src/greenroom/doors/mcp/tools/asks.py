@@ -1,0 +1,290 @@
+"""Tools by which an agent asks its person: questions, reports of finished work, and leave for a call."""
+
+import base64
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from greenroom.doors.mcp.tool import Audio, Blocks, Call, Embedded, Image, Text, Tool
+from greenroom.doors.mcp.tools.speaker import Speaker, get_speaker
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.profiles import PROFILES
+from greenroom.nouns.asks.commands import RaiseAsk, TakeAnswer
+from greenroom.nouns.asks.contents import read_content
+from greenroom.nouns.asks.model import Answer, Ask, Content, Option, Question
+from greenroom.nouns.asks.queries import get_by_wish
+from greenroom.nouns.asks.words import visible
+from greenroom.nouns.policy.events import CallJudged
+from greenroom.nouns.runs.commands import FinishRun
+from greenroom.nouns.runs.model import Run
+from greenroom.nouns.runs.queries import current_run
+from greenroom.nouns.runs.requests import RequestPermission, permission_wish
+
+_TITLE = 300
+_AGAIN_MS = 60_000
+"""An answer that was handed over is given once more to who asks the same within this time: the answer may have been
+lost on its way. After that, the same question is a new one."""
+_KEY = "greenroom/key"
+Directory = Annotated[str, Meta(description="Absolute path of the project that you work on.")]
+Timeout = Annotated[int, Meta(ge=1, le=7_776_000, description="Seconds to wait for the person.")]
+AgentName = Annotated[str, Meta(description="Your name.")]
+Model = Annotated[str, Meta(description="The model that you are.")]
+Key = Annotated[str | None, Meta(description="Your own id for this: a repeat finds the same ask.")]
+
+
+class OptionArg(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    label: str
+    description: str = ""
+
+
+class QuestionArg(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    question: str
+    header: str = ""
+    options: list[OptionArg] = []
+    multiple: bool = False
+    custom: bool = True
+
+
+class AskArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    project_directory: Directory
+    question: Annotated[str, Meta(description="What you want to know; or use questions.")] = ""
+    questions: Annotated[list[QuestionArg], Meta(max_length=20, description="Several, with choices.")] = []
+    timeout: Timeout = 3600
+    agent_name: AgentName = ""
+    reasoning_model_name: Model = ""
+    key: Key = None
+
+
+async def ask_question(call: Call[AskArgs]) -> Any:
+    args = call.args
+    questions = [
+        Question(
+            question=one.question,
+            header=one.header,
+            options=[Option(label=o.label, description=o.description) for o in one.options],
+            multiple=one.multiple,
+            custom=one.custom,
+        )
+        for one in args.questions
+    ]
+    text = args.question or "\n".join(one.question for one in questions)
+    if not text.strip():
+        raise Refused("bad_ask", "Ask something: question, or questions.")
+    ask = await _ask(call, "question", text, questions)
+    return await _told(call.hub, ask)
+
+
+class ReportArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    project_directory: Directory
+    summary: Annotated[str, Meta(description="What you have done, in Markdown.")]
+    timeout: Timeout = 3600
+    agent_name: AgentName = ""
+    reasoning_model_name: Model = ""
+    key: Key = None
+
+
+async def work_report(call: Call[ReportArgs]) -> Any:
+    return await _reported(call, "work_report")
+
+
+async def task_finish(call: Call[ReportArgs]) -> Any:
+    return await _reported(call, "task_finish")
+
+
+async def _reported(call: Call[ReportArgs], family: str) -> Any:
+    if not call.args.summary.strip():
+        raise Refused("bad_ask", "Say what you have done: summary.")
+    by, run = _asking(call)
+    if run is not None and _lives_in_terminal(call.hub, run):
+        await _ask(call, "report", call.args.summary, [], family, waits=False)
+        await call.hub.log.do(FinishRun(by=by, run_id=run.id, order_id=new_id("ord"), output=call.args.summary))
+        return Blocks([Text("Reported. Your work here is done.")])
+    return await _told(call.hub, await _ask(call, "report", call.args.summary, [], family))
+
+
+def _lives_in_terminal(hub: Hub, run: Run) -> bool:
+    profile = hub.rows.get(PROFILES, run.profile)
+    return profile is not None and profile.definition.driver == "pty"
+
+
+async def _ask(
+    call: Call[Any], kind: str, text: str, questions: list[Question], family: str = "", *, waits: bool = True
+) -> Ask:
+    """Raise the ask, or find it again, and wait until it is over."""
+    args, hub = call.args, call.hub
+    by, run = _asking(call)
+    key = (args.key or _meta_key(call.meta) or "")[:200]
+    said = msgspec.to_builtins(args)
+    said.pop("key", None)
+    labels = {
+        "project_directory": args.project_directory,
+        "agent_name": args.agent_name,
+        "reasoning_model_name": args.reasoning_model_name,
+        "family": family,
+    }
+    ask = await hub.asks.ask(
+        RaiseAsk(
+            by=by,
+            ask_id=new_id("ask"),
+            kind=kind,
+            title=_title(text),
+            text=text,
+            questions=questions,
+            labels={name: value[:1000] for name, value in labels.items() if value},
+            timeout_s=args.timeout,
+            thread_id=run.thread_id if run else None,
+            wish=f"key {key}" if key else f"{kind} {family} {msgspec.json.encode(said, order='sorted').decode()}",
+            again_ms=None if key else _AGAIN_MS,
+        )
+    )
+    if not waits:
+        return ask
+    over = await hub.asks.wait(ask.id)
+    await hub.asks.taken(TakeAnswer(by=by, ask_id=ask.id))
+    return over
+
+
+def _asking(call: Call[Any]) -> tuple[Principal, Run | None]:
+    """Who asks: the agent of the credential, or the only one that the credential speaks for; else the credential."""
+    try:
+        speaker = get_speaker(call, "ask_question")
+    except Refused:
+        speaker = Speaker(call.by, None)
+    by, agent = speaker
+    if agent is None:
+        return by, None
+    if by.agent_id is None:
+        by = msgspec.structs.replace(by, id=agent.id, agent_id=agent.id, name=agent.name)
+    return by, current_run(call.hub.rows, agent.id)
+
+
+def _meta_key(meta: Any) -> str | None:
+    key = meta.get(_KEY) if isinstance(meta, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def _title(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), "").strip(" #*")
+    shown = visible(first) or "?"
+    return shown if len(shown) <= _TITLE else shown[: _TITLE - 1] + "…"
+
+
+async def _told(hub: Hub, ask: Ask) -> Blocks:
+    """What the agent is given: the words of the person, and what came with them."""
+    if ask.answer is not None:
+        return Blocks(await _blocks(hub, ask, ask.answer), is_error=False)
+    if ask.state == "withdrawn":
+        return Blocks([Text(f"cancelled: {ask.reason}")], is_error=True)
+    if ask.kind == "report":
+        return Blocks([Text("Your report was delivered. Nobody has answered it in time; that is all right.")])
+    words = "timeout: nobody answered in time. That is not a no: go on with what is safe, or ask again later."
+    return Blocks([Text(words)], is_error=True)
+
+
+async def _blocks(hub: Hub, ask: Ask, answer: Answer) -> list[Any]:
+    blocks: list[Any] = []
+    if answer.verdict == "deny":
+        blocks.append(Text("The person does not want to answer this." if ask.kind == "question" else "Refused."))
+    for question, chosen in zip(ask.questions, answer.options, strict=False):
+        if chosen:
+            blocks.append(Text(f"{question.header or question.question}: {', '.join(chosen)}"))
+    if answer.text:
+        blocks.append(Text(answer.text))
+    if answer.form is not None:
+        blocks.append(Text(msgspec.json.encode(answer.form).decode()))
+    for content in answer.contents:
+        blocks.append(await _block(hub, content))
+    if not blocks:
+        blocks.append(Text("Confirmed: the person has nothing to add."))
+    return blocks
+
+
+async def _block(hub: Hub, content: Content) -> Any:
+    if content.type == "text":
+        return Text(content.text)
+    data = base64.b64encode(await read_content(hub.blobs, content)).decode()
+    if content.type == "image":
+        return Image(data, content.mime)
+    if content.type == "audio":
+        return Audio(data, content.mime)
+    uri = content.uri or f"greenroom://files/{content.file}/{content.name}"
+    return Embedded({"uri": uri, "mimeType": content.mime, "blob": data})
+
+
+class PermissionArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    tool_name: Annotated[str, Meta(description="The tool that you want to use.")]
+    input: Annotated[Any, Meta(description="The exact arguments.")] = None
+    tool_use_id: Annotated[str | None, Meta(description="Your id of this call.")] = None
+
+
+async def permission_request(call: Call[PermissionArgs]) -> Any:
+    """In the words in which Claude Code asks such a tool: behavior allow with updatedInput, or deny with a message."""
+    args, hub = call.args, call.hub
+    by, _ = _asking(call)
+    command = RequestPermission(
+        by=by,
+        ask_id=new_id("ask"),
+        tool=args.tool_name,
+        arguments=args.input,
+        call_id=(args.tool_use_id or "")[:200] or None,
+    )
+    done = await hub.log.do(command)
+    ask = get_by_wish(hub.rows, permission_wish(command))
+    if ask is None or (done.records and ask.id != command.ask_id):
+        verdict = done.first(CallJudged).verdict
+        return _leave(verdict.decision == "allow", args.input, verdict.why)
+    over = await hub.asks.wait(ask.id)
+    await hub.asks.taken(TakeAnswer(by=by, ask_id=ask.id))
+    answer = over.answer
+    if answer is None:
+        return _leave(False, None, "Nobody has approved this in time, so it is refused. Nobody has said no to it.")
+    given = args.input if answer.arguments is None else answer.arguments
+    return _leave(answer.verdict == "approve", given, answer.text or "The person has refused this.")
+
+
+def _leave(is_given: bool, arguments: Any, words: str) -> dict[str, Any]:
+    return {"behavior": "allow", "updatedInput": arguments} if is_given else {"behavior": "deny", "message": words}
+
+
+ASK_TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "ask_question",
+        "Ask your person something and wait for the answer. It reaches them on every device. If the call is cut off or"
+        " runs into your own time limit, make it again with the same arguments: you get the same question's answer.",
+        AskArgs,
+        "ask",
+        ask_question,
+        waits=True,
+    ),
+    Tool(
+        "task_finish",
+        "Tell your person that the task is done, and wait for what they say to it. Make the call again with the same"
+        " arguments if it is cut off.",
+        ReportArgs,
+        "ask",
+        task_finish,
+        waits=True,
+    ),
+    Tool(
+        "work_report",
+        "Report finished work to your person, and wait for what they say to it. Make the call again with the same"
+        " arguments if it is cut off.",
+        ReportArgs,
+        "ask",
+        work_report,
+        waits=True,
+    ),
+    Tool(
+        "permission_request",
+        "Ask for leave before you use a tool that can do harm. Answers behavior allow, with the arguments to use, or"
+        " deny with a message.",
+        PermissionArgs,
+        "chat",
+        permission_request,
+        waits=True,
+    ),
+)
