@@ -84,13 +84,17 @@ async def run_reactor(log: Log, reactor: Reactor, errors: "list[str] | None" = N
 
 
 async def _catch_up(log: Log, reactor: Reactor, seq: int, errors: list[str] | None) -> int:
-    while records := log.store.events(seq, _BATCH):
+    """Read on from a cursor. What is committed meanwhile is in the inbox: it is not waited for here."""
+    while True:
+        records = log.store.events(seq, _BATCH)
         for record in records:
             if type(record.event) in reactor.kinds:
                 await _react(reactor, record, errors)
-        seq = records[-1].seq
+        seq = records[-1].seq if records else seq
+        if len(records) < _BATCH:
+            log.store.note_cursor(reactor.name, seq)
+            return seq
         await _move_cursor(log, reactor.name, seq)
-    return seq
 
 
 async def _react(reactor: Reactor, record: Recorded, errors: list[str] | None) -> int:
