@@ -6,6 +6,8 @@ from typing import Any
 from greenroom.nouns.workflows.definition import Definition, Step
 
 Outcome = tuple[bool, Any]
+NEVER = ("false", "inputs.nothing == 1")
+"""The conditions of these workflows that do not hold."""
 OVER = ("completed", "failed", "skipped", "cancelled")
 
 
@@ -57,7 +59,7 @@ class Oracle:
             if self.status[step.id] != "pending" or any(self.status[one] not in OVER for one in before):
                 continue
             taken = [self.is_taken(source, kind) for source, kind in before.items()]
-            if (taken and not (any(taken) if step.join == "any" else all(taken))) or step.when == "false":
+            if (taken and not (any(taken) if step.join == "any" else all(taken))) or step.when in NEVER:
                 self.status[step.id] = "skipped"
             else:
                 self.begin(step)

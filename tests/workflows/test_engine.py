@@ -40,8 +40,9 @@ def test_a_later_step_goes_on_in_the_very_session_of_an_earlier_one(stage: Stage
 def test_a_step_says_what_is_different_about_its_agent(stage: Stage, tmp_path: Path) -> None:
     config = {"name": "one", "work_dir": str(tmp_path / "{{ inputs.place }}"), "model": "loud"}
     (tmp_path / "here").mkdir()
+    stage.profile("free", approvals="never")
     run, steps = Play(stage).done(
-        {"id": "a", "prompt": "WRITE note.txt found", "agent_config": config, "keep_agent": True},
+        {"id": "a", "prompt": "WRITE note.txt found", "profile": "free", "agent_config": config, "keep_agent": True},
         {"id": "b", "prompt": "SHELL cat note.txt", "reuse_agent": "one", "dependencies": ["a"], "context": []},
         takes={"place": {"type": "string"}},
         inputs={"place": "here"},

@@ -12,6 +12,7 @@ from greenroom.nouns.workflows.core.plan import Node
 from greenroom.nouns.workflows.events import EndingWanted, StepDelayed, StepEnded, StepRepeats, WorkflowPaused
 from greenroom.nouns.workflows.model import STEP_ENDED, Spent, WorkflowStep, item_id, step_of
 
+_NOTHING = Spent()
 OUTSIDE = ("run ", "workflow ", "ask ")
 """What has to be ended outside when its step does not want it any more."""
 
@@ -58,6 +59,9 @@ def _look_at_budget(course: Course, spent: Spent) -> None:
 def succeed(course: Course, step_id: str, news: Ended) -> None:
     """What came out is shaped, looked at by the loop, and saved."""
     node, step = course.node(step_id), course.step(step_id)
+    if node.is_plain:
+        complete(course, step_id, news.output, kept_as=node.step.kept_name if news.agent_id else None, **_about(news))
+        return
     try:
         mapped = (node.output, node.go_on, node.enough, node.save)
         seen = course.values(step, *mapped, input=own_inputs(course, node, step), output=news.output)
@@ -82,7 +86,9 @@ def succeed(course: Course, step_id: str, news: Ended) -> None:
 
 def _about(news: Ended | None) -> dict[str, Any]:
     """Who made the attempt, and what it has used."""
-    return {} if news is None else {"spent": news.spent, "agent_id": news.agent_id, "agent_run": news.agent_run}
+    if news is None or news.agent_run is None:
+        return {} if news is None or news.spent == _NOTHING else {"spent": news.spent}
+    return {"spent": news.spent, "agent_id": news.agent_id, "agent_run": news.agent_run}
 
 
 def _goes_on(node: Node, seen: dict[str, Any]) -> bool:

@@ -42,6 +42,8 @@ class Node:
     set: Mapping[str, Value]
     output: Value | Mapping[str, Value] | None
     save: Mapping[str, Value]
+    is_plain: bool
+    """Whether what comes out of it is its output as it stands, and nothing else is done with it."""
     is_rollback: bool = False
     texts: dict[str, Template] = field(default_factory=dict)
     """Templates that were compiled already."""
@@ -148,6 +150,7 @@ def _node(step: Step, incoming: tuple[Incoming, ...], after: tuple[str, ...], *,
         set=_mapping(step.set or {}, names),
         output=_values(step.output, names),
         save=_mapping(step.save, names),
+        is_plain=step.output is None and not step.save and loop is None,
         is_rollback=is_rollback,
     )
 
