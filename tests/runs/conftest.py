@@ -1,4 +1,4 @@
-"""Hubs that can start agents: each with a node of its own, ended with the test."""
+"""Hubs that can start agents: each with a node of its own, ended with the test or with the module."""
 
 import contextlib
 import os
@@ -11,20 +11,43 @@ import pytest
 
 from greenroom.testing.hub_process import HubProcess
 from tests.conftest import checked
-from tests.runs.stage import Stage
+from tests.runs.stage import ENDED, Stage
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "one_stage: the tests of a module share a hub and its node")
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """A hub with a node and rehearsal profiles; afterwards no process of it is left."""
-    hub = HubProcess(tmp_path / "data", env={"GREENROOM_LOCAL_NODE": "1"})
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    """A hub with a node and rehearsal profiles: of its own, unless the module's tests share one."""
+    if request.node.get_closest_marker("one_stage") is None:
+        yield from staged(tmp_path)
+        return
+    stage: Stage = request.getfixturevalue("shared_stage")
+    yield stage
+    for run in stage.api.get("/api/runs", params={"limit": 200}).json():
+        if run["status"] not in ENDED:
+            stage.api.post(f"/api/runs/{run['id']}/cancel", json={})
+            stage.end(run["id"])
+
+
+@pytest.fixture(scope="module")
+def shared_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One for a whole module, for tests that do not disturb each other."""
+    yield from staged(tmp_path_factory.mktemp("stage"))
+
+
+def staged(folder: Path) -> Iterator[Stage]:
+    """Afterwards no process of it is left."""
+    hub = HubProcess(folder / "data", env={"GREENROOM_LOCAL_NODE": "1"})
     try:
         for running in checked(hub):
             with Stage(running) as stage:
                 yield stage
     finally:
         end_node(hub.data)
-    left = [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(p.info["cmdline"] or [])]
+    left = [p for p in psutil.process_iter(["cmdline"]) if str(folder) in " ".join(p.info["cmdline"] or [])]
     assert not left, left
 
 

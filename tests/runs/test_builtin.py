@@ -8,6 +8,8 @@ from greenroom.testing.fake_llm import FakeModel
 from tests.runs.stage import Stage
 from tests.runs.test_invite import ready, thread_of
 
+pytestmark = pytest.mark.one_stage
+
 
 @pytest.fixture
 def model(stage: Stage) -> Iterator[FakeModel]:

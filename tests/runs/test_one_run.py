@@ -1,6 +1,10 @@
 """One agent at work: started, answered, kept, steered, limited and ended."""
 
+import pytest
+
 from tests.runs.stage import Stage
+
+pytestmark = pytest.mark.one_stage
 
 
 def test_a_run_ends_with_what_the_agent_said_and_used(stage: Stage) -> None:

@@ -1,8 +1,11 @@
 """Agents that start agents: the tree, its limits, and its end."""
 
 import psutil
+import pytest
 
 from tests.runs.stage import Stage
+
+pytestmark = pytest.mark.one_stage
 
 
 def test_a_child_answers_its_parent_and_stands_below_it(stage: Stage) -> None:

@@ -102,14 +102,17 @@ class NodeProgram:
 
     async def _find_drivers(self) -> None:
         env = dict(os.environ)
-        for name, driver in self._drivers.items():
+
+        async def find(name: str, driver: Driver) -> None:
             try:
                 found = await driver.find(env)
             except Exception:
                 logger.exception("whether %s is installed cannot be found out", name)
-                continue
+                return
             if found is not None:
                 self._found[name] = found.version
+
+        await asyncio.gather(*(find(name, driver) for name, driver in self._drivers.items()))
 
     def _hello(self) -> frames.Hello:
         return frames.Hello(

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import glob
+import importlib.util
 import re
 import shutil
 import time
@@ -48,6 +49,9 @@ class AcpDriver:
     async def find(self, env: dict[str, str]) -> Found | None:
         if self._manifest is None:
             return Found(version("agent-client-protocol"), "")
+        if self._manifest.libraries is not None:
+            has_all = all(importlib.util.find_spec(name) for name in self._manifest.libraries)
+            return Found(__version__, self._manifest.command[0]) if has_all else None
         path = shutil.which(self._manifest.command[0], path=env.get("PATH"))
         told = await _ask_version([path, *self._manifest.version], env) if path else None
         return Found(told, path) if path and told else None

@@ -33,6 +33,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     command: list[str] = []
     """How it is started where a profile names no command; the first is looked for on PATH."""
     version: tuple[str, ...] = ("--version",)
+    libraries: tuple[str, ...] | None = None
+    """For an agent that ships with Greenroom: what it needs to be found. None for all others, which are asked."""
     unset: list[str] = []
     """Variables that it must not see."""
     always: Given = Given()

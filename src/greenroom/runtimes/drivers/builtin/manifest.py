@@ -9,7 +9,7 @@ _PROGRAM = [sys.executable, "-m", "greenroom.builtin"]
 BUILTIN = Manifest(
     name="builtin",
     command=_PROGRAM,
-    version=(*_PROGRAM[1:], "--version"),
+    libraries=("pydantic_ai",),
     model=Given(meta={"greenroom": {"model": "{value}"}}),
     instructions=Given(meta={"greenroom": {"instructions": "{value}"}}),
     second_prompt="queued",

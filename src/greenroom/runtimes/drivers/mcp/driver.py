@@ -16,7 +16,7 @@ from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.tool_agent.choice import CHOICE, read_choice
 
 _PROGRAM = [sys.executable, "-m", "greenroom.tool_agent"]
-MANIFEST = Manifest(name="mcp", command=_PROGRAM, version=(*_PROGRAM[1:], "--version"))
+MANIFEST = Manifest(name="mcp", command=_PROGRAM, libraries=("mcp",))
 
 
 class McpDriver(AcpDriver):

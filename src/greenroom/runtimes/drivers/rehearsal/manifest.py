@@ -9,7 +9,7 @@ _PROGRAM = [sys.executable, "-m", "greenroom.rehearsal"]
 REHEARSAL = Manifest(
     name="rehearsal",
     command=_PROGRAM,
-    version=(*_PROGRAM[1:], "--version"),
+    libraries=(),
     model=Given(meta={"greenroom": {"model": "{value}"}}),
     instructions=Given(meta={"greenroom": {"instructions": "{value}"}}),
     second_prompt="queued",
