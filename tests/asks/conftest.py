@@ -10,5 +10,6 @@ from tests.asks.desk import Desk
 
 @pytest.fixture
 def desk(shared_hub: HubProcess) -> Iterator[Desk]:
-    with Desk(shared_hub) as desk:
+    desk = Desk(shared_hub)
+    with desk:
         yield desk

@@ -50,7 +50,7 @@ async def test_a_question_is_answered_in_words_and_pictures(desk: Desk, version:
         sound = {"type": "audio", "mime": "audio/wav", "data": base64.b64encode(b"wav").decode()}
         paper = {"type": "resource", "mime": "text/plain", "data": base64.b64encode(b"txt").decode(), "name": "a.txt"}
         desk.answer(ask["id"], text="A", contents=[picture(b"png"), sound, paper])
-        result = await call
+        result: Any = await call
     kinds = [block.type for block in result.content]
     assert kinds == ["text", "image", "audio", "resource"]
     assert result.content[0].text == "A"
