@@ -184,6 +184,11 @@ def test_aliases_cannot_multiply() -> None:
     assert "aliases" in refused.value.problems[0].message
 
 
+def test_a_byte_order_mark_and_the_words_of_older_yaml_do_no_harm() -> None:
+    text = "\ufeffname: n\nvariables: {on: no, time: 12:30, octal: 010}\nsteps: [{id: a, set: {}}]\n"
+    assert load_text(text).definition.variables == {"on": "no", "time": "12:30", "octal": 10}
+
+
 def test_json_may_be_indented_with_tabs_and_hold_any_character() -> None:
     text = '{\n\t"name": "\\ud83d\\ude00",\n\t"steps": [{"id": "a", "profile": "p", "prompt": "x\\/y"}]\n}'
     definition = load_text(text).definition

@@ -1,5 +1,6 @@
 """Triggers over the doors: signed calls, and messages in threads."""
 
+import stat
 import time
 from typing import Any
 
@@ -76,6 +77,38 @@ def test_a_signed_call_reaches_the_step_that_waits_for_it(hub: HubProcess, api: 
     assert caller.call(nonce="nonce-0002", secret="whs_guess").status_code == 403
     assert caller.call(nonce="nonce-0003").status_code == 200
     assert end_of(api, run["id"])["output"] == {"ref": "main"}
+
+
+def test_who_guesses_signatures_is_slowed_down_and_who_knows_the_secret_is_not(
+    hub: HubProcess, api: httpx.Client
+) -> None:
+    (key,) = stored(api, {"id": "t", "webhook": True})
+    api.post(f"/api/triggers/{key}/arm")
+    caller = Caller(api, hub, f"/api/triggers/{key}")
+    codes = [caller.call(nonce=f"guess-{number:04}", secret="whs_guess").status_code for number in range(60)]
+    assert set(codes) == {403, 429}
+    assert caller.call(nonce="honest-0001").status_code == 202
+
+
+def test_a_call_is_not_taken_again_after_a_restart(hub: HubProcess, api: httpx.Client) -> None:
+    (key,) = stored(api, {"id": "t", "webhook": True})
+    api.post(f"/api/triggers/{key}/arm")
+    caller = Caller(api, hub, f"/api/triggers/{key}")
+    moment = str(int(time.time()))
+    assert caller.call(timestamp=moment).status_code == 202
+    hub.kill()
+    hub.start()
+    again = httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}, timeout=30)
+    with again:
+        repeated = Caller(again, hub, f"/api/triggers/{key}").call(timestamp=moment)
+    assert (repeated.status_code, repeated.json()["code"]) == (409, "call_repeated")
+
+
+def test_the_key_of_webhooks_is_for_its_owner_only(hub: HubProcess, api: httpx.Client) -> None:
+    secret = api.get("/api/hooks/deploy/secret").json()["secret"]
+    key = hub.data / "webhook.key"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert not any(secret.encode() in file.read_bytes() for file in hub.data.glob("greenroom.db*"))
 
 
 def test_a_message_in_a_thread_starts_a_workflow(api: httpx.Client) -> None:

@@ -1,4 +1,4 @@
-"""How large an expression's answer can become, worked out before it is: a short text must not fill the memory."""
+"""How much an expression can cost, worked out before it is evaluated: a short text must not take memory and time."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,30 +6,43 @@ from typing import Any, NamedTuple
 from greenroom.expressions.errors import ExpressionFailed
 from greenroom.expressions.tree import COMPREHENSION, CONSTANT, LIST, STRUCT, Node, Path, path_of
 
-MAX_VALUES = 8_000_000
-MAX_ANSWER = 8_000_000
+MAX_BYTES = 4_000_000
+MAX_VALUES = 50_000
 MAX_DEPTH = 100
 MAX_ROUNDS = 10_000
 """What the engine allows all comprehensions of an expression together."""
-MAX_COLLECTED = 2000
-"""What `map` and `filter` may go over: the engine copies the list that they build at every item."""
+MAX_COPIES = 2_250_000
+"""The engine copies the list that `map` and `filter` build at every item, so their cost is that of the square."""
 WORD = 8
+_SMALL = frozenset(
+    (
+        *("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "_&&_", "_||_", "!_", "@in", "size"),
+        *("contains", "startsWith", "endsWith", "matches", "indexOf", "lastIndexOf"),
+    )
+)
+"""Functions whose answer is small, whatever they are given."""
 
 
 class Extent(NamedTuple):
-    """At most this many bytes, in at most this many items."""
+    """At most this many bytes, in so many items, which hold so many values; and the copies that it takes to make it."""
 
     size: int
     items: int
+    values: int
+    copies: int = 0
+
+
+NOTHING = Extent(0, 0, 0)
 
 
 def measure(value: Any) -> Extent:
     """The extent of a value; refuses what is too large or too deep to be handed to the engine."""
-    size, level = 0, [value]
+    size = count = 0
+    level = [value]
     for _ in range(MAX_DEPTH):
         following: list[Any] = []
+        count += len(level)
         for each in level:
-            size += WORD
             if isinstance(each, str):
                 size += len(each)
                 if "\0" in each:
@@ -41,12 +54,10 @@ def measure(value: Any) -> Extent:
                     raise ExpressionFailed("a key among its values holds a NUL character")
             elif isinstance(each, list):
                 following += each
-        if size > MAX_VALUES:
-            raise ExpressionFailed(
-                f"its values are larger than {MAX_VALUES // 1_000_000} MB; name smaller parts of them"
-            )
+        if size > MAX_BYTES or count > MAX_VALUES:
+            raise ExpressionFailed("its values are too large; name smaller parts of them")
         if not following:
-            return Extent(size, len(value) if isinstance(value, dict | list) else 0)
+            return Extent(size + WORD * count, len(value) if isinstance(value, dict | list) else 0, count)
         level = following
     raise ExpressionFailed(f"its values are nested more than {MAX_DEPTH} deep")
 
@@ -57,9 +68,12 @@ def can_grow(node: Node) -> bool:
 
 
 def check_growth(node: Node, values: Mapping[str, Any]) -> None:
-    """Refuse an expression whose answer could outgrow the memory over these values."""
-    if _Growth(values).extent(node, {}).size > MAX_ANSWER:
-        raise ExpressionFailed(f"its answer could be larger than {MAX_ANSWER // 1_000_000} MB")
+    """Refuse an expression that could cost too much over these values."""
+    found = _Growth(values).extent(node, {})
+    if found.size > MAX_BYTES:
+        raise ExpressionFailed(f"its answer could be larger than {MAX_BYTES // 1_000_000} MB")
+    if found.copies > MAX_COPIES:
+        raise ExpressionFailed("its map and filter go over too many items; about 1,000 are possible")
 
 
 class _Growth:
@@ -76,33 +90,49 @@ class _Growth:
         if node.kind == COMPREHENSION:
             return self._of_comprehension(node, bound)
         if node.kind == CONSTANT:
-            return Extent(WORD + len(node.word), 0)
+            return Extent(WORD + len(node.word), 0, 1)
         below = [self.extent(each, bound) for each in node.below]
-        size = WORD + sum(each.size for each in below)
+        size, values = WORD + sum(each.size for each in below), 1 + sum(each.values for each in below)
+        copies = sum(each.copies for each in below)
+        if node.word in _SMALL:
+            return Extent(WORD, 0, 1, copies)
+        if node.word == "_?_:_":
+            either = below[1:]
+            return Extent(
+                max(one.size for one in either),
+                max(one.items for one in either),
+                max(one.values for one in either),
+                copies,
+            )
         if node.word == "replace":
-            return Extent(below[0].size * below[-1].size, 0)
+            return Extent(below[0].size * below[-1].size, 0, 1, copies)
         if node.word == "join":
-            return Extent(size + below[0].items * below[-1].size, 0)
+            return Extent(size + below[0].items * below[-1].size, 0, 1, copies)
         if node.kind in (LIST, STRUCT):
-            return Extent(size, len(below))
+            return Extent(size, len(below), values, copies)
         if node.word == "_+_":
-            return Extent(size, sum(each.items for each in below))
-        return Extent(size, min(size // WORD, MAX_ROUNDS))
+            return Extent(size, sum(each.items for each in below), values, copies)
+        return Extent(size, values, values, copies)
 
     def _of_comprehension(self, node: Node, bound: dict[str, Extent]) -> Extent:
         """Each round adds one step. What a step takes of its item adds up to what it takes of all of them at once."""
         over = self.extent(node.below[0], bound)
         begin = self.extent(node.below[1], bound)
         rounds = min(over.items, MAX_ROUNDS)
-        if node.below[1].kind == LIST and over.items > MAX_COLLECTED:
-            raise ExpressionFailed(f"map and filter go over at most {MAX_COLLECTED} items; use all or exists, or fewer")
-        nothing = dict.fromkeys(node.bound, Extent(0, 0))
-        item = Extent(over.size, min(over.size // WORD, MAX_ROUNDS))
-        everything = dict.fromkeys(node.bound, item) | {node.bound[-1]: Extent(0, 0)}
+        nothing = dict.fromkeys(node.bound, NOTHING)
+        item = Extent(over.size, over.values, over.values)
+        everything = nothing | dict.fromkeys(node.bound[:-1], item)
         least = self.extent(node.below[3], bound | nothing)
         most = self.extent(node.below[3], bound | everything)
-        total = Extent(begin.size + rounds * least.size + most.size, begin.items + rounds * max(1, least.items))
-        return self.extent(node.below[4], bound | {node.bound[-1]: total})
+        collects = over.items**2 if node.below[1].kind == LIST else 0
+        total = Extent(
+            begin.size + rounds * least.size + most.size,
+            begin.items + rounds * max(1, least.items),
+            begin.values + rounds * least.values + most.values,
+        )
+        after = self.extent(node.below[4], bound | {node.bound[-1]: total})
+        copies = over.copies + begin.copies + rounds * least.copies + most.copies + collects + after.copies
+        return after._replace(copies=copies)
 
     def _of_path(self, path: Path) -> Extent:
         if path not in self._measured:

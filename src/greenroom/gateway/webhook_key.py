@@ -16,7 +16,8 @@ def webhook_key(data: Path) -> bytes:
     try:
         if not path.exists():
             _make(path)
-        key = path.read_bytes().strip()
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+            key = file.read(4096).strip()
     except OSError as error:
         raise Unavailable("no_webhook_key", f"The key of webhooks cannot be read ({error.strerror}).") from error
     if len(key) < _LEAST:

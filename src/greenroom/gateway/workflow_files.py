@@ -23,7 +23,7 @@ def load_file(file: Path, data: Path, known: Known | None = None) -> Loaded:
     """The workflow in a file, with its skills and nested workflows. Raises BadWorkflow; Refused if it is no text."""
     text = _read(file)
     if text is None:
-        raise Refused("cannot_read", f"{file} cannot be read as a workflow: is it there, and a text of at most 256 kB?")
+        raise Refused("cannot_read", f"{file} cannot be read as a workflow: is it there, and a text of at most 200 kB?")
     here = file.resolve().parent
     return load_text(
         text,

@@ -961,6 +961,12 @@ export interface PermissionTaken {
   status: string
 }
 
+export interface PersonOnline {
+  client_id: string
+  nickname: string
+  connected_at: number
+}
+
 export interface Picture {
   width: number
   height: number
@@ -1127,6 +1133,11 @@ export interface Retry {
 
 export interface RetryFrom {
   step?: string | null
+}
+
+export interface Room {
+  room: string
+  people: PersonOnline[]
 }
 
 export interface Rule {

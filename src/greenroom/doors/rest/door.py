@@ -53,7 +53,7 @@ def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
         *servers.ENDPOINTS,
         *workflow_files.ENDPOINTS,
         *workflows.ENDPOINTS,
-        *triggers.ENDPOINTS,
+        *triggers.endpoints(),
         *audit.ENDPOINTS,
         *metrics.endpoints(hub),
         openapi.endpoint_of(lambda: others),

@@ -4,10 +4,13 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.doors.credentials import Bucket, peer_of
 from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest.wire import json, query_of, raw_body
 from greenroom.gateway.webhook_key import webhook_key
 from greenroom.hub import Hub
+from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import RIGHTS, Principal
 from greenroom.nouns.workflows.triggers import signing
 from greenroom.nouns.workflows.triggers.decide import need_trigger
@@ -23,6 +26,9 @@ from greenroom.nouns.workflows.triggers.model import (
 
 _HIDDEN = ("authorization", "cookie", "x-agent-token", signing.TIMESTAMP, signing.NONCE, signing.SIGNATURE)
 _MAX_HEADER = 500
+_FAILURES = 20
+_FAILURES_A_SECOND = 1.0
+_MAX_PEERS = 10_000
 
 
 class TriggerQuery(msgspec.Struct):
@@ -81,39 +87,53 @@ async def show_hook_secret(hub: Hub, by: Principal, request: Request) -> Respons
     return json(Secret(f"/api/hooks/{hook}", signing.secret_of(webhook_key(hub.data), f"hook {hook}")))
 
 
-async def fire(hub: Hub, by: Principal, request: Request) -> Response:
-    trigger_id = request.path_params["trigger_id"]
-    body, nonce = await _need_signed(hub, request, trigger_id)
-    trigger = hub.rows.get(TRIGGERS, trigger_id)
-    if trigger is None or trigger.kind != "webhook" or not trigger.armed:
-        raise signing.wrong_signature()
-    facts = {"body": _read(body), "headers": _headers(request)}
-    command = FireTrigger(by=_caller(trigger_id), trigger_id=trigger_id, occurrence=nonce, facts=facts, nonce=nonce)
-    done = await hub.log.do(command)
-    for record in done.records:
-        if isinstance(record.event, TriggerFired):
-            return json(Fired(run_id=record.event.run_id), 202)
-        if isinstance(record.event, TriggerFailed):
-            return json(Fired(error=record.event.error), 422)
-    return json(Fired(error="nothing was started"), 422)
+class SignedCalls:
+    """The doors for calls that prove themselves by a signature. Who sends many wrong ones is told to slow down."""
 
+    def __init__(self) -> None:
+        self._failures: dict[str, Bucket] = {}
 
-async def signal(hub: Hub, by: Principal, request: Request) -> Response:
-    hook = request.path_params["hook"]
-    body, nonce = await _need_signed(hub, request, f"hook {hook}")
-    await hub.log.do(SignalHook(by=_caller(f"hook {hook}"), hook=hook, nonce=nonce, value=_read(body)))
-    return json(Signalled())
+    async def fire(self, hub: Hub, by: Principal, request: Request) -> Response:
+        trigger_id = request.path_params["trigger_id"]
+        body, nonce = await self._need_signed(hub, request, trigger_id)
+        trigger = hub.rows.get(TRIGGERS, trigger_id)
+        if trigger is None or trigger.kind != "webhook" or not trigger.armed:
+            raise signing.wrong_signature()
+        facts = {"body": _read(body), "headers": _headers(request)}
+        command = FireTrigger(by=_caller(trigger_id), trigger_id=trigger_id, occurrence=nonce, facts=facts, nonce=nonce)
+        done = await hub.log.do(command)
+        for record in done.records:
+            if isinstance(record.event, TriggerFired):
+                return json(Fired(run_id=record.event.run_id), 202)
+            if isinstance(record.event, TriggerFailed):
+                return json(Fired(error=record.event.error), 422)
+        return json(Fired(error="nothing was started"), 422)
 
+    async def signal(self, hub: Hub, by: Principal, request: Request) -> Response:
+        hook = request.path_params["hook"]
+        body, nonce = await self._need_signed(hub, request, f"hook {hook}")
+        await hub.log.do(SignalHook(by=_caller(f"hook {hook}"), hook=hook, nonce=nonce, value=_read(body)))
+        return json(Signalled())
 
-async def _need_signed(hub: Hub, request: Request, door: str) -> tuple[bytes, str]:
-    """The body and the nonce of a call whose signature is right."""
-    body = await raw_body(request)
-    timestamp, nonce, signature = (
-        request.headers.get(name, "") for name in (signing.TIMESTAMP, signing.NONCE, signing.SIGNATURE)
-    )
-    secret = signing.secret_of(webhook_key(hub.data), door)
-    signing.need_signed(secret, timestamp, nonce, signature, body, hub.log.clock.now())
-    return body, nonce
+    async def _need_signed(self, hub: Hub, request: Request, door: str) -> tuple[bytes, str]:
+        """The body and the nonce of a call whose signature is right."""
+        body = await raw_body(request)
+        timestamp, nonce, signature = (
+            request.headers.get(name, "") for name in (signing.TIMESTAMP, signing.NONCE, signing.SIGNATURE)
+        )
+        secret = signing.secret_of(webhook_key(hub.data), door)
+        try:
+            signing.need_signed(secret, timestamp, nonce, signature, body, hub.log.clock.now())
+        except Refused:
+            self._count_failure(peer_of(request.scope))
+            raise
+        return body, nonce
+
+    def _count_failure(self, peer: str) -> None:
+        if len(self._failures) > _MAX_PEERS:
+            self._failures.clear()
+        if not self._failures.setdefault(peer, Bucket(_FAILURES, _FAILURES_A_SECOND)).take():
+            raise HttpRefused(429, "too_many_failures", "Too many wrong signatures: wait a little.")
 
 
 def _caller(door: str) -> Principal:
@@ -135,7 +155,7 @@ def _headers(request: Request) -> dict[str, str]:
     return {name: value for name, value in found.items() if name.startswith("x-") and name not in _HIDDEN}
 
 
-ENDPOINTS = [
+_ENDPOINTS = [
     Endpoint(
         "GET",
         "/api/triggers",
@@ -156,16 +176,26 @@ ENDPOINTS = [
         answer=Secret,
     ),
     Endpoint(
-        "POST",
-        "/api/triggers/{trigger_id}",
-        PUBLIC,
-        fire,
-        "Start a workflow by a signed call",
-        answer=Fired,
-        status=202,
-    ),
-    Endpoint(
         "GET", "/api/hooks/{hook}/secret", "operate", show_hook_secret, "What a hook is signed with", answer=Secret
     ),
-    Endpoint("POST", "/api/hooks/{hook}", PUBLIC, signal, "Tell steps that wait for a signed call", answer=Signalled),
 ]
+
+
+def endpoints() -> list[Endpoint]:
+    """What this part of the door serves."""
+    calls = SignedCalls()
+    return [
+        *_ENDPOINTS,
+        Endpoint(
+            "POST",
+            "/api/triggers/{trigger_id}",
+            PUBLIC,
+            calls.fire,
+            "Start a workflow by a signed call",
+            answer=Fired,
+            status=202,
+        ),
+        Endpoint(
+            "POST", "/api/hooks/{hook}", PUBLIC, calls.signal, "Tell steps that wait of a signed call", answer=Signalled
+        ),
+    ]

@@ -26,6 +26,7 @@ from greenroom.nouns.threads.templates import BUILTIN
 from greenroom.nouns.workflows.model import ATTEMPTS as WORKFLOW_ATTEMPTS
 from greenroom.nouns.workflows.model import FACTS, STEPS, WORKFLOW_RUNS, WORKFLOWS
 from greenroom.nouns.workflows.queries import may_see_workflow_run
+from greenroom.nouns.workflows.triggers.model import TRIGGERS
 
 replace = msgspec.structs.replace
 ALL = ""
@@ -207,6 +208,7 @@ _VIEWS = (
     View("policy", "operate", (Part(STATE), Part(RULES), Part(GRANTS, long=True))),
     View("servers", "operate", (Part(SERVERS), Part(SERVER_TOOLS, long=True))),
     View("judgements", "operate", (Part(JUDGEMENTS, long=True),), limit=200),
+    View("triggers", "operate", (Part(TRIGGERS, long=True),)),
     View("nodes", "read", (Part(NODES, long=True),)),
     View("profiles", "operate", (Part(PROFILES, long=True),)),
     View("credentials", "operate", (Part(CREDENTIALS, long=True),)),

@@ -22,7 +22,7 @@ from ruamel.yaml.events import (
 
 from greenroom.nouns.workflows.checking.problems import Path
 
-MAX_BYTES = 256_000
+MAX_BYTES = 200_000
 MAX_DEPTH = 40
 MAX_VALUES = 100_000
 _INTEGER = re.compile(r"[-+]?[0-9]+")
