@@ -16,6 +16,7 @@ from bench.run import QUICK, Bench, JobFailed, Scale
 from bench.section_posts import measure_posts
 from bench.section_threads import measure_cycles, measure_history
 from bench.section_waiting import measure_waiters, measure_wake
+from bench.section_workflows import measure_workflows
 from bench.servers import Missing, install_peer
 
 SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
@@ -24,6 +25,7 @@ SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "waiters": measure_waiters,
     "history": measure_history,
     "cycles": measure_cycles,
+    "workflows": measure_workflows,
 }
 
 

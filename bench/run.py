@@ -32,6 +32,12 @@ class Scale(msgspec.Struct):
     reads: int = 300
     starts: int = 3
     cycle_s: float = 10
+    flow_rounds: int = 3
+    flow_chain: int = 200
+    flow_fan: int = 1000
+    flow_waits: int = 1000
+    flow_parked: int = 10_000
+    flow_waking: int = 5000
 
 
 QUICK = Scale(
@@ -45,6 +51,11 @@ QUICK = Scale(
     reads=100,
     starts=1,
     cycle_s=4,
+    flow_rounds=1,
+    flow_fan=500,
+    flow_waits=100,
+    flow_parked=2000,
+    flow_waking=500,
 )
 
 
