@@ -29,6 +29,7 @@ GRAPHS = int(os.environ.get("GREENROOM_TEST_GRAPHS", "40"))
 """How many random workflows are carried out; a thousand for the long version."""
 SEED = int(os.environ.get("GREENROOM_TEST_SEED", "7"))
 _AT_ONCE = 10
+pytestmark = pytest.mark.timeout(120 + 5 * GRAPHS)
 
 
 @pytest.fixture(params=sorted(ENGINES))
