@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -11,12 +11,13 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 const out = join(here, '../src/greenroom/page')
 const hub = process.env.GREENROOM_URL ?? 'http://127.0.0.1:39765'
 
-/** Lists the panels for the hub, which serves the page at their paths, and compresses every text file beside itself. */
+/** Lists the panels for the hub, which serves the page at their paths, and puts a compressed copy beside every text. */
 function forTheHub(): Plugin {
   return {
     name: 'greenroom-hub',
     apply: 'build',
     closeBundle() {
+      copyFileSync(join(here, 'node_modules/mermaid/dist/mermaid.min.js'), join(out, 'mermaid.js'))
       for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
         const path = join(entry.parentPath, entry.name)
         if (!entry.isFile() || !/\.(js|css|html|svg|webmanifest)$/.test(entry.name)) continue

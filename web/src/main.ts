@@ -11,6 +11,7 @@ import { iconOf } from '@/shell/quasarIcons'
 import { i18n, setLanguage, wanted } from '@/shell/i18n'
 import { isDark } from '@/shell/look'
 import { meet } from '@/shell/me'
+import { startWorker } from '@/shell/push'
 import { router } from '@/shell/router'
 import { startCounting } from '@/shell/shown'
 import { fail } from '@/shell/toasts'
@@ -27,6 +28,7 @@ async function start(): Promise<void> {
   watchEffect(() => Dark.set(isDark.value))
   startCounting()
   app.mount('#app')
+  startWorker().catch(console.warn)
 }
 
 void start()

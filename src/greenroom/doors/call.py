@@ -15,6 +15,7 @@ BORNE: Headers = [
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+        b" media-src 'self'; frame-src 'self';"
         b" font-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none';"
         b" form-action 'self'",
     ),

@@ -13,7 +13,7 @@ from greenroom.doors.call import Call, Refusal, close_code, refuse
 from greenroom.doors.credentials import Credentials, Wrong
 from greenroom.doors.endpoint import PLACE, PRINCIPAL, PUBLIC, TOKEN, Endpoint
 from greenroom.doors.origins import Origins
-from greenroom.doors.page import is_public
+from greenroom.doors.page import is_for_sandbox, is_public
 from greenroom.doors.paths import Paths
 from greenroom.hub import Hub
 from greenroom.log.model import Commit
@@ -72,7 +72,7 @@ class Guard:
         if not self._settings.behind_proxy and not _FORWARDED.isdisjoint(headers.names):
             raise Refusal(400, "forwarded", "Forwarded headers are refused: set behind_proxy if a proxy is meant.")
         origin = headers.all(b"origin")
-        if origin and not self._origins.knows_origin(origin):
+        if origin and not self._origins.knows_origin(origin) and not is_for_sandbox(scope):
             raise Refusal(403, "foreign_origin", "A page of another origin may not call this hub.")
         limit = self._settings.max_body_bytes
         if scope["type"] == "http":

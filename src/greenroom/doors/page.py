@@ -22,6 +22,16 @@ _PANELS = "panels.json"
 _HASHED = "/assets/"
 _FOREVER = "private, max-age=31536000, immutable"
 _SHORT = "no-cache"
+_SANDBOX = {
+    "/diagram.html": {
+        "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:;"
+        " frame-ancestors 'self'; base-uri 'none'; form-action 'none'; sandbox allow-scripts",
+        "x-frame-options": "SAMEORIGIN",
+    },
+    "/diagram.js": {"cross-origin-resource-policy": "cross-origin"},
+    "/mermaid.js": {"cross-origin-resource-policy": "cross-origin", "cache-control": "public, max-age=86400"},
+}
+"""What draws diagrams runs in a frame without an origin: no cookie, no request, nothing of the page within reach."""
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 _TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json", ".woff2": "font/woff2"}
 _UNBUILT = (
@@ -65,6 +75,11 @@ def is_public(method: str, path: str) -> bool:
         and path.startswith("/")
         and (_is_route(path) or (path.count("/") == 1 and path in built().files))
     )
+
+
+def is_for_sandbox(scope: Scope) -> bool:
+    """Whether a call is for what the frame of diagrams is made of: that frame has no origin, and these hold no secret."""
+    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"] in _SANDBOX
 
 
 def _is_route(path: str) -> bool:
@@ -117,6 +132,7 @@ def _file(scope: Scope, path: str) -> Response | None:
     if found is None or path.endswith((".br", ".gz")):
         return None
     headers = {"cache-control": _FOREVER if path.startswith(_HASHED) else _SHORT, "vary": "accept-encoding"}
+    headers |= _SANDBOX.get(path, {})
     accepted = _accepted(scope["headers"])
     for encoding, ending in _ENCODINGS:
         if encoding in accepted and path + ending in files:

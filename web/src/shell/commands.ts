@@ -1,11 +1,12 @@
 /** What the palette offers everywhere. */
-import { Keyboard, Languages, LogOut, Moon, RefreshCw, Sun, SunMoon } from '@lucide/vue'
+import { Bell, BellOff, Keyboard, Languages, LogOut, Moon, RefreshCw, Sun, SunMoon } from '@lucide/vue'
 
 import { sync } from '@/sync/use'
 import { LANGUAGES, language, setLanguage, t, type Language } from './i18n'
 import { setLook } from './look'
 import type { PaletteCommand } from './panel'
 import { helpOpen } from './help'
+import { canPush, isPushed, subscribe, unsubscribe } from './push'
 
 export function shellCommands(): PaletteCommand[] {
   const looks = [
@@ -18,6 +19,7 @@ export function shellCommands(): PaletteCommand[] {
     { id: 'help', title: t('shell.keys'), icon: Keyboard, keys: '?', run: () => (helpOpen.value = true) },
     ...looks.map(([one, icon]) => ({ id: `look ${one}`, title: t(`shell.look.${one}`), icon, run: () => setLook(one) })),
     ...others.map((one) => ({ id: `language ${one}`, title: LANGUAGES[one], hint: t('shell.language'), icon: Languages, run: () => setLanguage(one) })),
+    ...(canPush ? [isPushed.value ? { id: 'push', title: t('shell.notifyNoMore'), icon: BellOff, run: unsubscribe } : { id: 'push', title: t('shell.notifyHere'), icon: Bell, run: subscribe }] : []),
     { id: 'reconnect', title: t('shell.reconnect'), icon: RefreshCw, run: () => sync.again() },
     { id: 'logout', title: t('shell.logOut'), icon: LogOut, run: logOut },
   ]

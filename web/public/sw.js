@@ -1,0 +1,43 @@
+// Hears what the hub pushes, shows it, and carries the answer back. It keeps nothing and caches nothing.
+addEventListener('install', () => skipWaiting())
+addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+
+addEventListener('push', (event) => {
+  const said = event.data ? event.data.json() : {}
+  event.waitUntil(
+    registration.showNotification(said.title ?? 'Greenroom', {
+      body: said.body ?? '',
+      tag: said.ask_id || 'greenroom',
+      icon: '/icon-192.png',
+      badge: '/icon-192.png',
+      requireInteraction: said.risk === 'high',
+      actions: said.actions ?? [],
+      data: said,
+    }),
+  )
+})
+
+addEventListener('notificationclick', (event) => {
+  event.notification.close()
+  const said = event.notification.data ?? {}
+  event.waitUntil(event.action && said.ticket ? answer(said, event.action) : show(said))
+})
+
+async function answer(said, verdict) {
+  const body = JSON.stringify({ ticket: said.ticket, verdict })
+  const headers = { 'content-type': 'application/json' }
+  const done = await fetch('/api/notify/act', { method: 'POST', headers, body }).catch(() => null)
+  if (done?.ok) return
+  const why = done ? (await done.json().catch(() => ({}))).detail : null
+  const { title, ask_id } = said
+  await registration.showNotification(title, { body: why ?? 'Not answered: the hub was not reached.', tag: ask_id, icon: '/icon-192.png', data: { ...said, ticket: null } })
+}
+
+async function show(said) {
+  const path = said.ask_id ? `/inbox/${said.ask_id}` : '/inbox'
+  const open = await clients.matchAll({ type: 'window', includeUncontrolled: true })
+  const page = open.find((one) => new URL(one.url).origin === location.origin)
+  if (!page) return clients.openWindow(path)
+  await page.focus()
+  page.postMessage({ go: path })
+}
