@@ -78,7 +78,7 @@ def is_public(method: str, path: str) -> bool:
 
 
 def is_for_sandbox(scope: Scope) -> bool:
-    """Whether a call is for what the frame of diagrams is made of: that frame has no origin, and these hold no secret."""
+    """Whether a call is for what the frame of diagrams is made of: it has no origin, and these files no secret."""
     return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"] in _SANDBOX
 
 
