@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import fcntl
 import io
 import stat
 import tarfile
@@ -228,6 +229,22 @@ def _restore_by_force_twice(saved: Path, data: Path) -> None:
     assert (check(aside, NOUNS).seq, check(aside, NOUNS).findings) == (old.seq, [])
     restore(saved, data, force=True)
     assert len(list(data.glob("replaced-*"))) == 2
+
+
+async def test_restore_by_force_takes_the_nodes_folder_away_unless_a_node_runs_in_it(
+    saved: Path, notebook: Path
+) -> None:
+    lock = notebook / "node" / "lock"
+    lock.parent.mkdir()
+    lock.write_text("4711")
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(Refused) as refused:
+            restore(saved, notebook, force=True)
+        assert (refused.value.code, "kill 4711" in refused.value.message) == ("node_running", True)
+    restore(saved, notebook, force=True)
+    assert not lock.exists()
+    assert list(notebook.glob("replaced-*/node/lock"))
 
 
 def test_restore_into_a_directory_with_settings_only_keeps_them(saved: Path, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def stage(tmp_path: Path, cable: None) -> Iterator[Stage]:
 
 
 def test_a_pulled_cable_interrupts_nothing_and_loses_nothing(stage: Stage, tmp_path: Path) -> None:
-    node = FarNode(stage, tmp_path, "far", prefix=["ip", "netns", "exec", SPACE]).start(stage.hub.url)
+    node = FarNode(stage, tmp_path, "far", "--insecure", prefix=["ip", "netns", "exec", SPACE]).start(stage.hub.url)
     try:
         node.wait_for("connected")
         said = [f"w{number}" for number in range(40)]

@@ -2,13 +2,16 @@
 
 import argparse
 import asyncio
+import contextlib
 import fcntl
+import ipaddress
 import logging
 import os
 import signal
 import socket
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from greenroom import settings
 from greenroom.log.errors import Refused
@@ -26,6 +29,11 @@ def add_to(verbs: Any) -> None:
     parser.add_argument("--token-file", help="the node's credential: see `greenroom token create --kind node`")
     parser.add_argument("--label", action="append", default=[], help="a label that profiles can ask for (repeatable)")
     parser.add_argument("--capacity", type=int, default=16, help="how many runs at once (default: 16)")
+    parser.add_argument(
+        "--insecure",
+        action="store_true",
+        help="dial http:// beyond this machine, where everybody between can read it",
+    )
     parser.add_argument("--local", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
 
@@ -53,6 +61,7 @@ async def _hold(args: argparse.Namespace, folder: Path) -> None:
     if args.local:
         address = local_address(folder.parent / "hub.json", folder / "token")
     elif args.join and args.token_file:
+        _need_safe(args.join, args.insecure)
         token_file = Path(args.token_file)
 
         def address() -> tuple[str, str]:
@@ -69,3 +78,22 @@ async def _hold(args: argparse.Namespace, folder: Path) -> None:
         await task
     except asyncio.CancelledError:
         logging.getLogger(__name__).info("stopped")
+
+
+def _need_safe(url: str, is_insecure_meant: bool) -> None:
+    """A node's credential and all that agents say go over this connection."""
+    found = urlsplit(url)
+    if found.scheme not in ("http", "https") or not found.hostname:
+        raise Refused("bad_url", f"{url!r} is no address of a hub: write https://hub.example:39765, for example.")
+    if found.scheme == "https" or found.hostname == "localhost":
+        return
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(found.hostname).is_loopback:
+            return
+    if not is_insecure_meant:
+        raise Refused(
+            "insecure_join",
+            f"{url} is not encrypted: put a proxy with a certificate before the hub and join https://, or tunnel it to"
+            " this machine. If the network is yours alone, say --insecure.",
+        )
+    logging.getLogger(__name__).warning("the connection to %s is not encrypted (--insecure)", url)

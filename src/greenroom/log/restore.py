@@ -1,6 +1,7 @@
 """A backup put back into a data directory, whole or not at all."""
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
@@ -32,7 +33,8 @@ _STAGED = ".restoring"
 _REPLACED = "replaced-"
 _REMAINS = frozenset({"lock", "greenroom.toml", _STAGED})
 """What may lie in a directory that counts as empty."""
-_REPLACED_FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm", FILES, MARK, HUB_FILE, OPERATOR_TOKEN, MCP_TOKEN)
+_NODE = "node"
+_REPLACED_FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm", FILES, MARK, HUB_FILE, OPERATOR_TOKEN, MCP_TOKEN, _NODE)
 """What is moved aside; whatever else somebody keeps in the directory stays, such as tokens of agents."""
 
 
@@ -70,6 +72,23 @@ def _need_place(data: Path, force: bool) -> None:
             f"{data} holds a hub's data already: choose another directory, or use --force to move the old data aside.",
             "conflict",
         )
+    _need_no_node(data / _NODE / "lock")
+
+
+def _need_no_node(lock: Path) -> None:
+    """The hub's own node goes on without its hub: agents that the backup knows nothing of must not report to it."""
+    if not lock.exists():
+        return
+    handle = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        pid = lock.read_text().strip()
+        raise Refused(
+            "node_running", f"A node holds agents for this hub: end it first with `kill {pid}`.", "conflict"
+        ) from None
+    finally:
+        os.close(handle)
 
 
 def _unpack(file: IO[bytes], staged: Path) -> Manifest:
