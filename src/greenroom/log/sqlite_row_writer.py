@@ -61,6 +61,8 @@ class SqliteRowWriter(SqliteRows):
         self.seq = 0
         self.changed: dict[tuple[str, str], Change] = {}
         """Rows that were written or dropped, the last state of each."""
+        self.touched: set[Table[Any]] = set()
+        """The tables that were written to."""
         self._shelves: dict[Table[Any], Shelf] = {}
 
     def forget(self) -> None:
@@ -105,6 +107,7 @@ class SqliteRowWriter(SqliteRows):
 
     def drop(self, table: Table[Any], *key: str) -> None:
         self.flush()
+        self.touched.add(table)
         joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
         self._shelf(table).remembered.pop(joined, None)
         found = self.connection.execute(
@@ -122,6 +125,7 @@ class SqliteRowWriter(SqliteRows):
 
     def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:
         self.flush()
+        self.touched.add(table)
         self._shelf(table).remembered.clear()
         tests = " AND ".join(f"{column_of(name)} IS ?" for name in where)
         values = list(where.values())
@@ -142,6 +146,7 @@ class SqliteRowWriter(SqliteRows):
     def _write(self, shelf: Shelf) -> None:
         """Write the rows that wait on a shelf: first those that are only changed, then the others."""
         table, name = shelf.table, shelf.table.name
+        self.touched.add(table)
         unwritten, shelf.unwritten = shelf.unwritten, {}
         changed, put, texts = [], [], []
         for key, (row, seq, light) in unwritten.items():

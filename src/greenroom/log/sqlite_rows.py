@@ -64,15 +64,22 @@ class SqliteRows:
         self._sql: dict[tuple[Any, ...], str] = {}
 
     def get(self, table: Table[R], *key: str) -> R | None:
-        found = self.connection.execute(
+        found = self.data_of(table, *key)
+        return None if found is None else table.decode(found)
+
+    def data_of(self, table: Table[Any], *key: str) -> bytes | None:
+        """A row as it is stored."""
+        return self.connection.execute(  # type: ignore[no-any-return]
             f"SELECT data FROM row_{table.name} WHERE key = ?",  # noqa: S608 the table is ours
             (key[0] if len(key) == 1 else KEY_SEPARATOR.join(key),),
         ).get
-        return None if found is None else table.decode(found)
 
-    def find(
+    def find(self, table: Table[R], where: Mapping[str, Value] | None = None, **how: Any) -> list[R]:
+        return [table.decode(data) for data in self.data_found(table, where, **how)]
+
+    def data_found(
         self,
-        table: Table[R],
+        table: Table[Any],
         where: Mapping[str, Value] | None = None,
         *,
         after: tuple[str, Value] | None = None,
@@ -80,14 +87,15 @@ class SqliteRows:
         order: str | None = None,
         desc: bool = False,
         limit: int | None = None,
-    ) -> list[R]:
+    ) -> list[bytes]:
+        """The rows of `find` as they are stored."""
         sql, values = self._select(table, "data", where, after, before)
         if order:
             sql += f" ORDER BY {column_of(order)}{' DESC' if desc else ''}"
         if limit is not None:
             sql += " LIMIT ?"
             values.append(limit)
-        return [table.decode(data) for (data,) in self.connection.execute(sql, values)]
+        return [data for (data,) in self.connection.execute(sql, values)]
 
     def count(
         self,

@@ -24,6 +24,7 @@ from greenroom.log.failpoints import failpoint
 from greenroom.log.leading import alone
 from greenroom.log.model import Change, Commit, Event, Noun, Recorded, Table
 from greenroom.log.sqlite_file import connect, usable
+from greenroom.log.sqlite_present import SqlitePresent
 from greenroom.log.sqlite_row_writer import SqliteRowWriter
 from greenroom.log.sqlite_rows import SqliteRows
 
@@ -63,6 +64,7 @@ class SqliteTx(SqliteRowWriter):
     def begin(self, cursors: dict[str, int]) -> None:
         self.connection.execute("BEGIN IMMEDIATE")
         self.changed = {}
+        self.touched = set()
         self.seq = head_of(self.connection)
         self.cursors = cursors
 
@@ -185,7 +187,7 @@ class SqliteStore:
             os.close(self._lock)
             raise
         self._tx = SqliteTx(self.writer, self.codec)
-        self.rows = SqliteRows(self._reader)
+        self.rows = SqlitePresent(self._reader)
 
     def usable(self) -> AbstractContextManager[None]:
         """Whatever the database cannot do in here makes it unusable, and the message says what to do."""
@@ -231,6 +233,8 @@ class SqliteStore:
                     retry_after_s=60,
                 ) from error
             raise
+        finally:  # who is cancelled while it commits has changed them all the same
+            self.rows.forget(self._tx.touched)
         return result, self._tx.changes()
 
     async def _begin(self) -> None:
@@ -335,6 +339,7 @@ class SqliteStore:
             self._rollback()
             raise
         self._tx.changed = {}
+        self.rows.forget(self.tables)
 
     def hear_others(self, announce: Callable[[Commit], None]) -> None:
         """There are none."""

@@ -17,7 +17,7 @@ def message_reactor(log: Log) -> Reactor:
     """Tells waiting steps of messages; a repeat comes to steps that wait no more."""
 
     async def react(record: Recorded) -> None:
-        message = log.rows.get(MESSAGES, record.event.message_id)
+        message = log.rows.get(MESSAGES, record.event.message_id) if somebody_waits(log.rows) else None
         if message is None:
             return
         for step in find_waiting(log.rows, message):
@@ -29,10 +29,13 @@ def message_reactor(log: Log) -> Reactor:
     return Reactor("workflow messages", (MessagePosted,), react)
 
 
+def somebody_waits(rows: Rows) -> bool:
+    """Whether any step waits for any message."""
+    return bool(rows.find(STEPS, after=("waits_for", "message"), before=("waits_for", "messagf"), limit=1))
+
+
 def find_waiting(rows: Rows, message: Message) -> list[WorkflowStep]:
     """The steps that wait for such a message."""
-    if not rows.find(STEPS, after=("waits_for", "message"), before=("waits_for", "messagf"), limit=1):
-        return []
     thread = rows.get(THREADS, message.thread_id)
     places = {"", message.thread_id, thread.topic if thread else ""}
     waiting = [step for place in places for step in rows.find(STEPS, {"waits_for": f"message {place}"})]
