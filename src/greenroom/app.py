@@ -83,6 +83,7 @@ async def open_hub(
             background = [
                 tasks.create_task(store.listen(hub.instance), name="other hubs"),
                 tasks.create_task(deliveries.run(), name="deliveries"),
+                tasks.create_task(hub.refusals.run(), name="refusals"),
                 tasks.create_task(_again(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
                 tasks.create_task(lead(store, "hub", lambda: _duties(hub, coordinator)), name="lead"),
             ]
@@ -95,6 +96,7 @@ async def open_hub(
         raise _alone(several) from None
     finally:
         await deliveries.flush()
+        await hub.refusals.flush()
         log.stop()
         await writer
         await store.close()

@@ -9,6 +9,7 @@ from greenroom.log.log import Log
 from greenroom.log.model import Rows
 from greenroom.log.signals import Signals
 from greenroom.log.store import Store
+from greenroom.nouns.access.refusals import Refusals
 from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.asks.asking import Asking
 from greenroom.nouns.threads.bus import Bus
@@ -32,6 +33,10 @@ class Hub:
     asks: Asking
     started: float = field(default_factory=time.monotonic)
     reactor_errors: list[str] = field(default_factory=list)
+    refusals: Refusals = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "refusals", Refusals(self.log))
 
     @property
     def rows(self) -> Rows:

@@ -41,10 +41,16 @@ class Stage:
 
     def __init__(self) -> None:
         self.signals = Signals()
+        self.refusals = self
+        self.refused: list[dict[str, Any]] = []
         self.said: list[str] = []
         self.started = asyncio.Semaphore(0)
         self.ended = asyncio.Semaphore(0)
         self.curtain = asyncio.Event()
+
+    def note(self, **refused: Any) -> None:
+        """What goes into the audit of a hub."""
+        self.refused.append(refused)
 
 
 class SayArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

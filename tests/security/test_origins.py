@@ -148,10 +148,12 @@ def test_a_name_that_is_not_ours_is_not_answered(house: House, path: str) -> Non
 
 
 def state_of(house: House) -> str:
-    """All that can be seen of the hub's data, but for its clock."""
+    """All that can be seen of the hub's data, but for its clock, and for the record of what was refused."""
+    paths = ("/api/threads", "/api/agents", "/api/credentials", "/api/runs", "/api/asks", "/api/policy", "/api/servers")
     with house.client("operator") as client:
-        seen = [client.get(path).json() for path in ("/api/threads", "/api/agents", "/api/credentials", "/api/audit")]
-        seen.append(client.get("/api/metrics").json()["seq"])
+        seen = [client.get(path).json() for path in paths]
+        done = client.get("/api/audit", params={"limit": 1000}).json()["events"]
+        seen.append([event for event in done if event["type"] != "CallRefused"])
     return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
 
 

@@ -3,7 +3,10 @@
 import argparse
 import contextlib
 import json
-from typing import Any
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
 
 from greenroom import settings
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
@@ -15,11 +18,28 @@ from greenroom.log.errors import Refused
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser("audit", help="what was done with privilege, and proof that it is unchanged")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = inner.add_parser("list", help="privileged events, oldest first", epilog="example: greenroom audit list")
+    listing = inner.add_parser(
+        "list",
+        help="privileged events, oldest first",
+        epilog="example: greenroom audit list --type CallRefused,CallJudged --since 2026-11-15",
+    )
     add_options(listing)
-    listing.add_argument("--after", type=int, default=0, metavar="SEQ", help="only those after this seq")
+    _add_filter(listing)
     listing.add_argument("--limit", type=int, default=50, help="at most so many (default: 50)")
     listing.set_defaults(run=run_list)
+    export = inner.add_parser(
+        "export",
+        help="write privileged events into a file",
+        description="Write privileged events of the data directory into a file, or to standard output with '-'."
+        " JSON Lines without a filter hold the whole chain, which `greenroom audit verify --file` follows.",
+        epilog="example: greenroom audit export audit.jsonl",
+    )
+    add_data_option(export)
+    add_json_option(export)
+    export.add_argument("file", metavar="FILE", help="where to; - for standard output")
+    export.add_argument("--format", choices=("jsonl", "csv"), help="what to write (default: by the file's ending)")
+    _add_filter(export)
+    export.set_defaults(run=run_export)
     verify = inner.add_parser(
         "verify",
         help="verify the hash chain of privileged events",
@@ -30,42 +50,127 @@ def add_to(verbs: Any) -> None:
     add_data_option(verify)
     add_json_option(verify)
     verify.add_argument("--anchor", metavar="SEQ:HASH", help="an end of the chain that was printed before")
+    verify.add_argument("--file", metavar="FILE", help="verify an exported file of JSON Lines instead")
     verify.set_defaults(run=run_verify)
 
 
+def _add_filter(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--after", type=int, default=0, metavar="SEQ", help="only those after this seq")
+    parser.add_argument("--type", metavar="NAMES", help="only these kinds, with commas between them")
+    parser.add_argument("--by", metavar="ID", help="only what this principal did")
+    parser.add_argument("--since", metavar="TIME", help="only from this time on, as 2026-11-15T10:00:00Z")
+    parser.add_argument("--until", metavar="TIME", help="only before this time")
+
+
 def run_list(args: argparse.Namespace) -> int:
-    found = open_client(args).get("audit", after_seq=args.after, limit=args.limit)
+    client = open_client(args)
+    given = {"type": args.type, "by": args.by, "since": args.since, "until": args.until}
+    events: list[dict[str, Any]] = []
+    after: int | None = args.after
+    while after is not None and len(events) < args.limit:
+        page = client.get("audit", after_seq=after, limit=min(1000, args.limit - len(events)), **given)
+        events += page["events"]
+        after = page["next_after_seq"]
     if args.json:
-        show_json(found)
+        show_json({"events": events, "next_after_seq": after})
         return 0
-    rows = [(e["seq"], e["at"], e["by"], e["type"], json.dumps(e["data"])) for e in found["events"]]
+    rows = [(e["seq"], e["at"], e["by"], e["type"], json.dumps(e["data"])) for e in events]
     show_table(rows, ("seq", "time", "by", "what", "about"))
-    if found["next_after_seq"] is not None:
-        say(f"There is more: greenroom audit list --after {found['next_after_seq']}")
+    if after is not None:
+        say(f"There is more: greenroom audit list --after {after}")
     return 0
 
 
+def run_export(args: argparse.Namespace) -> int:
+    from greenroom.log.audit_file import Filter, read_audit, write_csv, write_lines
+    from greenroom.log.sqlite_file import connect, usable
+
+    kinds = [kind.strip() for kind in args.type.split(",")] if args.type else None
+    wanted = Filter(after=args.after, kinds=kinds, by=args.by, since=_time(args.since), until=_time(args.until))
+    is_csv = args.format == "csv" or (args.format is None and args.file.endswith(".csv"))
+    write = write_csv if is_csv else write_lines
+    path = need_database(settings.data_dir(args.data))
+    with usable(path), contextlib.closing(connect(path)) as connection, _opened(args.file) as out:
+        count = write(read_audit(connection, wanted), out)
+    if args.file == "-":
+        return 0
+    show_json({"file": args.file, "events": count}) if args.json else print(f"{count} events are in {line(args.file)}.")
+    return 0
+
+
+@contextlib.contextmanager
+def _opened(name: str) -> Iterator[TextIO]:
+    if name == "-":
+        yield sys.stdout
+        return
+    try:
+        with Path(name).open("w", newline="") as file:
+            Path(name).chmod(0o600)
+            yield file
+    except OSError as error:
+        raise Refused("cannot_write", f"{name} cannot be written ({error.strerror}).") from error
+
+
+def _time(text: str | None) -> int | None:
+    from greenroom.log.clock import from_iso
+
+    try:
+        return None if text is None else from_iso(text)
+    except ValueError:
+        raise Refused("bad_time", f"'{text}' is no time: write 2026-11-15T10:20:30Z.") from None
+
+
 def run_verify(args: argparse.Namespace) -> int:
+    anchor = _anchor(args.anchor)
+    seq, digest, fault, kept = _verify_file(args.file, anchor) if args.file else _verify_log(args, anchor)
+    if fault is None and anchor is not None and kept != anchor[1]:
+        fault = f"The chain does not hold the anchor {args.anchor}: it was cut or made anew since."
+    if args.json:
+        show_json({"ok": fault is None, "seq": seq, "hash": digest, "fault": fault})
+    elif fault is None:
+        print(f"The chain holds. Its end is {seq}:{digest}")
+    else:
+        remedy = "" if args.file else " Restore the newest good backup with `greenroom restore`."
+        say(f"greenroom: {line(fault)}{remedy}")
+    return 0 if fault is None else 1
+
+
+_Verified = tuple[int, str, str | None, str | None]
+"""The end of the chain, what breaks it, and the hash where the anchor is."""
+
+
+def _verify_log(args: argparse.Namespace, anchor: tuple[int, str] | None) -> _Verified:
     from greenroom.log.chain import verify
     from greenroom.log.sqlite_file import connect, usable
     from greenroom.nouns.all import NOUNS
 
-    anchor = _anchor(args.anchor)
     privileged = {kind.__name__ for noun in NOUNS for kind in noun.events if kind.privileged}
     path = need_database(settings.data_dir(args.data))
     with usable(path), contextlib.closing(connect(path)) as connection:
         chain, fault = verify(connection, privileged)
-        if fault is None and anchor is not None:
+        kept = None
+        if anchor is not None:
             kept = connection.execute("SELECT hash FROM chain WHERE seq = ?", (anchor[0],)).get
-            if kept is None or kept.hex() != anchor[1]:
-                fault = f"The chain does not hold the anchor {args.anchor}: it was cut or made anew since."
-    if args.json:
-        show_json({"ok": fault is None, "seq": chain.seq, "hash": chain.hash.hex(), "fault": fault})
-    elif fault is None:
-        print(f"The chain holds. Its end is {chain.seq}:{chain.hash.hex()}")
-    else:
-        say(f"greenroom: {line(fault)} Restore the newest good backup with `greenroom restore`.")
-    return 0 if fault is None else 1
+    return chain.seq, chain.hash.hex(), fault, kept.hex() if kept is not None else None
+
+
+def _verify_file(name: str, anchor: tuple[int, str] | None) -> _Verified:
+    from greenroom.log.audit_file import verify_lines
+
+    kept: list[str] = []
+
+    def watched(file: TextIO) -> Iterator[str]:
+        for text in file:
+            if anchor is not None and text.startswith(f'{{"seq":{anchor[0]},'):
+                kept.append(str(json.loads(text)["hash"]))
+            yield text
+
+    try:
+        with Path(name).open() as file:
+            seq, digest, fault = verify_lines(watched(file))
+    except (OSError, ValueError) as error:
+        raise Refused("cannot_read", f"{name} cannot be read: {error}") from error
+    return seq, digest, fault, kept[0] if kept else None
 
 
 def _anchor(text: str | None) -> tuple[int, str] | None:

@@ -43,7 +43,7 @@ class Call:
     Who has shown no credential does not keep its connection.
     """
 
-    __slots__ = ("_keep", "_left", "_limit", "_receive", "_send", "started")
+    __slots__ = ("_keep", "_left", "_limit", "_receive", "_send", "started", "status")
 
     def __init__(self, receive: Receive, send: Send, limit: int, *, keep: bool) -> None:
         self._receive = receive
@@ -52,6 +52,8 @@ class Call:
         self._keep = keep
         self.started = False
         """Whether the answer has begun."""
+        self.status = 0
+        """The status of the answer, once it has begun."""
 
     async def receive(self) -> Message:
         message = await self._receive()
@@ -71,11 +73,14 @@ class Call:
         kind = message["type"]
         if kind == "http.response.start":
             self.started = True
+            self.status = message["status"]
             message["headers"] = with_borne(message.get("headers", ()))
             if not self._keep:
                 message["headers"].insert(0, _CLOSE)
         elif kind == "websocket.accept":
             self.started = True
+        elif kind == "websocket.close" and not self.started:
+            self.status = 403
         await self._send(message)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Iterable
 from itertools import chain
@@ -18,6 +19,7 @@ from greenroom.doors.paths import Paths
 from greenroom.hub import Hub
 from greenroom.log.model import Commit
 from greenroom.nouns.access.model import CREDENTIALS, Principal
+from greenroom.nouns.access.refusals import RECORDED
 
 logger = logging.getLogger(__name__)
 _FORWARDED = frozenset({b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"forwarded", b"x-real-ip"})
@@ -25,6 +27,9 @@ _FIRST_FRAME = frozenset({"/ws"})
 """WebSockets whose clients know no headers: a call without a credential is let in as nobody, to log in by a frame."""
 _MAX_HEADERS = 100
 _MAX_HEAD_BYTES = 32_768
+_ID = re.compile(r"[a-z]{3,4}_[0-9a-z]{26}")
+_MOST_IDS = 3
+_CODES = {401: "unauthorized", 403: "forbidden", 404: "not_found", 413: "too_large", 429: "limited"}
 _FAILED = Refusal(500, "internal", "Something went wrong inside the hub. Its log says what; try again.")
 _ENDED = Refusal(401, "credential_ended", "This credential has been ended.")
 _STOPPING = Refusal(503, "stopping", "The hub is stopping; try again when it is back.", 1)
@@ -39,6 +44,7 @@ class Guard:
         self._origins = origins
         self._credentials = Credentials(hub)
         self._paths = Paths(endpoints)
+        self._refusals = hub.refusals
         self.live = LiveCalls()
         hub.log.subscribe(self.live.on_commit)
 
@@ -49,6 +55,7 @@ class Guard:
         try:
             principal, limit = self._admit(scope)
         except Refusal as no:
+            self._note_refused("", scope, no.status, no.error)
             await refuse(scope, send, no)
             return
         except Exception:  # a database that cannot be read proves nobody
@@ -58,9 +65,22 @@ class Guard:
         call = Call(receive, send, limit, keep=principal is not None)
         if principal is None:
             await self._app(scope, call.receive, call.send)
-            return
-        scope[PRINCIPAL] = principal
-        await self.live.run(principal, self._app, scope, call)
+        else:
+            scope[PRINCIPAL] = principal
+            await self.live.run(principal, self._app, scope, call)
+        if call.status in RECORDED:  # here the answers of all doors pass
+            self._note_refused(principal.id if principal else "", scope, call.status)
+
+    def _note_refused(self, by: str, scope: Scope, status: int, code: str = "") -> None:
+        """Into the audit. Of a path only what we call something ourselves: anything else might be a secret."""
+        place = scope[PLACE] if PLACE in scope else self._paths.get(scope["path"])
+        end = None if place is None else next(iter(place.ends.values()))
+        path = "*" if end is None else end[0].path
+        ids = [] if place is None else [value for value in place.values if _ID.fullmatch(value)]
+        action = " ".join((scope.get("method", "WS"), path, *ids[:_MOST_IDS]))
+        client = scope.get("client")
+        peer = str(client[0]) if client else ""
+        self._refusals.note(by=by, peer=peer, action=action, code=code or _CODES.get(status, "refused"), status=status)
 
     def _admit(self, scope: Scope) -> tuple[Principal | None, int]:
         """Who calls, None on a public endpoint, and how large a body it may send; raises Refusal."""

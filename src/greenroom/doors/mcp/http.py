@@ -171,6 +171,7 @@ class StreamableHttp:
         caller = caller_of(http.scope)
         tool = self._service.get_tool(caller.by, params.name)
         if tool is None:
+            self._service.note_unknown(caller.by, params.name)
             raise _invalid(session, unknown_tool(params.name))
         arguments = bytes(params.arguments)
         given = b"{}" if arguments == b"null" else arguments

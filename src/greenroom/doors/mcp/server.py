@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from greenroom import __version__
+from greenroom.doors.errors import STATUS
 from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.foreign import Foreign, ForeignTool
 from greenroom.doors.mcp.tool import Blocks, Call, NoArgs, Offer, Text, Tool, may_use
@@ -93,6 +94,7 @@ class Service:
         try:
             value = await tool.run(Call(self.hub, caller.by, args, caller.language, has_progress, caller.token, meta))
         except Refused as no:
+            self.note_refused(caller.by, tool.name, no.code, STATUS[no.kind])
             return _json_result({"error": no.code, "message": no.message} | no.details)
         except Unavailable as no:
             return _json_result({"error": no.code, "message": no.message, "retry_after": no.retry_after_s})
@@ -104,6 +106,14 @@ class Service:
             return _json_result(value)
         structured = msgspec.UNSET if value.structured is None else value.structured
         return Result(value.blocks, value.is_error, structured)
+
+    def note_refused(self, by: "Principal", tool: str, code: str, status: int) -> None:
+        """A refused call of a tool is an answer like any other to the guard: here it gets into the audit."""
+        self.hub.refusals.note(by=by.id, peer="", action=f"tools/call {tool}", code=code, status=status)
+
+    def note_unknown(self, by: "Principal", name: str) -> None:
+        """A tool was called that is not there for this principal; its name is told only where it is one of ours."""
+        self.note_refused(by, name if name in self._tools else "*", "unknown_tool", 404)
 
     async def read(self, caller: Caller, uri: str) -> tuple[str, str] | None:
         """The text at an address and its MIME type; None when nothing is there for this caller."""

@@ -1,5 +1,6 @@
 """What was done with power, for operators: the privileged events of the log."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -9,16 +10,26 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.messages import Seq
-from greenroom.doors.rest.wire import json, query_of
+from greenroom.doors.rest.wire import bad_request, json, query_of
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import from_iso, iso
 from greenroom.log.model import Recorded
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.refusals import CallRefused
+
+_SCANNED = 5000
+"""So many events are looked at for one page, however few of them are wanted."""
 
 
 class AuditPage(msgspec.Struct, frozen=True):
     after_seq: Seq = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    type: str | None = None
+    """The name of a kind of event, or several with commas between them."""
+    by: str | None = None
+    since: str | None = None
+    """An ISO time, from which on."""
+    until: str | None = None
 
 
 class AuditEvent(msgspec.Struct):
@@ -30,7 +41,10 @@ class AuditEvent(msgspec.Struct):
 
 
 class Audit(msgspec.Struct):
-    """Privileged events, oldest first; the next page is after next_after_seq, until that is null."""
+    """Privileged events, oldest first; the next page is after next_after_seq, until that is null.
+
+    A page with a filter may hold few events, or none, and still have a next one.
+    """
 
     events: list[AuditEvent]
     next_after_seq: int | None
@@ -38,9 +52,48 @@ class Audit(msgspec.Struct):
 
 async def list_events(hub: Hub, by: Principal, request: Request) -> Response:
     page = query_of(request, AuditPage)
-    found = hub.store.privileged_events(page.after_seq, page.limit + 1)
-    shown = [_event(record) for record in found[: page.limit]]
-    return json(Audit(shown, shown[-1].seq if len(found) > page.limit else None))
+    wanted = _wanted(page)
+    shown: list[AuditEvent] = []
+    seq, left = page.after_seq, _SCANNED
+    while left > 0:
+        size = min(left, 1000)
+        found = hub.store.privileged_events(seq, size + 1)
+        for record in found[:size]:
+            seq = record.seq
+            if wanted(record):
+                shown.append(_event(record))
+                if len(shown) == page.limit:
+                    more = bool(hub.store.privileged_events(seq, 1))
+                    return json(Audit(shown, seq if more else None))
+        if len(found) <= size:
+            return json(Audit(shown, None))
+        left -= size
+    return json(Audit(shown, seq))
+
+
+def _wanted(page: AuditPage) -> Callable[[Recorded], bool]:
+    kinds = None if page.type is None else {kind.strip() for kind in page.type.split(",")}
+    since, until = _time("since", page.since), _time("until", page.until)
+
+    def is_wanted(record: Recorded) -> bool:
+        if kinds is not None and type(record.event).__name__ not in kinds:
+            return False
+        if page.by is not None and page.by != record.by and page.by != _refused_by(record):
+            return False
+        return (since is None or record.at >= since) and (until is None or record.at < until)
+
+    return is_wanted
+
+
+def _refused_by(record: Recorded) -> str | None:
+    return record.event.refused.by if isinstance(record.event, CallRefused) else None
+
+
+def _time(name: str, text: str | None) -> int | None:
+    try:
+        return None if text is None else from_iso(text)
+    except ValueError:
+        raise bad_request(f"The query parameter {name!r} is no time: write 2026-11-15T10:20:30Z.") from None
 
 
 def _event(record: Recorded) -> AuditEvent:

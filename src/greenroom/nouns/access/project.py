@@ -4,6 +4,7 @@ import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.nouns.access.decide import DECIDE
+from greenroom.nouns.access import refusals
 from greenroom.nouns.access.model import CREDENTIALS, Credential, CredentialCreated, CredentialRevoked
 
 
@@ -36,13 +37,14 @@ def credential_revoked(tx: Tx, event: CredentialRevoked, record: Recorded) -> No
 PROJECT: dict[type[Event], Project] = {
     CredentialCreated: credential_created,
     CredentialRevoked: credential_revoked,
+    **refusals.PROJECT,
 }
 
 ACCESS = Noun(
     name="access",
     tables=(CREDENTIALS,),
     events=tuple(PROJECT),
-    decide=DECIDE,
+    decide={**DECIDE, **refusals.DECIDE},
     project=PROJECT,
     sources=("greenroom.nouns.access.model", "greenroom.nouns.access.project"),
 )

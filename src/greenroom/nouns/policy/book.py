@@ -10,7 +10,7 @@ from greenroom.nouns.policy.model import RULES, STATE, THE, KeptRule, Options, P
 
 _books: "OrderedDict[str, Book]" = OrderedDict()
 _MOST_BOOKS = 8
-_MOST_TOOLS = 1000
+_MOST_SUCH = 1000
 
 
 class Found(NamedTuple):
@@ -25,13 +25,13 @@ class Book:
 
     def __init__(self, rules: list[KeptRule]) -> None:
         self._rules = [Compiled(kept.name, kept.rule) for kept in rules]
-        self._by_tool: dict[str, list[Compiled]] = {}
+        self._about_such: dict[tuple[str, str, str | None], list[Compiled]] = {}
 
     def find(self, wanted: Wanted, facts: Facts, place: Place, now: int, zone: str) -> Found | None:
         """What the rules say of a call; None when none is about it."""
         first: Compiled | None = None
         doubtful: Compiled | None = None
-        for one in self._about(wanted.tool):
+        for one in self._about(wanted.tool, facts.kind, place.profile):
             if one.rule.decision != "deny" and (first is not None or doubtful is not None):
                 continue
             fit = one.fits(wanted, facts, place, now, zone)
@@ -48,12 +48,13 @@ class Book:
             return Found(doubtful, False)
         return None if first is None else Found(first, True)
 
-    def _about(self, tool: str) -> list[Compiled]:
-        found = self._by_tool.get(tool)
+    def _about(self, tool: str, kind: str, profile: str | None) -> list[Compiled]:
+        such = (tool, kind, profile)
+        found = self._about_such.get(such)
         if found is None:
-            if len(self._by_tool) >= _MOST_TOOLS:
-                self._by_tool.clear()
-            found = self._by_tool[tool] = [rule for rule in self._rules if rule.fits_tool(tool)]
+            if len(self._about_such) >= _MOST_SUCH:
+                self._about_such.clear()
+            found = self._about_such[such] = [rule for rule in self._rules if rule.may_fit(*such)]
         return found
 
 

@@ -49,6 +49,8 @@ class Facts:
     danger: str = ""
     risk: Risk = "medium"
     digest: str = ""
+    programs: frozenset[str] = frozenset()
+    """The programs of a shell call, as they are written and without their folders."""
 
     @property
     def is_inside(self) -> bool:
@@ -166,6 +168,7 @@ def _shell_facts(wanted: Wanted, text: str, doubt: str) -> Facts:
         shell=shell,
         doubt=doubt or shell.doubt,
         danger=danger,
+        programs=frozenset(name for one in shell.commands for name in (one.words[0], one.program) if name),
     )
 
 

@@ -101,17 +101,23 @@ class Compiled:
         self._arguments = {name: text_pattern(pattern) for name, pattern in rule.arguments.items()}
         self._when: Expression | None = compile(rule.when, CEL_NAMES, condition=True) if rule.when else None
         self._is_narrow = bool(rule.paths or rule.hosts or rule.where != "any")
+        self._programs = _programs(rule.commands)
+        self._has_time = bool(rule.until is not None or rule.days or rule.hours)
 
-    def fits_tool(self, tool: str) -> bool:
-        """Whether it is about this tool at all."""
-        return self._tools is None or self._tools(tool)
+    def may_fit(self, tool: str, kind: str, profile: str | None) -> bool:
+        """Whether it can be about such calls at all."""
+        if self._tools is not None and not self._tools(tool):
+            return False
+        if self.rule.kinds and kind not in self.rule.kinds:
+            return False
+        return self._profiles is None or self._profiles(profile or OUTSIDE_PROFILE)
 
     def fits(self, wanted: Wanted, facts: Facts, place: Place, now: int, zone: str) -> Fit:
-        """Whether the rule is about this call."""
+        """Whether the rule is about this call, if `may_fit` has said that it can be."""
         rule = self.rule
-        if rule.kinds and facts.kind not in rule.kinds:
+        if not facts.doubt and self._misses(facts):
             return "no"
-        if not self._fits_place(place) or not _fits_time(rule, now, zone):
+        if not self._fits_place(place) or (self._has_time and not _fits_time(rule, now, zone)):
             return "no"
         if self.covers and facts.kind == "execute" and self._is_narrow and not rule.commands:
             return "no"  # what a program does is not told by the files and hosts in its words
@@ -132,10 +138,17 @@ class Compiled:
             return "no"
         return "maybe" if "maybe" in found else "yes"
 
+    def _misses(self, facts: Facts) -> bool:
+        """Whether a call has nothing of what the rule is about: most rules are told apart by this."""
+        rule = self.rule
+        if rule.commands and (facts.shell is None or (self._programs and self._programs.isdisjoint(facts.programs))):
+            return True
+        if rule.hosts and not facts.hosts and not facts.has_unknown_hosts:
+            return True
+        return bool(rule.paths) and not facts.files and not facts.has_unknown_files
+
     def _fits_place(self, place: Place) -> bool:
         rule = self.rule
-        if self._profiles is not None and not self._profiles(place.profile or OUTSIDE_PROFILE):
-            return False
         if rule.min_depth is not None and place.depth < rule.min_depth:
             return False
         if rule.max_depth is not None and place.depth > rule.max_depth:
@@ -228,6 +241,12 @@ def _command_pattern(text: str) -> tuple[list[re.Pattern[str]], bool]:
     words = text.split()
     is_open = words[-1] == "**"
     return [text_pattern(word) for word in (words[:-1] if is_open else words)], is_open
+
+
+def _programs(commands: list[str]) -> frozenset[str]:
+    """The programs that commands name; none when one of them can be any program."""
+    names = [command.split()[0] for command in commands]
+    return frozenset() if any(not set(name).isdisjoint("*?\\") for name in names) else frozenset(names)
 
 
 def _words_fit(pattern: tuple[list[re.Pattern[str]], bool], words: tuple[Word, ...], *, sure: bool) -> bool:

@@ -74,9 +74,10 @@ def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_a
     for past in rows.find(JUDGEMENTS, where, order="at", desc=True, limit=last):
         verdict = by_rules(rows, book, options, past.wanted, past.at)
         fits = "no"
-        if compiled is not None and compiled.fits_tool(past.wanted.tool):
-            place = past.wanted.lineage[0] if past.wanted.lineage else Place(profile=None)
-            fits = compiled.fits(past.wanted, facts_of(past.wanted), place, past.at, options.timezone)
+        facts = facts_of(past.wanted)
+        place = past.wanted.lineage[0] if past.wanted.lineage else Place(profile=None)
+        if compiled is not None and compiled.may_fit(past.wanted.tool, facts.kind, place.profile):
+            fits = compiled.fits(past.wanted, facts, place, past.at, options.timezone)
         lines.append(_line(past, verdict.decision, fits, verdict.rule, verdict.why))
     return Trial(
         judged=len(lines),
