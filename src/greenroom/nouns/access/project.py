@@ -3,8 +3,8 @@
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
-from greenroom.nouns.access.decide import DECIDE
 from greenroom.nouns.access import refusals
+from greenroom.nouns.access.decide import DECIDE
 from greenroom.nouns.access.model import CREDENTIALS, Credential, CredentialCreated, CredentialRevoked
 
 
