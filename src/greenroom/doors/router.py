@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from greenroom.doors import attach, claudia, login, node
 from greenroom.doors.agent_backend import chat
 from greenroom.doors.agent_backend import socket as backend
+from greenroom.doors.assist import people
 from greenroom.doors.assist.door import AssistDoor
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import answer_to
@@ -37,7 +38,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints = login.endpoints(codes)
     endpoints += sync.endpoints(hub)
     assist = AssistDoor(hub)
-    endpoints += assist.endpoints()
+    endpoints += [*assist.endpoints(), *people.endpoints(assist.sockets)]
     endpoints += chat.ENDPOINTS
     notifier = Notifier(hub, url_of(hub.settings, hub.settings.port))
     endpoints += [*notify.endpoints(notifier), *remote_input.endpoints()]
@@ -48,6 +49,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
         WebSocketRoute(node.PATH, node.NodeDoor(links)),
         WebSocketRoute(attach.PATH, attach.AttachDoor(hub, links)),
         WebSocketRoute(backend.PATH, backend.BackendSocket(hub)),
+        WebSocketRoute(people.PATH, people.PeopleSocket(assist.sockets)),
         WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub, assist.sockets)),
     ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})

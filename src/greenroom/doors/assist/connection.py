@@ -2,6 +2,7 @@
 
 import asyncio
 
+from google.protobuf.json_format import Parse, ParseError
 from google.protobuf.message import DecodeError
 from starlette.types import Message, Receive, Send
 
@@ -11,13 +12,13 @@ from greenroom.doors.assist.rooms import Device
 _SEND_S = 20.0
 
 
-def parse(data: bytes | str) -> WebsocketMessage | None:
-    """The message in a frame; None when it holds none."""
-    if isinstance(data, str):
-        return None
+def parse(data: bytes | str, *, is_text: bool = False) -> WebsocketMessage | None:
+    """The message in a frame of the kind that the connection speaks; None when it holds none."""
     try:
-        return WebsocketMessage.FromString(data)
-    except (DecodeError, RecursionError):
+        if isinstance(data, str):
+            return Parse(data, WebsocketMessage(), ignore_unknown_fields=True) if is_text else None
+        return None if is_text else WebsocketMessage.FromString(data)
+    except (DecodeError, ParseError, RecursionError):
         return None
 
 
@@ -30,8 +31,8 @@ async def next_frame(receive: Receive) -> bytes | str | None:
     return data if data is not None else str(message.get("text") or "")
 
 
-def binary(message: WebsocketMessage) -> Message:
-    return {"type": "websocket.send", "bytes": message.SerializeToString()}
+def frame_of(data: bytes | str) -> Message:
+    return {"type": "websocket.send", "text" if isinstance(data, str) else "bytes": data}
 
 
 async def write(device: Device, send: Send) -> None:
@@ -42,7 +43,7 @@ async def write(device: Device, send: Send) -> None:
         unsent, device.unsent = device.unsent, []
         for data in unsent if device.ending is None else ():
             async with asyncio.timeout(_SEND_S):
-                await send({"type": "websocket.send", "bytes": data})
+                await send(frame_of(data))
         if device.ending is not None:
             code, reason = device.ending
             if code != 1000:

@@ -23,7 +23,7 @@ from greenroom.log.blobs import Blobs
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.asks.digest import wish_of
-from greenroom.nouns.asks.model import ASKS, Ask
+from greenroom.nouns.asks.model import ASKS, ROOM, Ask
 from greenroom.nouns.asks.queries import find_asks, may_see_ask
 
 R = TypeVar("R", AskQuestionResponse, TaskFinishResponse, WorkReportResponse)
@@ -56,7 +56,9 @@ def get_ask(rows: Rows, by: Principal, request_id: str) -> Ask | None:
 
 def is_for(rows: Rows, by: Principal, ask: Ask) -> bool:
     """Whether the people of a room are asked. Who shares their token with an agent is not asked for leave."""
-    return by.room is not None and may_see_ask(rows, by, ask) and (ask.kind in _WORDS or "ask" not in by.rights)
+    if by.room is None or (ask.room != by.room and ask.delegated_to != ROOM + by.room):
+        return False
+    return may_see_ask(rows, by, ask) and (ask.kind in _WORDS or "ask" not in by.rights)
 
 
 def find_pending(rows: Rows, by: Principal, limit: int) -> list[Ask]:

@@ -3,6 +3,8 @@
 import asyncio
 import unicodedata
 
+from google.protobuf.json_format import MessageToJson
+
 from greenroom.doors.assist.agentassist_pb2 import (
     ChatMessage,
     ChatMessageNotification,
@@ -23,14 +25,16 @@ TOO_SLOW = (4408, "too slow: connect again and ask for the pending messages")
 class Device:
     """One connection of a person: who they are to us, how they call themselves, and what waits to be sent."""
 
-    def __init__(self, by: Principal, nickname: str, now: int) -> None:
+    def __init__(self, by: Principal, nickname: str, now: int, *, is_text: bool = False) -> None:
         self.id = new_id("dev")
         self.by = by
         self.nickname = clean(nickname) or f"guest {self.id[-4:]}"
         self.connected_at = now // 1000
         self.family: str | None = None
         """The family of commands for reports that it has shown to know."""
-        self.unsent: list[bytes] = []
+        self.is_text = is_text
+        """Whether it is sent its messages as JSON."""
+        self.unsent: list[bytes | str] = []
         self.wake = asyncio.Event()
         self.ending: tuple[int, str] | None = None
 
@@ -45,7 +49,7 @@ class Device:
 
     def send(self, message: WebsocketMessage) -> None:
         """Send when the connection takes it; who does not read is hung up on."""
-        self.unsent.append(message.SerializeToString())
+        self.unsent.append(MessageToJson(message, indent=None) if self.is_text else message.SerializeToString())
         if len(self.unsent) > _UNSENT:
             self.end(*TOO_SLOW)
         self.wake.set()

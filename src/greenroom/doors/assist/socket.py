@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import logging
 
+import msgspec
+from google.protobuf.json_format import MessageToJson
 from starlette.types import Receive, Send
 
 from greenroom.doors.assist.agentassist_pb2 import (
@@ -15,7 +17,7 @@ from greenroom.doors.assist.agentassist_pb2 import (
     UserLoginResponse,
     WebsocketMessage,
 )
-from greenroom.doors.assist.connection import binary, next_frame, parse, write
+from greenroom.doors.assist.connection import frame_of, next_frame, parse, write
 from greenroom.doors.assist.contents import keep_files, words_in
 from greenroom.doors.assist.messages import (
     LEAVE,
@@ -34,6 +36,7 @@ from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from greenroom.nouns.access.model import CREDENTIALS, NOBODY, Principal
+from greenroom.nouns.access.queries import is_name
 from greenroom.nouns.asks.commands import AnswerAsk
 from greenroom.nouns.asks.events import AskAnswered, AskDelegated, AskExpired, AskRaised, AskWithdrawn
 from greenroom.nouns.asks.model import ASKS, ROOM, Ask
@@ -62,7 +65,16 @@ class AssistSockets:
         hub.log.subscribe(self._on_commit)
         hub.signals.listen(self._on_signal)
 
-    async def serve(self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None = None) -> None:
+    async def serve(
+        self,
+        by: Principal,
+        peer: str,
+        receive: Receive,
+        send: Send,
+        first: bytes | None = None,
+        *,
+        is_text: bool = False,
+    ) -> None:
         """Serve a connection that was accepted; `by` is whom its head has proven, `first` a frame that has come."""
         if self._strangers >= _MOST_STRANGERS:
             await send({"type": "websocket.close", "code": 1013, "reason": "too many are coming in: try again"})
@@ -70,7 +82,7 @@ class AssistSockets:
         self._strangers += 1
         try:
             async with asyncio.timeout(_LOGIN_S):
-                device = await self._login(by, peer, receive, send, first)
+                device = await self._login(by, peer, receive, send, first, is_text)
         except TimeoutError:
             device = None
             await send({"type": "websocket.close", "code": 4401, "reason": _LOG_IN})
@@ -80,25 +92,40 @@ class AssistSockets:
             await self._attend(device, receive, send)
 
     async def _login(
-        self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None
+        self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None, is_text: bool
     ) -> Device | None:
         """The device if it has logged in; None when it has gone, or was sent away."""
         data = first if first is not None else await next_frame(receive)
         if data is None:
             return None
-        message = parse(data)
+        message = parse(data, is_text=is_text)
         if message is None or message.Cmd != "UserLogin":
             await send({"type": "websocket.close", "code": 4401, "reason": _LOG_IN})
             return None
         try:
-            who = self._credentials.proven(message.StrParam, peer) if message.StrParam else by
-            need_person(who)
+            who = self._person(by, message.StrParam, peer)
         except (Wrong, Refused) as no:
-            answer = UserLoginResponse(success=False, error_message=str(no))
-            await send(binary(WebsocketMessage(Cmd="UserLogin", UserLoginResponse=answer)))
+            answer = WebsocketMessage(Cmd="UserLogin", UserLoginResponse=UserLoginResponse(error_message=str(no)))
+            await send(frame_of(MessageToJson(answer, indent=None) if is_text else answer.SerializeToString()))
             await send({"type": "websocket.close", "code": 4401, "reason": "this token opens no room"})
             return None
-        return Device(who, message.Nickname, self._hub.log.clock.now())
+        return Device(who, message.Nickname, self._hub.log.clock.now(), is_text=is_text)
+
+    def _person(self, by: Principal, given: str, peer: str) -> Principal:
+        """Who logs in: by the token they give, as who they are already, or as an operator who visits a room."""
+        if by.operates and given.startswith(ROOM) and is_name(given.removeprefix(ROOM)):
+            return msgspec.structs.replace(by, room=given.removeprefix(ROOM))
+        who = self._credentials.proven(given, peer) if given else by
+        need_person(who)
+        return who
+
+    def online(self, by: Principal) -> dict[str, list[Device]]:
+        """Who is online, by room: an operator sees all rooms, others their own."""
+        found: dict[str, list[Device]] = {}
+        for device in self._rooms.everybody():
+            if by.operates or device.by.room == by.room:
+                found.setdefault(device.by.room or "", []).append(device)
+        return found
 
     async def _attend(self, device: Device, receive: Receive, send: Send) -> None:
         expiry = None
@@ -126,7 +153,7 @@ class AssistSockets:
                 device.end(1000, "")
             elif not pace.take():
                 device.end(1008, "too many frames")
-            elif (message := parse(data)) is not None:
+            elif (message := parse(data, is_text=device.is_text)) is not None:
                 await self._hear(device, message)
             else:
                 logger.warning("a frame of %s is no message, and is passed over", device.by.id)

@@ -65,6 +65,8 @@ class Notifier:
                 self.keys.forget(change.key)
 
     def _begin(self, channel: Channel) -> None:
+        if self._hub.store.is_shared and self.keys.get_secret(channel.id) is None:
+            return  # it was added at another hub, which knows where it leads
         async def react(record: Recorded) -> None:
             await self._react(channel.id, record)
 
