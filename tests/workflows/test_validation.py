@@ -52,6 +52,7 @@ def problems(text: str) -> list[Problem]:
         ("id: b, wait: {}", "wrong_kind", "exactly one"),
         ("id: b, profile: coder", "nothing_to_do", "prompt"),
         ("id: b", "nothing_to_do", "prompt"),
+        ("id: b, profile: coder, skill: ../../etc", "bad_id", "its folder"),
         ("id: b b, profile: coder, prompt: x", "bad_id", "letters"),
         ("id: a, profile: coder, prompt: x", "duplicate_step", "another id"),
         ("id: b, profile: coder, prompt: x, loop: {max: 3}", "wrong_kind", "while: or until:"),

@@ -74,7 +74,7 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
     looks_like_file = file.suffix in (".yaml", ".yml", ".json") or file.exists()
     if looks_like_file:
         try:
-            definition = load_file(file, settings.data_dir(args.data)).definition
+            definition = load_file(file, settings.data_dir(args.data), need_skills=False).definition
         except BadWorkflow as bad:
             raise Refused("bad_workflow", "; ".join(problem.text for problem in bad.problems[:20])) from bad
         where = {"source": str(file), "directory": str(file.resolve().parent)}

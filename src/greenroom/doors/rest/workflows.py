@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import body_of, json, key_of, query_of, while_there
-from greenroom.gateway.workflow_files import embed_skills
+from greenroom.gateway.workflow_files import embed_skills, missing_skills
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import Principal
@@ -67,7 +67,12 @@ async def read_definition(hub: Hub, definition: Any, text: str | None, source: s
         problems = [msgspec.to_builtins(problem) for problem in bad.problems[:20]]
         raise Refused("bad_workflow", str(bad), problems=problems) from bad
     places = {profile.name: profile.definition.directory for profile in find_profiles(hub.rows)}
-    return await asyncio.to_thread(embed_skills, read, hub.data, places)
+    whole = await asyncio.to_thread(embed_skills, read, (hub.data,), places)
+    missing = missing_skills(whole)
+    if missing:
+        told = "\n".join(problem.text for problem in missing[:20])
+        raise Refused("bad_workflow", told, problems=[msgspec.to_builtins(problem) for problem in missing[:20]])
+    return whole
 
 
 async def put(hub: Hub, by: Principal, request: Request) -> Response:

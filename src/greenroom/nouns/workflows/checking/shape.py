@@ -76,6 +76,8 @@ def _step(step: Step) -> Iterator[Told]:
     if not _ID.fullmatch(step.id):
         remedy = "use 1 to 64 letters, digits, '_', '-' or '.'"
         yield "bad_id", f"'{step.id[:64]}' is no id", remedy, ("id",)
+    if step.skill is not None and not _ID.fullmatch(step.skill):
+        yield "bad_id", f"'{step.skill[:64]}' is no skill's name", "write the name of its folder", ("skill",)
     yield from _kind(step)
     yield from _numbers(step)
     if step.for_each is not None and step.loop is not None:
@@ -159,7 +161,11 @@ def _level(level: Level) -> Iterator[Told]:
 def _schema(schema: dict[str, Any] | None) -> Iterator[Told]:
     if schema is None:
         return
-    if len(json.dumps(schema)) > MAX_SCHEMA:
+    try:
+        size = len(json.dumps(schema))
+    except RecursionError:
+        size = MAX_SCHEMA + 1
+    if size > MAX_SCHEMA:
         yield "bad_schema", "its output_schema is too large", "write a simpler one", ("output_schema",)
         return
     try:

@@ -177,7 +177,8 @@ def _choices_of(part: type[Any], key: str) -> list[str]:
 def _take_skills(definition: d.Definition, find: FindText | None) -> tuple[dict[str, d.Skill], list[Problem]]:
     found: dict[str, d.Skill] = {}
     missing: list[Problem] = []
-    for at, step in enumerate(definition.steps):
+    steps = [(at, one) for at, step in enumerate(definition.steps) for one in (step, *step.rollback)]
+    for at, step in steps:
         if find is None or step.skill is None or step.skill in definition.skills or step.skill in found:
             continue
         text = find(step.skill)
