@@ -38,6 +38,9 @@ class Scale(msgspec.Struct):
     flow_waits: int = 1000
     flow_parked: int = 10_000
     flow_waking: int = 5000
+    agent_turns: int = 40
+    agent_starts: int = 3
+    agents_idle: int = 20
 
 
 QUICK = Scale(
@@ -56,6 +59,9 @@ QUICK = Scale(
     flow_waits=100,
     flow_parked=2000,
     flow_waking=500,
+    agent_turns=10,
+    agent_starts=1,
+    agents_idle=5,
 )
 
 
