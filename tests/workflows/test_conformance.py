@@ -28,7 +28,7 @@ from tests.workflows.oracle import Oracle
 GRAPHS = int(os.environ.get("GREENROOM_TEST_GRAPHS", "40"))
 """How many random workflows are carried out; a thousand for the long version."""
 SEED = int(os.environ.get("GREENROOM_TEST_SEED", "7"))
-_AT_ONCE = 10
+_AT_ONCE = 10 if GRAPHS < 200 else 25
 pytestmark = pytest.mark.timeout(120 + 5 * GRAPHS)
 
 
@@ -80,7 +80,7 @@ def test_runs_come_to_the_same_wherever_the_hub_is_killed(crashing: Crashing) ->
     plains = random_workflows(GRAPHS)
     for first in range(0, len(plains), _AT_ONCE):
         some = dict(enumerate(plains[first : first + _AT_ONCE], first))
-        crashing.arm(*random_point(chance, 60))
+        crashing.arm(*random_point(chance, 6 * _AT_ONCE))
         for number, plain in some.items():
             crashing.start(plain, f"run-{number}")
         crashing.heal()

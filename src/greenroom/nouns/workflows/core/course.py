@@ -29,7 +29,7 @@ class Overlay:
         self.run: WorkflowRun = below.run
         self._facts: WorkflowFacts | None = None
         self._below = below
-        self._steps: dict[str, WorkflowStep] = {}
+        self._steps: dict[str, WorkflowStep | None] = {}
 
     @property
     def facts(self) -> WorkflowFacts:
@@ -40,7 +40,10 @@ class Overlay:
         self._facts = facts
 
     def step(self, step_id: str) -> WorkflowStep | None:
-        return self._steps.get(step_id) or self._below.step(step_id)
+        if step_id in self._steps:
+            return self._steps[step_id]
+        found = self._steps[step_id] = self._below.step(step_id)
+        return found
 
     def put_step(self, step: WorkflowStep) -> None:
         self._steps[step.id] = step

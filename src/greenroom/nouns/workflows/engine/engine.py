@@ -20,7 +20,7 @@ from greenroom.nouns.workflows.commands import EndingIsDone, TellRun
 from greenroom.nouns.workflows.core.news import Due, Ended, News, RunDue, Work
 from greenroom.nouns.workflows.engine.port import World
 from greenroom.nouns.workflows.engine.timers import Timed, Timers
-from greenroom.nouns.workflows.model import ENDINGS, STEPS, WORKFLOW_RUNS, WorkflowEnding, WorkflowStep
+from greenroom.nouns.workflows.model import ENDED, ENDINGS, STEPS, WORKFLOW_RUNS, WorkflowEnding, WorkflowStep
 
 logger = logging.getLogger(__name__)
 _TOLD_AT_ONCE = 100
@@ -56,6 +56,10 @@ class Engine:
             leave()
 
     def _on_commit(self, commit: Commit) -> None:
+        for change in commit.changes:  # a nested run that is over
+            if change.table is WORKFLOW_RUNS and change.row.parent_id is not None and change.row.status in ENDED:
+                self._outside[f"workflow {change.key}"] = None
+                self._wake.set()
         for record in commit.records:
             note = _NOTES.get(type(record.event))
             if note is not None:
@@ -113,10 +117,6 @@ class Engine:
 
     def _note_run_ended(self, record: Recorded) -> None:
         self._outside[f"run {record.event.run_id}"] = None
-        self._wake.set()
-
-    def _note_workflow_ended(self, record: Recorded) -> None:
-        self._outside[f"workflow {record.event.run_id}"] = None
         self._wake.set()
 
     def _note_ask(self, record: Recorded) -> None:
@@ -238,7 +238,6 @@ _NOTES: dict[type, Callable[[Engine, Recorded], None]] = {
     e.StepDelayed: Engine._note_delayed,
     e.WorkflowBegan: Engine._note_run,
     e.EndingWanted: Engine._note_ending,
-    e.WorkflowEnded: Engine._note_workflow_ended,
     RunEnded: Engine._note_run_ended,
     AskAnswered: Engine._note_ask,
     AskExpired: Engine._note_ask,

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import jsonschema
 import msgspec
 
 from greenroom.nouns.runs.model import Run
@@ -73,5 +72,7 @@ def _wrong_with(value: Any, schema: dict[str, Any]) -> str | None:
 
 @functools.lru_cache(maxsize=256)
 def _validator(schema: str) -> Any:
+    import jsonschema  # it takes long to load, and few steps have one
+
     given = json.loads(schema)
     return jsonschema.validators.validator_for(given)(given)
