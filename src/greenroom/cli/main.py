@@ -14,6 +14,7 @@ from greenroom.cli import (
     audit,
     connect,
     dag,
+    demo,
     doctor,
     driver,
     mcp,
@@ -39,6 +40,7 @@ from greenroom.settings import BadSettings
 
 GROUPS = (
     serve,
+    demo,
     run,
     runs,
     ask,

@@ -1,0 +1,102 @@
+"""`greenroom demo`: a hub full of work to look at, with agents that need no key."""
+
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from greenroom import settings
+from greenroom.cli.client import Client, HubUnreachable
+from greenroom.cli.terminal import say
+from greenroom.log.directory import OPERATOR_TOKEN
+from greenroom.log.errors import Refused
+
+_TRIES = 30
+
+
+def add_to(verbs: Any) -> None:
+    parser = verbs.add_parser(
+        "demo",
+        help="start a hub full of work to look at; no key needed",
+        description="Start a hub of its own with scripted agents, threads, a running workflow, open questions and"
+        " approvals, and open the page on it. Nothing of it is kept when it is stopped with Ctrl-C.",
+        epilog="example: greenroom demo --no-open",
+    )
+    parser.add_argument("--port", type=int, default=0, help="port of the hub (default: a free one)")
+    parser.add_argument("--no-open", action="store_true", help="print the link instead of opening the browser")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    import uvloop
+
+    from greenroom import app
+
+    os.umask(0o077)
+    data = Path(tempfile.mkdtemp(prefix="greenroom-demo-"))
+    loaded = settings.load(data, {"port": args.port, "database": None, "local_node": True})
+    failed = threading.Event()
+
+    def ready(url: str, code: str) -> None:
+        threading.Thread(target=_fill, args=(data, url, code, not args.no_open, failed), daemon=True).start()
+
+    try:
+        uvloop.run(app.serve(data, loaded, ready))
+    finally:
+        _end_node(data)
+        shutil.rmtree(data, ignore_errors=True)
+    return 1 if failed.is_set() else 0
+
+
+def _fill(data: Path, url: str, code: str, opens: bool, failed: threading.Event) -> None:
+    from greenroom.demo.scene import play
+
+    link = f"{url}/login?code={code}"
+    client = Client(url, (data / OPERATOR_TOKEN).read_text().strip())
+    try:
+        play(client, lambda what: print(f"  {what}", flush=True))
+    except (Refused, HubUnreachable) as error:
+        say(f"greenroom: the demonstration could not be set up: {error}")
+        failed.set()
+        os.kill(os.getpid(), signal.SIGTERM)
+        return
+    print(
+        f"Greenroom is ready at {url} — log in once at {link}\nStop it with Ctrl-C; nothing of it is kept.", flush=True
+    )
+    if opens:
+        import webbrowser
+
+        webbrowser.open(link)
+
+
+def _end_node(data: Path) -> None:
+    """End the node that the hub has started beside itself, and wait until it has ended its agents."""
+    lock = data / "node" / "lock"
+    text = ""
+    for _ in range(_TRIES):
+        text = lock.read_text().strip() if lock.exists() else ""
+        if text:
+            break
+        time.sleep(0.1)  # it has only just been started
+    else:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        handle = os.pidfd_open(int(text))
+        try:
+            os.kill(int(text), signal.SIGTERM)
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            _wait(handle)
+        finally:
+            os.close(handle)
+
+
+def _wait(handle: int) -> None:
+    import select
+
+    select.select([handle], [], [], 15)

@@ -1,0 +1,39 @@
+"""The demonstration: a room full of work within a minute, and nothing left of it."""
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+
+def test_the_demonstration_fills_a_room_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "greenroom", "demo", "--no-open"],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert demo.stdout is not None
+        said = ""
+        while "ready at" not in said:
+            line = demo.stdout.readline()
+            assert line, said
+            said += line
+        assert re.search(r"log in once at http://127\.0\.0\.1:\d+/login\?code=\S+", said)
+        (data,) = tmp_path.glob("greenroom-demo-*")
+        listed = subprocess.run(
+            [sys.executable, "-m", "greenroom", "ask", "list", "--data", str(data)], capture_output=True, text=True
+        )
+        assert "make test" in listed.stdout, listed
+    finally:
+        demo.send_signal(signal.SIGINT)
+        code = demo.wait(60)
+        demo.stdout.close()  # type: ignore[union-attr]
+    assert code == 0
+    assert not list(tmp_path.glob("greenroom-demo-*"))
+    left = [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(p.info["cmdline"] or [])]
+    assert not left, left
