@@ -16,6 +16,7 @@ from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.manifest import Given, Manifest
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
+from greenroom.runtimes.names import DRIVER_NAMES
 from greenroom.runtimes.scripted import REHEARSED
 from greenroom.runtimes.trial import Script
 from greenroom.testing.hub_process import HubProcess
@@ -27,6 +28,10 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def desk(tmp_path: Path, shared_hub: HubProcess) -> Desk:
     return rehearsal(tmp_path / "home", shared_hub)
+
+
+def test_the_drivers_are_known_by_name_without_being_loaded() -> None:
+    assert tuple(DRIVERS) == DRIVER_NAMES
 
 
 QUICK = msgspec.structs.replace(REHEARSED, slow="SAY beginning\nSLEEP 2")

@@ -12,6 +12,7 @@ from greenroom.log.errors import Refused, Unavailable
 if TYPE_CHECKING:
     from greenroom.nouns.workflows.checking.check import Known
     from greenroom.nouns.workflows.checking.problems import Problem
+    from greenroom.nouns.workflows.definition import Definition
 
 Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.ArgumentParser]
 
@@ -23,8 +24,10 @@ def add_file_verbs(add: Add) -> None:
     )
     validate.add_argument("files", metavar="FILE", nargs="+")
     validate.add_argument("--offline", action="store_true", help="ask no hub, and so check no profiles")
-    graph = add("graph", run_graph, "draw a workflow file", "graph release.yaml --format svg --output release.svg")
-    graph.add_argument("file", metavar="FILE")
+    graph = add(
+        "graph", run_graph, "draw a workflow, or a run of one", "graph release.yaml --format svg --output r.svg"
+    )
+    graph.add_argument("file", metavar="FILE", help="a file, a workflow in the hub, or a run (wfr_...) as it stands")
     graph.add_argument("--format", choices=("mermaid", "dot", "svg"), default="mermaid", help="(default: mermaid)")
     graph.add_argument("--output", metavar="FILE", help="write there instead of printing it")
 
@@ -72,28 +75,26 @@ def _told(problem: "Problem") -> dict[str, Any]:
 def _ask_known(args: argparse.Namespace) -> "Known | None":
     """What the hub has, if one answers."""
     from greenroom.nouns.workflows.checking.check import Known
-    from greenroom.runtimes.drivers import DRIVERS
+    from greenroom.runtimes.names import DRIVER_NAMES
 
     try:
         profiles = frozenset(profile["name"] for profile in open_client(args).get("profiles"))
     except (HubUnreachable, Refused, Unavailable):
         return None
-    return Known(profiles=profiles, runtimes=frozenset(DRIVERS) | profiles)
+    return Known(profiles=profiles, runtimes=frozenset(DRIVER_NAMES) | profiles)
 
 
 def run_graph(args: argparse.Namespace) -> int:
-    from greenroom import settings
-    from greenroom.gateway.workflow_files import load_file
     from greenroom.nouns.workflows.checking.problems import BadWorkflow
     from greenroom.nouns.workflows.drawing import FORMATS
 
     try:
-        definition = load_file(Path(args.file), settings.data_dir(args.data)).definition
+        definition, states = _drawn(args)
     except BadWorkflow as bad:
         for problem in bad.problems:
             say(f"✗ {line(problem.text)}")
         return 1
-    picture = FORMATS[args.format](definition)
+    picture = FORMATS[args.format](definition, states)
     if args.output:
         try:
             Path(args.output).write_text(picture)
@@ -104,3 +105,21 @@ def run_graph(args: argparse.Namespace) -> int:
     elif not args.output:
         print(picture, end="")
     return 0
+
+
+def _drawn(args: argparse.Namespace) -> "tuple[Definition, dict[str, str]]":
+    """What is drawn, and how its steps stand if it is a run."""
+    import msgspec
+
+    from greenroom import settings
+    from greenroom.gateway.workflow_files import load_file
+    from greenroom.nouns.workflows.definition import Definition
+
+    if Path(args.file).suffix in (".yaml", ".yml", ".json") or Path(args.file).exists():
+        return load_file(Path(args.file), settings.data_dir(args.data), need_skills=False).definition, {}
+    client = open_client(args)
+    if args.file.startswith("wfr_"):
+        shown = client.get("workflow-runs", args.file)
+        states = {step["id"]: step.get("status", "pending") for step in shown["steps"]}
+        return msgspec.convert(shown["definition"], Definition), states
+    return msgspec.convert(client.get("workflows", args.file)["definition"], Definition), {}

@@ -20,7 +20,7 @@ from greenroom.nouns.workflows.drawing.layout import lay_out
 from greenroom.nouns.workflows.graph import Graph
 from greenroom.nouns.workflows.reading.load import load_text
 from greenroom.nouns.workflows.schema import build_schema
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.names import DRIVER_NAMES
 
 MAX_TEXT = 600_000
 
@@ -68,7 +68,7 @@ async def show_schema(hub: Hub, by: Principal, request: Request) -> Response:
 async def check_text(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, WorkflowText)
     profiles = frozenset(profile.name for profile in find_profiles(hub.rows))
-    known = Known(profiles=profiles, runtimes=frozenset(DRIVERS) | profiles)
+    known = Known(profiles=profiles, runtimes=frozenset(DRIVER_NAMES) | profiles)
     return json(await asyncio.to_thread(_check, body, known))
 
 

@@ -3,8 +3,6 @@
 import re
 from typing import Any
 
-from jsonschema import Draft202012Validator, SchemaError, ValidationError
-
 from greenroom.log.errors import Refused
 from greenroom.nouns.asks.digest import canonical
 from greenroom.nouns.asks.model import Question
@@ -17,6 +15,8 @@ _SECRET = re.compile(r"pass(word|wd|phrase)|secret|api[_ -]?key|(^|[_ -])token$"
 
 def need_schema(schema: dict[str, Any]) -> None:
     """Refuse a form that is no schema, reaches outside of itself, or asks for a secret."""
+    from jsonschema import Draft202012Validator, SchemaError  # it takes long to load, and few asks have forms
+
     if len(canonical(schema)) > _SCHEMA_BYTES:
         raise Refused("bad_form", f"The form's schema is larger than {_SCHEMA_BYTES} bytes: ask for less.")
     try:
@@ -50,6 +50,8 @@ def _look_through(node: Any) -> None:
 
 def need_form(schema: dict[str, Any], value: Any) -> None:
     """Refuse a value that does not fit the form."""
+    from jsonschema import Draft202012Validator, ValidationError
+
     try:
         Draft202012Validator(schema).validate(value)
     except ValidationError as error:

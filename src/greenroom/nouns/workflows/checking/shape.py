@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import jsonschema
-
 from greenroom.expressions import RESERVED
 from greenroom.nouns.workflows.checking.problems import Path, Problem
 from greenroom.nouns.workflows.definition import Definition, Input, Level, Step, Wait
@@ -161,6 +159,8 @@ def _level(level: Level) -> Iterator[Told]:
 def _schema(schema: dict[str, Any] | None) -> Iterator[Told]:
     if schema is None:
         return
+    import jsonschema  # it takes long to load, and few steps have one
+
     try:
         size = len(json.dumps(schema))
     except RecursionError:
