@@ -1,5 +1,6 @@
 """The examples run as they stand, with rehearsal agents."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,29 @@ def test_the_nightly_triage_runs_by_hand_too_and_is_armed_for_the_night(stage: S
     assert [(trigger["kind"], trigger["armed"]) for trigger in told] == [("cron", True)]
     assert told[0]["due"] > 0
     assert "nightly" in done(stage.hub.data, "dag", "triggers").out
+
+
+def test_a_run_is_drawn_as_it_stands(stage: Stage) -> None:
+    run_id = start(stage, "release")
+    Play(stage).ask_of(run_id, "publish")
+    drawn = done(stage.hub.data, "dag", "graph", run_id).out
+    assert '"✓ Build the packages' in drawn
+    assert '"⏸ Publish' in drawn
+    assert "Publish" in done(stage.hub.data, "dag", "graph", "release", "--format", "svg").out
+
+
+def test_a_workflow_of_run_tree_clients_runs_as_it_stands(stage: Stage) -> None:
+    for name in ("researcher", "writer", "sender"):
+        stage.profile(name)
+    play = Play(stage)
+    definition = json.loads((Path(__file__).parent / "forms" / "run_tree.json").read_text())
+    told = 'OUTPUT {"notes": "moss likes shade", "score": 1}'
+    body = {"definition": definition, "inputs": {"input": told, "reader": "ann"}}
+    run_id = stage.api.post("/api/workflow-runs", json=body).json()["id"]
+    run, steps = play.end(run_id), play.steps(run_id)
+    assert run["status"] == "completed", (run, steps)
+    assert "moss likes shade" in steps["write"]["output"]["text"]
+    assert [steps[step]["status"] for step in ("apologise", "send")] == ["skipped", "completed"]
 
 
 def test_a_wrong_file_is_told_with_its_line_and_runs_nothing(stage: Stage, tmp_path: Path) -> None:

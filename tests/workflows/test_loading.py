@@ -55,7 +55,7 @@ def test_the_steps_and_edges_of_run_tree_clients_load_as_they_stand() -> None:
     assert research.profile == "researcher"
     assert research.prompt == "Research the topic\n\n{{ inputs.input }}"
     assert write.inputs == {"notes": "steps.research.output.notes", "tone": "vars.tone", "who": "inputs.reader"}
-    assert write.output == {"text": "output.text", "words": "size(output.text)"}
+    assert write.output == {"text": "type(output) == string ? output : output.text"}
     assert write.when == "steps.research.output.score != 0"
     assert (write.retry.max, write.retry.backoff_s) == (2, 0.5)
     assert apologise.prompt == 'Say {{ "{{" }}sorry}}'

@@ -5,6 +5,7 @@ import re
 OURS = frozenset(("inputs", "vars", "steps", "run", "item", "index", "round", "output", "trigger"))
 _WORDS = frozenset(("true", "false", "null", "in"))
 _WRAPPED = re.compile(r"\s*(?:\$\{(?P<a>[^{}]*)\}|\{\{(?P<b>.*)\}\})\s*", re.DOTALL)
+_TEXT = re.compile(r"(?:\$\.?)?(?:(?:result|response|output)\.)?(?P<field>text|content|message|summary)")
 _PIECES = re.compile(
     r"""(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
     r"""|(?P<chain>(?<![\w.])(?:\$\.?)?[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*(?P<call>\s*\()?)"""
@@ -17,6 +18,9 @@ def translate(text: str, steps: frozenset[str], *, inside: bool) -> str:
     wrapped = _WRAPPED.fullmatch(text)
     if wrapped:
         text = (wrapped["a"] if wrapped["a"] is not None else wrapped["b"]).strip()
+    whole = _TEXT.fullmatch(text.strip()) if inside else None
+    if whole:  # agents of other programs wrap what they say; ours just say it
+        return f"type(output) == string ? output : output.{whole['field']}"
     return _PIECES.sub(lambda piece: _piece(piece, steps, inside), text)
 
 
