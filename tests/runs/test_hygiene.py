@@ -1,7 +1,6 @@
 """What an agent's processes are given, and that nothing is left of them."""
 
 import os
-import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -9,7 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from greenroom.node.sandbox import Sandbox, sandbox_for
 from greenroom.node.trees import family
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.machine import need_program
+from tests.conftest import checked
+from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
 
 
@@ -46,6 +50,27 @@ def test_an_agent_sees_only_what_is_passed_on_to_it(stage: Stage) -> None:
     assert not {name for name in names if name.startswith("GREENROOM_") and name != "GREENROOM_TREE"}
     assert "gr_agent_" not in env
     assert "gr_operator_" not in env
+
+
+def test_a_secret_of_the_hub_and_the_node_reaches_no_agent(tmp_path: Path) -> None:
+    canary = "canary-4f1c9d"
+    hub = HubProcess(tmp_path / "data", env={"GREENROOM_LOCAL_NODE": "1", "AWS_SECRET_ACCESS_KEY": canary})
+    try:
+        for running in checked(hub):
+            with Stage(running) as stage:
+                stage.profile("open", approvals="never")
+                run_id = stage.start("SHELL env; cat /proc/$PPID/environ; sleep 600", profile="open")
+                stage.until(lambda: len(marked(stage)) > 1, "the agent to be at work")
+                node = Path(f"/proc/{node_pid(stage)}/environ").read_bytes()
+                assert canary.encode() in node
+                for pid in marked(stage):
+                    for name in ("environ", "cmdline"):
+                        assert canary.encode() not in Path(f"/proc/{pid}/{name}").read_bytes()
+                stage.api.post(f"/api/runs/{run_id}/cancel", json={})
+                stage.until(lambda: not marked(stage), "the agent to be gone")
+                assert canary not in str(stage.items(run_id))
+    finally:
+        end_node(hub.data)
 
 
 def test_an_agent_has_no_files_of_the_node_open(stage: Stage) -> None:
@@ -161,23 +186,33 @@ def test_a_program_in_the_agents_own_directory_is_never_taken(stage: Stage, tmp_
     assert not (folder / "hijacked").exists()
 
 
-def test_a_sandbox_that_is_missing_refuses_the_run_with_a_remedy(stage: Stage) -> None:
-    if shutil.which("bwrap"):
-        pytest.skip("bubblewrap is installed here")
-    stage.profile("boxed", sandbox="bwrap")
-    run = stage.done("SAY x", profile="boxed")
-    assert (run["status"], run["isolation"]) == ("failed", "bwrap")
-    assert "install bubblewrap" in run["error"]
+def test_a_sandbox_that_is_missing_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="install bubblewrap"):
+        Sandbox([], [], path=str(tmp_path))
+    with pytest.raises(ValueError, match="write one of none, bwrap"):
+        sandbox_for("firejail", tmp_path, None, [])
 
 
-def test_in_the_sandbox_the_hubs_files_are_not_there(stage: Stage) -> None:
-    if not shutil.which("bwrap"):
-        pytest.skip("bubblewrap is not installed")
-    data = stage.hub.data
-    seen = shell(
-        stage, f"ls -A {data} {data}/operator.token; touch here && echo wrote; touch /etc/x || echo no", sandbox="bwrap"
+def test_in_the_sandbox_the_hubs_files_are_not_there_and_the_level_is_shown(stage: Stage, tmp_path: Path) -> None:
+    need_program("bwrap")
+    data, folder = stage.hub.data, tmp_path / "desk"
+    folder.mkdir()
+    # In a file, because the hub itself would refuse such a line.
+    (folder / "probe.sh").write_text(
+        f"ls -A {data} {data}/operator.token 2>&1; touch here && echo wrote; touch /etc/x 2>&1 || echo no\n"
     )
+    seen = shell(stage, "sh probe.sh", sandbox="bwrap", directory=str(folder))
     assert "wrote" in seen
     assert "no" in seen.split()
     assert "greenroom.db" not in seen
     assert "No such file" in seen
+    assert [run["isolation"] for run in stage.api.get("/api/runs").json()] == ["bwrap"]
+    shell(stage, "true", sandbox="none")
+    assert stage.api.get("/api/runs").json()[0]["isolation"] == "none"
+
+
+def test_in_the_sandbox_other_processes_are_not_seen_and_it_ends_as_a_whole(stage: Stage) -> None:
+    need_program("bwrap")
+    seen = shell(stage, "ls /proc | grep -c '^[0-9]'; setsid sleep 600 > /dev/null 2>&1 & echo ok", sandbox="bwrap")
+    assert int(seen.split()[0]) < 20
+    stage.until(lambda: not marked(stage), "all processes to be gone")

@@ -4,13 +4,15 @@ import shutil
 from pathlib import Path
 
 LEVELS = ("none", "bwrap")
+_PATH = "/usr/bin:/usr/local/bin:/bin"
+"""Where it is looked for: not on a PATH that somebody may have changed."""
 
 
 class Sandbox:
     """Bubblewrap around every program of one agent. It is never left out: where it is missing the run is refused."""
 
-    def __init__(self, hidden: list[Path], writable: list[Path]) -> None:
-        found = shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin")
+    def __init__(self, hidden: list[Path], writable: list[Path], path: str = _PATH) -> None:
+        found = shutil.which("bwrap", path=path)
         if found is None:
             raise ValueError(
                 "the profile wants the sandbox 'bwrap', which is not installed on this machine: install bubblewrap,"
