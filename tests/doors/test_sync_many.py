@@ -13,6 +13,7 @@ from tests.doors.sync_rig import Held, SyncClient
 from tests.doors.test_sync_abuse import StuckSocket
 
 SOCKETS = 200
+AT_ONCE = 16
 NOISE_BYTES = 10 << 20
 """More than the system keeps for a socket that is not read, and our own outbox beside it."""
 
@@ -31,8 +32,8 @@ async def watch_together(hub: HubProcess, api: httpx.Client) -> None:
         each = (process.memory_info().rss - before) / len(clients)
         print(f"\nmemory of the hub per sync socket with two views: {each / 1024:.1f} kB")
         await pages.enter_async_context(StuckSocket(hub.url, hub.token, noise))
-        for _ in range(NOISE_BYTES // 30_000):
-            await asyncio.to_thread(post, api, noise, "x" * 30_000)
+        for _ in range(NOISE_BYTES // 30_000 // AT_ONCE):
+            await asyncio.gather(*[asyncio.to_thread(post, api, noise, "x" * 30_000) for _ in range(AT_ONCE)])
         seconds = await reach_all(api, thread, clients, [views[1] for views in held])
         print(f"one post reached {len(clients)} pages in {seconds * 1000:.0f} ms while one did not read")
         grown = process.memory_info().rss - before - each * len(clients)

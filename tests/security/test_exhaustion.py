@@ -17,6 +17,7 @@ import httpx
 import psutil
 import pytest
 
+from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess, eventually
 from greenroom.testing.people import accepted, enrol, open_thread
 from greenroom.testing.raw_http import Line, dial, speak
@@ -370,6 +371,14 @@ async def test_requests_can_be_limited_per_credential(tmp_path: Path) -> None:
             statuses = [(await line.call("GET", "/api/threads")).status for _ in range(80)]
             assert set(statuses) == {200, 429}
             accepted(await other.call("GET", "/api/threads"))
+
+
+async def test_who_works_fast_does_not_meet_the_limit_of_requests(own_hub: HubProcess) -> None:
+    """RX-08"""
+    assert Settings().requests_per_second == 1_000, "the limit is on, unless the operator takes it off"
+    _, busy = await enrol(own_hub.url, own_hub.token, "busy")
+    async with Line(own_hub.url, busy) as line:
+        assert {(await line.call("GET", "/api/agents")).status for _ in range(1_500)} == {200}
 
 
 def deep(depth: int, opening: str, closing: str) -> str:

@@ -8,7 +8,7 @@ import apsw
 from greenroom.log.model import R, Table, Value
 from greenroom.log.sqlite_rows import SqliteRows
 
-_ANSWERS = 500
+_ANSWERS = 4_000
 _ANSWER_BYTES = 4096
 _UNKNOWN = object()
 
