@@ -1,5 +1,7 @@
 """The core, told one thing after another."""
 
+import msgspec
+
 from greenroom.nouns.workflows import events as e
 from greenroom.nouns.workflows.core.news import (
     Answered,
@@ -11,9 +13,10 @@ from greenroom.nouns.workflows.core.news import (
     Pause,
     Resume,
     Retry,
+    RunDue,
     Stop,
 )
-from greenroom.nouns.workflows.model import WorkflowStep
+from greenroom.nouns.workflows.model import Spent, WorkflowStep
 from tests.workflows.player import Outcome, Player, Script, workflow
 
 
@@ -219,6 +222,26 @@ def test_a_paused_run_begins_nothing_and_goes_on_where_it_was() -> None:
     assert not player.at_work()
     player.tell(Resume())
     assert player.play().status == "completed"
+
+
+def test_a_run_that_has_used_what_it_may_is_paused_once_and_can_go_on() -> None:
+    player = Player(workflow(after("a"), after("b", "a"), after("c", "b"), limits={"max_tokens": 100}))
+    player.tell(Begin())
+    player.tell(Ended(step="a", attempt=1, ok=True, spent=Spent(90, 20)))
+    assert (player.status, player.statuses()["b"]) == ("paused", "held")
+    assert "110 of 100 tokens" in (player.board.run.note or "")
+    player.tell(Resume())
+    player.tell(Ended(step="b", attempt=1, ok=True, spent=Spent(90, 20)))
+    assert player.status == "running"
+    assert player.board.run.spent.tokens == 220
+
+
+def test_a_run_whose_time_is_over_fails_and_says_so() -> None:
+    player = Player(workflow(after("a"), limits={"timeout_s": 5}))
+    player.board.run = msgspec.structs.replace(player.board.run, due=6_000)
+    player.tell(Begin())
+    player.tell(RunDue(due=6_000))
+    assert (player.status, player.board.run.error) == ("failed", "the workflow was not done within 5 s")
 
 
 def test_an_aborted_run_ends_and_can_be_taken_up_again_keeping_what_is_finished() -> None:

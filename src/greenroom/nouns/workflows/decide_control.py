@@ -52,13 +52,20 @@ def _advance(rows: Rows, run: WorkflowRun, news: News, context: Context) -> list
     return advance(plan_of(rows, run), RowsBoard(rows, run), news, context.now)
 
 
+def _each(rows: Rows, run: WorkflowRun, statuses: tuple[str, ...], news: News, context: Context) -> list[Event]:
+    """Tell a run and all below it, as far as they stand so."""
+    told = [one for one in (run, *_below(rows, run)) if one.status in statuses]
+    return [event for one in told for event in _advance(rows, one, news, context)]
+
+
 def pause_workflow(rows: Rows, command: PauseWorkflow, context: Context) -> list[Event]:
     run = _steered(rows, command, command.run_id)
     if run.status == "paused":
         return []
     if run.status != "running":
         raise Refused("workflow_over", f"The run is {run.status}: there is nothing to pause.", "conflict")
-    return _advance(rows, run, Pause(reason=command.reason[:500]), context)
+    pause = Pause(reason=command.reason[:500])
+    return _each(rows, run, ("running",), pause, context)
 
 
 def resume_workflow(rows: Rows, command: ResumeWorkflow, context: Context) -> list[Event]:
@@ -71,18 +78,13 @@ def resume_workflow(rows: Rows, command: ResumeWorkflow, context: Context) -> li
             f"The run is {run.status}: take it up again with `greenroom dag retry {run.id}`.",
             "conflict",
         )
-    return _advance(rows, run, Resume(), context)
+    return _each(rows, run, ("paused",), Resume(), context)
 
 
 def abort_workflow(rows: Rows, command: AbortWorkflow, context: Context) -> list[Event]:
     """The whole tree below a run ends in one stroke, so that nothing is started in it any more."""
     run = _steered(rows, command, command.run_id)
-    reason = command.reason[:500] or "aborted by hand"
-    events: list[Event] = []
-    for one in [run, *_below(rows, run)]:
-        if one.status in LIVE:
-            events += _advance(rows, one, Stop(error=reason), context)
-    return events
+    return _each(rows, run, LIVE, Stop(error=command.reason[:500] or "aborted by hand"), context)
 
 
 def _below(rows: Rows, run: WorkflowRun) -> list[WorkflowRun]:
