@@ -81,6 +81,29 @@ class Filler:
             "SPAWN builder SAY Rewriting test_sync_floods\\nSLEEP 900\nSLEEP 900",
         )
         self.run("reviewer", "ASK Shall the old names of the settings stay for one more release?")
+        self.post(
+            "/api/asks",
+            kind="question",
+            title="Where shall the release notes go?",
+            text="Both are **possible**. The changelog is read by *fewer people*, but it is where others look.",
+            questions=[
+                {
+                    "question": "Which place?",
+                    "header": "Place",
+                    "options": [
+                        {"label": "CHANGELOG.md", "description": "One file, newest first"},
+                        {"label": "GitHub release", "description": "With the tag, and a link from the README"},
+                    ],
+                }
+            ],
+        )
+        self.post(
+            "/api/asks",
+            kind="report",
+            title="The migration is finished",
+            text="All **42 tables** were moved. Two indexes were rebuilt:\n\n- `runs_by_seq`\n- `items_by_run`",
+        )
+        self.run("builder", "SHELL rm -rf build/ && git push --force origin main")
         self.run("builder", "FAIL cannot find Cargo.toml in this folder")
         self.api.get(f"/api/runs/{self.run('scout', 'SAY ok')}/wait", params={"for_s": 30})
         for topic in ("Release 0.2: what is left", "Flaky test in tests/runs", "Ideas for the workflow editor"):

@@ -155,6 +155,7 @@ export interface Call {
   output?: string
   ok?: boolean | null
   ended_at?: number | null
+  digest?: string
 }
 
 export interface Channel {

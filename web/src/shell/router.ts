@@ -3,6 +3,7 @@ import { createRouter, createWebHistory, type RouteRecordRaw } from 'vue-router'
 
 import { toLogin } from '@/api/http'
 import { useRouterForGo } from './go'
+import { may, me } from './me'
 import { panels } from './panels'
 import { fail } from './toasts'
 
@@ -19,6 +20,9 @@ export const router = createRouter({
   routes: [...routes, { path: '/:rest(.*)*', redirect: '/' }],
 })
 useRouterForGo(router)
+
+// Whoever may only answer, as the people of a room do, has the inbox for a home.
+router.beforeEach((to) => (to.meta.panel === 'home' && me.known && !may('read') ? '/inbox' : true))
 
 router.onError(async (error) => {
   // A part of the page that cannot be loaded: the login has ended, or the hub was upgraded meanwhile.

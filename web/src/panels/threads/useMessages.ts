@@ -8,7 +8,7 @@ import { fail } from '@/shell/toasts'
 import type { Live } from '@/sync/use'
 import { rowOf } from './entries'
 
-const PAGE = 500
+const PAGE = 1000
 
 export function useMessages(thread: Ref<string>, live: Live) {
   const older = shallowRef<Message[]>([])
