@@ -9,10 +9,11 @@ import msgspec
 from greenroom.log.model import Event
 from greenroom.nouns.workflows import events as e
 from greenroom.nouns.workflows.core.advance import advance
+from greenroom.nouns.workflows.core.board import Memory
 from greenroom.nouns.workflows.core.course import values, work_out
 from greenroom.nouns.workflows.core.news import Begin, Due, Ended, News
 from greenroom.nouns.workflows.core.plan import make_plan
-from greenroom.nouns.workflows.core.state import Memory, apply
+from greenroom.nouns.workflows.core.state import apply
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.model import WorkflowFacts, WorkflowRun, WorkflowStep
 

@@ -14,9 +14,9 @@ from greenroom.nouns.workflows import decide_control
 from greenroom.nouns.workflows.checking.check import Known, check
 from greenroom.nouns.workflows.commands import DeleteWorkflow, PutWorkflow, StartWorkflow
 from greenroom.nouns.workflows.core.advance import advance
+from greenroom.nouns.workflows.core.board import Memory, new_facts, new_run
 from greenroom.nouns.workflows.core.news import Begin
 from greenroom.nouns.workflows.core.plan import PLANS
-from greenroom.nouns.workflows.core.state import Memory, new_facts, new_run
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.events import WorkflowBegan, WorkflowDeleted, WorkflowPut
 from greenroom.nouns.workflows.inputs import read_inputs

@@ -5,7 +5,8 @@ from typing import Any
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.nouns.workflows import events as e
 from greenroom.nouns.workflows.boards import TxBoard
-from greenroom.nouns.workflows.core.state import OF_A_RUN, apply, new_facts, new_run
+from greenroom.nouns.workflows.core.board import new_facts, new_run
+from greenroom.nouns.workflows.core.state import OF_A_RUN, apply
 from greenroom.nouns.workflows.decide import DECIDE
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.model import (
@@ -105,6 +106,7 @@ WORKFLOWS_NOUN = Noun(
     sources=(
         "greenroom.nouns.workflows.model",
         "greenroom.nouns.workflows.project",
+        "greenroom.nouns.workflows.core.board",
         "greenroom.nouns.workflows.core.state",
         "greenroom.nouns.workflows.triggers.model",
         "greenroom.nouns.workflows.triggers.project",

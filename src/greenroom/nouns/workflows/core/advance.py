@@ -8,9 +8,9 @@ from typing import Any
 
 from greenroom.log.model import Event
 from greenroom.nouns.workflows.core import begin, end, news, outside, stop
+from greenroom.nouns.workflows.core.board import Board
 from greenroom.nouns.workflows.core.course import Course
 from greenroom.nouns.workflows.core.plan import Plan
-from greenroom.nouns.workflows.core.state import Board
 
 
 def advance(plan: Plan, board: Board, told: news.News, now: int) -> list[Event]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from greenroom.expressions import Expression, Template
 from greenroom.log.model import Event
+from greenroom.nouns.workflows.core.board import Board
 from greenroom.nouns.workflows.core.plan import Node, Plan, Value
-from greenroom.nouns.workflows.core.state import Board, apply
+from greenroom.nouns.workflows.core.state import apply
 from greenroom.nouns.workflows.model import (
     WorkflowAttempt,
     WorkflowEnding,

@@ -1,19 +1,18 @@
 """How a run's state follows from its events: the one place, for the rows, for the core and for its tests."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from greenroom.log.model import Event
 from greenroom.nouns.workflows import events as e
+from greenroom.nouns.workflows.core.board import Board
 from greenroom.nouns.workflows.model import (
     ACTIVE,
     Spent,
     WorkflowAttempt,
     WorkflowEnding,
-    WorkflowFacts,
-    WorkflowRun,
     WorkflowStep,
     item_id,
     step_of,
@@ -21,73 +20,6 @@ from greenroom.nouns.workflows.model import (
 
 replace = msgspec.structs.replace
 _NOTHING = Spent()
-
-
-class Board(Protocol):
-    """Where the state of one run is kept. Reading one step costs the same however many there are."""
-
-    run: WorkflowRun
-    facts: WorkflowFacts
-
-    def step(self, step_id: str) -> WorkflowStep | None:
-        """A step, if something has happened to it."""
-        ...
-
-    def put_step(self, step: WorkflowStep) -> None: ...
-
-    def put_attempt(self, attempt: WorkflowAttempt) -> None: ...
-
-    def put_ending(self, ending: WorkflowEnding) -> None: ...
-
-
-class Memory:
-    """A board in memory."""
-
-    def __init__(self, run: WorkflowRun, facts: WorkflowFacts) -> None:
-        self.run = run
-        self.facts = facts
-        self.steps: dict[str, WorkflowStep] = {}
-        self.attempts: list[WorkflowAttempt] = []
-        self.endings: list[WorkflowEnding] = []
-
-    def step(self, step_id: str) -> WorkflowStep | None:
-        return self.steps.get(step_id)
-
-    def put_step(self, step: WorkflowStep) -> None:
-        self.steps[step.id] = step
-
-    def put_attempt(self, attempt: WorkflowAttempt) -> None:
-        self.attempts.append(attempt)
-
-    def put_ending(self, ending: WorkflowEnding) -> None:
-        self.endings.append(ending)
-
-
-def new_run(event: e.WorkflowBegan, at: int, by: str) -> WorkflowRun:
-    return WorkflowRun(
-        id=event.run_id,
-        workflow=event.workflow,
-        digest=event.digest,
-        status="running",
-        created_at=at,
-        by=by,
-        root_id=event.root_id,
-        steps=event.steps,
-        depth=event.depth,
-        parent_id=event.parent_id,
-        parent_step=event.parent_step,
-        parent_attempt=event.parent_attempt,
-        thread_id=event.thread_id,
-        trigger=event.trigger,
-        due=event.due,
-        directory=event.directory,
-    )
-
-
-def new_facts(event: e.WorkflowBegan) -> WorkflowFacts:
-    return WorkflowFacts(
-        run_id=event.run_id, inputs=event.inputs, variables=event.variables, pinned=event.pinned, agents={}
-    )
 
 
 def apply(board: Board, event: Event, at: int) -> None:
