@@ -17,7 +17,7 @@ from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskWithdrawn
 from greenroom.nouns.runs.events import RunEnded
 from greenroom.nouns.workflows import events as e
 from greenroom.nouns.workflows.commands import EndingIsDone, TellRun
-from greenroom.nouns.workflows.core.news import Due, Ended, News, RunDue, Work
+from greenroom.nouns.workflows.core.news import Due, Ended, News, RunDue, Stop, Work
 from greenroom.nouns.workflows.engine.port import World
 from greenroom.nouns.workflows.engine.timers import Timed, Timers
 from greenroom.nouns.workflows.model import ENDED, ENDINGS, STEPS, WORKFLOW_RUNS, WorkflowEnding, WorkflowStep
@@ -158,7 +158,12 @@ class Engine:
 
     async def _told(self, run_id: str, news: list[News]) -> None:
         command = TellRun(by=HUB, run_id=run_id, news=news)
-        await self._try(self._log.do(command), lambda: self._news.setdefault(run_id, []).extend(news))
+        try:
+            await self._try(self._log.do(command), lambda: self._news.setdefault(run_id, []).extend(news))
+        except Exception as error:  # a bug in the core: the run says so instead of waiting for ever
+            self._complain(f"run {run_id}", error)
+            stop = Stop(verdict="failed", error=f"the engine failed: {error}; see the hub's log")
+            await self._log.do(TellRun(by=HUB, run_id=run_id, news=[stop]))
 
     async def _submit(self, run_id: str, step_id: str) -> None:
         step = self._log.rows.get(STEPS, run_id, step_id)
@@ -188,13 +193,17 @@ class Engine:
             self._ended[what] = None
 
     async def _all(self, wishes: Iterable[Coroutine[Any, Any, None]]) -> None:
+        """Do several things at once; one that fails by a bug holds up no other."""
         several = list(wishes)
-        if len(several) == 1:
-            await several[0]
+        if len(several) == 1:  # the usual case, without a task of its own
+            try:
+                await several[0]
+            except Exception as error:
+                self._complain("a wish", error)
         elif several:
             for outcome in await asyncio.gather(*several, return_exceptions=True):
                 if isinstance(outcome, Exception):
-                    self._complain("a round", outcome)
+                    self._complain("a wish", outcome)
 
     async def _try(self, wish: Coroutine[Any, Any, Any], again: Callable[[], None]) -> bool:
         """Whether it was done; when the hub cannot do it just now, it is tried again after a while."""
