@@ -116,7 +116,8 @@ class Actor:
     def ask(self, text: str) -> None:
         question = unfold(text)
         if self._hub is not None and "ask_question" in self._hub.tools():
-            self._call("ask_question", {"question": question}, lambda hub, given: hub.call("ask_question", given))
+            asked = {"question": question, "project_directory": str(self._directory)}
+            self._call("ask_question", asked, lambda hub, given: {"answer": hub.call("ask_question", given)})
             return
         if not self._can_ask:
             raise Failed("there is nobody to ask")
