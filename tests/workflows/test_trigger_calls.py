@@ -111,14 +111,22 @@ def test_the_key_of_webhooks_is_for_its_owner_only(hub: HubProcess, api: httpx.C
     assert not any(secret.encode() in file.read_bytes() for file in hub.data.glob("greenroom.db*"))
 
 
-def test_a_message_in_a_thread_starts_a_workflow(api: httpx.Client) -> None:
+def test_a_message_of_a_person_in_a_thread_starts_a_workflow(api: httpx.Client) -> None:
     trigger = {"id": "t", "message": {"thread": "releases", "contains": "GO"}, "inputs": {"said": "trigger.content"}}
     (key,) = stored(api, trigger, inputs={"said": "string"}, output="inputs.said")
     api.post(f"/api/triggers/{key}/arm")
-    for topic, text in (("other", "go there"), ("releases", "wait"), ("releases", "go now")):
-        threads = {thread["topic"]: thread["id"] for thread in api.get("/api/threads").json()["threads"]}
-        thread = threads.get(topic) or api.post("/api/threads", json={"topic": topic}).json()["id"]
-        assert api.post(f"/api/threads/{thread}/messages", json={"content": text}).status_code == 201
+    threads = {topic: api.post("/api/threads", json={"topic": topic}).json()["id"] for topic in ("other", "releases")}
+    agent = api.post("/api/agents/register", json={"ide": "A", "model": "M"}).json()
+    own = {"X-Agent-Token": agent["token"]}
+    for topic, text, headers in (
+        ("other", "go there", {}),
+        ("releases", "wait", {}),
+        ("releases", "I go on", own),
+        ("releases", "go now", {}),
+    ):
+        body = {"content": text, "author": agent["agent_id"]} if headers else {"content": text}
+        posted = api.post(f"/api/threads/{threads[topic]}/messages", json=body, headers=headers)
+        assert posted.status_code == 201, posted.text
     deadline = time.monotonic() + _WAIT_S
     runs: list[dict[str, Any]] = []
     while not runs and time.monotonic() < deadline:

@@ -33,7 +33,10 @@ class Clockwork:
         due = rows.find(TRIGGERS, after=("due", 0), before=("due", now + 1), order="due", limit=_LIMIT)
         ahead = rows.find(TRIGGERS, after=("last", now + WRONG_CLOCK_MS), order="last", limit=_LIMIT)
         for trigger in [*due, *ahead]:
-            await self._log.do(LookAtTrigger(by=HUB, trigger_id=trigger.id))
+            try:
+                await self._log.do(LookAtTrigger(by=HUB, trigger_id=trigger.id))
+            except Exception:  # the others are due all the same
+                logger.exception("the trigger %s of %s could not be looked at", trigger.name, trigger.workflow)
 
 
 def trigger_reactor(log: Log) -> Reactor:
@@ -57,7 +60,8 @@ async def _message(log: Log, record: Recorded) -> None:
     places = ("", message.thread_id, thread.topic if thread is not None else "")
     for trigger in armed:
         wanted = trigger.spec.message
-        if wanted is not None and wanted.thread in places and fits(wanted, message):
+        meant = wanted is not None and (bool(wanted.sender) or not message.agent)  # agents must be named: they answer
+        if wanted is not None and meant and wanted.thread in places and fits(wanted, message):
             await _fire(log, trigger, message.id, told_of(message))
 
 
