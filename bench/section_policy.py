@@ -83,15 +83,15 @@ def _call(number: int) -> Wanted:
 
 
 def _rule(number: int) -> Rule:
-    """Rules as they come: of every kind, and each has to be looked at."""
-    match number % 5:
+    """Rules as they come: most about commands, files, hosts and tools, and one in twenty with a condition."""
+    if number % 20 == 19:
+        return Rule(decision="deny", profiles=["reviewer"], when=f'depth > 3 && tool == "tool-{number}"')
+    match number % 4:
         case 0:
             return Rule(decision="deny", kinds=["execute"], commands=[f"program-{number} **"])
         case 1:
             return Rule(decision="allow", kinds=["write"], paths=[f"docs/{number}/**"])
         case 2:
             return Rule(decision="ask", hosts=[f"*.host-{number}.example"])
-        case 3:
-            return Rule(decision="deny", tools=[f"tool-{number}*"])
         case _:
-            return Rule(decision="deny", profiles=["reviewer"], when=f'depth > 3 && tool == "tool-{number}"')
+            return Rule(decision="deny", tools=[f"tool-{number}*"])

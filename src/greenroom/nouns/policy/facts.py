@@ -96,7 +96,7 @@ def digest_of(wanted: Wanted, kind: str) -> str:
     arguments = wanted.arguments
     if kind == "execute" and isinstance(arguments, dict):
         arguments = {name: value for name, value in arguments.items() if name not in tables.ADVISORY} or arguments
-    subject = [wanted.server, wanted.tool, arguments, wanted.directory]
+    subject = [wanted.server, wanted.tool, arguments]
     return hashlib.sha256(encode(_ordered(subject))).hexdigest()
 
 

@@ -170,7 +170,7 @@ def _like(wanted: Wanted, facts: Facts) -> tuple[str, str]:
     """The key of all calls that one yes would cover, and the same in words."""
     subject: list[object]
     if facts.doubt or facts.guarded() or facts.secret() or facts.risk == "high":
-        subject, words = ["call", facts.digest], "exactly this call"
+        subject, words = ["call", facts.digest, wanted.directory], "exactly this call"
     elif facts.kind == "write" and facts.is_inside:
         subject, words = ["write", wanted.directory], "writing in the working directory"
     elif facts.kind in ("read", "search") and facts.files:
@@ -181,7 +181,7 @@ def _like(wanted: Wanted, facts: Facts) -> tuple[str, str]:
     elif facts.kind in ("other", "network"):
         subject, words = ["tool", wanted.server, wanted.tool], f"every call of {wanted.tool[:100]}"
     else:
-        subject, words = ["call", facts.digest], "exactly this call"
+        subject, words = ["call", facts.digest, wanted.directory], "exactly this call"
     return hashlib.sha256(encode(subject)).hexdigest()[:32], words
 
 

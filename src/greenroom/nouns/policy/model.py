@@ -11,7 +11,7 @@ Risk = Literal["low", "medium", "high"]
 Where = Literal["any", "inside", "outside"]
 Source = Literal["file", "api", "answer", "template"]
 STRICTNESS: dict[str, int] = {"allow": 0, "ask": 1, "deny": 2}
-DEFAULT_LOOP_TIMES = 8
+DEFAULT_LOOP_TIMES = 10
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -85,7 +85,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
 
     loop_times: int = DEFAULT_LOOP_TIMES
     """The same call so many times within `loop_window_s` is a loop: a person is asked. 0 looks for none."""
-    loop_window_s: int = 600
+    loop_window_s: int = 300
     timezone: str = "UTC"
     budget: Budget = Budget()
 

@@ -129,5 +129,10 @@ POLICY_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
-    sources=("greenroom.nouns.policy.model", "greenroom.nouns.policy.project", "greenroom.nouns.policy.answers"),
+    sources=(
+        "greenroom.nouns.policy.model",
+        "greenroom.nouns.policy.project",
+        "greenroom.nouns.policy.answers",
+        "greenroom.nouns.policy.budgets",
+    ),
 )

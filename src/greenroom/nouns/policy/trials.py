@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import msgspec
 
+from greenroom.log.codec import encode
 from greenroom.log.model import Rows
 from greenroom.nouns.policy.answers import free_name, suggested_rule
 from greenroom.nouns.policy.book import Book, find_rules, get_state
@@ -123,21 +124,20 @@ def words_of(past: Judgement) -> str:
 
 def find_suggestions(rows: Rows, least: int = 3) -> list[Suggestion]:
     """Rules for what people have answered alike, at least so many times, and never otherwise."""
-    given: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    alike: dict[bytes, list[Judgement]] = defaultdict(list)
     for past in rows.find(JUDGEMENTS, {"decision": "ask"}, order="at", desc=True, limit=_LOOKED_AT):
-        if past.answer in ("approve", "deny"):
-            given[past.verdict.like, past.profile].append(past)
+        if past.answer in ("approve", "deny") and not past.verdict.rule.startswith(("loop", "budget.")):
+            alike[encode(suggested_rule(past.wanted, past.verdict, "allow"))].append(past)
     book, options = Book(find_rules(rows)), get_state(rows).options
     found: list[Suggestion] = []
-    for alike in given.values():
-        answers = {past.answer for past in alike}
-        newest = alike[0]
-        if len(alike) < least or len(answers) > 1 or newest.verdict.rule in ("loop",):
+    for several in alike.values():
+        newest = several[0]
+        if len(several) < least or len({past.answer for past in several}) > 1:
             continue
         if by_rules(rows, book, options, newest.wanted, newest.at).decision != "ask":
             continue  # a rule answers it already
         decision: Decision = "allow" if newest.answer == "approve" else "deny"
         name, rule = suggested_rule(newest.wanted, newest.verdict, decision)
-        words = f"{newest.answer} was the answer {len(alike)} times: {newest.verdict.like_words}"
-        found.append(Suggestion(name=free_name(rows, name), rule=rule, times=len(alike), words=words))
+        words = f"{len(several)} times the answer was {newest.answer}"
+        found.append(Suggestion(name=free_name(rows, name), rule=rule, times=len(several), words=words))
     return sorted(found, key=lambda one: -one.times)[:_MOST_SUGGESTED]

@@ -8,9 +8,11 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.decide import free_name
-from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged, AgentStarted
+from greenroom.nouns.agents.model import AGENTS, Agent, AgentStarted
 from greenroom.nouns.agents.profiles import PROFILES, Profile, need_profile
 from greenroom.nouns.nodes.model import OrderGiven
+from greenroom.nouns.policy.book import get_state
+from greenroom.nouns.policy.budgets import is_spent
 from greenroom.nouns.runs import decide_items, requests, tool_calls
 from greenroom.nouns.runs.commands import (
     CancelRun,
@@ -23,6 +25,7 @@ from greenroom.nouns.runs.commands import (
     StartRun,
     SteerRun,
 )
+from greenroom.nouns.runs.ending import cancelled
 from greenroom.nouns.runs.events import (
     RunCreated,
     RunEnded,
@@ -31,8 +34,9 @@ from greenroom.nouns.runs.events import (
     RunPlaced,
     TreeCancelled,
 )
+from greenroom.nouns.runs.loops import loop_asks_gone
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Limits, Run
-from greenroom.nouns.runs.orders import OVERRIDES, let_go, make_room, revoke_credentials, start_order
+from greenroom.nouns.runs.orders import OVERRIDES, let_go, make_room, start_order
 from greenroom.nouns.runs.permissions import run_gone
 from greenroom.nouns.runs.queries import current_run, find_below, may_see_run, need_run, need_tree, place_for
 
@@ -49,6 +53,7 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         raise Refused("bad_overrides", f"A run may differ from its profile in {', '.join(sorted(OVERRIDES))} only.")
     if not command.prompt.strip() or len(command.prompt) > _PROMPT:
         raise Refused("bad_prompt", f"Give the agent a prompt of 1 to {_PROMPT} characters.")
+    _need_money(rows, context)
     if parent is not None:
         _need_room_in_tree(rows, parent, profile)
     agent = _reused(rows, by, command, profile)
@@ -63,6 +68,13 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         events += make_room(rows, node_id, created.agent_id, created.run_id, command.order_id)
         events += start_order(rows, created, command.order_id, profile.definition, agent)
     return events
+
+
+def _need_money(rows: Rows, context: Context) -> None:
+    options = get_state(rows).options
+    if is_spent(rows, options, context.now):
+        spent = f"The {options.budget.usd_per_day:.2f} USD of this day (UTC) are spent"
+        raise Refused("budget_spent", f"{spent}: wait, or raise usd_per_day in policy.toml.", "limited")
 
 
 def _parent(rows: Rows, by: Principal, command: StartRun) -> Run | None:
@@ -219,22 +231,9 @@ def cancel_run(rows: Rows, command: CancelRun, context: Context) -> list[Event]:
             events.append(TreeCancelled(root_id=run.root_id, reason=command.reason))
     live = [one for one in ending if one.status in LIVE]
     for number, one in enumerate(live):
-        events += _end(rows, one, f"{command.order_seed}_{number}", command.reason)
+        events += cancelled(rows, one, f"{command.order_seed}_{number}", command.reason)
         events += run_gone(rows, one, "the run was cancelled")
     return events
-
-
-def _end(rows: Rows, run: Run, order_id: str, reason: str) -> list[Event]:
-    """A run ends here and now; its process is ended by the node as soon as it hears of it."""
-    events: list[Event] = [RunEnded(run_id=run.id, status="cancelled", error=reason or "cancelled")]
-    if run.node_id is not None:
-        events.append(_order(run, order_id, "cancel"))
-    agent = rows.get(AGENTS, run.agent_id)
-    if agent is None or agent.run_id != run.id:
-        return events
-    if run.keep and agent.process == "busy":
-        return [*events, AgentProcessChanged(agent_id=agent.id, process="idle")]
-    return [*events, AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
 
 
 def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
@@ -287,7 +286,7 @@ def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
         max_tokens=command.max_tokens or run.max_tokens,
         limits=limits,
     )
-    return [extended, _order(run, command.order_id, "go_on")]
+    return [extended, _order(run, command.order_id, "go_on"), *loop_asks_gone(rows, run)]
 
 
 def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:

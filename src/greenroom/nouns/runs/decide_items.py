@@ -10,8 +10,11 @@ from greenroom.nouns.agents.model import AGENTS, AgentProcessChanged
 from greenroom.nouns.agents.profiles import PROFILES
 from greenroom.nouns.nodes.decide import need_connection
 from greenroom.nouns.nodes.model import NODES, ORDERS, ItemsTaken, OrderGiven
+from greenroom.nouns.policy.budgets import day_of
+from greenroom.nouns.policy.events import MoneySpent
 from greenroom.nouns.runs.commands import ReconcileNode, Sent, TakeItem
 from greenroom.nouns.runs.events import RunBegan, RunEnded, RunHeard, RunPaused
+from greenroom.nouns.runs.loops import looping
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run, read_spent
 from greenroom.nouns.runs.orders import revoke_credentials, start_order
 from greenroom.nouns.runs.permissions import asker_gone, permission_asked, question_asked, run_gone
@@ -55,6 +58,8 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
         events.append(busy)
         if heard.get("credential"):
             events += revoke_credentials(rows, run.agent_id, but=str(heard["credential"]))
+    elif kind == "call_started":
+        events += looping(rows, run, heard, seed, context)
     elif kind == "permission_asked":
         events += permission_asked(rows, run, heard, seed, context)
     elif kind == "question_asked":
@@ -64,12 +69,20 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
     elif kind == "usage":
         events += _over_budget(rows, run, heard, seed)
     elif kind == "turn_ended":
+        events += _spent(run, context)
         events += _turn_ended(rows, run, heard, seed)
     elif kind == "died":
+        events += _spent(run, context)
         words = str(heard.get("last_words") or "").strip()
         error = f"the agent's process ended (code {heard.get('code')})" + (f": {words}" if words else "")
         events += ended_events(rows, run, "failed", seed, error=error, alive=False)
     return events
+
+
+def _spent(run: Run, context: Context) -> list[Event]:
+    """What a turn has cost counts for the day."""
+    usd = (run.cost_usd or 0.0) - (run.earlier.cost_usd or 0.0)
+    return [MoneySpent(day=day_of(context.now), run_id=run.id, usd=usd)] if usd > 0 else []
 
 
 def _over_budget(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:

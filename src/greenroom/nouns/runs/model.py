@@ -138,6 +138,8 @@ class Call(Row, frozen=True, kw_only=True):
     output: str = ""
     ok: bool | None = None
     ended_at: int | None = None
+    digest: str = ""
+    """What the same call has again; empty for calls that are made to be repeated."""
 
 
 class Item(Row, frozen=True, kw_only=True):
@@ -167,5 +169,5 @@ RUNS = Table(
     ),
 )
 TREES = Table("tree", Tree, ("root_id",))
-CALLS = Table("call", Call, ("run_id", "call_id"), (("run_id", "started_at"), ("run_id", "_seq")))
+CALLS = Table("call", Call, ("run_id", "call_id"), (("run_id", "started_at"), ("run_id", "digest", "started_at")))
 ITEMS = Table("item", Item, ("run_id", "place"), (("run_id", "number"), ("run_id", "_seq")))

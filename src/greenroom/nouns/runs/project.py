@@ -4,10 +4,12 @@ from typing import Any
 
 import msgspec
 
-from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
+from greenroom.nouns.asks.events import AskAnswered
 from greenroom.nouns.runs import earlier
 from greenroom.nouns.runs import events as e
 from greenroom.nouns.runs.decide import DECIDE
+from greenroom.nouns.runs.loops import call_digest, loop_answered
 from greenroom.nouns.runs.model import (
     CALLS,
     ITEMS,
@@ -99,6 +101,7 @@ def _call_started(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
         title=str(data.get("title") or ""),
         input=data.get("input"),
         started_at=at,
+        digest=call_digest(str(data.get("tool")), data.get("input")),
     )
     tx.put(CALLS, call)
 
@@ -197,12 +200,24 @@ PROJECT: dict[type[Event], Project] = {
     **earlier.PROJECT,
 }
 
+
+def _after_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
+    """A loop that may go on, or must not; else a call that waits in a runtime."""
+    return loop_answered(rows, event, context) or FOLLOW[AskAnswered](rows, event, context)
+
+
 RUNS_NOUN = Noun(
     name="runs",
     tables=(RUNS, TREES, CALLS, ITEMS),
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
-    follow=FOLLOW,
-    sources=("greenroom.nouns.runs.model", "greenroom.nouns.runs.project"),
+    follow={**FOLLOW, AskAnswered: _after_answer},
+    sources=(
+        "greenroom.nouns.runs.model",
+        "greenroom.nouns.runs.project",
+        "greenroom.nouns.runs.loops",
+        "greenroom.nouns.policy.facts",
+        "greenroom.nouns.policy.tables",
+    ),
 )

@@ -1,0 +1,182 @@
+"""Rules from the file, over REST and on the command line."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from greenroom.gateway.policy_file import read_policy
+from greenroom.log.model import Context
+from greenroom.nouns.agents.profiles import Definition
+from greenroom.nouns.asks.events import AskRaised
+from greenroom.nouns.nodes.model import OrderGiven
+from greenroom.nouns.policy.model import JUDGEMENTS, Judgement, Rule, Verdict, Wanted
+from greenroom.nouns.policy.templates import TEMPLATES
+from greenroom.nouns.policy.trials import find_suggestions, try_rule
+from greenroom.nouns.runs.events import RunPaused
+from greenroom.nouns.runs.loops import call_digest, looping
+from greenroom.nouns.runs.model import CALLS, Call, Run
+from greenroom.settings import Settings
+from greenroom.testing.hub_process import HubProcess, eventually
+from tests.cli.shell import done, greenroom
+from tests.policy.shelf import NOW, Shelf
+
+FILE = """
+[options]
+timezone = "Europe/Berlin"
+[options.budget]
+usd_per_day = 5.0
+
+[[rules]]
+name = "tests"
+decision = "allow"
+commands = ["pytest **"]
+until = 2030-01-01T00:00:00Z
+
+[[rules]]
+name = "second"
+decision = "deny"
+tools = ["WebFetch"]
+"""
+
+
+def test_the_file_is_taken_up_when_it_changes_and_its_last_good_version_holds(
+    hub: HubProcess, api: httpx.Client
+) -> None:
+    path = hub.data / "policy.toml"
+    path.write_text(FILE)
+
+    def policy() -> dict[str, Any]:
+        found: dict[str, Any] = api.get("/api/policy").json()
+        return found
+
+    eventually(lambda: [rule["name"] for rule in policy()["rules"]] == ["tests", "second"], 20)
+    assert policy()["options"]["budget"] == {"usd_per_day": 5.0}
+    api.put("/api/policy/rules/third", json={"rule": {"decision": "ask"}}).raise_for_status()
+    path.write_text(FILE.replace("commands", "comands"))
+    eventually(lambda: policy()["wrong"], 20)
+    wrong = policy()["wrong"][0]
+    assert (wrong["key"], "did you mean 'commands'?" in wrong["problem"]) == ("rules[1].comands", True)
+    assert [rule["name"] for rule in policy()["rules"]] == ["tests", "second", "third"]
+    changed = api.put("/api/policy/rules/tests", json={"rule": {"decision": "ask"}})
+    assert (changed.status_code, changed.json()["code"]) == (409, "rule_in_file")
+    path.unlink()
+    eventually(lambda: [rule["name"] for rule in policy()["rules"]] == ["third"], 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("rules = 1", "rules"),
+        ("[[rule]]", "rule"),
+        ('[[rules]]\ndecision = "allow"', "rules[1].name"),
+        ('[[rules]]\nname = "a"', "rules[1].decision"),
+        ('[[rules]]\nname = "a"\ndecision = "maybe"', "rules[1].decision"),
+        ('[[rules]]\nname = "a"\ndecision = "deny"\nwhen = "tool ="', "rules[1].when"),
+        ('[[rules]]\nname = "a"\ndecision = "deny"\nwhen = "tol == 1"', "rules[1].when"),
+        ('[[rules]]\nname = "a"\ndecision = "deny"\nhours = "9-17"', "rules[1].hours"),
+        ('[[rules]]\nname = "a"\ndecision = "allow"\ncommands = ["* status"]', "rules[1].commands"),
+        ('[[rules]]\nname = "a"\ndecision = "allow"\nonce = "run"', "rules[1].once"),
+        ('[[rules]]\nname = "loop"\ndecision = "deny"', "rules[1].name"),
+        ('[options]\ntimezone = "Moon"', "options.timezone"),
+        ("[options]\nloop_time = 3", "options.loop_time"),
+        ("[options.budget]\nasks = 3", "options.asks"),
+        ("= not toml", ""),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_told_with_its_key(tmp_path: Path, text: str, key: str) -> None:
+    (tmp_path / "policy.toml").write_text(text)
+    assert [wrong.key for wrong in read_policy(tmp_path).wrong][:1] == [key]
+
+
+def test_a_file_that_everybody_may_write_is_not_believed(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text(FILE)
+    (tmp_path / "policy.toml").chmod(0o666)
+    assert "everybody may write it" in read_policy(tmp_path).wrong[0].problem
+
+
+def test_rules_are_added_listed_placed_and_removed_from_the_command_line(hub: HubProcess) -> None:
+    done(hub.data, "policy", "add", "git", "--decision", "allow", "--command", "git status", "--note", "harmless")
+    done(hub.data, "policy", "add", "net", "--decision", "deny", "--kind", "network", "--before", "git")
+    shown = done(hub.data, "policy", "list", "--json").json
+    assert [(rule["name"], rule["rule"]["decision"]) for rule in shown["rules"]] == [("net", "deny"), ("git", "allow")]
+    assert "git status" in done(hub.data, "policy", "list").out
+    done(hub.data, "policy", "remove", "git")
+    gone = greenroom(hub.data, "policy", "remove", "git")
+    assert (gone.code, "There is no rule 'git'" in gone.err) == (1, True)
+    applied = done(hub.data, "policy", "templates", "--apply", "read-only", "--json").json
+    assert set(applied["names"]) <= {rule["name"] for rule in done(hub.data, "policy", "list", "--json").json["rules"]}
+    bad = greenroom(hub.data, "policy", "add", "x", "--decision", "deny", "--when", "nothing")
+    assert (bad.code, "when: " in bad.err) == (1, True)
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
+def test_a_template_is_made_of_good_rules(template: Any, api: httpx.Client) -> None:
+    names = api.post(f"/api/policy/templates/{template.name}").json()["names"]
+    assert names == [name for name, _ in template.rules]
+
+
+def _past(number: int, command: str, answer: str | None) -> Judgement:
+    wanted = Wanted(tool="Bash", arguments={"command": command}, directory=f"/w/{number}")
+    verdict = Verdict(decision="ask", risk="medium", rule="default.execute", why="")
+    return Judgement(
+        id=f"jdg_{number}",
+        at=NOW - number,
+        wanted=wanted,
+        verdict=verdict,
+        decision="ask",
+        run_id="r",
+        profile="",
+        digest="",
+        answer=answer,
+    )
+
+
+def test_nothing_is_suggested_where_people_disagree() -> None:
+    shelf = Shelf(p=Definition(driver="x"))
+    for number in range(6):
+        shelf.put(JUDGEMENTS, _past(number, "make a" if number < 3 else "make b", "deny" if number == 5 else "approve"))
+    assert [one.rule.commands for one in find_suggestions(shelf)] == [["make a"]]
+
+
+def test_a_trial_says_what_would_be_different_and_what_goes_against_people() -> None:
+    shelf = Shelf()
+    shelf.put(JUDGEMENTS, _past(1, "git status", "approve"))
+    shelf.put(JUDGEMENTS, _past(2, "git push", "deny"))
+    trial = try_rule(shelf, Rule(decision="allow", commands=["git **"]), None, 10, is_all=False)
+    assert (trial.judged, trial.fitting, trial.changed, trial.against_people) == (2, 2, 2, 1)
+    assert [(line.words, line.was, line.would) for line in trial.lines] == [
+        ("git status", "ask", "allow"),
+        ("git push", "ask", "allow"),
+    ]
+
+
+def test_a_run_that_repeats_a_call_for_which_no_leave_is_needed_is_paused_and_asked_about() -> None:
+    run = Run(
+        id="run_1",
+        profile="p",
+        agent_id="agt_1",
+        root_id="run_1",
+        depth=0,
+        status="running",
+        prompt="x",
+        created_at=0,
+        by="o",
+        node_id="nod_1",
+    )
+    shelf, context = Shelf(), Context(NOW, Settings())
+    heard = {"tool": "Read", "input": {"file_path": "a"}}
+    for number in range(9):
+        assert looping(shelf, run, heard, "ord_1", context) == []
+        call = Call(
+            run_id="run_1",
+            call_id=f"c{number}",
+            tool="Read",
+            started_at=NOW - number,
+            digest=call_digest("Read", {"file_path": "a"}),
+        )
+        shelf.put(CALLS, call)
+    assert [type(event) for event in looping(shelf, run, heard, "ord_1", context)] == [RunPaused, OrderGiven, AskRaised]
+    assert looping(shelf, run, {"tool": "Read", "input": {"file_path": "b"}}, "ord_1", context) == []
+    assert call_digest("mcp__greenroom__msg_wait", {"thread_id": "x"}) == ""

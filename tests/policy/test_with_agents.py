@@ -1,0 +1,118 @@
+"""The policy with agents at work: what runs, asks once, loops, is remembered and taken back."""
+
+from pathlib import Path
+from typing import Any
+
+from greenroom.testing.hub_process import eventually
+from tests.cli.shell import done
+from tests.runs.stage import Stage
+
+_WAIT_S = 30.0
+
+
+def put(stage: Stage, name: str, **rule: Any) -> None:
+    answer = stage.api.put(f"/api/policy/rules/{name}", json={"rule": rule})
+    assert answer.status_code == 200, answer.text
+
+
+def asks(stage: Stage) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = stage.api.get("/api/asks").json()["asks"]
+    return found
+
+
+def judged(stage: Stage, run_id: str) -> list[tuple[str, str]]:
+    """What the policy has said of a run's calls, oldest first."""
+    found = stage.api.get("/api/policy/judgements", params={"run_id": run_id}).json()["judgements"]
+    return [(one["decision"], one["verdict"]["rule"]) for one in reversed(found)]
+
+
+def test_reading_runs_and_writing_asks_once_per_run(stage: Stage) -> None:
+    run = stage.start("SHELL ls\nWRITE a one\nWRITE b two\nSAY done")
+    ask = stage.asked()
+    assert (ask["rule"], ask["risk"]) == ("default.write", "medium")
+    assert stage.decide(ask["id"], "approve").status_code == 200
+    assert stage.end(run)["status"] == "completed"
+    assert judged(stage, run)[:2] == [("allow", "default.read"), ("ask", "default.write")]
+    assert judged(stage, run)[2][0] == "allow"
+    grants = stage.api.get("/api/policy").json()["grants"]
+    assert [(grant["scope"], grant["holder"], grant["words"]) for grant in grants] == [
+        ("run", run, "writing in the working directory")
+    ]
+    again = stage.start("WRITE c three\nSAY done")
+    assert stage.decide(stage.asked()["id"], "deny").status_code == 200
+    stage.end(again)
+
+
+def test_a_yes_for_a_profile_holds_until_it_is_taken_back(stage: Stage) -> None:
+    run = stage.start("SHELL make\nSAY done")
+    assert stage.decide(stage.asked()["id"], "approve", scope="profile").status_code == 200
+    stage.end(run)
+    grant = stage.api.get("/api/policy").json()["grants"][0]
+    assert (grant["scope"], grant["holder"], grant["words"]) == ("profile", "rehearsal", "exactly this call")
+    done(stage.hub.data, "policy", "remove", grant["id"])
+    assert stage.api.get("/api/policy").json()["grants"] == []
+
+
+def test_a_rule_that_is_removed_does_not_count_for_the_next_call(stage: Stage) -> None:
+    put(stage, "free", decision="allow", kinds=["execute"])
+    assert stage.done("SHELL make x\nSAY done")["status"] == "completed"
+    assert stage.api.delete("/api/policy/rules/free").status_code == 204
+    run = stage.start("SHELL make x\nSAY done")
+    assert stage.decide(stage.asked()["id"], "deny").status_code == 200
+    stage.end(run)
+    assert judged(stage, run) == [("ask", "default.execute")]
+
+
+def test_an_approval_is_worth_nothing_once_a_rule_forbids_the_call(stage: Stage, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    run = stage.start(f"SHELL touch {mark}\nSAY done")
+    ask = stage.asked()
+    put(stage, "never", decision="deny", commands=["touch **"])
+    stage.decide(ask["id"], "approve")
+    stage.end(run)
+    assert not mark.exists()
+
+
+def test_the_same_call_again_and_again_asks_although_a_rule_allows_it(stage: Stage) -> None:
+    (stage.hub.data / "policy.toml").write_text(
+        '[options]\nloop_times = 3\n[[rules]]\nname = "free"\ndecision = "allow"\nkinds = ["execute"]\n'
+    )
+    eventually(lambda: stage.api.get("/api/policy").json()["rules"], _WAIT_S)
+    run = stage.start("SHELL make again\n" * 3 + "SAY done")
+    ask = stage.asked()
+    assert (ask["rule"], ask["risk"]) == ("loop", "high")
+    assert stage.run(run)["status"] == "waiting"
+    assert stage.decide(ask["id"], "approve").status_code == 200
+    assert stage.end(run)["status"] == "completed"
+    assert [decision for decision, _ in judged(stage, run)] == ["allow", "allow", "ask"]
+
+
+def test_a_child_may_not_do_what_its_parent_may_not(stage: Stage, tmp_path: Path) -> None:
+    stage.profile("strict", may_execute=False)
+    stage.profile("free", approvals="never")
+    mark = tmp_path / "mark"
+    run = stage.done(f"SPAWN free SHELL touch {mark}\nSAY done", profile="strict")
+    assert run["status"] == "completed"
+    assert not mark.exists()
+    assert stage.done(f"SHELL touch {mark}\nSAY done", profile="free")["status"] == "completed"
+    assert mark.exists()
+
+
+def test_a_rule_is_tried_on_what_was_asked_and_suggested_from_the_answers(stage: Stage) -> None:
+    for _ in range(3):
+        run = stage.start("SHELL make check\nSAY done")
+        assert stage.decide(stage.asked()["id"], "approve").status_code == 200
+        stage.end(run)
+    tried = done(
+        stage.hub.data, "policy", "try", "--decision", "allow", "--command", "make check", "--last", "10", "--json"
+    ).json
+    assert (tried["judged"], tried["fitting"], tried["changed"], tried["against_people"]) == (3, 3, 3, 0)
+    against = stage.api.post("/api/policy/try", json={"rule": {"decision": "deny", "commands": ["make **"]}}).json()
+    assert (against["answers"]["deny"], against["against_people"]) == (3, 3)
+    suggested = done(stage.hub.data, "policy", "suggest", "--json").json
+    assert [(one["rule"]["decision"], one["rule"]["commands"], one["times"]) for one in suggested] == [
+        ("allow", ["make check"], 3)
+    ]
+    done(stage.hub.data, "policy", "suggest", "--accept", suggested[0]["name"])
+    assert stage.done("SHELL make check\nSAY done")["status"] == "completed"
+    assert done(stage.hub.data, "policy", "suggest", "--json").json == []
