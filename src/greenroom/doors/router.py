@@ -38,7 +38,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints = login.endpoints(codes)
     endpoints += sync.endpoints(hub)
     assist = AssistDoor(hub)
-    endpoints += [*assist.endpoints(), *people.endpoints(assist.sockets)]
+    endpoints += [*assist.endpoints(), *people.endpoints(assist)]
     endpoints += chat.ENDPOINTS
     notifier = Notifier(hub, url_of(hub.settings, hub.settings.port))
     endpoints += [*notify.endpoints(notifier), *remote_input.endpoints()]
@@ -49,13 +49,13 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
         WebSocketRoute(node.PATH, node.NodeDoor(links)),
         WebSocketRoute(attach.PATH, attach.AttachDoor(hub, links)),
         WebSocketRoute(backend.PATH, backend.BackendSocket(hub)),
-        WebSocketRoute(people.PATH, people.PeopleSocket(assist.sockets)),
-        WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub, assist.sockets)),
+        WebSocketRoute(people.PATH, people.PeopleSocket(assist)),
+        WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub, assist)),
     ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
     servers = ToolServers(hub)
     mcp = LateMcpDoor(hub, servers)
-    async with servers.run(), mcp.run(), assist.service.run(), notifier.run():
+    async with servers.run(), mcp.run(), assist.run(), notifier.run():
         yield at_paths(PATHS, mcp, Routes(hub, endpoints, PageDoor(hub, beyond))), endpoints
 
 

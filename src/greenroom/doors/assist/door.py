@@ -1,15 +1,22 @@
-"""Agent Assistant's door: its RPCs as endpoints that prove who calls by the token inside, and its sockets."""
+"""Agent Assistant's door, which is loaded when the first of its clients comes: most hubs never see one."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors.assist.rpc import MOST_BYTES, SERVICE, AssistApp, AssistService
-from greenroom.doors.assist.socket import AssistSockets
-from greenroom.doors.credentials import Credentials
+from greenroom.doors.assist import MOST_BYTES, SERVICE
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
+
+if TYPE_CHECKING:
+    from greenroom.doors.assist.loaded import Loaded
+    from greenroom.doors.assist.rooms import Device
 
 _RPCS = {
     "AskQuestion": "Ask the people of a room and wait for their answer",
@@ -22,7 +29,7 @@ _RPCS = {
 class Passed(Response):
     """An answer that another application gives."""
 
-    def __init__(self, app: AssistApp) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         super().__init__()
         self._app = app
 
@@ -34,16 +41,50 @@ class AssistDoor:
     """All that Agent Assistant's clients use."""
 
     def __init__(self, hub: Hub) -> None:
-        credentials = Credentials(hub)
-        self.service = AssistService(hub, credentials)
-        self.sockets = AssistSockets(hub, credentials)
+        self._hub = hub
+        self._loaded: Loaded | None = None
+        self._loading = asyncio.Lock()
+
+    @contextlib.asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            if self._loaded is not None:
+                await self._loaded.service.stop()
+
+    async def _load(self) -> "Loaded":
+        async with self._loading:
+            if self._loaded is None:
+                await asyncio.to_thread(_import)
+                from greenroom.doors.assist.loaded import Loaded
+
+                self._loaded = Loaded(self._hub)
+        return self._loaded
+
+    async def serve(
+        self,
+        by: Principal,
+        peer: str,
+        receive: Receive,
+        send: Send,
+        first: bytes | None = None,
+        *,
+        is_text: bool = False,
+    ) -> None:
+        """Serve a connection that was accepted; see AssistSockets."""
+        loaded = await self._load()
+        await loaded.sockets.serve(by, peer, receive, send, first, is_text=is_text)
+
+    def online(self, by: Principal) -> "dict[str, list[Device]]":
+        """Who is online, by room."""
+        return {} if self._loaded is None else self._loaded.sockets.online(by)
 
     def endpoints(self) -> list[Endpoint]:
         """The RPCs. They are public to the guard: UserToken in the body is the credential."""
-        app = AssistApp(self.service)
 
         async def call(hub: Hub, by: Principal, request: Request) -> Response:
-            return Passed(app)
+            return Passed((await self._load()).app)
 
         return [
             Endpoint(
@@ -51,3 +92,8 @@ class AssistDoor:
             )
             for name, summary in _RPCS.items()
         ]
+
+
+def _import() -> None:
+    """Load protobuf and Connect, which takes a moment."""
+    import greenroom.doors.assist.loaded  # noqa: F401

@@ -5,7 +5,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.assist.socket import AssistSockets
+from greenroom.doors.assist.door import AssistDoor
 from greenroom.doors.credentials import peer_of
 from greenroom.doors.endpoint import PRINCIPAL, Endpoint
 from greenroom.hub import Hub
@@ -31,8 +31,8 @@ class Room(msgspec.Struct):
 class PeopleSocket:
     """The ASGI application at `/people`, for who has come in already. An operator logs in with StrParam `room:NAME`."""
 
-    def __init__(self, sockets: AssistSockets) -> None:
-        self._sockets = sockets
+    def __init__(self, door: AssistDoor) -> None:
+        self._door = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
@@ -41,14 +41,14 @@ class PeopleSocket:
             await send({"type": "websocket.close", "code": 1008})
             return
         await send({"type": "websocket.accept"})
-        await self._sockets.serve(by, peer_of(scope), receive, send, is_text=True)
+        await self._door.serve(by, peer_of(scope), receive, send, is_text=True)
 
 
-def endpoints(sockets: AssistSockets) -> list[Endpoint]:
+def endpoints(door: AssistDoor) -> list[Endpoint]:
     async def online(hub: Hub, by: Principal, request: Request) -> Response:
         rooms = [
             Room(name, [PersonOnline(one.id, one.nickname, one.connected_at) for one in devices])
-            for name, devices in sorted(sockets.online(by).items())
+            for name, devices in sorted(door.online(by).items())
         ]
         return Response(msgspec.json.encode(rooms), media_type="application/json")
 

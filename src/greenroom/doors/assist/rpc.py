@@ -1,10 +1,9 @@
 """The asking side: Connect RPCs by which a program asks the people of its room and waits for their answer."""
 
 import asyncio
-import contextlib
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from connectrpc.code import Code
@@ -14,6 +13,7 @@ from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
 from connectrpc.request import RequestContext
 from connectrpc.server import ConnectASGIApplication, Endpoint
 
+from greenroom.doors.assist import MOST_BYTES, SERVICE
 from greenroom.doors.assist import agentassist_pb2 as pb
 from greenroom.doors.assist.messages import REQUEST_ID, R, ask_id_of, fill, wrong
 from greenroom.doors.credentials import Credentials, Wrong
@@ -25,8 +25,6 @@ from greenroom.nouns.asks.commands import RaiseAsk, TakeAnswer, WithdrawAsk
 from greenroom.nouns.asks.model import ASKS, Ask, Option, Question
 
 logger = logging.getLogger(__name__)
-SERVICE = "agentassistproto.SrvAgentAssist"
-MOST_BYTES = 1_048_576
 _TIMEOUT_S = 600
 _MOST_S = 90 * 86_400
 _GRACE_S = 5.0
@@ -48,19 +46,14 @@ class AssistService:
         self._leaving: set[asyncio.Task[None]] = set()
         self._stopping = False
         self._ended: dict[str, set[asyncio.Event]] = {}
+        hub.log.subscribe(self._on_commit)
+        hub.signals.listen(self._on_signal)
 
-    @contextlib.asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        """For as long as there are doors: watch credentials end, and take back what nobody waits for."""
-        ends = [self._hub.log.subscribe(self._on_commit), self._hub.signals.listen(self._on_signal)]
-        try:
-            yield
-        finally:
-            for end in ends:
-                end()
-            for task in self._leaving:
-                task.cancel()
-            await asyncio.gather(*self._leaving, return_exceptions=True)
+    async def stop(self) -> None:
+        """Take nothing back any more; what nobody waits for then ends by its own time."""
+        for task in self._leaving:
+            task.cancel()
+        await asyncio.gather(*self._leaving, return_exceptions=True)
 
     def _on_commit(self, commit: Commit) -> None:
         for change in commit.changes:

@@ -8,9 +8,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
-from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from greenroom.log.errors import Refused
 
@@ -30,9 +27,11 @@ class Ticket(msgspec.Struct, frozen=True):
 
 
 class Keys:
-    """Keys and channels' secrets under the data directory."""
+    """Keys and channels' secrets under the data directory. Cryptography is loaded with the first of them."""
 
     def __init__(self, data: Path) -> None:
+        from cryptography.fernet import Fernet
+
         self._folder = data / _FOLDER
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._signing = Fernet(self._ensure("signing.key", Fernet.generate_key))
@@ -47,6 +46,7 @@ class Keys:
     @property
     def public_key(self) -> str:
         """The VAPID key that a browser subscribes with."""
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
         from py_vapid import Vapid02  # type: ignore[import-untyped]
 
         point = Vapid02.from_pem(self._pem).public_key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
@@ -65,6 +65,8 @@ class Keys:
 
     def need_ticket(self, text: str, may: str) -> Ticket:
         """The ticket that this hub signed, if it is for this and not too old."""
+        from cryptography.fernet import InvalidToken
+
         try:
             ticket = msgspec.json.decode(self._signing.decrypt(text.encode(), ttl=_VALID_S), type=Ticket)
         except (InvalidToken, msgspec.MsgspecError, UnicodeEncodeError):
@@ -94,6 +96,9 @@ class Keys:
 
 
 def _new_pem() -> bytes:
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
     key = ec.generate_private_key(ec.SECP256R1())
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 

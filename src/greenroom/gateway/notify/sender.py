@@ -7,6 +7,7 @@ import hmac
 import json
 import logging
 from collections.abc import AsyncIterator
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,9 +38,13 @@ class Notifier:
     def __init__(self, hub: Hub, url: str) -> None:
         self._hub = hub
         self.url = url
-        self.keys = Keys(hub.data)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._paid: dict[str, int] = {}
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The hub's keys; a hub that tells nobody anything needs none."""
+        return Keys(self._hub.data)
 
     @contextlib.asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -67,6 +72,7 @@ class Notifier:
     def _begin(self, channel: Channel) -> None:
         if self._hub.store.is_shared and self.keys.get_secret(channel.id) is None:
             return  # it was added at another hub, which knows where it leads
+
         async def react(record: Recorded) -> None:
             await self._react(channel.id, record)
 
