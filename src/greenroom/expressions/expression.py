@@ -29,6 +29,7 @@ RESERVED = frozenset(
 _PLACE = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
 _UNDECLARED = re.compile(r"undeclared reference to '\.?([^']*)'")
 _WORDS = {"and": "&&", "or": "||", "not": "!"}
+_FAILURES = (cel.Type.ERROR, cel.Type.UNKNOWN)
 _NOT_OFFERED = ("format",)
 """Its widths would let a short text ask for any amount of memory."""
 
@@ -61,9 +62,12 @@ class Expression:
             if self._grows:
                 check_growth(self._tree, needed)
             found = self._compiled.eval(data=needed)
-            if found.type() in (cel.Type.ERROR, cel.Type.UNKNOWN):
-                raise ExpressionFailed(_explain_failure(str(found.plain_value())))
-            return _plain(found.plain_value())
+            answer = found.plain_value()
+            if isinstance(answer, bool):  # a failure is a text
+                return answer
+            if found.type() in _FAILURES:
+                raise ExpressionFailed(_explain_failure(str(answer)))
+            return _plain(answer)
         except ExpressionFailed as failed:
             raise ExpressionFailed(f"{self.text}: {failed.message}") from None
         except (RuntimeError, RecursionError, ValueError, TypeError) as error:

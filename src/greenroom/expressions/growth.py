@@ -48,9 +48,10 @@ def measure(value: Any) -> Extent:
                 if "\0" in each:
                     raise ExpressionFailed("a text among its values holds a NUL character")
             elif isinstance(each, dict):
-                size += sum(map(len, each))
+                keys = "".join(each)
+                size += len(keys)
                 following += each.values()
-                if any("\0" in key for key in each):
+                if "\0" in keys:
                     raise ExpressionFailed("a key among its values holds a NUL character")
             elif isinstance(each, list):
                 following += each
