@@ -52,12 +52,10 @@ def staged(folder: Path) -> Iterator[Stage]:
 
 
 def end_node(data: Path) -> None:
-    """End the node of a data directory, if it runs."""
-    lock = data / "node" / "lock"
-    text = lock.read_text().strip() if lock.exists() else ""
-    if text:
-        with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
-            node = psutil.Process(int(text))
-            if "greenroom" in " ".join(node.cmdline()):
-                os.kill(node.pid, signal.SIGTERM)
-                node.wait(20)
+    """End the node of a data directory, if it runs or is just starting."""
+    for process in psutil.process_iter(["cmdline"]):
+        said = process.info["cmdline"] or []
+        if "greenroom" in said and "node" in said and str(data) in said:
+            with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
+                os.kill(process.pid, signal.SIGTERM)
+                process.wait(20)
