@@ -8,7 +8,7 @@ import pytest
 
 from greenroom.gateway.policy_file import read_policy
 from greenroom.log.model import Context
-from greenroom.nouns.agents.profiles import Definition
+from greenroom.nouns.agents.profiles import Definition, read_definition
 from greenroom.nouns.asks.events import AskRaised
 from greenroom.nouns.nodes.model import OrderGiven
 from greenroom.nouns.policy.model import JUDGEMENTS, Judgement, Rule, Verdict, Wanted
@@ -180,3 +180,36 @@ def test_a_run_that_repeats_a_call_for_which_no_leave_is_needed_is_paused_and_as
     assert [type(event) for event in looping(shelf, run, heard, "ord_1", context)] == [RunPaused, OrderGiven, AskRaised]
     assert looping(shelf, run, {"tool": "Read", "input": {"file_path": "b"}}, "ord_1", context) == []
     assert call_digest("mcp__greenroom__msg_wait", {"thread_id": "x"}) == ""
+
+
+def test_an_agent_permission_policy_is_read_as_it_stands() -> None:
+    permissions = {
+        "agentId": "a",
+        "allowedTools": ["Read"],
+        "deniedTools": ["Bash"],
+        "canSpawnChildren": False,
+        "canAccessNetwork": False,
+        "canModifyFiles": False,
+        "canExecuteCommands": False,
+        "maxTokensPerRun": 1000,
+        "maxDurationPerRun": 90_000,
+        "maxConcurrentChildren": 2,
+        "maxDepth": 1,
+        "requireUserApproval": "on_sensitive_tools",
+    }
+    assert read_definition({"driver": "claude", "permissions": permissions}) == Definition(
+        driver="claude",
+        allowed_tools=["Read"],
+        denied_tools=["Bash"],
+        may_spawn=False,
+        may_network=False,
+        may_write=False,
+        may_execute=False,
+        max_tokens=1000,
+        timeout_s=90,
+        max_children=2,
+        max_depth=1,
+        approvals="on_risk",
+    )
+    with pytest.raises(ValueError, match="permissions: canFly is not known"):
+        read_definition({"driver": "claude", "permissions": {"canFly": True}})

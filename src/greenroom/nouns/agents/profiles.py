@@ -11,6 +11,7 @@ from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
 from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.agents.permissions import with_permissions
 
 APPROVALS = ("always", "on_risk", "never", "deny")
 SANDBOXES = ("none", "bwrap")
@@ -157,6 +158,8 @@ class InvitationEnded(Event, frozen=True, kw_only=True):
 
 def read_definition(fields: Any) -> Definition:
     """A definition from what a file holds. A command that is one text is split into words; no shell ever sees it."""
+    if isinstance(fields, dict) and "permissions" in fields:
+        fields = with_permissions(fields)
     if isinstance(fields, dict) and isinstance(fields.get("command"), str):
         try:
             fields = {**fields, "command": shlex.split(fields["command"])}
