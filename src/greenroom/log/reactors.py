@@ -52,10 +52,23 @@ class Inbox:
         self._wake.clear()
         return records if was_whole else None
 
-    async def wait(self, timeout_s: float | None) -> None:
-        """Wait for something to come; raises TimeoutError."""
-        async with asyncio.timeout(timeout_s):
+    async def rest(self) -> bool:
+        """Wait for something to come, for a moment at most; whether it has."""
+        late = asyncio.get_running_loop().call_later(_REST_S, self._wake.set)
+        try:
             await self._wake.wait()
+        finally:
+            late.cancel()
+        return self._has_come()
+
+    async def wait(self) -> None:
+        """Wait for something to come."""
+        while not self._has_come():
+            self._wake.clear()
+            await self._wake.wait()
+
+    def _has_come(self) -> bool:
+        return bool(self._records) or not self._is_whole
 
 
 async def run_reactor(log: Log, reactor: Reactor, errors: "list[str] | None" = None) -> None:
@@ -74,11 +87,9 @@ async def run_reactor(log: Log, reactor: Reactor, errors: "list[str] | None" = N
                 if record.seq > seq:
                     seq = await _react(reactor, record, errors)
                     log.store.note_cursor(reactor.name, seq)
-            try:
-                await inbox.wait(_REST_S)
-            except TimeoutError:
+            if not await inbox.rest():
                 await _move_cursor(log, reactor.name, seq)
-                await inbox.wait(None)
+                await inbox.wait()
     finally:
         inbox.close()
 

@@ -17,6 +17,7 @@ import apsw
 from greenroom.log import sqlite_rows
 from greenroom.log.chain import GENESIS, Raw, link
 from greenroom.log.codec import Codec
+from greenroom.log.commit_thread import CommitThread
 from greenroom.log.directory import FILE, Mark, own
 from greenroom.log.directory import StoreUnusable as StoreUnusable
 from greenroom.log.errors import Unavailable
@@ -170,7 +171,6 @@ class SqliteStore:
         self.codec = Codec(nouns)
         self.tables: tuple[Table[Any], ...] = tuple(table for noun in nouns for table in noun.tables)
         self._lock = own(data)
-        self._threads = ThreadPoolExecutor(1, "greenroom-commit")
         self._readers = ThreadPoolExecutor(2, "greenroom-read")
         self._turn = asyncio.Lock()
         self._noted: dict[str, int] = {}
@@ -187,6 +187,7 @@ class SqliteStore:
             os.close(self._lock)
             raise
         self._tx = SqliteTx(self.writer, self.codec)
+        self._committing = CommitThread(self._commit)
         self.rows = SqlitePresent(self._reader)
 
     def usable(self) -> AbstractContextManager[None]:
@@ -216,7 +217,7 @@ class SqliteStore:
             result = work(self._tx)
             self._tx.finish()
             failpoint("log.before_commit")
-            await self._commit_in_thread()
+            await self._committing.commit()
         except BaseException as error:
             self._rollback()
             if isinstance(error, (apsw.FullError, apsw.IOError)):
@@ -254,15 +255,6 @@ class SqliteStore:
                 await asyncio.sleep(0.05)
             except (apsw.FullError, apsw.IOError) as error:
                 raise Unavailable("storage_full", f"The disk cannot be written ({error}).", 5) from error
-
-    async def _commit_in_thread(self) -> None:
-        """Commit; who is cancelled meanwhile still sees it through, because nobody else could."""
-        committing = asyncio.get_running_loop().run_in_executor(self._threads, self._commit)
-        try:
-            await asyncio.shield(committing)
-        except asyncio.CancelledError:
-            await asyncio.wait([committing])
-            raise
 
     def _commit(self) -> None:
         self.writer.execute("COMMIT")
@@ -357,7 +349,7 @@ class SqliteStore:
         if self._noted:
             with contextlib.suppress(Unavailable):  # then reactors see once more what they have seen
                 await self.write(lambda _: None)
-        self._threads.shutdown(wait=True)
+        self._committing.close()
         self._readers.shutdown(wait=True)
         self._reader.close()
         self.writer.close()
