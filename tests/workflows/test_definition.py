@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.nouns.workflows import definition as d
+from greenroom.nouns.workflows.checking.check import Known, check
 from greenroom.nouns.workflows.checking.problems import BadWorkflow
 from greenroom.nouns.workflows.reading.load import parse_text, read_plain
 from greenroom.nouns.workflows.reading.marked import read_marked, unmark
@@ -132,3 +133,11 @@ def test_any_definition_comes_back_the_same_from_json_and_from_the_loader(defini
     assert msgspec.json.decode(data, type=d.Definition) == definition
     assert CHECKER.is_valid(json.loads(data))
     assert read_plain(json.loads(data)) == definition
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(definitions)
+def test_any_definition_can_be_checked(definition: d.Definition) -> None:
+    for problem in check(definition, Known(profiles=frozenset(("p",)), workflows=frozenset())):
+        assert problem.message
+        assert problem.remedy

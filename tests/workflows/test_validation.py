@@ -6,6 +6,7 @@ from greenroom.log.errors import Refused
 from greenroom.nouns.workflows.checking.check import Known
 from greenroom.nouns.workflows.checking.problems import BadWorkflow, Problem
 from greenroom.nouns.workflows.inputs import parse_input, read_inputs
+from greenroom.nouns.workflows.output_schema import bad_schema, validator_of
 from greenroom.nouns.workflows.reading.load import load_text
 
 KNOWN = Known(
@@ -46,6 +47,8 @@ def problems(text: str) -> list[Problem]:
         ("id: b, profile: coder, prompt: x, reuse_agent: q", "agent_not_kept", "keep_agent: true"),
         ("id: b, profile: coder, prompt: x, output_schema: {type: objekt}", "bad_schema", "objekt"),
         ("id: b, profile: coder, prompt: x, output_schema: {$ref: 'http://a/b'}", "bad_schema", "another document"),
+        ("id: b, profile: coder, prompt: x, output_schema: {pattern: '(a)\\1'}", "bad_schema", "linear time"),
+        ("id: b, profile: coder, prompt: x, output_schema: {patternProperties: {}}", "bad_schema", "not taken"),
         ("id: b, profile: coder, prompt: x, level: arbitrated", "wrong_value", "stakeholders"),
         ("id: b, profile: coder, prompt: x, retry: {max: 1000}", "wrong_value", "from 0 to 100"),
         ("id: b, profile: coder, prompt: x, wait: 3", "wrong_kind", "two steps"),
@@ -172,3 +175,11 @@ def test_inputs_are_checked_and_defaults_filled_in() -> None:
     assert parse_input(definition, "c", '["x"]') == ["x"]
     with pytest.raises(Refused):
         parse_input(definition, "a", "three")
+
+
+def test_no_answer_makes_its_check_take_for_ever() -> None:
+    schema = {"type": "object", "properties": {"word": {"type": "string", "pattern": "^(a+)+$"}}}
+    assert not bad_schema(schema)
+    validator = validator_of(schema)
+    assert validator.is_valid({"word": "aaa"})
+    assert not validator.is_valid({"word": "a" * 100_000 + "!"})

@@ -1,6 +1,5 @@
 """Checks each part of a workflow by itself: ids, numbers, kinds of steps, defaults of inputs, schemas."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -10,9 +9,9 @@ from greenroom.nouns.workflows.checking.problems import Path, Problem
 from greenroom.nouns.workflows.definition import Definition, Input, Level, Step, Wait
 from greenroom.nouns.workflows.inputs import check_value
 from greenroom.nouns.workflows.names import EVERYWHERE
+from greenroom.nouns.workflows.output_schema import bad_schema
 
 MAX_STEPS = 5000
-MAX_SCHEMA = 20_000
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _WORK = ("prompt", "workflow", "wait", "set")
@@ -157,38 +156,6 @@ def _level(level: Level) -> Iterator[Told]:
 
 
 def _schema(schema: dict[str, Any] | None) -> Iterator[Told]:
-    if schema is None:
-        return
-    import jsonschema  # it takes long to load, and few steps have one
-
-    try:
-        size = len(json.dumps(schema))
-    except RecursionError:
-        size = MAX_SCHEMA + 1
-    if size > MAX_SCHEMA:
-        yield "bad_schema", "its output_schema is too large", "write a simpler one", ("output_schema",)
-        return
-    try:
-        jsonschema.Draft202012Validator.check_schema(schema)
-    except jsonschema.SchemaError as error:
-        place = "/".join(map(str, error.absolute_path))
-        message = f"its output_schema is no JSON Schema: {error.message[:200]}" + (f" at {place}" if place else "")
-        yield "bad_schema", message, "see json-schema.org, or leave it out", ("output_schema",)
-    if any(not ref.startswith("#") for ref in _find_refs(schema)):
-        yield (
-            "bad_schema",
-            "its output_schema refers to another document",
-            "write it out, or use #/$defs",
-            ("output_schema",),
-        )
-
-
-def _find_refs(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        for key, value in schema.items():
-            if key in ("$ref", "$dynamicRef") and isinstance(value, str):
-                yield value
-            yield from _find_refs(value)
-    elif isinstance(schema, list):
-        for value in schema:
-            yield from _find_refs(value)
+    wrong = bad_schema(schema) if schema is not None else ""
+    if wrong:
+        yield "bad_schema", f"its output_schema {wrong}", "see json-schema.org, or leave it out", ("output_schema",)

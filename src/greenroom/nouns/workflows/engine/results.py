@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from greenroom.nouns.runs.model import Run
+from greenroom.nouns.workflows.output_schema import validator_of
 
 MOST_CHARS = 1_000_000
 _MOST_PIECES = 100
@@ -72,7 +73,4 @@ def _wrong_with(value: Any, schema: dict[str, Any]) -> str | None:
 
 @functools.lru_cache(maxsize=256)
 def _validator(schema: str) -> Any:
-    import jsonschema  # it takes long to load, and few steps have one
-
-    given = json.loads(schema)
-    return jsonschema.validators.validator_for(given)(given)
+    return validator_of(json.loads(schema))
