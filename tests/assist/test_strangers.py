@@ -87,3 +87,27 @@ def test_a_nickname_is_shown_on_one_line_and_proves_nothing(hub: HubProcess) -> 
         assert name.startswith("operator") and len(name) == 64 and name.isprintable()
         with Device(hub, token, "operator") as other:
             assert other.id != device.id
+
+
+def test_leave_is_given_by_people_alone_and_by_one_word(hub: HubProcess) -> None:
+    """AP-13: a token that agents ask with too neither sees nor answers what waits for leave."""
+    shared, people = room_token(hub, "kitchen"), room_token(hub, "kitchen", "answer")
+    operator = {"Authorization": f"Bearer {hub.token}"}
+    with Device(hub, shared, "agent") as agent, Device(hub, people, "cook") as cook:
+        agent.hear("UserConnectionStatusNotification")
+        states = []
+        for words in ("sure, why not", "approve"):
+            body = {"kind": "gate", "title": "Light the stove?", "room": "kitchen"}
+            ask = httpx.post(f"{hub.url}/api/asks", json=body, headers=operator).json()
+            asked = cook.hear("AskQuestion")
+            assert [option.label for option in asked.AskQuestionRequest.Request.Questions[0].options] == [
+                "approve",
+                "deny",
+            ]
+            assert agent.valid(ask["id"]) == {ask["id"]: False}
+            agent.say(asked, "approve")
+            assert agent.online() == ["agent", "cook"]
+            cook.say(asked, words)
+            assert cook.valid(ask["id"]) == {ask["id"]: False}
+            states.append(httpx.get(f"{hub.url}/api/asks/{ask['id']}", headers=operator).json()["answer"]["verdict"])
+        assert states == ["deny", "approve"]

@@ -12,7 +12,6 @@ import msgspec
 from greenroom.log.errors import Refused
 
 _FOLDER = "notify"
-_SUBJECT = "mailto:greenroom@localhost.invalid"
 _VALID_S = 86_400
 
 
@@ -52,12 +51,12 @@ class Keys:
         point = Vapid02.from_pem(self._pem).public_key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
         return base64.urlsafe_b64encode(point).rstrip(b"=").decode()
 
-    def push_headers(self, endpoint: str) -> dict[str, str]:
-        """What proves to a push service that it is this hub that sends."""
+    def push_headers(self, endpoint: str, contact: str) -> dict[str, str]:
+        """What proves to a push service that it is this hub that sends, and whom to write to about it."""
         from py_vapid import Vapid02
 
         parts = urlsplit(endpoint)
-        signed = Vapid02.from_pem(self._pem).sign({"sub": _SUBJECT, "aud": f"{parts.scheme}://{parts.netloc}"})
+        signed = Vapid02.from_pem(self._pem).sign({"sub": contact, "aud": f"{parts.scheme}://{parts.netloc}"})
         return {str(name): str(value) for name, value in signed.items()}
 
     def sign(self, ticket: Ticket) -> str:

@@ -163,7 +163,7 @@ class Notifier:
         except (WebPushException, ValueError, KeyError) as error:
             raise NotSent(f"the browser's keys cannot be used ({error})", 410) from error
         headers = {
-            **self.keys.push_headers(subscription["endpoint"]),
+            **self.keys.push_headers(subscription["endpoint"], self._hub.settings.push_contact),
             "content-encoding": "aes128gcm",
             "content-type": "application/octet-stream",
             "ttl": "3600",
