@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -8,7 +8,8 @@ import vue from '@vitejs/plugin-vue'
 import { defineConfig, type Plugin } from 'vite'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
-const out = join(here, '../src/greenroom/page')
+const page = join(here, '../src/greenroom/page')
+const out = join(here, `../build/page-${process.pid}`)
 const hub = process.env.GREENROOM_URL ?? 'http://127.0.0.1:39765'
 
 /** Lists the panels for the hub, which serves the page at their paths, and puts a compressed copy beside every text. */
@@ -28,6 +29,11 @@ function forTheHub(): Plugin {
         writeFileSync(`${path}.gz`, gzipSync(text, { level: 9 }))
       }
       writeFileSync(join(out, 'panels.json'), JSON.stringify(readdirSync(join(here, 'src/panels')).sort()))
+      // A hub that runs sees the whole of the old page or the whole of the new one.
+      const old = `${out}-old`
+      if (existsSync(page)) renameSync(page, old)
+      renameSync(out, page)
+      rmSync(old, { recursive: true, force: true })
     },
   }
 }

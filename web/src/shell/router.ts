@@ -24,9 +24,12 @@ useRouterForGo(router)
 // Whoever may only answer, as the people of a room do, has the inbox for a home.
 router.beforeEach((to) => (to.meta.panel === 'home' && me.known && !may('read') ? '/inbox' : true))
 
-router.onError(async (error) => {
+router.onError(async (error, to) => {
   // A part of the page that cannot be loaded: the login has ended, or the hub was upgraded meanwhile.
   const known = await fetch('/api/me').catch(() => null)
   if (known?.status === 401) toLogin()
-  else fail(error)
+  else if (known?.ok && sessionStorage.getItem('greenroom.reloaded') !== to.fullPath) {
+    sessionStorage.setItem('greenroom.reloaded', to.fullPath)
+    location.assign(to.fullPath)
+  } else fail(error)
 })
