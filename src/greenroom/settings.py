@@ -70,6 +70,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long before its deadline an ask is warned of; at most half of the time it has."""
     max_open_asks: int = 50
     """How many asks of one agent, or of one room's agents, may wait for people at once."""
+    public_url: str = ""
+    """Where people reach this hub from elsewhere (https://...), for links in notifications; else where it listens."""
     push_contact: str = "mailto:operator@example.org"
     """Whom a push service writes to when something is wrong with what this hub sends: mailto: or https:."""
     notify_hosts: list[str] = []

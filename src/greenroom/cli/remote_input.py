@@ -7,14 +7,16 @@ import os
 import platform
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from typing import Any
 
-from greenroom.cli.client import add_options, open_client
+from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
 from greenroom.cli.terminal import line, say, show_json
 from greenroom.log.errors import Refused
 
 _WAIT_S = 25
+_AGAIN_S = 3
 _TYPE_S = 60
 _APPLE = 'on run argv\ntell application "System Events" to keystroke (item 1 of argv)\nend run'
 _WINDOWS = (
@@ -75,20 +77,36 @@ def follow(args: argparse.Namespace) -> int:
     """Type what is sent, until it is stopped; stopping it switches the device off."""
     program = find_typist()
     client = open_client(args)
-    receiver = client.post("input", "receivers", body={"name": platform.node()[:100]})
-    if args.json:
-        show_json(receiver)
-    else:
-        say(f"This device types what you send to it, by {line(program)}. Stop it with Ctrl-C.")
-        say(f"From a device with another login, send it to the code {line(receiver['code'])}.")
+    receiver = switch_on(client, program, args.json)
     try:
         while True:
-            heard = client.get("input", "receivers", receiver["id"], timeout_s=_WAIT_S + 15, for_s=_WAIT_S)
+            try:
+                heard = client.get("input", "receivers", receiver["id"], timeout_s=_WAIT_S + 15, for_s=_WAIT_S)
+            except HubUnreachable as error:
+                say(f"{line(error)} It is tried again.")
+                time.sleep(_AGAIN_S)
+                continue
+            except Refused as no:
+                if no.code != "receiver_not_found":
+                    raise
+                receiver = switch_on(client, program, args.json)  # the hub was away, and has forgotten it
+                continue
             for text in heard["texts"]:
                 type_text(program, text)
                 say(f"typed {len(text)} characters")
     finally:
         client.delete("input", "receivers", receiver["id"])
+
+
+def switch_on(client: Client, program: str, as_json: bool) -> dict[str, Any]:
+    """Have the hub send here what is to be typed."""
+    receiver: dict[str, Any] = client.post("input", "receivers", body={"name": platform.node()[:100]})
+    if as_json:
+        show_json(receiver)
+    else:
+        say(f"This device types what you send to it, by {line(program)}. Stop it with Ctrl-C.")
+        say(f"From a device with another login, send it to the code {line(receiver['code'])}.")
+    return receiver
 
 
 def find_typist(env: Mapping[str, str] = os.environ, system: str = platform.system()) -> str:

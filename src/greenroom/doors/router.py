@@ -40,7 +40,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     assist = AssistDoor(hub)
     endpoints += [*assist.endpoints(), *people.endpoints(assist)]
     endpoints += chat.ENDPOINTS
-    notifier = Notifier(hub, url_of(hub.settings, hub.settings.port))
+    notifier = Notifier(hub, hub.settings.public_url.rstrip("/") or url_of(hub.settings, hub.settings.port))
     endpoints += [*notify.endpoints(notifier), *remote_input.endpoints()]
     endpoints += rest.endpoints(hub, endpoints)
     links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
