@@ -49,3 +49,13 @@ def test_an_idle_agent_is_put_to_sleep_and_wakes_with_its_memory(stage: Stage) -
     again = stage.done("RECALL", profile="short", agent="dot")
     assert again["agent_id"] == first["agent_id"]
     assert "prompts: 2" in again["output"]
+
+
+def test_a_kept_agent_is_started_anew_when_its_profile_wants_another_process(stage: Stage) -> None:
+    ready(stage)
+    stage.profile("changing", approvals="never", env={"COLOUR": "red"})
+    stage.done("SAY one", profile="changing", keep_as="ann")
+    stage.profile("changing", approvals="never", env={"COLOUR": "green"})
+    run = stage.done("SHELL echo $COLOUR", profile="changing", agent="ann")
+    (call,) = stage.api.get(f"/api/runs/{run['id']}/calls").json()
+    assert call["output"].strip() == "green"

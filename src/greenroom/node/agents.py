@@ -15,13 +15,13 @@ from greenroom.node.gate import Gate
 from greenroom.node.hearing import Hearing, Show, Tell
 from greenroom.node.processes import Spawner
 from greenroom.node.sandbox import sandbox_for
+from greenroom.node.seats import AgentSeat
 from greenroom.node.surroundings import clear_away, make_opening
-from greenroom.node.terminals import COLUMNS, ROWS, Pace, ShownTerminal
+from greenroom.node.terminals import Pace
 from greenroom.node.trees import end_tree, family
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.nouns.asks.model import Subject
 from greenroom.runtimes.contract import (
-    Attachable,
     Died,
     Driver,
     Opened,
@@ -33,11 +33,15 @@ from greenroom.runtimes.contract import (
     Session,
     TurnEnded,
 )
-from greenroom.runtimes.transports.pty import TerminalLine
 
 logger = logging.getLogger(__name__)
 _CANCEL_S = 5.0
 _CLOSE_S = 15.0
+_STARTED_WITH = (
+    *("driver", "command", "directory", "worktree", "env", "pass_env"),
+    *("sandbox", "model", "instructions", "options"),
+)
+"""What of a profile is settled when an agent's process is started."""
 
 
 class HeldAgent:
@@ -53,13 +57,7 @@ class HeldAgent:
         self.idle_since = time.monotonic()
         self.idle_s = 0
         self.spawner = Spawner(f"{family(folder)}.{new_id('tree')}")
-        self.beside = Spawner(f"{family(folder)}.{new_id('tree')}")
-        """For the runtime's own terminal program, which ends without the agent."""
-        self.terminal: ShownTerminal | None = None
-        self._show = show
-        self._pace = pace
-        self._is_watched = False
-        self._is_beside = False
+        self.seat = AgentSeat(agent_id, f"{family(folder)}.{new_id('tree')}", show, pace)
         self._opening: Opening | None = None
         self._folder = folder
         self._hearing = Hearing(agent_id, tell, show)
@@ -76,6 +74,7 @@ class HeldAgent:
         self._opened: Opened | None = None
         self._credential: str | None = None
         self._definition: Definition | None = None
+        self._started_with: dict[str, Any] = {}
         self._is_ending = False
         self._busy = asyncio.Lock()
         """Orders are carried out one by one: only a cancel does not wait for the one that is under way."""
@@ -83,7 +82,7 @@ class HeldAgent:
     @property
     def is_gone(self) -> bool:
         """Whether nothing is left of it that would have to be held."""
-        is_held = self._busy.locked() or self._is_watched or self._reading is not None
+        is_held = self._busy.locked() or self.seat.is_watched or self._reading is not None
         return not is_held and self.session is None and self.run_id is None
 
     @property
@@ -95,8 +94,8 @@ class HeldAgent:
     ) -> None:
         """Put the agent to work, opening or resuming its session if it has none."""
         async with self._busy:
-            if self._is_ending:
-                await self._end()
+            if self._is_ending or (self.session is not None and self._started_with != _start_of(order)):
+                await self._end()  # the profile may want another sandbox now: a process keeps what it was started in
             if is_cancelled():  # from here on `cancel` finds the run
                 return
             self.run_id, self.keep = order.run, bool(order.body.get("keep"))
@@ -132,7 +131,7 @@ class HeldAgent:
     async def _open(
         self, order: frames.Ordered, definition: Definition, driver: Driver, mcp_url: str, env: dict[str, str]
     ) -> None:
-        self._definition, self._credential = definition, order.credential
+        self._definition, self._credential, self._started_with = definition, order.credential, _start_of(order)
         opening = await asyncio.to_thread(make_opening, self._folder, self.agent_id, order, definition, mcp_url, env)
         own = [opening.scratch, opening.directory]
         self.spawner.sandbox = sandbox_for(definition.sandbox, self._folder, env.get("HOME"), own)
@@ -149,8 +148,8 @@ class HeldAgent:
         finally:
             self._being_opened = None
         self.session, self._opening = session, opening
-        await self._seat(session)
         self._reading = asyncio.create_task(self._read(session), name=f"agent {self.agent_id}")
+        await self.seat.opened(session, opening, self.spawner.sandbox)
 
     async def _failed(self, error: str) -> None:
         self._hearing.note(self.run_id, TurnEnded(reason="failed", error=error))
@@ -179,9 +178,11 @@ class HeldAgent:
             self._is_ending = True
             self.run_id = self.session = self._opened = None
             self._turn.set()
-            await self._clear_away()
-            self._reading = None
-            self._is_ending = False
+            try:
+                await self._clear_away()
+            finally:
+                self._reading = None
+                self._is_ending = False
 
     async def _permission_asked(self, asked: PermissionAsked) -> None:
         """Tell the hub what would run, and keep it, so that nothing else runs."""
@@ -209,10 +210,10 @@ class HeldAgent:
             self._is_ending = True  # whoever comes with another run meanwhile waits for the end
             await self._close(session)
 
-    async def steer(self, text: str) -> None:
+    async def steer(self, run_id: str, text: str) -> None:
         """Say something to the agent at work: into the turn where its runtime can, else as the next prompt."""
         async with self._busy:
-            if self.session is None or self.run_id is None:
+            if self.session is None or self.run_id != run_id:
                 return
             if self._turn.is_set():
                 self._turn.clear()
@@ -233,17 +234,18 @@ class HeldAgent:
             arguments = body.get("arguments")
             await self.session.decide(native, body["decision"], text=body.get("text") or "", arguments=arguments)
 
-    async def pause(self) -> None:
+    async def pause(self, run_id: str) -> None:
         """Stop the turn but not the run: a person decides whether it goes on."""
         async with self._busy:
+            if self.session is None or self.run_id != run_id:
+                return
             self._paused = True
-            if self.session is not None:
-                await self.session.cancel()
+            await self.session.cancel()
 
-    async def go_on(self) -> None:
+    async def go_on(self, run_id: str) -> None:
         """Let a paused run go on, once the pause has reached the agent."""
         async with self._busy:
-            if self.session is None or self.run_id is None:
+            if self.session is None or self.run_id != run_id:
                 return
             try:
                 async with asyncio.timeout(_CANCEL_S):
@@ -276,68 +278,17 @@ class HeldAgent:
             logger.warning("agent %s did not stop: its processes are ended", self.agent_id)
             await self._kill()
 
-    async def _seat(self, session: Session) -> None:
-        """Give a session that lives in a terminal its screen."""
-        if isinstance(session, Seated):
-            if self.terminal is not None:
-                await self.terminal.forget()
-            self.terminal = ShownTerminal(session.seat(), self._show_terminal, self._pace)
-            self.terminal.watch(self._is_watched)
-
-    def _show_terminal(self, kind: str, data: Any) -> bool:
-        return self._show(self.agent_id, kind, data)
-
-    async def watch(self, on: bool) -> None:
-        """Somebody looks, or nobody does any more: at its terminal, or at the one its runtime opens beside it."""
-        self._is_watched = on
-        if on and self.terminal is None:
-            await self._sit_beside()
-        if self.terminal is not None:
-            self.terminal.watch(on)
-            if not on and self._is_beside:
-                await self._leave_beside()
-        elif on:
-            self._show(self.agent_id, "none", None)
-
-    async def _sit_beside(self) -> None:
-        session, opening = self.session, self._opening
-        beside = session.attach_command() if isinstance(session, Attachable) else None
-        if beside is None or opening is None:
-            return
-        self.beside.sandbox = self.spawner.sandbox
-        env = {**opening.env, **beside.env}
-        try:
-            child = await self.beside.spawn_terminal(beside.command, opening.directory, env, ROWS, COLUMNS)
-        except (OSError, ValueError) as error:
-            logger.warning("agent %s: its terminal program cannot be started: %s", self.agent_id, error)
-            return
-        self._is_beside = True
-        self.terminal = ShownTerminal(TerminalLine(child), self._show_terminal, self._pace)
-
-    async def _leave_beside(self) -> None:
-        terminal, self.terminal, self._is_beside = self.terminal, None, False
-        if terminal is not None:
-            await terminal.close()
-
-    def typed(self, frame: frames.Typed) -> None:
-        """Keys from whoever sits at its terminal, or its new size."""
-        if self.terminal is None:
-            return
-        if frame.rows and frame.columns:
-            self.terminal.resize(frame.rows, frame.columns)
-        if frame.data:
-            self.terminal.type(frame.data)
-
     async def finish(self, run_id: str, text: str) -> None:
         """The agent has said through the hub that it is done, and what it has done."""
         if self.run_id == run_id and isinstance(self.session, Seated):
             self._hearing.note(run_id, Said(text=text))
             await self.session.finish()
 
-    async def close(self) -> None:
+    async def close(self, *, if_idle: bool = False) -> None:
         """End the agent's process and all it started; it can be resumed later."""
         async with self._busy:
-            await self._end()
+            if not if_idle or self.run_id is None:
+                await self._end()
 
     async def _end(self) -> None:
         reading = self._reading
@@ -362,7 +313,11 @@ class HeldAgent:
         await asyncio.to_thread(end_tree, self.spawner.mark)
 
     async def _clear_away(self) -> None:
-        if self._is_beside:
-            await self._leave_beside()
+        await self.seat.closed()
         await self._kill()
         await asyncio.to_thread(clear_away, self._folder, self.agent_id, self._definition, self.keep)
+
+
+def _start_of(order: frames.Ordered) -> dict[str, Any]:
+    definition = order.body.get("definition") or {}
+    return {name: definition[name] for name in _STARTED_WITH if name in definition}

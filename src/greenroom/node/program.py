@@ -140,7 +140,7 @@ class NodeProgram:
                 self._watch(frame.agent, on=frame.on)
             case frames.Typed():
                 if frame.agent in self._agents:
-                    self._agents[frame.agent].typed(frame)
+                    self._agents[frame.agent].seat.typed(frame)
             case frames.Stopping():
                 self._is_unneeded = True
             case _:
@@ -158,19 +158,19 @@ class NodeProgram:
                 case "start":
                     await self._start(order)
                 case "steer" if agent:
-                    await agent.steer(str(order.body.get("text") or ""))
+                    await agent.steer(order.run, str(order.body.get("text") or ""))
                 case "decide" if agent:
                     await agent.decide(order.body)
                 case "cancel" if agent:
                     await agent.cancel(order.run)
                 case "pause" if agent:
-                    await agent.pause()
+                    await agent.pause(order.run)
                 case "go_on" if agent:
-                    await agent.go_on()
+                    await agent.go_on(order.run)
                 case "finish" if agent:
                     await agent.finish(order.run, str(order.body.get("text") or ""))
                 case "end" if agent:
-                    await agent.close()
+                    await agent.close(if_idle=True)
                 case _:
                     logger.info("order %s (%s) finds no agent", order.id, order.what)
         except OSError as error:
@@ -188,7 +188,7 @@ class NodeProgram:
             agent = HeldAgent(order.agent, self._folder, self._tell, self._show, self._outbox.room, self._pace)
             self._agents[order.agent] = agent
             if order.agent in self._watched:
-                await agent.watch(on=True)
+                await agent.seat.watch(on=True)
         await agent.start(order, driver, self._mcp_url, dict(os.environ), lambda: self._outbox.is_cancelled(order.run))
 
     def _tell(self, run_id: str, heard: dict[str, Any]) -> None:
@@ -207,7 +207,7 @@ class NodeProgram:
         (self._watched.add if on else self._watched.discard)(agent_id)
         agent = self._agents.get(agent_id)
         if agent is not None:
-            self._do(agent.watch(on))
+            self._do(agent.seat.watch(on))
         elif on:
             self._show(agent_id, "none", None)
 
@@ -221,7 +221,7 @@ class NodeProgram:
                 if agent.is_gone:
                     del self._agents[agent.agent_id]
                 elif agent.is_idle and now - agent.idle_since > agent.idle_s:
-                    self._do(agent.close())
+                    self._do(agent.close(if_idle=True))
             if now - forgotten > _FORGET_S:
                 self._outbox.forget_orders()
                 forgotten = now

@@ -53,6 +53,11 @@ class ShownTerminal:
         self._code: int | None = None
         self._is_over = False
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the program has ended."""
+        return self._is_over
+
     def watch(self, on: bool) -> None:
         """Somebody looks: show the whole screen, then what changes; or nobody does any more."""
         self.is_watched = on

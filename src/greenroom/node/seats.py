@@ -1,0 +1,99 @@
+"""Where people sit at one agent: at the terminal it lives in, or at the one that its runtime opens beside it."""
+
+import asyncio
+import logging
+from typing import Any
+
+from greenroom.gateway import frames
+from greenroom.node.hearing import Show
+from greenroom.node.processes import Spawner
+from greenroom.node.sandbox import Sandbox
+from greenroom.node.terminals import COLUMNS, ROWS, Pace, ShownTerminal
+from greenroom.runtimes.contract import Attachable, Opening, Seated, Session
+from greenroom.runtimes.transports.pty import TerminalLine
+
+logger = logging.getLogger(__name__)
+
+
+class AgentSeat:
+    """One agent's. Who comes and goes while a program is being started finds it as it was left last."""
+
+    def __init__(self, agent_id: str, mark: str, show: Show, pace: Pace) -> None:
+        self._agent_id = agent_id
+        self._show = show
+        self._pace = pace
+        self._spawner = Spawner(mark)
+        """For the program beside the agent, which ends without it."""
+        self._session: Session | None = None
+        self._opening: Opening | None = None
+        self._terminal: ShownTerminal | None = None
+        self._is_beside = False
+        self._settling = asyncio.Lock()
+        self.is_watched = False
+
+    async def opened(self, session: Session, opening: Opening, sandbox: Sandbox | None) -> None:
+        """The agent has a session: whoever looks already gets to see it."""
+        async with self._settling:
+            self._session, self._opening, self._spawner.sandbox = session, opening, sandbox
+            if isinstance(session, Seated):
+                if self._terminal is not None:
+                    await self._terminal.forget()
+                self._terminal = ShownTerminal(session.seat(), self._show_terminal, self._pace)
+                self._terminal.watch(self.is_watched)
+                return
+        if self.is_watched:
+            await self._settle()
+
+    async def closed(self) -> None:
+        """The agent has none any more; the last screen of its own terminal can still be looked at."""
+        async with self._settling:
+            self._session = None
+            if self._is_beside:
+                await self._leave()
+
+    async def watch(self, on: bool) -> None:
+        """Somebody looks, or nobody does any more."""
+        self.is_watched = on
+        await self._settle()
+
+    async def _settle(self) -> None:
+        """Bring what runs in line with whether anybody looks now."""
+        async with self._settling:
+            if self._is_beside and (not self.is_watched or (self._terminal is not None and self._terminal.is_over)):
+                await self._leave()
+            if self.is_watched and self._terminal is None:
+                await self._sit()
+            if self._terminal is not None:
+                self._terminal.watch(self.is_watched)
+            elif self.is_watched:
+                self._show(self._agent_id, "none", None)
+
+    async def _sit(self) -> None:
+        beside = self._session.attach_command() if isinstance(self._session, Attachable) else None
+        if beside is None or self._opening is None:
+            return
+        env = {**self._opening.env, **beside.env}
+        try:
+            child = await self._spawner.spawn_terminal(beside.command, self._opening.directory, env, ROWS, COLUMNS)
+        except (OSError, ValueError) as error:
+            logger.warning("agent %s: its terminal program cannot be started: %s", self._agent_id, error)
+            return
+        self._is_beside = True
+        self._terminal = ShownTerminal(TerminalLine(child), self._show_terminal, self._pace)
+
+    async def _leave(self) -> None:
+        terminal, self._terminal, self._is_beside = self._terminal, None, False
+        if terminal is not None:
+            await terminal.close()
+
+    def typed(self, frame: frames.Typed) -> None:
+        """Keys from whoever sits there, or the terminal's new size."""
+        if self._terminal is None:
+            return
+        if frame.rows and frame.columns:
+            self._terminal.resize(frame.rows, frame.columns)
+        if frame.data:
+            self._terminal.type(frame.data)
+
+    def _show_terminal(self, kind: str, data: Any) -> bool:
+        return self._show(self._agent_id, kind, data)
