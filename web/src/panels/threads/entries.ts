@@ -31,7 +31,17 @@ export function rowOf(thread: string, shown: Shown): Message {
   } as Message
 }
 
-const ofMessage = (message: Message): Entry => ({ key: message.id, at: message.created_at, kind: 'message', message })
+const known = new WeakMap<Message, Entry>()
+
+/** The same entry for the same message, however often the list is put together. */
+function ofMessage(message: Message): Entry {
+  let entry = known.get(message)
+  if (!entry) {
+    entry = { key: message.id, at: message.created_at, kind: 'message', message }
+    known.set(message, entry)
+  }
+  return entry
+}
 
 /** Cards go between the messages by their time. Both lists come in order. */
 export function merge(messages: Message[], cards: Entry[]): Entry[] {
