@@ -63,6 +63,8 @@ class Course:
         self.plan = plan
         self.now = now
         self.board = Overlay(board)
+        self.is_whole_tree = False
+        """Whether the runs below this one are ended together with it."""
         self.events: list[Event] = []
         self.todo: deque[tuple[str, str, Any]] = deque()
 

@@ -223,5 +223,7 @@ def cancel(course: Course, step: WorkflowStep, reason: str) -> None:
 
 def abandon(course: Course, step: WorkflowStep, reason: str) -> None:
     """Have what a step waits for outside ended."""
+    if course.is_whole_tree and (step.waits_for or "").startswith("workflow "):
+        return
     if step.waits_for is not None and step.waits_for.startswith(OUTSIDE):
         course.emit(EndingWanted(run_id=course.run.id, step=step.id, what=step.waits_for, reason=reason[:500]))

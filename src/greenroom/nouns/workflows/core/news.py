@@ -99,6 +99,8 @@ class Stop(News, frozen=True, kw_only=True):
 
     verdict: str = "cancelled"
     error: str | None = None
+    cascade: bool = False
+    """Whether the runs below it are told so too; else each is ended for itself."""
 
 
 class Retry(News, frozen=True, kw_only=True):

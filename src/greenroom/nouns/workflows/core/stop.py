@@ -37,6 +37,7 @@ def resume(course: Course, news: Resume) -> None:
 
 
 def stop_wished(course: Course, news: Stop) -> None:
+    course.is_whole_tree = news.cascade
     stop(course, "", (news.verdict, news.error))
 
 
