@@ -38,4 +38,7 @@ async def die() -> str:
 
 if __name__ == "__main__":
     (desk / "pid").write_text(str(os.getpid()))
-    server.run("stdio")
+    if sys.argv[2:]:
+        server.run("streamable-http", port=int(sys.argv[2]))
+    else:
+        server.run("stdio")

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import shlex
 import signal
+import socket
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -15,6 +18,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from greenroom.testing.hub_process import HubProcess, eventually
+from tests.cli.shell import done, greenroom
 
 SERVER = str(Path(__file__).with_name("notebook_server.py"))
 _LIMIT_S = 60.0
@@ -26,6 +30,11 @@ class Notebook:
     def __init__(self, hub: HubProcess, api: httpx.Client, desk: Path) -> None:
         self.hub, self.api, self.desk = hub, api, desk
         desk.mkdir(exist_ok=True)
+
+    def restart(self) -> None:
+        """The hub is back, on the same port or another."""
+        self.hub.start()
+        self.api.base_url = httpx.URL(self.hub.url)
 
     def register(self, **fields: Any) -> None:
         command = [sys.executable, SERVER, str(self.desk)]
@@ -155,7 +164,53 @@ def test_a_caller_that_comes_back_finds_its_ask_and_the_call_runs_once(book: Not
     assert book.open_asks() == []
 
 
+def test_a_call_that_waits_outlives_the_hub(book: Notebook) -> None:
+    """AP-12"""
+    book.register()
+    book.until_up("write")
+    token = book.agent()
+
+    async def leave(client: Client) -> None:
+        call = asyncio.ensure_future(client.call_tool("book__write", {"line": "kept"}))
+        await asyncio.to_thread(book.asked)
+        call.cancel()
+
+    book.play(token, leave)
+    first = book.asked()["id"]
+    book.hub.kill()
+    book.restart()
+    eventually(lambda: book.shown()["server"].get("state") == "up", _LIMIT_S)
+    assert book.lines == []
+
+    async def come_back(client: Client) -> Any:
+        return await answered(book, text(client, "book__write", line="kept"), verdict="approve")
+
+    assert [ask["id"] for ask in book.open_asks()] == [first]
+    assert book.play(token, come_back) == (False, "wrote kept")
+    assert book.lines == ["kept"]
+    assert book.open_asks() == []
+
+
+def test_a_server_is_reached_by_its_address(book: Notebook) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = found.getsockname()[1]
+    command = [sys.executable, SERVER, str(book.desk), str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            definition = {"url": f"http://127.0.0.1:{port}/mcp", "risks": {"*": "low"}}
+            assert book.api.put("/api/servers/book", json=definition).status_code == 200
+            book.until_up("write")
+            assert book.play(book.agent(), lambda client: text(client, "book__write", line="far")) == (
+                False,
+                "wrote far",
+            )
+        finally:
+            server.terminate()
+    assert book.lines == ["far"]
+
+
 def test_the_operators_word_on_risk_and_the_rules_decide(book: Notebook) -> None:
+    """AP-04"""
     book.register(risks={"read": "low"})
     book.until_up("write", "read")
     token = book.agent()
@@ -235,6 +290,27 @@ def test_only_profiles_that_are_named_see_the_tools(book: Notebook) -> None:
     missing = book.play(token, lambda client: _refused(client, "book__nothing", line="x"))
     assert unknown.replace("write", "nothing") == missing
     assert book.lines == []
+
+
+def test_servers_are_looked_after_from_the_command_line(book: Notebook) -> None:
+    data, command = book.hub.data, shlex.join([sys.executable, SERVER, str(book.desk)])
+    done(data, "tools", "add", "book", "--command", command, "--risk", "read=low", "--timeout", "30")
+    eventually(book.states, _LIMIT_S)
+    assert "book__write  held, risk medium" in done(data, "tools", "show", "book").out
+    assert "digest" in done(data, "tools", "show", "book", "write").out
+    assert greenroom(data, "tools", "accept", "book", stdin="").code == 1
+    done(data, "tools", "accept", "book", "write", "book__read")
+    done(data, "tools", "accept", "book", "--yes")
+    assert set(book.states().values()) == {"accepted"}
+    done(data, "tools", "hold", "book", "die")
+    assert book.states()["die"] == "held"
+    listed = done(data, "tools", "list").out
+    assert "book" in listed
+    assert [one["server"]["name"] for one in done(data, "tools", "list", "--json").json] == ["book"]
+    wrong = greenroom(data, "tools", "add", "bad", "--command", "x", "--env", "API_TOKEN=abc")
+    assert (wrong.code, "secrets" in wrong.err) == (1, True)
+    done(data, "tools", "remove", "book")
+    assert done(data, "tools", "list", "--json").json == []
 
 
 async def _refused(client: Client, tool: str, **arguments: Any) -> str:

@@ -264,6 +264,7 @@ _lines = some.lists(
 def test_no_rules_give_a_child_what_its_parent_may_not_do(
     rules: list[Rule], profiles: tuple[Definition, ...], tool: str, arguments: dict[str, Any], line: list[Place]
 ) -> None:
+    """AP-15"""
     shelf = Shelf(*rules, options=Options(loop_times=0), p0=profiles[0], p1=profiles[1], p2=profiles[2])
     own = judge(shelf, Wanted(tool=tool, arguments=arguments, directory=HERE, lineage=line), NOW)
     for number in range(1, len(line)):

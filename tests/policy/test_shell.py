@@ -63,6 +63,7 @@ def said(text: str, *rules: Rule) -> Verdict:
     ],
 )
 def test_an_always_for_one_command_allows_no_other(text: str) -> None:
+    """AP-17"""
     assert said(text, GIT).decision != "allow"
 
 

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from greenroom.gateway.loading import SDK_LOADING
 from greenroom.hub import Hub
 from greenroom.log.codec import encode
 from greenroom.log.errors import Unavailable
@@ -29,6 +30,7 @@ _CONNECT_S = 60.0
 _LOOK_S = 30.0
 _FIRST_WAIT_S, _LONGEST_WAIT_S, _STEADY_S = 1.0, 60.0, 60.0
 _MOST_BYTES = 200_000
+_PATIENCE_S = 10.0
 LOGS = "servers"
 
 
@@ -40,9 +42,13 @@ class ToolServers:
         self._clients: dict[str, Client] = {}
         self._holding: dict[str, tuple[ServerDefinition, asyncio.Task[None]]] = {}
         self._changed = asyncio.Event()
+        self._came = asyncio.Event()
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
+        for server in self._hub.rows.find(SERVERS):
+            if server.state in ("up", "down"):  # as it was when the hub went down
+                await self._note(server, "starting")
         unsubscribe = self._hub.log.subscribe(self._on_commit)
         keeper = asyncio.create_task(self._keep(), name="tool servers")
         try:
@@ -60,13 +66,24 @@ class ToolServers:
         """Call a tool; Unavailable when its server is not there now, or goes away meanwhile."""
         from mcp import MCPError
 
-        client = self._clients.get(server)
+        client = await self._get_client(server)
         if client is None:
             raise Unavailable("server_down", self._words(server), retry_after_s=5.0)
         try:
             return await client.call_tool(tool, arguments, read_timeout_seconds=timeout_s)
         except (MCPError, OSError, RuntimeError) as error:
             raise Unavailable("server_failed", f"The server {server} did not answer: {_reason(error)[:500]}") from error
+
+    async def _get_client(self, server: str) -> "Client | None":
+        """The connection, if it is there or comes soon: an approved call is not lost to a server that is starting."""
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                while server not in self._clients:
+                    self._came.clear()
+                    await self._came.wait()
+        except TimeoutError:
+            return None
+        return self._clients[server]
 
     def _words(self, server: str) -> str:
         row = self._hub.rows.get(SERVERS, server)
@@ -124,6 +141,7 @@ class ToolServers:
                 await self._look(server, client)
                 await self._note(server, "up")
                 self._clients[server.name] = client
+                self._came.set()
                 while not ended.is_set():
                     await _first_of(ended, changed, timeout_s=_LOOK_S)
                     changed.clear()
@@ -147,7 +165,8 @@ class ToolServers:
 
 
 def _load() -> Any:
-    from greenroom.gateway.tool_client import open_client
+    with SDK_LOADING:
+        from greenroom.gateway.tool_client import open_client
 
     return open_client
 

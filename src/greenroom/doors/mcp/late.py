@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from greenroom.gateway.loading import SDK_LOADING
 from greenroom.gateway.tool_servers import ToolServers
 from greenroom.hub import Hub
 
@@ -55,7 +56,8 @@ class LateMcpDoor:
 
 
 def _load() -> "tuple[type[McpDoor], Offer]":
-    from greenroom.doors.mcp.door import McpDoor
-    from greenroom.doors.mcp.offer import OFFER
+    with SDK_LOADING:
+        from greenroom.doors.mcp.door import McpDoor
+        from greenroom.doors.mcp.offer import OFFER
 
     return McpDoor, OFFER

@@ -19,9 +19,9 @@ _TOOLS: dict[str, str] = {
     " powershell PowerShell Monitor",
     "network": "WebFetch WebSearch webfetch websearch web_fetch google_web_search webSearch fetch web_search"
     " codesearch",
-    "plan": "TodoWrite TodoRead todowrite todoread todo_write update_plan plan Task Agent task think ExitPlanMode"
+    "plan": "TodoWrite TodoRead todowrite todoread todo_write update_plan plan Task Agent task think"
     " EnterPlanMode BashOutput TaskOutput TaskCreate TaskGet TaskList TaskUpdate SendMessage write_todos report_intent"
-    " switch_mode collabAgentToolCall sleep",
+    " collabAgentToolCall sleep",
 }
 """Tools of Claude Code, Codex, OpenCode, Gemini, Copilot and of the rehearsal agent, and the kinds of ACP calls."""
 _KIND_OF = {tool: kind for kind, tools in _TOOLS.items() for tool in tools.split()}
