@@ -175,6 +175,13 @@ def test_hostile_text_is_refused_with_its_line(text: str, line: int, words: str)
     assert problem.remedy
 
 
+def test_a_wrong_text_is_told_with_its_column_too() -> None:
+    with pytest.raises(BadWorkflow) as refused:
+        load_text("name: n\nsteps: [a, b: c: d]\n", "f.yaml")
+    assert refused.value.problems[0].text.startswith("f.yaml:2:")
+    assert refused.value.problems[0].column > 1
+
+
 def test_aliases_cannot_multiply() -> None:
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
     for number in range(9):

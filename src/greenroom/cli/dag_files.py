@@ -68,7 +68,7 @@ def _check(args: argparse.Namespace, file: Path, known: "Known | None") -> dict[
 
 
 def _told(problem: "Problem") -> dict[str, Any]:
-    keys = ("code", "file", "line", "step", "message", "remedy", "text")
+    keys = ("code", "file", "line", "column", "step", "message", "remedy", "text")
     return {key: getattr(problem, key) for key in keys}
 
 

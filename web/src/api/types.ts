@@ -1017,6 +1017,7 @@ export interface Problem {
   step?: string
   file?: string
   line?: number
+  column?: number
 }
 
 export interface Profile {

@@ -19,11 +19,12 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     step: str = ""
     file: str = ""
     line: int = 0
+    column: int = 0
 
     @property
     def text(self) -> str:
         """The problem in one line."""
-        place = ":".join(part for part in (self.file, str(self.line or "")) if part)
+        place = ":".join(part for part in (self.file, str(self.line or ""), str(self.column or "")) if part)
         step = f"step '{self.step}': " if self.step else ""
         return f"{place + ': ' if place else ''}{step}{self.message}; {self.remedy}"
 

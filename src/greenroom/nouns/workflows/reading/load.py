@@ -73,8 +73,8 @@ def _parse(read: Callable[[Any], Any], source: Any, file: str) -> Loaded:
         if not isinstance(written, Map):
             raise BadText(1, "this is no workflow", "write its keys: name and steps")
     except BadText as bad:
-        told = Problem(code="bad_text", message=bad.message, remedy=bad.remedy, file=file, line=bad.line)
-        raise BadWorkflow([told]) from None
+        told = Problem(code="bad_text", message=bad.message, remedy=bad.remedy, line=bad.line, column=bad.column)
+        raise BadWorkflow([msgspec.structs.replace(told, file=file)]) from None
     plain = unmark(to_one_form(written), lines)
     return Loaded(_convert(plain, file, lines), lines)
 

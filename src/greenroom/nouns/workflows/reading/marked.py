@@ -34,9 +34,9 @@ _TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": Fa
 class BadText(Exception):
     """The text is no YAML that we take."""
 
-    def __init__(self, line: int, message: str, remedy: str) -> None:
+    def __init__(self, line: int, message: str, remedy: str, column: int = 0) -> None:
         super().__init__(message)
-        self.line, self.message, self.remedy = line, message, remedy
+        self.line, self.message, self.remedy, self.column = line, message, remedy, column
 
 
 class Map(dict[str, Any]):
@@ -83,7 +83,8 @@ def read_marked(text: str) -> Any:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         wrong = error.problem or error.context or "it cannot be read"
-        raise BadText(mark.line + 1 if mark else 1, f"this is no YAML: {wrong}", "mend the text at this line") from None
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 0)
+        raise BadText(line, f"this is no YAML: {wrong}", "mend the text at this line", column) from None
     except (YAMLError, ValueError, RecursionError) as error:
         words = str(error).splitlines()[0][:200]
         raise BadText(1, f"this is no YAML: {words}", "write plain UTF-8 text without control characters") from None
@@ -123,53 +124,65 @@ def unmark(value: Any, lines: dict[Path, int], path: Path = ()) -> Any:
 
 
 def _build(events: Iterator[Any]) -> Any:
-    anchors: dict[str, tuple[Any, int]] = {}
-    documents = values = 0
-    stack: list[_Open] = []
-    result: Any = None
-    value: Any
+    builder = _Builder()
     for event in events:
-        line = event.start_mark.line + 1
+        try:
+            builder.take(event, event.start_mark.line + 1)
+        except BadText as bad:
+            bad.column = event.start_mark.column + 1
+            raise
+    return builder.result
+
+
+class _Builder:
+    """Puts values together from the parser's events, and counts what aliases make of them."""
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._documents = self._values = 0
+        self._stack: list[_Open] = []
+
+    def take(self, event: Any, line: int) -> None:
         if isinstance(event, DocumentStartEvent):
-            documents += 1
-            if documents > 1:
+            self._documents += 1
+            if self._documents > 1:
                 raise BadText(line, "there is a second document", "write one workflow in a file")
-            continue
-        if isinstance(event, SequenceStartEvent | MappingStartEvent):
+        elif isinstance(event, SequenceStartEvent | MappingStartEvent):
             _refuse_tag(event, line)
-            if len(stack) >= MAX_DEPTH:
+            if len(self._stack) >= MAX_DEPTH:
                 raise BadText(line, f"it is nested more than {MAX_DEPTH} deep", "write it flatter")
-            value = Map(line) if isinstance(event, MappingStartEvent) else Seq(line)
-            stack.append(_Open(value, event.anchor, values))
-            continue
-        if isinstance(event, SequenceEndEvent | MappingEndEvent):
-            done = stack.pop()
-            value, count = done.value, values - done.before
-            values, line = values + 1, done.value.line
-            if done.anchor:
-                anchors[done.anchor] = (value, count + 1)
+            made = Map(line) if isinstance(event, MappingStartEvent) else Seq(line)
+            self._stack.append(_Open(made, event.anchor, self._values))
+        elif isinstance(event, SequenceEndEvent | MappingEndEvent):
+            done = self._stack.pop()
+            self._put(done.value, done.value.line, 1, done.anchor, self._values - done.before + 1)
         elif isinstance(event, ScalarEvent):
             _refuse_tag(event, line)
-            value, values = _scalar(event, line), values + 1
-            if event.anchor:
-                anchors[event.anchor] = (value, 1)
+            self._put(_scalar(event, line), line, 1, event.anchor, 1)
         elif isinstance(event, AliasEvent):
-            if event.anchor not in anchors:
-                raise BadText(
-                    line, f"the alias *{event.anchor} names nothing before it", f"write &{event.anchor} first"
-                )
-            found, count = anchors[event.anchor]
-            values += count
-            value = copy.deepcopy(found) if values <= MAX_VALUES else None
+            self._put_again(event.anchor, line)
+
+    def _put_again(self, name: str, line: int) -> None:
+        if name not in self._anchors:
+            raise BadText(line, f"the alias *{name} names nothing before it", f"write &{name} first")
+        found, count = self._anchors[name]
+        self._need_few(line, count)
+        self._put(copy.deepcopy(found), line, count)
+
+    def _put(self, value: Any, line: int, count: int, anchor: str | None = None, within: int = 0) -> None:
+        self._need_few(line, count)
+        self._values += count
+        if anchor:
+            self._anchors[anchor] = (value, within)
+        if self._stack:
+            self._stack[-1].take(value, line)
         else:
-            continue
-        if values > MAX_VALUES:
+            self.result = value
+
+    def _need_few(self, line: int, count: int) -> None:
+        if self._values + count > MAX_VALUES:
             raise BadText(line, f"it holds more than {MAX_VALUES} values, aliases counted", "use fewer aliases")
-        if stack:
-            stack[-1].take(value, line)
-        else:
-            result = value
-    return result
 
 
 class _Open:
