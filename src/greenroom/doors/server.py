@@ -22,6 +22,7 @@ from greenroom.hub import Hub
 from greenroom.settings import BadSettings, Settings
 
 _GRACE_S = 3
+_TICK_S = 1.0
 _FILES = 65_536
 _NEW_OBJECTS = 20_000
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 25_000}
@@ -131,6 +132,14 @@ class HubServer(uvicorn.Server):
         super().__init__(config)
         self._hub = hub
         self._started = started
+        self._exiting = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        """Look after the date once a second, and not ten times; a signal is heard at once."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_TICK_S):
+                    await self._exiting.wait()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -147,6 +156,7 @@ class HubServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.force_exit = self.should_exit
         self.should_exit = True
+        self._exiting.set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
