@@ -24,6 +24,7 @@ from greenroom.nouns.workflows.model import ENDED, ENDINGS, STEPS, WORKFLOW_RUNS
 
 logger = logging.getLogger(__name__)
 _TOLD_AT_ONCE = 100
+_AT_ONCE = 500
 _RETRY_S = 5.0
 _AT_WORK = ("engine", "run ", "workflow ", "ask ")
 _NEXT = {"engine": "enginf", "run ": "run!", "workflow ": "workflow!", "ask ": "ask!"}
@@ -79,9 +80,10 @@ class Engine:
             self._timers.add(Timed(run.id, "", run.due), dated=False)
         for ending in rows.find(ENDINGS):
             self._endings[ending.what] = None
-        for step_id in tuple(self._steps):
+        for number, step_id in enumerate(tuple(self._steps)):
             self._look(rows.get(STEPS, *step_id))
-        await asyncio.sleep(0)
+            if number % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # others have their turn
 
     def _note_began(self, record: Recorded) -> None:
         event: e.StepBegan = record.event
@@ -144,7 +146,11 @@ class Engine:
             told = Due(step=timed.step, due=timed.due) if timed.step else RunDue(due=timed.due)
             self._tell(timed.run_id, told)
         news, self._news = self._news, {}
-        steps, self._steps = self._steps, {}
+        steps = tuple(self._steps)[:_AT_ONCE]
+        for place in steps:
+            del self._steps[place]
+        if self._steps:
+            self._wake.set()
         wishes = [self._told(run_id, some) for run_id, told in news.items() for some in _pieces(told)]
         wishes += [self._submit(*place) for place in steps]
         await self._all(wishes)
