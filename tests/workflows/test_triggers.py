@@ -159,6 +159,7 @@ def test_a_new_version_keeps_what_was_armed_and_drops_what_is_gone(tmp_path: Pat
         await s.arm()
         await s.put({"id": "t", "cron": "0 5 * * *"}, description="later")
         assert s.trigger().armed
+        await s.look("2026-01-01T12:00:01Z")
         assert s.trigger().due == from_iso("2026-01-02T05:00:00Z")
         assert s.hub.rows.get(TRIGGERS, trigger_id("w", "u")) is None
         await s.put({"id": "t", "cron": "0 5 * * *", "enabled": False})

@@ -30,7 +30,11 @@ def arm_trigger(rows: Rows, command: m.ArmTrigger, context: Context) -> list[Eve
         raise Refused("trigger_off", "This trigger is switched off in its workflow: write enabled: true there.")
     if found.armed == command.armed:
         return []
-    return [m.TriggerArmed(trigger_id=found.id, armed=command.armed)]
+    armed = m.TriggerArmed(trigger_id=found.id, armed=command.armed)
+    if found.kind != "cron" or not command.armed:
+        return [armed]
+    due = next_time(found.spec, context.now) or 0
+    return [armed, m.TriggerLookedAt(trigger_id=found.id, last=context.now, due=due)]
 
 
 def look_at_trigger(rows: Rows, command: m.LookAtTrigger, context: Context) -> list[Event]:

@@ -4,7 +4,6 @@ import msgspec
 
 from greenroom.log.model import Event, Project, Recorded, Tx
 from greenroom.nouns.workflows.checking.triggers import kind_of
-from greenroom.nouns.workflows.cron import next_time
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.triggers import model as m
 from greenroom.nouns.workflows.triggers.signing import WINDOW_S
@@ -35,7 +34,8 @@ def _after(after: object) -> str:
 
 
 def _armed(row: m.TriggerState, armed: bool, at: int) -> m.TriggerState:
-    due = next_time(row.spec, at) or 0 if armed and row.kind == "cron" else 0
+    """A cron trigger is looked at right away; when it is due next is then written down, for calendars change."""
+    due = at if armed and row.kind == "cron" else 0
     return msgspec.structs.replace(row, armed=armed, last=at if armed else 0, due=due, error=None)
 
 
