@@ -1,6 +1,7 @@
 """A hub with all its doors in this process, and a client that knows nothing but what the sync socket tells it."""
 
 import asyncio
+import signal
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -98,7 +99,7 @@ async def serving(data: Path, port: int = 0, **settings: Any) -> AsyncIterator[R
         try:
             yield Rig(hub, port)
         finally:
-            server.should_exit = True
+            server.handle_exit(signal.SIGTERM, None)
             await asyncio.wait_for(task, LIMIT_S)
             listener.close()
 
