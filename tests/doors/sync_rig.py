@@ -1,8 +1,8 @@
 """A hub with all its doors in this process, and a client that knows nothing but what the sync socket tells it."""
 
 import asyncio
-import signal
 import json
+import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
