@@ -130,8 +130,9 @@ def _alone(bench: Bench, argv: list[str]) -> list[Row]:
             goal=Goal(at_most=0.5),
             judged=parked["idle_share"] * 100,
         ),
-        Row(f"{woken} waiting runs: hub ready", f"{waking['start_s']:.2f} s"),
-        Row(f"{woken} waiting runs: all signalled and ended", f"{waking['signal_s']:.2f} s"),
+        Row(f"{woken} runs that wait for a person: memory each", f"{waking['kb_each']:.1f} kB"),
+        Row(f"{woken} runs that wait for a person: hub ready again", f"{waking['start_s']:.2f} s"),
+        Row(f"{woken} runs that wait for a person: all answered and ended", f"{waking['signal_s']:.2f} s"),
         Row(
             "kill -9 in a chain: opening to the next step's end",
             f"{resume['s']:.2f} s",

@@ -17,7 +17,10 @@ from greenroom.app import open_hub
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.log.model import Commit, Recorded
-from greenroom.nouns.access.model import HUB
+from greenroom.nouns.access.model import HUB, RIGHTS, Principal
+from greenroom.nouns.asks.commands import AnswerAsk
+from greenroom.nouns.asks.events import AskRaised
+from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.workflows.commands import AbortWorkflow, PutWorkflow, SignalStep, StartWorkflow
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.events import StepBegan, WorkflowEnded
@@ -170,26 +173,45 @@ def parked(folder: Path, size: int) -> dict[str, float]:
     return _with_hub(folder, work)
 
 
+_GATE = {
+    "name": "gate",
+    "steps": [
+        {"id": "gate", "level": {"kind": "confirmed", "question": "Go on?"}},
+        {"id": "after", "set": {"n": "1"}, "dependencies": ["gate"]},
+    ],
+}
+
+
 def waking(folder: Path, size: int) -> dict[str, float]:
-    """Runs that wait for a person, a hub that is down meanwhile, and all of them going on."""
+    """Runs that wait for a person, a hub that is down meanwhile, and the person saying yes to all of them."""
 
     async def park(hub: Hub) -> dict[str, float]:
-        await _park(hub, size)
-        return {}
+        asked = Counted(hub, lambda record: isinstance(record.event, AskRaised))
+        await _put(hub, _GATE)
+        before = memory_kb()
+        for at in range(0, size, _AT_ONCE):
+            await asyncio.gather(*(_start(hub, "gate") for _ in range(min(_AT_ONCE, size - at))))
+        await asked.reach(size)
+        return {"kb_each": max(0.0, memory_kb() - before) / size}
 
-    _with_hub(folder, park)
+    parked = _with_hub(folder, park)
     watch = Watch()
 
     async def wake(hub: Hub) -> dict[str, float]:
         start_s = watch.s()
         ends = _ends(hub)
-        runs = [run.id for run in hub.rows.find(WORKFLOW_RUNS, {"status": "running"})]
+        person = Principal(id="person", kind="operator", name="person", rights=RIGHTS["operator"])
+        asks = [ask.id for ask in hub.rows.find(ASKS, {"state": "open"})]
         again = Watch()
-        await _signal(hub, runs)
+        for at in range(0, len(asks), _AT_ONCE):
+            some = asks[at : at + _AT_ONCE]
+            await asyncio.gather(
+                *(hub.log.do(AnswerAsk(by=person, ask_id=ask_id, verdict="approve")) for ask_id in some)
+            )
         await ends.reach(size)
         return {"start_s": start_s, "signal_s": again.s()}
 
-    return _with_hub(folder, wake)
+    return {**parked, **_with_hub(folder, wake)}
 
 
 def cancel(folder: Path, size: int) -> dict[str, float]:
