@@ -1,6 +1,8 @@
 """The hub is back at once, however much it holds."""
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -15,6 +17,7 @@ from greenroom.testing.hub_process import HubProcess
 
 _MESSAGES = 10_000
 _GROUP = 500
+_LONG = ("acp", "connectrpc", "cryptography", "dbos", "httpx2", "jsonschema", "mcp", "psycopg", "pydantic", "pyte")
 
 
 async def fill(data: Path) -> None:
@@ -51,3 +54,9 @@ def test_a_hub_with_a_long_history_is_ready_as_soon_as_a_fresh_one(tmp_path: Pat
     long = min(seconds_to_ready(tmp_path / "long") for _ in range(3))
     assert long < 1.0
     assert long < fresh * 2
+
+
+def test_nothing_that_takes_long_to_load_is_loaded_at_the_start() -> None:
+    look = f"import sys, greenroom.app; print([name for name in {_LONG!r} if name in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=60, check=True)
+    assert said.stdout.strip() == "[]", "load it where it is first needed, as doors/mcp/late.py does"
