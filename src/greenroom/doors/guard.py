@@ -102,7 +102,8 @@ class Guard:
             length = headers.one(b"content-length") or b"0"
             if not length.isdigit() or int(length[:15]) > limit:
                 raise Refusal(413, "too_large", f"The body is larger than {limit} bytes.")
-            if endpoint.needs == PUBLIC if endpoint is not None else is_public(scope["method"], scope["path"]):
+            path_is_open = is_public(scope["method"], scope["path"]) if endpoint is None else endpoint.needs == PUBLIC
+            if path_is_open:
                 return None, limit
         try:
             principal, scope[TOKEN] = self._credentials.prove(scope, headers, origin_known=bool(origin))
