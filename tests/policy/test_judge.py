@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from greenroom.nouns.agents.profiles import Definition
+from greenroom.nouns.policy.answers import judged_events
+from greenroom.nouns.policy.events import CallJudged
 from greenroom.nouns.policy.judge import judge
 from greenroom.nouns.policy.model import (
     GRANTS,
@@ -159,6 +161,18 @@ def test_a_pattern_over_a_commands_text_does_not_allow_what_follows_it() -> None
     rule = Rule(decision="allow", arguments={"command": "git *"})
     assert says(Shelf(rule), call("Bash", command="git status")) == "allow"
     assert says(Shelf(rule), call("Bash", command="git status; rm x")) == "ask"
+
+
+def test_a_text_that_is_too_long_to_be_searched_allows_nothing_and_slips_past_no_deny() -> None:
+    long = call("Write", file_path="a", content="x" * 50_000)
+    pattern = {"content": "*a*b*c*d*e*f*"}
+    assert says(Shelf(Rule(decision="allow", arguments=pattern)), long) == "ask"
+    never = Definition(driver="x", approvals="never")
+    shelf = Shelf(Rule(decision="deny", arguments=pattern), p=never)
+    assert says(shelf, call("Write", "p", file_path="a", content="x" * 50_000)) == "ask"
+    kept = judged_events("jdg_1", call("Write", content="x" * 100_000), judge(Shelf(), long, NOW))[0]
+    assert isinstance(kept, CallJudged)
+    assert kept.wanted.arguments == {"too_large": True}
 
 
 def test_one_yes_holds_for_writing_inside_in_the_same_run_only() -> None:

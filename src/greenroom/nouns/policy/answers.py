@@ -2,6 +2,9 @@
 
 import re
 
+import msgspec
+
+from greenroom.log.codec import encode
 from greenroom.log.model import Event, Rows
 from greenroom.nouns.policy.book import find_rules
 from greenroom.nouns.policy.events import CallJudged, GrantGiven, JudgementAnswered, RulePut
@@ -15,7 +18,9 @@ _KEPT_DAYS = 90
 
 
 def judged_events(judgement_id: str, wanted: Wanted, verdict: Verdict, ask_id: str | None = None) -> list[Event]:
-    """Write a judgement down; to be yielded with whatever it leads to."""
+    """Write a judgement down; to be yielded with whatever it leads to. Of long arguments only the digest is kept."""
+    if len(encode(wanted.arguments)) > MAX_KEPT_BYTES:
+        wanted = msgspec.structs.replace(wanted, arguments={"too_large": True})
     return [CallJudged(judgement_id=judgement_id, wanted=wanted, verdict=verdict, ask_id=ask_id)]
 
 

@@ -32,6 +32,8 @@ CEL_NAMES = (
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 OUTSIDE_PROFILE = "external"
 """What rules call the profile of an agent that came from outside."""
+_LONGEST = 20_000
+"""A longer text is not searched by a pattern: that could take for ever."""
 _HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
 
 
@@ -162,6 +164,8 @@ class Compiled:
             return "yes"
         for name, pattern in self._arguments.items():
             value = _argument(wanted.arguments, name)
+            if value is not None and len(value) > _LONGEST:
+                return "no" if self.covers else "maybe"
             if value is None or not pattern.fullmatch(value):
                 return "no"
         shell = facts.shell

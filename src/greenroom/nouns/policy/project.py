@@ -6,7 +6,6 @@ import msgspec
 
 from greenroom.log.codec import encode
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
-from greenroom.nouns.policy.answers import MAX_KEPT_BYTES
 from greenroom.nouns.policy.book import get_state
 from greenroom.nouns.policy.budgets import holder_of
 from greenroom.nouns.policy.decide import DECIDE
@@ -67,8 +66,6 @@ def _turn_page(tx: Tx, change: bytes, options: Options | None = None) -> None:
 
 def call_judged(tx: Tx, event: CallJudged, record: Recorded) -> None:
     wanted, verdict = event.wanted, event.verdict
-    if len(encode(wanted.arguments)) > MAX_KEPT_BYTES:
-        wanted = replace(wanted, arguments={"too_large": True})
     judgement = Judgement(
         id=event.judgement_id,
         at=record.at,
