@@ -15,6 +15,8 @@ from tests.page.stage import travel
         "the_same_ask_on_two_pages",
         "everything_by_keyboard_alone",
         "on_a_phone_in_both_languages",
+        "attach_to_a_terminal_and_type",
+        "cancel_a_tree",
         "hostile_text_is_harmless",
         "no_panel_has_a_serious_accessibility_problem",
     ],
