@@ -40,6 +40,32 @@ def test_a_later_step_goes_on_in_the_very_session_of_an_earlier_one(stage: Stage
     assert "remember the moss" in steps["again"]["output"]
 
 
+def test_an_agent_kept_in_the_pool_goes_on_in_another_run(stage: Stage) -> None:
+    play = Play(stage)
+    kept = {"id": "first", "prompt": "SAY remember the fern", "keep_agent": True, "keep_as": "pool:helper"}
+    first, before = play.done(kept, name="keeps")
+    second, after = play.done({"id": "again", "prompt": "RECALL", "reuse_agent": "pool:helper"}, name="reuses")
+    assert (first["status"], second["status"]) == ("completed", "completed"), second
+    assert before["first"]["attempts"][0]["agent_id"] == after["again"]["attempts"][0]["agent_id"]
+    assert "remember the fern" in after["again"]["output"]
+
+
+def test_pausing_a_run_pauses_what_is_nested_in_it(stage: Stage) -> None:
+    play = Play(stage)
+    steps = [{"id": "wait", "wait": {"webhook": "go"}}, {"id": "then", "set": {"a": "1"}, "dependencies": ["wait"]}]
+    inner = {"name": "inner", "steps": steps}
+    run_id = play.start({"id": "down", "workflow": "inner"}, workflows={"inner": inner}, name="outer")
+    play.until(run_id, "down", "running")
+    below = str(play.steps(run_id)["down"]["waits_for"]).removeprefix("workflow ")
+    stage.until(lambda: stage.api.get(f"/api/workflow-runs/{below}").status_code == 200, "the nested run")
+    play.until(below, "wait", "waiting")
+    assert play.control(run_id, "pause").status_code == 200
+    play.control(below, "signal", step="wait")
+    assert play.until(below, "then", "held")["reason"] == "the workflow is paused"
+    assert play.control(run_id, "resume").status_code == 200
+    assert play.end(run_id)["status"] == "completed"
+
+
 def test_a_step_says_what_is_different_about_its_agent(stage: Stage, tmp_path: Path) -> None:
     config = {"name": "one", "work_dir": str(tmp_path / "{{ inputs.place }}"), "model": "loud"}
     (tmp_path / "here").mkdir()

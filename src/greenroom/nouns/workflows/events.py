@@ -209,6 +209,7 @@ class WorkflowRetried(Event, frozen=True, kw_only=True):
     privileged: ClassVar[bool] = True
     run_id: str
     steps: list[str]
+    due: int = 0
 
 
 class WorkflowStopping(Event, frozen=True, kw_only=True):

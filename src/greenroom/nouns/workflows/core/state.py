@@ -260,6 +260,7 @@ def _retried(board: Board, event: e.WorkflowRetried, at: int) -> None:
         ended_at=None,
         first_queued=None,
         last_queued=None,
+        due=event.due,
     )
 
 

@@ -136,7 +136,9 @@ def retry(course: Course, news: Retry) -> None:
     for step_id in plan.order:
         if step_id in again:
             again.update(plan.nodes[step_id].after)
-    course.emit(WorkflowRetried(run_id=course.run.id, steps=[one for one in plan.order if one in again]))
+    seconds = plan.definition.limits.timeout_s
+    due = course.now + seconds * 1000 if seconds else 0
+    course.emit(WorkflowRetried(run_id=course.run.id, steps=[one for one in plan.order if one in again], due=due))
     for step_id in plan.order:
         for back in plan.nodes[step_id].step.rollback:
             if course.step(back.id).status != "pending":

@@ -108,7 +108,7 @@ class Engine:
         self._wake.set()
 
     def _note_run(self, record: Recorded) -> None:
-        event: e.WorkflowBegan = record.event
+        event: e.WorkflowBegan | e.WorkflowRetried = record.event
         if event.due:
             self._timers.add(Timed(event.run_id, "", event.due), dated=False)
             self._wake.set()
@@ -252,6 +252,7 @@ _NOTES: dict[type, Callable[[Engine, Recorded], None]] = {
     e.StepMoved: Engine._note_step,
     e.StepDelayed: Engine._note_delayed,
     e.WorkflowBegan: Engine._note_run,
+    e.WorkflowRetried: Engine._note_run,
     e.EndingWanted: Engine._note_ending,
     RunEnded: Engine._note_run_ended,
     AskAnswered: Engine._note_ask,
