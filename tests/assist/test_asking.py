@@ -66,8 +66,10 @@ def test_an_agent_that_hangs_up_takes_its_question_back(hub: HubProcess) -> None
 
 
 @pytest.mark.parametrize(("id", "question"), [("", "What?"), ("q", ""), ("x" * 300, "What?")])
-def test_a_request_that_lacks_something_is_answered_with_the_error(hub: HubProcess, id: str, question: str) -> None:
-    done = Agent(hub, room_token(hub, "kitchen")).ask(id, question).done()
+def test_a_request_that_lacks_something_is_answered_with_the_error(
+    shared_hub: HubProcess, id: str, question: str
+) -> None:
+    done = Agent(shared_hub, room_token(shared_hub, "kitchen")).ask(id, question).done()
     assert (done.IsError, done.Meta["error"]) == (True, "invalid_request")
 
 
@@ -88,12 +90,14 @@ def test_a_token_that_is_wrong_or_for_people_only_asks_nothing(hub: HubProcess) 
         assert not none.login.success
 
 
-def test_a_body_that_is_no_message_is_refused(hub: HubProcess) -> None:
+def test_a_body_that_is_no_message_is_refused(shared_hub: HubProcess) -> None:
     for kind, body in (("application/proto", b"\xff\xff\xff"), ("application/json", b"{"), ("text/plain", b"x")):
-        answer = httpx.post(f"{hub.url}{SERVICE}/AskQuestion", content=body, headers={"content-type": kind})
+        answer = httpx.post(f"{shared_hub.url}{SERVICE}/AskQuestion", content=body, headers={"content-type": kind})
         assert answer.status_code in (400, 415), answer.text
     big = make("AskQuestionRequest", ID="q", UserToken="x" * 1_100_000).SerializeToString()
-    answer = httpx.post(f"{hub.url}{SERVICE}/AskQuestion", content=big, headers={"content-type": "application/proto"})
+    answer = httpx.post(
+        f"{shared_hub.url}{SERVICE}/AskQuestion", content=big, headers={"content-type": "application/proto"}
+    )
     assert answer.status_code == 413
 
 

@@ -27,19 +27,19 @@ def test_the_token_in_the_address_becomes_a_cookie_and_leaves_the_address(hub: H
         assert (me["kind"], me["room"]) == ("room", "kitchen")
 
 
-def test_who_comes_from_another_site_or_with_a_wrong_token_is_asked_to_log_in(hub: HubProcess) -> None:
-    people, asker = room_token(hub, "kitchen"), room_token(hub, "kitchen", "ask")
+def test_who_comes_from_another_site_or_with_a_wrong_token_is_asked_to_log_in(shared_hub: HubProcess) -> None:
+    people, asker = room_token(shared_hub, "kitchen"), room_token(shared_hub, "kitchen", "ask")
     for token, headers in (
         (people, {"Sec-Fetch-Site": "cross-site"}),
         (people, {"Sec-Fetch-Site": "same-site"}),
         ("test-token", LINK),
-        (hub.token, LINK),
+        (shared_hub.token, LINK),
         (asker, LINK),
     ):
-        answer = httpx.get(hub.url, params={"token": token}, headers=headers)
+        answer = httpx.get(shared_hub.url, params={"token": token}, headers=headers)
         assert (answer.status_code, answer.headers["location"]) == (303, "/login")
         assert "set-cookie" not in answer.headers
-    form = httpx.post(f"{hub.url}/login", data={"code": people}, headers={"Origin": hub.url})
+    form = httpx.post(f"{shared_hub.url}/login", data={"code": people}, headers={"Origin": shared_hub.url})
     assert (form.status_code, "set-cookie" in form.headers) == (303, True)
 
 
@@ -85,9 +85,11 @@ def test_a_room_is_let_in_nowhere_but_to_its_asks(hub: HubProcess) -> None:
 
 
 @pytest.mark.parametrize(("accept", "body"), [(None, b"OK"), ("text/plain", b"OK"), ("*/*", None)])
-def test_health_is_said_as_each_client_expects_it(hub: HubProcess, accept: str | None, body: bytes | None) -> None:
+def test_health_is_said_as_each_client_expects_it(
+    shared_hub: HubProcess, accept: str | None, body: bytes | None
+) -> None:
     with httpx.Client() as client:
-        request = client.build_request("GET", f"{hub.url}/health")
+        request = client.build_request("GET", f"{shared_hub.url}/health")
         del request.headers["accept"]
         if accept is not None:
             request.headers["accept"] = accept

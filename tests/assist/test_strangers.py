@@ -23,20 +23,20 @@ def code(socket: ClientConnection) -> int:
 
 
 @pytest.mark.parametrize("frame", [b"", b"\xff\xff", b"\x0a\x03abc", "{}", "hello"])
-def test_a_stranger_whose_first_frame_is_no_login_is_sent_away(hub: HubProcess, frame: bytes | str) -> None:
-    with opened(hub) as socket:
+def test_a_stranger_whose_first_frame_is_no_login_is_sent_away(shared_hub: HubProcess, frame: bytes | str) -> None:
+    with opened(shared_hub) as socket:
         socket.send(frame)
         assert code(socket) == 4401
 
 
 @pytest.mark.parametrize("token", ["", "test-token", "operator", "viewer"])
-def test_a_token_that_opens_no_room_is_told_so_and_sent_away(hub: HubProcess, token: str) -> None:
+def test_a_token_that_opens_no_room_is_told_so_and_sent_away(shared_hub: HubProcess, token: str) -> None:
     if token == "viewer":
         body = {"kind": "viewer", "name": "v"}
-        headers = {"Authorization": f"Bearer {hub.token}"}
-        token = httpx.post(f"{hub.url}/api/credentials", json=body, headers=headers).json()["token"]
-    with opened(hub) as socket:
-        login = make("WebsocketMessage", Cmd="UserLogin", StrParam=hub.token if token == "operator" else token)
+        headers = {"Authorization": f"Bearer {shared_hub.token}"}
+        token = httpx.post(f"{shared_hub.url}/api/credentials", json=body, headers=headers).json()["token"]
+    with opened(shared_hub) as socket:
+        login = make("WebsocketMessage", Cmd="UserLogin", StrParam=shared_hub.token if token == "operator" else token)
         socket.send(login.SerializeToString())
         answer = parse("WebsocketMessage", socket.recv(timeout=30)).UserLoginResponse  # type: ignore[arg-type]
         assert (answer.success, bool(answer.error_message), answer.client_id) == (False, True, "")
@@ -52,8 +52,8 @@ def test_who_guesses_tokens_is_slowed_down(hub: HubProcess) -> None:
         assert device.login.success, "a right token is not held up"
 
 
-def test_what_is_no_message_or_no_command_is_passed_over(hub: HubProcess) -> None:
-    with Device(hub, room_token(hub, "kitchen"), "one") as device:
+def test_what_is_no_message_or_no_command_is_passed_over(shared_hub: HubProcess) -> None:
+    with Device(shared_hub, room_token(shared_hub, "kitchen"), "one") as device:
         for frame in (b"\xff\xff", "text", b"\x0a\x80\x80\x80\x80\x80\x01"):
             device.socket.send(frame)
         device.send("Nonsense")

@@ -84,7 +84,7 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
     """What a call needs beyond its path."""
     bodies: dict[str, Any] = {
         "/login": {"data": {"code": "wrong"}},
-        "/api/notify/channels": {"json": {"kind": "ntfy", "name": "n", "url": "https://ntfy.example/topic"}},
+        "/api/notify/channels": {"json": {"kind": "ntfy", "name": "n", "url": "https://127.0.0.1:9/topic"}},
         "/api/notify/act": {"json": {"ticket": "x", "verdict": "approve"}},
         "/api/input": {"json": {"text": "x"}},
         "/agent_backend/chat/chat": {"json": {"session_id": "s", "message": "x"}},

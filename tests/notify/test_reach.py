@@ -204,8 +204,9 @@ def test_a_room_is_told_of_its_own_asks_only_and_its_tickets_end_with_its_token(
     ["http://127.0.0.1:9/x", "https://127.0.0.1/x", "https://[::ffff:127.0.0.1]/x", "http://169.254.169.254/latest",
      "https://2130706433/x", "file:///etc/passwd", "https://user:pw@example.org/x", "gopher://x/", "https:///x"],
 )  # fmt: skip
-def test_nothing_is_sent_inside_unless_it_is_listed(person: Person, url: str) -> None:
+def test_nothing_is_sent_inside_unless_it_is_listed(shared_hub: HubProcess, url: str) -> None:
     """IN-22"""
+    person = Person(shared_hub, shared_hub.token)
     body = {"kind": "webhook", "name": "in", "url": url, "rules": {}}
     answer = httpx.post(person._url + "/api/notify/channels", json=body, headers=person._headers)
     if answer.status_code == 201:
