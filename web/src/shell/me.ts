@@ -1,8 +1,9 @@
 /** Who looks at the page, and what they may do. */
-import { reactive } from 'vue'
+import { computed, reactive } from 'vue'
 
 import { get } from '@/api/http'
 import type { Me } from '@/api/types'
+import { kept } from './kept'
 
 export const me = reactive<Me & { known: boolean }>({
   id: '',
@@ -20,6 +21,10 @@ let ahead = 0
 /** Who operates may answer too. */
 export const may = (right: string): boolean => me.rights.includes(right) || (right === 'answer' && me.rights.includes('operate'))
 export const hubNow = (): number => Date.now() + ahead
+
+/** The name under which this person writes; the hub calls who gives none 'human'. */
+export const nickname = kept('nickname', '')
+export const myName = computed(() => nickname.value || 'human')
 
 export async function meet(): Promise<void> {
   const sent = Date.now()
