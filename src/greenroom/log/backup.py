@@ -21,7 +21,8 @@ from greenroom.log.directory import FILE, FILES, need_database, sync_folder
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Noun
 from greenroom.log.sqlite_file import connect
-from greenroom.log.store_sqlite import APPLICATION_ID, SCHEMA, head_of
+from greenroom.log.sqlite_tx import head_of
+from greenroom.log.store_sqlite import APPLICATION_ID, SCHEMA
 
 FORMAT = 1
 MANIFEST = "manifest.json"

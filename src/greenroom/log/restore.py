@@ -25,7 +25,8 @@ from greenroom.log.blobs import place_of
 from greenroom.log.clock import SystemClock, iso
 from greenroom.log.directory import FILE, FILES, HUB_FILE, MARK, MCP_TOKEN, OPERATOR_TOKEN, own, sync_folder
 from greenroom.log.errors import Refused, Unavailable
-from greenroom.log.store_sqlite import SCHEMA, head_of
+from greenroom.log.sqlite_tx import head_of
+from greenroom.log.store_sqlite import SCHEMA
 
 _MANIFEST_BYTES = 128 << 20
 _BLOCK = 1 << 20
