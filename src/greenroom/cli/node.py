@@ -73,7 +73,7 @@ async def _hold(args: argparse.Namespace, folder: Path) -> None:
     program = NodeProgram(folder, address, DRIVERS, labels, args.capacity, args.local)
     task = asyncio.create_task(program.run())
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        asyncio.get_running_loop().add_signal_handler(number, program.stop)
     try:
         await task
     except asyncio.CancelledError:

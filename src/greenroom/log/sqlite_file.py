@@ -10,18 +10,23 @@ import msgspec
 from greenroom.log.codec import UnknownEvent
 from greenroom.log.directory import StoreUnusable
 
+_ALWAYS: dict[str, str | int] = {"trusted_schema": "OFF", "cell_size_check": "ON", "cache_size": -65536}
+_WRITING: dict[str, str | int] = {
+    "journal_mode": "WAL",
+    "synchronous": "FULL",
+    "journal_size_limit": 64 << 20,
+    "wal_autocheckpoint": 2000,
+}
+
 
 def connect(path: Path, *, write: bool = False) -> apsw.Connection:
     """A connection with the settings that durability and safety ask for."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if write else apsw.SQLITE_OPEN_READONLY
     connection = apsw.Connection(str(path), flags=flags)
-    connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -65536")
-    if write:
-        connection.execute(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;"
-            " PRAGMA wal_autocheckpoint = 2000"
-        )
-    else:
+    # One by one: of several in one text those after the first that answers would not be carried out.
+    for name, value in {**_ALWAYS, **(_WRITING if write else {})}.items():
+        connection.pragma(name, value)
+    if not write:
         connection.set_busy_timeout(2000)
     return connection
 

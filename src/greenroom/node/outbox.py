@@ -34,7 +34,9 @@ class Outbox:
         path = folder / "outbox.db"
         self._db = apsw.Connection(str(path))
         path.chmod(0o600)
-        self._db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
+        # One by one: of several in one text those after the first that answers would not be carried out.
+        for name, value in (("journal_mode", "WAL"), ("synchronous", "NORMAL"), ("secure_delete", True)):
+            self._db.pragma(name, value)
         self._db.execute(_TABLES)
         self.acked = self._db.execute("SELECT value FROM meta WHERE name = 'acked'").get or 0
         self.newest = max(self._db.execute("SELECT max(number) FROM items").get or 0, self.acked)
@@ -92,6 +94,10 @@ class Outbox:
     def forget_orders(self) -> None:
         """Orders that are so old that the hub will not send them again need not be remembered."""
         self._db.execute("DELETE FROM orders WHERE at < ?", (int(time.time()) - _REMEMBERED_S,))
+
+    def pragmas(self) -> dict[str, object]:
+        """How the file is kept."""
+        return {name: self._db.pragma(name) for name in ("journal_mode", "synchronous", "secure_delete")}
 
     def close(self) -> None:
         self._db.close()

@@ -50,11 +50,14 @@ class NodeProgram:
         self._mcp_url = ""
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_unneeded = False
+        self._is_stopping = False
+        self._running: asyncio.Task[Any] | None = None
         self._attempt = 0
         self._alone_since = time.monotonic()
 
     async def run(self) -> None:
         """Hold agents for the hub; returns when a local node has nothing to hold and no hub."""
+        self._running = asyncio.current_task()
         become_subreaper()
         if sys.version_info < (3, 12):  # later ones do so by themselves: no thread for each process
             watcher = asyncio.PidfdChildWatcher()
@@ -69,6 +72,12 @@ class NodeProgram:
         finally:
             looking.cancel()
             await self._stop()
+
+    def stop(self) -> None:
+        """End soon. A cancellation alone is lost when the link ends at the same moment."""
+        self._is_stopping = True
+        if self._running is not None:
+            self._running.cancel()
 
     async def _hold_link(self) -> None:
         said = ""
@@ -88,6 +97,8 @@ class NodeProgram:
         self._attempt += 1
 
     def _may_go(self) -> bool:
+        if self._is_stopping:
+            return True
         if not self._local or not all(agent.is_gone for agent in self._agents.values()):
             return False
         return self._is_unneeded or time.monotonic() - self._alone_since > _ALONE_S
