@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 _TOLD_AT_ONCE = 100
 _AT_ONCE = 500
 _RETRY_S = 5.0
-_AT_WORK = ("engine", "run ", "workflow ", "ask ")
-_NEXT = {"engine": "enginf", "run ": "run!", "workflow ": "workflow!", "ask ": "ask!"}
+_AT_WORK = (("ask ", "ask!"), ("engin", "engine!"), ("run ", "run!"), ("workflow ", "workflow!"))
+"""Between which texts lies what steps wait for that somebody has to see to."""
 
 
 class Engine:
@@ -69,10 +69,8 @@ class Engine:
     async def _take_up(self) -> None:
         """Look through the rows once; what waits for time, words or calls costs nothing but its timer."""
         rows = self._log.rows
-        for kind in _AT_WORK:
-            edge = {"after": ("waits_for", kind), "before": ("waits_for", _NEXT[kind])}
-            found = rows.find(STEPS, {"waits_for": kind}) if kind == "engine" else rows.find(STEPS, **edge)  # type: ignore[arg-type]
-            for step in found:
+        for first, after in _AT_WORK:
+            for step in rows.find(STEPS, after=("waits_for", first), before=("waits_for", after)):
                 self._steps[step.run_id, step.id] = None
         for step in rows.find(STEPS, after=("due", 0)):
             self._timers.add(Timed(step.run_id, step.id, step.due), dated=step.dated)

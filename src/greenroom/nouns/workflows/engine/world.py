@@ -2,10 +2,12 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from greenroom.expressions import BadExpression, ExpressionFailed
 from greenroom.log.errors import Refused
 from greenroom.log.log import Log
+from greenroom.log.model import Table
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.asks.commands import WithdrawAsk
@@ -35,6 +37,8 @@ from greenroom.nouns.workflows.model import (
 from greenroom.nouns.workflows.queries import plan_of
 
 logger = logging.getLogger(__name__)
+_TABLES: dict[str, Table[Any]] = {"run": RUNS, "workflow": WORKFLOW_RUNS, "ask": ASKS}
+"""Where the things are kept that steps wait for."""
 
 
 class HubWorld:
@@ -60,8 +64,8 @@ class HubWorld:
 
     def _is_there(self, step: WorkflowStep) -> bool:
         kind, _, key = (step.waits_for or "").partition(" ")
-        table = {"run": RUNS, "workflow": WORKFLOW_RUNS, "ask": ASKS}.get(kind)
-        return table is not None and self._log.rows.get(table, key) is not None  # type: ignore[arg-type]
+        table = _TABLES.get(kind)
+        return table is not None and self._log.rows.get(table, key) is not None
 
     async def _begin(self, run: WorkflowRun, step: WorkflowStep) -> None:
         plan = plan_of(self._log.rows, run)
@@ -141,20 +145,20 @@ class HubWorld:
                 spent=spent,
                 can_resume=agent is not None and bool(agent.session),
             )
-        ended = {"step": step.id, "attempt": step.attempt, "spent": spent, "agent_id": run.agent_id}
+        ended: dict[str, Any] = {"step": step.id, "attempt": step.attempt, "spent": spent, "agent_id": run.agent_id}
         if run.status != "completed":
             cancelled = run.status == "cancelled"
             error = f"the agent's run was cancelled: {run.error}" if cancelled else run.error or "the agent failed"
-            return Ended(**ended, ok=False, error=error, agent_run=run.id, final=cancelled)  # type: ignore[arg-type]
+            return Ended(**ended, ok=False, error=error, agent_run=run.id, final=cancelled)
         node = self._node(step)
         try:
             output = output_of(run, node.step.output_schema)
         except Unusable as wrong:
             if node.step.output_schema is not None and not step.repairs:
-                return Mend(**ended, reason=str(wrong))  # type: ignore[arg-type]
+                return Mend(**ended, reason=str(wrong))
             error = f"the agent's output does not fit: {wrong}"
-            return Ended(**ended, ok=False, error=error, failure="output", agent_run=run.id)  # type: ignore[arg-type]
-        return Ended(**ended, ok=True, output=output, agent_run=run.id)  # type: ignore[arg-type]
+            return Ended(**ended, ok=False, error=error, failure="output", agent_run=run.id)
+        return Ended(**ended, ok=True, output=output, agent_run=run.id)
 
     def _node(self, step: WorkflowStep) -> Node:
         run = self._log.rows.get(WORKFLOW_RUNS, step.run_id)
