@@ -9,13 +9,16 @@ from hypothesis import strategies as some
 
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.nouns.policy.answers import judged_events
+from greenroom.nouns.policy.budgets import day_of
 from greenroom.nouns.policy.events import CallJudged
 from greenroom.nouns.policy.judge import judge
 from greenroom.nouns.policy.model import (
+    DAY_COSTS,
     GRANTS,
     JUDGEMENTS,
     STRICTNESS,
     Budget,
+    DayCost,
     Grant,
     Judgement,
     Options,
@@ -219,6 +222,24 @@ def test_who_asks_too_often_is_refused() -> None:
         shelf.put(JUDGEMENTS, _judged(number, wanted, judge(shelf, wanted, NOW)))
     verdict = judge(shelf, call("Bash", command="make more"), NOW)
     assert (verdict.decision, verdict.rule) == ("deny", "budget.asks_per_run")
+
+
+def test_every_call_asks_once_the_money_of_the_day_is_spent() -> None:
+    shelf = Shelf(Rule(decision="allow"), options=Options(budget=Budget(usd_per_day=5.0)))
+    shelf.put(DAY_COSTS, DayCost(day=day_of(NOW), usd=4.9))
+    assert says(shelf, call("Read", file_path="a")) == "allow"
+    shelf.put(DAY_COSTS, DayCost(day=day_of(NOW), usd=5.0))
+    verdict = judge(shelf, call("Read", file_path="a"), NOW)
+    assert (verdict.decision, verdict.rule) == ("ask", "budget.usd_per_day")
+    assert judge(shelf, call("Read", file_path="a"), NOW + 86_400_000).decision == "allow"
+
+
+def test_a_run_that_calls_too_often_asks() -> None:
+    shelf = Shelf(Rule(decision="allow"), options=Options(budget=Budget(calls_per_run=2)))
+    for number in range(2):
+        wanted = call("Read", file_path=f"a{number}")
+        shelf.put(JUDGEMENTS, _judged(number, wanted, judge(shelf, wanted, NOW)))
+    assert judge(shelf, call("Read", file_path="b"), NOW).rule == "budget.calls_per_run"
 
 
 _words = some.sampled_from(
