@@ -1,4 +1,4 @@
-"""The agent teams' own file, as it stands, carried out by the real Claude Code and OpenCode on the scripted model."""
+"""The agent teams' own file, as it stands, carried out by real Claude Code and OpenCode on the scripted model."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from tests.runtimes.acp_rig import CACHE, CLIS, COMMANDS
 from tests.runtimes.native_rig import PROGRAMS
 
 FILE = Path(__file__).parent / "forms" / "agent_teams.yaml"
-FOUND = {"claude": [str(PROGRAMS["claude"])], "opencode": COMMANDS["opencode"]}
+FOUND = {**{name: [str(path)] for name, path in PROGRAMS.items()}, "opencode": COMMANDS["opencode"]}
 SKILLS = {
     "generate-code": "Write a program that greets.\nSAY fn main() { greet() }",
     "review-code": "Look at what was written.\nSAY greet is missing",
@@ -42,8 +42,8 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         end_node(hub.data)
 
 
-def install(stage: Stage, name: str, model: FakeModel) -> None:
-    """A profile of a real CLI on the scripted model, under the name of its runtime."""
+def install(stage: Stage, name: str, model: FakeModel, called: str) -> None:
+    """A profile of a real CLI on the scripted model, under the name that the file calls it by."""
     home = stage.hub.data.parent / name
     home.mkdir()
     wiring = wire(name, home, model.url)
@@ -56,13 +56,15 @@ def install(stage: Stage, name: str, model: FakeModel) -> None:
         config["enabled_providers"].append("opencode")
         env["OPENCODE_CONFIG_CONTENT"] = json.dumps(config)
     profile = {"driver": name, "command": FOUND[name], "env": env, "model": wiring.model, "start_timeout_s": 120}
-    stage.profile(name, **profile)
+    stage.profile(called, **profile)
     stage.until(lambda: name in stage.api.get("/api/nodes").json()[0].get("drivers", {}), f"{name} to be found", 90)
 
 
-@pytest.mark.clis
 @pytest.mark.timeout(300)
-def test_the_third_step_goes_on_in_the_session_of_the_first_which_remembers_it(stage: Stage, tmp_path: Path) -> None:
+@pytest.mark.parametrize("reviewer", [pytest.param("opencode", marks=pytest.mark.clis), "codex"])
+def test_the_third_step_goes_on_in_the_session_of_the_first_which_remembers_it(
+    stage: Stage, tmp_path: Path, reviewer: str
+) -> None:
     project = tmp_path / "project"
     project.mkdir()
     shutil.copy(FILE, project / "multi-agent-workflow.yaml")
@@ -71,8 +73,8 @@ def test_the_third_step_goes_on_in_the_session_of_the_first_which_remembers_it(s
         front = f"---\nname: {name}\ndescription: One of the three.\n---\n"
         (project / "skills" / name / "SKILL.md").write_text(front + text)
     with FakeModel() as model:
-        for name in FOUND:
-            install(stage, name, model)
+        install(stage, "claude", model, "claude")
+        install(stage, reviewer, model, "opencode")
         file = str(project / "multi-agent-workflow.yaml")
         run_id = done(stage.hub.data, "dag", "run", file, "--detach").out.strip()
         ended = stage.api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": 200}, timeout=220).json()
