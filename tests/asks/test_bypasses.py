@@ -71,6 +71,7 @@ def test_ap_02_a_call_that_was_swapped_after_the_approval_does_not_run(tmp_path:
         assert gate.refusal("1", approval(first, seen, **changed)) is not None, changed
     seen = gate.noted(first, PLACE, tmp_path)
     assert gate.refusal("1", approval(first, seen)) is None
+    assert gate.refusal("1", approval(first, seen)) is not None, "an approval is used once"
 
 
 def test_ap_02_changed_arguments_run_only_as_a_person_has_changed_them(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import base64
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +85,18 @@ async def test_an_impatient_client_asks_again_and_gets_the_one_answer(desk: Desk
     """A client with a short time-out of its own retries the same call until a person has answered."""
     agent = desk.agent()
     given = {"project_directory": HERE, "question": f"Still there, {version}?"}
+    told: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
     async with connected(desk.hub.url, agent.token, version) as talker:
+        ask_again = partial(talker.client.call_tool, "ask_question", given, progress_callback=hear)
         for _ in range(RETRIES):
             with pytest.raises(MCPError):
-                await talker.client.call_tool("ask_question", given, read_timeout_seconds=PATIENCE_S)
-        last = asyncio.ensure_future(talker.client.call_tool("ask_question", given))
+                await ask_again(read_timeout_seconds=PATIENCE_S)
+        assert len(told) >= RETRIES * (int(PATIENCE_S) // 15 - 1)
+        last = asyncio.ensure_future(ask_again())
         ask = await asked(desk, agent.id)
         assert len(desk.waiting(agent_id=agent.id, state="all")) == 1
         desk.answer(ask["id"], text="yes")

@@ -41,8 +41,10 @@ class Gate:
     def refusal(self, permission: str, body: dict[str, Any]) -> str | None:
         """Why an approved call may not run after all: it, or a program that it names, is not what was approved."""
         subject = self._waiting.pop(permission, None)
-        if body["decision"] != "allow" or subject is None:
-            return None  # a question has no subject, and a no needs none
+        if body["decision"] != "allow" or (subject is None and not body.get("digest")):
+            return None  # a no needs no look, and a question has nothing that runs
+        if subject is None:
+            return _CHANGED.format(what="it is not what waits now")
         try:
             arguments = body.get("arguments")
             if digest_of(subject, arguments) != body.get("digest"):

@@ -112,6 +112,8 @@ def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None
         waiting = rows.count(ASKS, {"agent_id": asker.agent_id, "state": "open"})
     elif by.room is not None:
         waiting = rows.count(ASKS, {"room": by.room, "state": "open"})
+    elif not by.operates:
+        waiting = rows.count(ASKS, {"agent_id": None, "state": "open"})
     else:
         return
     if waiting >= most:

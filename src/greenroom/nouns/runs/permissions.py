@@ -81,7 +81,6 @@ def question_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, conte
         text=question,
         thread_id=run.thread_id,
         questions=[Question(question=question, options=options)],
-        timeout_s=0,
     )
     return [*_superseded(rows, run, native), ask]
 
