@@ -15,6 +15,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
 
 _WAIT_S = 30.0
@@ -158,6 +159,26 @@ def test_one_types_others_look_until_one_takes_over(stage: Stage) -> None:
     assert late.until(lambda frame: frame["op"] == "writer")["may_type"] is False
     for looker in (first, second, late):
         looker.close()
+
+
+def test_an_agent_on_another_machine_is_sat_at_like_one_here(stage: Stage, tmp_path: Path) -> None:
+    node = FarNode(stage, tmp_path, "far").start(stage.hub.url)
+    try:
+        node.wait_for("connected")
+        definition = {"driver": "pty", "command": ["cat"], "node": "far", "options": {"prompt": "none"}}
+        assert stage.api.put("/api/profiles/faraway", json=definition).status_code == 200
+        run_id = stage.start("sit there", profile="faraway")
+        stage.until(lambda: stage.run(run_id)["status"] == "running", "the run to begin")
+        assert stage.run(run_id)["node_id"] == node.id
+        looker = Looker(stage, str(stage.run(run_id)["agent_id"]))
+        looker.send(op="keys", data="hello over there\r")
+        looker.sees("hello over there")
+        node.kill()
+        looker.close()
+        node.start(stage.hub.url)
+        assert stage.end(run_id)["status"] == "interrupted"
+    finally:
+        node.stop()
 
 
 def test_who_may_not_operate_only_looks_and_strangers_do_not_even_look(stage: Stage) -> None:
