@@ -10,6 +10,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from greenroom.gateway import frames
+from greenroom.gateway.link import Link
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.ids import new_id
@@ -25,49 +26,8 @@ from greenroom.nouns.runs.queries import find_placeable
 logger = logging.getLogger(__name__)
 _HELLO_S = 10
 _UNTAKEN = 256
-_OUTGOING = 4096
 _CUT = 4500
 LiveListener = Callable[[str, str, Any], None]
-
-
-class Link:
-    """One connection of one node."""
-
-    def __init__(self, by: Principal, epoch: int, hello: frames.Hello, taken: int, send: Send) -> None:
-        self.node_id = by.agent_id or ""
-        self.by = by
-        self.epoch = epoch
-        self.live = hello.live
-        self.newest = hello.newest
-        self.sent: set[str] = set()
-        self.orders = asyncio.Event()
-        self.is_caught_up = asyncio.Event()
-        self.is_over = asyncio.Event()
-        self._send = send
-        self._outgoing: asyncio.Queue[frames.FromHub] = asyncio.Queue(_OUTGOING)
-        self.took(taken)
-
-    def took(self, number: int) -> None:
-        """Once all that the node had kept is in the log, it can be seen which runs it has lost."""
-        if number >= self.newest:
-            self.is_caught_up.set()
-
-    def say(self, frame: frames.FromHub) -> None:
-        """Send a frame soon. A node that does not read is cut off, and resumes."""
-        try:
-            self._outgoing.put_nowait(frame)
-        except asyncio.QueueFull:
-            self.is_over.set()
-
-    async def write(self) -> None:
-        while True:
-            frame = await self._outgoing.get()
-            await self._send({"type": "websocket.send", "text": frames.encode(frame).decode()})
-
-    async def end(self) -> None:
-        """Ends the connection when it is over for the hub's part."""
-        await self.is_over.wait()
-        raise ConnectionError("it does not read, or has connected anew")
 
 
 class Links:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pyte
-from pyte.screens import Char, StaticDefaultDict
+
+from greenroom.node.drawing import ansi_of, text_of
 
 SCROLLBACK_BYTES = 512 * 1024
 MOST_ROWS, MOST_COLUMNS = 300, 500
@@ -29,8 +30,6 @@ _MOST_IN_SEQUENCE = 64
 _UNKNOWN = frozenset("<=!\"'*&#%")
 _MARKS = 8
 _ABOVE = 200
-_COLOURS = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")
-_STYLES = (("bold", 1), ("italics", 3), ("underscore", 4), ("blink", 5), ("reverse", 7), ("strikethrough", 9))
 
 
 class Scrollback:
@@ -284,42 +283,3 @@ def _plain_style(part: str) -> str:
     if words[0] in ("38", "48"):
         return ";".join([*words[:2], *words[-3:]] if words[1] == "2" else words)
     return "24" if words == ["4", "0"] else words[0]
-
-
-def text_of(line: "StaticDefaultDict[int, Char]", columns: int) -> str:
-    """A line without its colours."""
-    return "".join([line[x].data for x in range(min(max(line, default=-1) + 1, columns))]).rstrip()
-
-
-def ansi_of(line: "StaticDefaultDict[int, Char]", columns: int) -> str:
-    """A line with its colours; only sequences for colours are in it."""
-    out: list[str] = []
-    style = ""
-    last = max((x for x, char in line.items() if char != line.default and x < columns), default=-1)
-    for x in range(last + 1):
-        char = line[x]
-        now = _style(char)
-        if now != style:
-            out.append(f"\x1b[0{now}m")
-            style = now
-        out.append("".join(mark for mark in char.data if mark.isprintable()) or ("" if char.data == "" else " "))
-    return "".join(out) + ("\x1b[0m" if style else "")
-
-
-def _style(char: Char) -> str:
-    found = "".join(f";{code}" for name, code in _STYLES if getattr(char, name))
-    return found + _colour(char.fg, 30) + _colour(char.bg, 40)
-
-
-def _colour(name: str, base: int) -> str:
-    if name == "default":
-        return ""
-    if name in _COLOURS:
-        return f";{base + _COLOURS.index(name)}"
-    if name.startswith("bright") and (plain := name.removeprefix("bright")) in _COLOURS:
-        return f";{base + 60 + _COLOURS.index(plain)}"
-    try:
-        red, green, blue = bytes.fromhex(name)
-    except ValueError:
-        return ""
-    return f";{base + 8};2;{red};{green};{blue}"
