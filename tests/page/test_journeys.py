@@ -17,6 +17,7 @@ from tests.page.stage import travel
         "on_a_phone_in_both_languages",
         "attach_to_a_terminal_and_type",
         "cancel_a_tree",
+        "draw_run_and_report_a_workflow",
         "hostile_text_is_harmless",
         "no_panel_has_a_serious_accessibility_problem",
     ],
