@@ -16,7 +16,7 @@ from greenroom.node.hearing import Hearing, Show, Tell
 from greenroom.node.processes import Spawner
 from greenroom.node.sandbox import sandbox_for
 from greenroom.node.seats import AgentSeat
-from greenroom.node.surroundings import clear_away, make_opening
+from greenroom.node.surroundings import clear_away, make_opening, start_of
 from greenroom.node.terminals import Pace
 from greenroom.node.trees import end_tree, family
 from greenroom.nouns.agents.profiles import Definition
@@ -37,11 +37,6 @@ from greenroom.runtimes.contract import (
 logger = logging.getLogger(__name__)
 _CANCEL_S = 5.0
 _CLOSE_S = 15.0
-_STARTED_WITH = (
-    *("driver", "command", "directory", "worktree", "env", "pass_env"),
-    *("sandbox", "model", "instructions", "options"),
-)
-"""What of a profile is settled when an agent's process is started."""
 
 
 class HeldAgent:
@@ -94,7 +89,7 @@ class HeldAgent:
     ) -> None:
         """Put the agent to work, opening or resuming its session if it has none."""
         async with self._busy:
-            if self._is_ending or (self.session is not None and self._started_with != _start_of(order)):
+            if self._is_ending or (self.session is not None and self._started_with != start_of(order)):
                 await self._end()  # the profile may want another sandbox now: a process keeps what it was started in
             if is_cancelled():  # from here on `cancel` finds the run
                 return
@@ -131,7 +126,7 @@ class HeldAgent:
     async def _open(
         self, order: frames.Ordered, definition: Definition, driver: Driver, mcp_url: str, env: dict[str, str]
     ) -> None:
-        self._definition, self._credential, self._started_with = definition, order.credential, _start_of(order)
+        self._definition, self._credential, self._started_with = definition, order.credential, start_of(order)
         opening = await asyncio.to_thread(make_opening, self._folder, self.agent_id, order, definition, mcp_url, env)
         own = [opening.scratch, opening.directory]
         self.spawner.sandbox = sandbox_for(definition.sandbox, self._folder, env.get("HOME"), own)
@@ -316,8 +311,3 @@ class HeldAgent:
         await self.seat.closed()
         await self._kill()
         await asyncio.to_thread(clear_away, self._folder, self.agent_id, self._definition, self.keep)
-
-
-def _start_of(order: frames.Ordered) -> dict[str, Any]:
-    definition = order.body.get("definition") or {}
-    return {name: definition[name] for name in _STARTED_WITH if name in definition}

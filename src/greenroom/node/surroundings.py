@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from greenroom.gateway import frames
 from greenroom.nouns.agents.profiles import PLACEHOLDERS, Definition
@@ -20,6 +21,12 @@ _QUIET = {
     "DISABLE_ERROR_REPORTING": "1",
     "NO_UPDATE_NOTIFIER": "1",
 }
+
+_STARTED_WITH = (
+    *("driver", "command", "directory", "worktree", "env", "pass_env"),
+    *("sandbox", "model", "instructions", "options"),
+)
+"""What of a profile is settled when an agent's process is started."""
 
 
 def make_opening(
@@ -51,6 +58,12 @@ def make_opening(
         resume=order.body.get("session"),
         options=definition.options,
     )
+
+
+def start_of(order: frames.Ordered) -> dict[str, Any]:
+    """What an order wants a process to be started with: two that differ in it cannot share one."""
+    definition = order.body.get("definition") or {}
+    return {name: definition[name] for name in _STARTED_WITH if name in definition}
 
 
 def fill_all(command: list[str], values: dict[str, str]) -> list[str]:
