@@ -823,7 +823,6 @@ export interface WorkflowStep {
   index?: number | null
   item?: unknown
   total?: number
-  begun?: number
   done?: number
   lost?: number
 }

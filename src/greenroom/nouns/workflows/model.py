@@ -170,8 +170,7 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     index: int | None = None
     item: Any = None
     total: int = 0
-    """For a fan-out: how many items there are, how many have begun, are over, and have failed."""
-    begun: int = 0
+    """For a fan-out: how many items there are, how many are over, and how many have failed."""
     done: int = 0
     lost: int = 0
 

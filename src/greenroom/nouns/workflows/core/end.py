@@ -182,8 +182,8 @@ def item(course: Course, fan_id: str, status: str) -> None:
         course.later("join", fan_id)
     elif fan.done == fan.total:
         course.later("join", fan_id)
-    elif fan.begun < fan.total and fan.begun - fan.done < node.parallel:
-        course.later("attempt", item_id(fan_id, fan.begun))
+    elif node.parallel + fan.done - 1 < fan.total:  # as many as may be began at first, and one at each end
+        course.later("attempt", item_id(fan_id, node.parallel + fan.done - 1))
 
 
 def joined(course: Course, fan_id: str, _: Any) -> None:

@@ -98,7 +98,6 @@ def _began(board: Board, event: e.StepBegan, at: int) -> None:
         error=None,
     )
     _put(board, old, _used(board, new, event))
-    _count_item(board, old)
 
 
 def _asked(board: Board, event: e.StepAsked, at: int) -> None:
@@ -110,7 +109,7 @@ def _asked(board: Board, event: e.StepAsked, at: int) -> None:
 
 def _fanned(board: Board, event: e.StepFanned, at: int) -> None:
     old = _step(board, event.step)
-    new = replace(old, status="running", total=len(event.items), begun=0, done=0, lost=0, began_at=at, leave=True)
+    new = replace(old, status="running", total=len(event.items), done=0, lost=0, began_at=at, leave=True)
     _put(board, old, replace(new, waits_for=None, due=0, reason=None, ended_at=None))
     for index, item in enumerate(event.items):
         step_id = item_id(event.step, index)
@@ -141,21 +140,12 @@ def _queued(board: Board, event: e.StepQueued, at: int) -> None:
         board.put_step(replace(behind, next_queued=old.id))
     new = replace(old, status="queued", waits_for=None, due=0, reason="as many are at work as may be", leave=True)
     _put(board, old, new, first_queued=run.first_queued or old.id, last_queued=old.id)
-    _count_item(board, old)
-
-
-def _count_item(board: Board, old: WorkflowStep) -> None:
-    """An item that was pending has begun."""
-    if old.index is not None and old.status == "pending":
-        fan = _step(board, step_of(old.id))
-        board.put_step(replace(fan, begun=fan.begun + 1))
 
 
 def _held(board: Board, event: e.StepHeld, at: int) -> None:
     old = _step(board, event.step)
     reason = "the workflow is paused"
     _put(board, old, replace(old, status="held", waits_for=None, due=0, reason=reason, leave=event.leave))
-    _count_item(board, old)
 
 
 def _repeats(board: Board, event: e.StepRepeats, at: int) -> None:
@@ -210,8 +200,7 @@ def _ended(board: Board, event: e.StepEnded, at: int) -> None:
     if new.index is not None:
         fan = _step(board, step_of(new.id))
         lost = fan.lost + (event.status == "failed" and not event.debt)
-        begun = fan.begun + (old.status == "pending")
-        board.put_step(replace(fan, done=fan.done + 1, lost=lost, begun=begun))
+        board.put_step(replace(fan, done=fan.done + 1, lost=lost))
     for following in event.reached:
         after = _step(board, following)
         board.put_step(replace(after, seen=after.seen + 1))
