@@ -1,6 +1,7 @@
 """What editors of workflows ask: the schema of the files, and what is wrong with a text."""
 
 import asyncio
+from graphlib import CycleError
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.drawing.labels import find_arrows
 from greenroom.nouns.workflows.drawing.layout import lay_out
 from greenroom.nouns.workflows.graph import Graph
-from greenroom.nouns.workflows.reading.load import load_text
+from greenroom.nouns.workflows.reading.load import load_text, parse_text
 from greenroom.nouns.workflows.schema import build_schema
 from greenroom.runtimes.names import DRIVER_NAMES
 
@@ -52,7 +53,7 @@ class Picture(msgspec.Struct):
 
 
 class WorkflowCheck(msgspec.Struct):
-    """What is wrong with a workflow; or the workflow in its one form, and its picture."""
+    """What is wrong with a workflow; beside it the workflow in its one form, and its picture, if it can be drawn."""
 
     ok: bool
     problems: list[Problem]
@@ -76,8 +77,19 @@ def _check(body: WorkflowText, known: Known) -> WorkflowCheck:
     try:
         definition = load_text(body.text, body.file[:200], known=known).definition
     except BadWorkflow as bad:
-        return WorkflowCheck(ok=False, problems=bad.problems)
+        sketch = _sketch(body.text)
+        return WorkflowCheck(ok=False, problems=bad.problems, definition=sketch, picture=sketch and draw(sketch))
     return WorkflowCheck(ok=True, problems=[], definition=definition, picture=draw(definition))
+
+
+def _sketch(text: str) -> Definition | None:
+    """The workflow as far as it can be drawn already: its steps are named, and lead nowhere in circles."""
+    try:
+        definition = parse_text(text).definition
+        draw(definition)
+    except (BadWorkflow, CycleError, KeyError):
+        return None
+    return definition
 
 
 def draw(definition: Definition) -> Picture:

@@ -1,0 +1,30 @@
+/** Workflows, their runs, and how a definition is checked and laid out by the hub. */
+import { defineStore } from 'pinia'
+import { computed } from 'vue'
+
+import { post } from '@/api/http'
+import type { WorkflowRun, WorkflowsDefinition } from '@/api/rows'
+import { useView } from '@/sync/use'
+
+const LIVE = new Set(['running', 'paused', 'stopping'])
+export const isGoing = (run: WorkflowRun): boolean => LIVE.has(run.status)
+
+export const useFlows = defineStore('flows', () => {
+  const view = useView('workflows')
+  const list = computed(() => [...view.map('workflow').values()].sort((a, b) => a.name.localeCompare(b.name)))
+  const runs = computed(() => [...view.map('workflow_run').values()].filter((run) => !run.parent_id).sort((a, b) => b.created_at - a.created_at))
+  const live = computed(() => runs.value.filter(isGoing))
+  return { view, list, runs, live }
+})
+
+export interface Problem { code: string; message: string; remedy: string; step?: string | null; line?: number | null }
+export interface Picture {
+  width: number
+  height: number
+  places: Record<string, [number, number]>
+  arrows: { source: string; target: string; label: string; kind: string }[]
+}
+export interface Checked { ok: boolean; problems: Problem[]; definition: WorkflowsDefinition | null; picture: Picture | null }
+
+export const BOX = { width: 232, height: 58 }
+export const check = (text: string): Promise<Checked> => post<Checked>('/api/workflow-check', { text, file: '' })

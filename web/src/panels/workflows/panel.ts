@@ -1,0 +1,23 @@
+import { GitBranch, Plus } from '@lucide/vue'
+
+import { go } from '@/shell/go'
+import { t } from '@/shell/i18n'
+import { definePanel } from '@/shell/panel'
+import { useFlows } from './flows'
+
+export default definePanel({
+  name: 'workflows',
+  icon: GitBranch,
+  group: 'work',
+  order: 50,
+  routes: [
+    { path: '', component: () => import('./WorkflowsPanel.vue') },
+    { path: 'runs/:id', component: () => import('./FlowRun.vue') },
+    { path: 'edit/:name?', component: () => import('./FlowEditor.vue') },
+  ],
+  badge: () => ({ count: useFlows().live.length }),
+  commands: () => [
+    { id: 'workflow new', title: t('workflows.new'), icon: Plus, run: () => go('/workflows/edit') },
+    ...useFlows().list.map((flow) => ({ id: `workflow ${flow.name}`, title: flow.name, hint: t('workflows.one'), icon: GitBranch, run: () => go(`/workflows/edit/${encodeURIComponent(flow.name)}`) })),
+  ],
+})
