@@ -31,7 +31,10 @@ ASKING = {("POST", f"{ASSIST}/{rpc}") for rpc in ("AskQuestion", "TaskFinish", "
 """RPCs whose credential is in the body: tests/assist/test_asking.py sees that nothing goes without it."""
 TOLD = {("POST", "/api/notify/act"), ("GET", "/n/{ticket}")}
 """What a notification leads to; its ticket is a credential for one answer, or for nothing: tests/notify."""
-DECLARED_PUBLIC = {("GET", "/login"), ("POST", "/login"), ("GET", "/health"), ("GET", "/"), *ASKING, *TOLD}
+SIGNED = {("POST", "/api/triggers/{trigger_id}"), ("POST", "/api/hooks/{hook}"), ("GET", "/schemas/workflow.json")}
+"""What is proven by a signature instead; and the schema, which is no secret."""
+BODILESS = ("/login", "/health", "/", "/api/notify/act", "/api/triggers/trigger_id", "/api/hooks/hook")
+DECLARED_PUBLIC = {("GET", "/login"), ("POST", "/login"), ("GET", "/health"), ("GET", "/"), *ASKING, *TOLD, *SIGNED}
 MCP_PATHS = ("/mcp", "/mcp/sse", "/sse", "/messages")
 WRONG = {
     "none": "",
@@ -104,7 +107,7 @@ def test_only_what_is_declared_public_answers_without_a_credential(
 @contextlib.contextmanager
 def answered_at_once(house: House, method: str, path: str, proof: str) -> Iterator[int]:
     """The status of a call that announces a body and never sends it, unless it is public."""
-    length = 0 if path in ("/login", "/health", "/", "/api/notify/act") or path.startswith(ASSIST) else 1000
+    length = 0 if path in (*BODILESS, "/schemas/workflow.json") or path.startswith(ASSIST) else 1000
     head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n{proof.format(**house.tokens)}"
     with dial(house.hub.url, 5) as line:
         line.sendall(f"{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n".encode())

@@ -43,7 +43,7 @@ def test_a_signed_call_starts_a_workflow_once_and_no_other_call_does(hub: HubPro
     trigger = {"id": "t", "webhook": True, "inputs": {"ref": "trigger.body.ref", "event": 'trigger.headers["x-event"]'}}
     (key,) = stored(api, trigger, inputs={"ref": "string", "event": "string"}, output="[inputs.ref, inputs.event]")
     caller = Caller(api, hub, f"/api/triggers/{key}")
-    assert caller.call().status_code == 403, "it is not armed"
+    assert caller.call().status_code == 401, "it is not armed"
     assert api.post(f"/api/triggers/{key}/arm").json()["armed"]
     started = caller.call()
     assert started.status_code == 202, started.text
@@ -55,13 +55,13 @@ def test_a_signed_call_starts_a_workflow_once_and_no_other_call_does(hub: HubPro
         caller.call(nonce="short"),
     ]
     unknown = httpx.post(f"{hub.url}/api/triggers/trg_none", content=b"{}")
-    assert {(one.status_code, one.text) for one in [*wrong, unknown]} == {(403, unknown.text)}
+    assert {(one.status_code, one.text) for one in [*wrong, unknown]} == {(401, unknown.text)}
     late = caller.call(nonce="nonce-0004", timestamp=str(int(time.time()) - 400))
-    assert (late.status_code, late.json()["code"]) == (403, "signature_too_old")
+    assert (late.status_code, late.json()["code"]) == (401, "signature_too_old")
     lacking = caller.call(b"no json", nonce="nonce-0005")
     assert lacking.status_code == 422, lacking.text
     api.post(f"/api/triggers/{key}/disarm")
-    assert caller.call(nonce="nonce-0006").status_code == 403
+    assert caller.call(nonce="nonce-0006").status_code == 401
     assert len(api.get("/api/workflow-runs", params={"workflow": "hooked"}).json()) == 1
 
 
@@ -74,7 +74,7 @@ def test_a_signed_call_reaches_the_step_that_waits_for_it(hub: HubProcess, api: 
     caller = Caller(api, hub, "/api/hooks/deploy")
     assert caller.call().json()["code"] == "nobody_waits"
     run = api.post("/api/workflow-runs", json={"definition": definition}).json()
-    assert caller.call(nonce="nonce-0002", secret="whs_guess").status_code == 403
+    assert caller.call(nonce="nonce-0002", secret="whs_guess").status_code == 401
     assert caller.call(nonce="nonce-0003").status_code == 200
     assert end_of(api, run["id"])["output"] == {"ref": "main"}
 
@@ -86,7 +86,7 @@ def test_who_guesses_signatures_is_slowed_down_and_who_knows_the_secret_is_not(
     api.post(f"/api/triggers/{key}/arm")
     caller = Caller(api, hub, f"/api/triggers/{key}")
     codes = [caller.call(nonce=f"guess-{number:04}", secret="whs_guess").status_code for number in range(60)]
-    assert set(codes) == {403, 429}
+    assert set(codes) == {401, 429}
     assert caller.call(nonce="honest-0001").status_code == 202
 
 

@@ -98,7 +98,7 @@ class SignedCalls:
         body, nonce = await self._need_signed(hub, request, trigger_id)
         trigger = hub.rows.get(TRIGGERS, trigger_id)
         if trigger is None or trigger.kind != "webhook" or not trigger.armed:
-            raise signing.wrong_signature()
+            raise _unproven(signing.wrong_signature())
         facts = {"body": _read(body), "headers": _headers(request)}
         command = FireTrigger(by=_caller(trigger_id), trigger_id=trigger_id, occurrence=nonce, facts=facts, nonce=nonce)
         done = await hub.log.do(command)
@@ -124,9 +124,9 @@ class SignedCalls:
         secret = signing.secret_of(webhook_key(hub.data), door)
         try:
             signing.need_signed(secret, timestamp, nonce, signature, body, hub.log.clock.now())
-        except Refused:
+        except Refused as no:
             self._count_failure(peer_of(request.scope))
-            raise
+            raise _unproven(no) from None
         return body, nonce
 
     def _count_failure(self, peer: str) -> None:
@@ -134,6 +134,11 @@ class SignedCalls:
             self._failures.clear()
         if not self._failures.setdefault(peer, Bucket(_FAILURES, _FAILURES_A_SECOND)).take():
             raise HttpRefused(429, "too_many_failures", "Too many wrong signatures: wait a little.")
+
+
+def _unproven(no: Refused) -> HttpRefused:
+    """Nobody is proven, as with a wrong credential."""
+    return HttpRefused(401, no.code, no.message)
 
 
 def _caller(door: str) -> Principal:
