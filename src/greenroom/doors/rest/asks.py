@@ -8,18 +8,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.answers import Answering, Batch, Results, answer_ask, answer_asks
 from greenroom.doors.rest.wire import body_of, json, key_of, query_of, while_there
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.asks.commands import AnswerAsk, DelegateAsk, RaiseAsk, SnoozeAsk, WithdrawAsk
+from greenroom.nouns.asks.commands import DelegateAsk, RaiseAsk, SnoozeAsk, WithdrawAsk
 from greenroom.nouns.asks.contents import Given, kept
 from greenroom.nouns.asks.model import ASK_FILES, ASKS, Ask, Question
 from greenroom.nouns.asks.queries import ask_not_found, find_asks, need_ask
 from greenroom.nouns.threads.queries import need_thread
 
-_BATCH = 200
 _MOST = 500
 _SHOWN_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -134,85 +134,6 @@ async def show_file(hub: Hub, by: Principal, request: Request) -> Response:
         "cache-control": "private, max-age=86400",
     }
     return Response(data, headers=headers, media_type=named.mime if shown else "application/octet-stream")
-
-
-class Answering(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    verdict: str
-    """approve, deny or answer."""
-    text: str = ""
-    options: list[list[str]] = []
-    arguments: Any = None
-    contents: list[Given] = []
-    form: Any = None
-    scope: str = "once"
-    digest: str | None = None
-    """The digest that was shown: refused when it is not what is asked any more."""
-    name: str = ""
-
-
-async def answer_ask(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Answering)
-    return json(await _answered(hub, by, request.path_params["ask_id"], body, key_of(request)))
-
-
-async def _answered(hub: Hub, by: Principal, ask_id: str, given: Answering, key: str | None = None) -> Ask:
-    need_ask(hub.rows, by, ask_id)
-    async with kept(hub.blobs, given.contents, hub.settings.max_upload_bytes) as contents:
-        return await hub.asks.answer(
-            AnswerAsk(
-                by=by,
-                key=key,
-                ask_id=ask_id,
-                verdict=given.verdict,
-                text=given.text,
-                options=given.options,
-                arguments=given.arguments,
-                contents=contents,
-                form=given.form,
-                scope=given.scope,
-                digest=given.digest,
-                name=given.name,
-            )
-        )
-
-
-class OneOfMany(Answering, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    ask_id: str
-
-
-class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    answers: list[OneOfMany]
-
-
-class Result(msgspec.Struct, kw_only=True, omit_defaults=True):
-    ask_id: str
-    ok: bool
-    state: str = ""
-    code: str = ""
-    message: str = ""
-    name: str = ""
-    """Who was quicker."""
-    at: int = 0
-
-
-class Results(msgspec.Struct):
-    results: list[Result]
-
-
-async def answer_asks(hub: Hub, by: Principal, request: Request) -> Response:
-    batch = await body_of(request, Batch)
-    if not 1 <= len(batch.answers) <= _BATCH:
-        raise Refused("bad_batch", f"Answer 1 to {_BATCH} asks at once, each by its id.")
-    return json(Results(list(await asyncio.gather(*(_result(hub, by, one) for one in batch.answers)))))
-
-
-async def _result(hub: Hub, by: Principal, one: OneOfMany) -> Result:
-    try:
-        ask = await _answered(hub, by, one.ask_id, one)
-    except Refused as no:
-        late = {name: no.details[name] for name in ("name", "at") if name in no.details}
-        return Result(ask_id=one.ask_id, ok=False, code=no.code, message=no.message, **late)
-    return Result(ask_id=ask.id, ok=True, state=ask.state)
 
 
 class Snooze(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
