@@ -83,6 +83,51 @@ export interface AgentProof {
   token?: string | null
 }
 
+export interface AgentsDefinition {
+  driver: string
+  display_name?: string
+  description?: string
+  command?: string[]
+  type?: string
+  capabilities?: string[]
+  model?: string | null
+  instructions?: string | null
+  skills?: string[]
+  directory?: string | null
+  worktree?: boolean
+  env?: Record<string, string>
+  pass_env?: string[]
+  sandbox?: string
+  approvals?: string
+  allowed_tools?: string[]
+  denied_tools?: string[]
+  may_spawn?: boolean
+  may_write?: boolean
+  may_execute?: boolean
+  may_network?: boolean
+  max_depth?: number
+  max_children?: number
+  timeout_s?: number
+  start_timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  labels?: string[]
+  node?: string | null
+  wake_on?: string[]
+  invite_prompt?: string | null
+  idle_s?: number
+  enabled?: boolean
+  options?: Record<string, unknown>
+}
+
+export interface AgentsSkill {
+  id: string
+  name: string
+  description?: string
+  tags?: string[]
+  examples?: string[]
+}
+
 export interface Amendment {
   step: string
   changes: Record<string, unknown>
@@ -1229,6 +1274,12 @@ export interface RunTree {
   runs: Run[]
 }
 
+export interface RunsSpent {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+}
+
 export interface SearchResult {
   results: Found[]
   total: number
@@ -1675,69 +1726,6 @@ export interface WorkflowVersion {
   made_at: number
 }
 
-export interface Wrong {
-  file: string
-  key: string
-  problem: string
-}
-
-export interface WrongFile {
-  file: string
-  name: string | null
-  problem: string
-}
-
-export interface AgentsSkill {
-  id: string
-  name: string
-  description?: string
-  tags?: string[]
-  examples?: string[]
-}
-
-export interface AgentsDefinition {
-  driver: string
-  display_name?: string
-  description?: string
-  command?: string[]
-  type?: string
-  capabilities?: string[]
-  model?: string | null
-  instructions?: string | null
-  skills?: string[]
-  directory?: string | null
-  worktree?: boolean
-  env?: Record<string, string>
-  pass_env?: string[]
-  sandbox?: string
-  approvals?: string
-  allowed_tools?: string[]
-  denied_tools?: string[]
-  may_spawn?: boolean
-  may_write?: boolean
-  may_execute?: boolean
-  may_network?: boolean
-  max_depth?: number
-  max_children?: number
-  timeout_s?: number
-  start_timeout_s?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
-  labels?: string[]
-  node?: string | null
-  wake_on?: string[]
-  invite_prompt?: string | null
-  idle_s?: number
-  enabled?: boolean
-  options?: Record<string, unknown>
-}
-
-export interface RunsSpent {
-  input_tokens?: number
-  output_tokens?: number
-  cost_usd?: number | null
-}
-
 export interface WorkflowsDefinition {
   name: string
   id?: string
@@ -1765,4 +1753,16 @@ export interface WorkflowsSpent {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number
+}
+
+export interface Wrong {
+  file: string
+  key: string
+  problem: string
+}
+
+export interface WrongFile {
+  file: string
+  name: string | null
+  problem: string
 }

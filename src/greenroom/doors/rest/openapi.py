@@ -55,12 +55,23 @@ def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     for path, (methods, protocol, summary) in _PROTOCOLS.items():
         told = {"summary": summary, "x-protocol": protocol, "responses": {"default": {"description": summary}}}
         paths[path] = {method.lower(): told for method in methods}
-    return {
+    described = {
         "openapi": "3.1.0",
         "info": {"title": "Greenroom", "version": __version__},
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": _SECURITY},
     }
+    return _named_apart(described, [name for name in components if "." in name])
+
+
+def _named_apart(described: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Types of one name in two nouns are called by the noun too: `greenroom.nouns.runs.model.Spent` is RunsSpent."""
+    text = encode(described).decode()
+    for name in sorted(names, key=len, reverse=True):
+        parts = name.split(".")
+        text = text.replace(name, parts[2].capitalize() + parts[-1])
+    renamed: dict[str, Any] = msgspec.json.decode(text)
+    return renamed
 
 
 def _is_type(kind: Any) -> bool:

@@ -78,7 +78,8 @@ def _check(body: WorkflowText, known: Known) -> WorkflowCheck:
         definition = load_text(body.text, body.file[:200], known=known).definition
     except BadWorkflow as bad:
         sketch = _sketch(body.text)
-        return WorkflowCheck(ok=False, problems=bad.problems, definition=sketch, picture=sketch and draw(sketch))
+        picture = draw(sketch) if sketch is not None else None
+        return WorkflowCheck(ok=False, problems=bad.problems, definition=sketch, picture=picture)
     return WorkflowCheck(ok=True, problems=[], definition=definition, picture=draw(definition))
 
 
