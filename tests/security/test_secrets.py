@@ -153,7 +153,7 @@ def test_a_login_link_works_once_and_leaves_nothing_to_reuse(own_data: Path) -> 
     with HubProcess(own_data) as hub, httpx.Client(base_url=hub.url) as client:
         shown = client.get("/login", params={"code": hub.login_code})
         assert shown.status_code == 200
-        assert shown.headers["referrer-policy"] == "same-origin", "no other site is told; with none the form has no origin"
+        assert shown.headers["referrer-policy"] == "same-origin", "with none the form has no origin"
         assert shown.headers["cache-control"] == "no-store"
         entered = client.post("/login", data={"code": hub.login_code})
         cookie = entered.headers["set-cookie"]
