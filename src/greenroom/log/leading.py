@@ -15,7 +15,7 @@ class _Lost(Exception):
 
 
 async def lead(store: Store, part: str, duties: Duties) -> None:
-    """Carry the duties of one part out while this hub leads in it, and whenever it does so again; to be run as a task."""
+    """Carry the duties of one part out whenever this hub leads in it; to be run as a task."""
     while True:
         async with store.leading(part) as until_lost:
             try:
