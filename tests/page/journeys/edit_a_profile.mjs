@@ -1,0 +1,21 @@
+import { api, assert, hub, journey } from './rig.mjs'
+
+await journey(async (visit, browser, pages) => {
+  const name = `edited-${Date.now()}`
+  await api('PUT', `/api/profiles/${name}`, { driver: 'rehearsal', display_name: 'Before', capabilities: ['code'] })
+  const page = await visit()
+  await page.goto(`${hub.url}/profiles/${name}`)
+  await page.getByText('An agent could start now').first().waitFor()
+  await page.getByLabel('Shown as').fill('After')
+  await page.getByLabel('May run commands').uncheck()
+  await page.getByLabel('Time for a run (s)').fill('0')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('alert').filter({ hasText: 'write a number from' }).waitFor()
+  const refused = pages[0].complaints.splice(0)
+  assert.ok(refused.every((one) => one.includes('400')), refused.join())
+  await page.getByLabel('Time for a run (s)').fill('120')
+  await page.keyboard.press('Control+s')
+  await page.getByRole('heading', { name: 'After' }).waitFor()
+  const { definition } = await api('GET', `/api/profiles/${name}`)
+  assert.deepEqual(definition, { driver: 'rehearsal', display_name: 'After', capabilities: ['code'], may_execute: false, timeout_s: 120 })
+})
