@@ -37,8 +37,20 @@ NASTY = st.sampled_from(
         "null",
     ]
 )
-SKIPPED = frozenset({"spawn_agent", "agent_invite", "run_wait", "run_status", "workflow_start"})
-"""Tools that start agents or wait for them have tests of their own."""
+SKIPPED = frozenset(
+    {
+        "spawn_agent",
+        "agent_invite",
+        "run_wait",
+        "run_status",
+        "workflow_start",
+        "ask_question",
+        "task_finish",
+        "work_report",
+        "permission_request",
+    }
+)
+"""Tools that start agents, or wait for them or for people, have tests of their own."""
 
 
 FEW = settings(deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
