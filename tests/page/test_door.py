@@ -65,3 +65,14 @@ def test_the_policy_of_the_page_allows_nothing_inline_and_nothing_from_outside(b
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert "http" not in policy
+
+
+def test_what_draws_diagrams_has_no_origin_and_reaches_nothing(browser: httpx.Client, shared_hub: HubProcess) -> None:
+    frame = browser.get("/diagram.html").headers
+    assert "sandbox allow-scripts" in frame["content-security-policy"]
+    assert "allow-same-origin" not in frame["content-security-policy"]
+    assert "default-src 'none'" in frame["content-security-policy"]
+    without_origin = {"Origin": "null"}
+    assert httpx.get(f"{shared_hub.url}/diagram.js", headers=without_origin).status_code == 200
+    for path in ("/api/me", "/", "/login.js"):
+        assert httpx.get(shared_hub.url + path, headers=without_origin).status_code == 403, path
