@@ -18,6 +18,7 @@ from tests.page.stage import travel
         "attach_to_a_terminal_and_type",
         "cancel_a_tree",
         "edit_a_profile",
+        "talk_with_somebody_in_a_room",
         "draw_run_and_report_a_workflow",
         "the_people_of_a_room_have_their_own_inbox",
         "hostile_text_is_harmless",

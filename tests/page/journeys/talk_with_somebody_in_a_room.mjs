@@ -1,0 +1,27 @@
+import { hub, journey } from './rig.mjs'
+
+await journey(async (visit) => {
+  const come = async (name) => {
+    const page = await visit()
+    await page.goto(`${hub.url}/people`)
+    await page.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('textbox', { name: 'Change your name' }).fill(name)
+    await page.keyboard.press('Enter')
+    await page.locator('.me', { hasText: name }).waitFor()
+    await page.getByText('In the room office').waitFor()
+    return page
+  }
+  const ada = await come('Ada')
+  const ben = await come('Ben')
+  await ada.getByRole('button', { name: /Ben/ }).click()
+  await ada.getByRole('textbox', { name: 'Write to Ben' }).fill('Shall we ship it?')
+  await ada.keyboard.press('Enter')
+  await ben.getByRole('button', { name: /Ada.*1$/ }).click()
+  await ben.getByRole('log').getByText('Shall we ship it?').waitFor()
+  await ben.getByRole('textbox', { name: 'Write to Ada' }).fill('Tomorrow.')
+  await ben.keyboard.press('Enter')
+  await ada.getByRole('log').getByText('Tomorrow.').waitFor()
+  if (process.env.SHOT) await ada.screenshot({ path: `${process.env.SHOT}-talk.png` })
+  await ben.close()
+  await ada.getByPlaceholder('Ben has left').waitFor()
+})
