@@ -47,7 +47,11 @@ export const usePeople = defineStore('people', () => {
   const unread = computed(() => [...fresh.values()].reduce((sum, count) => sum + count, 0))
   const where = computed(() => me.room ?? room.value)
 
-  const tell = (message: Record<string, unknown>) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message))
+  function tell(message: Record<string, unknown>): boolean {
+    if (socket?.readyState !== WebSocket.OPEN) return false
+    socket.send(JSON.stringify(message))
+    return true
+  }
   function add(id: string, word: Word): void {
     words.set(id, [...(words.get(id) ?? []), word].slice(-MOST_WORDS))
   }
