@@ -13,7 +13,7 @@ await journey(async (visit, browser) => {
   await stranger.getByRole('heading', { name: /^deep / }).waitFor()
   assert.equal(new URL(stranger.url()).pathname, `/threads/${id}`)
   const page = await visit()
-  for (const path of [`/threads/${id}`, '/inbox', '/threads', '/runs', '/agents', '/profiles/rehearsal', '/nodes', '/']) {
+  for (const path of [`/threads/${id}`, '/inbox', '/threads', '/runs', '/agents', '/profiles/rehearsal', '/people', '/nodes', '/tokens', '/settings', '/']) {
     await page.goto(hub.url + path)
     await page.reload()
     await page.locator('main h1').first().waitFor()
