@@ -18,6 +18,7 @@ from tests.page.stage import travel
         "attach_to_a_terminal_and_type",
         "cancel_a_tree",
         "edit_a_profile",
+        "stop_restart_and_put_out_an_agent",
         "talk_with_somebody_in_a_room",
         "draw_run_and_report_a_workflow",
         "the_people_of_a_room_have_their_own_inbox",

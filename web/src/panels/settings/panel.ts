@@ -7,5 +7,6 @@ export default definePanel({
   icon: Settings,
   group: 'system',
   order: 95,
+  needs: 'enter',
   routes: [{ path: '', component: () => import('./SettingsPanel.vue') }],
 })
