@@ -18,6 +18,7 @@ from tests.page.stage import travel
         "attach_to_a_terminal_and_type",
         "cancel_a_tree",
         "edit_a_profile",
+        "let_a_phone_a_machine_and_a_bundle_in",
         "stop_restart_and_put_out_an_agent",
         "talk_with_somebody_in_a_room",
         "draw_run_and_report_a_workflow",
