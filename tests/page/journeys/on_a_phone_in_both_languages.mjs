@@ -6,7 +6,7 @@ await journey(async (visit) => {
   const id = await thread('pocket')
   const page = await visit({ size: PHONE, language: 'zh-CN' })
   await page.getByRole('heading', { name: '首页' }).waitFor()
-  await page.getByRole('link', { name: '收件箱' }).tap()
+  await page.getByRole('link', { name: '收件箱' }).last().tap()
   await page.waitForURL(/\/inbox$/)
   await page.locator(`.ask a[href="/inbox/${ask.id}"]`).tap()
   await page.waitForURL(new RegExp(ask.id))
