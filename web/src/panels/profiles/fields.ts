@@ -59,7 +59,8 @@ let described: Promise<Record<string, unknown>> | null = null
 /** What each key is when nobody writes it, as the hub describes it. */
 export function defaults(): Promise<Record<string, unknown>> {
   described ??= get<Described>('/openapi.json').then(({ components }) => {
-    const found = Object.entries(components.schemas).find(([name]) => name.endsWith('agents.profiles.Definition'))?.[1].properties ?? {}
+    const found = Object.values(components.schemas).find((one) => one.properties && 'may_spawn' in one.properties)?.properties
+    if (!found) throw new Error('The hub does not describe profiles.')
     return Object.fromEntries(Object.entries(found).map(([key, one]) => [key, one.default]))
   })
   described.catch(() => (described = null))
