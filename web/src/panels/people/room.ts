@@ -99,7 +99,7 @@ export const usePeople = defineStore('people', () => {
       if (!problem.value) timer = setTimeout(connect, AGAIN_MS)
     }
   }
-  watch(myName, () => state.value === 'live' && connect())
+  watch(myName, () => state.value !== 'off' && connect())
   /** Come in, if this page has not yet. */
   const enter = () => state.value === 'off' && connect()
   function move(to: string): void {
