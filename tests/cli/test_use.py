@@ -38,7 +38,7 @@ def test_every_command_has_help_with_an_example(path: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_every_command_that_answers_can_answer_in_json(path: tuple[str, ...]) -> None:
-    if path not in {("serve",), ("mcp",), ("node",), ("agent", "attach")}:
+    if path not in {("serve",), ("demo",), ("mcp",), ("node",), ("agent", "attach")}:
         assert "--json" in COMMANDS[path].format_help()
 
 

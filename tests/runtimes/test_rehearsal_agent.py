@@ -28,7 +28,7 @@ from greenroom.runtimes.contract import (
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
-from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.hub_process import HubProcess, eventually
 from tests.runtimes.acp_rig import Desk, make_token, rehearsal
 
 pytestmark = pytest.mark.anyio
@@ -114,10 +114,19 @@ async def test_a_file_is_written_when_it_is_allowed(desk: Desk, spawner: Spawner
     assert (desk.directory / "notes/a.txt").read_text() == "one\ntwo"
 
 
-async def test_a_question_waits_for_its_answer(desk: Desk, spawner: Spawner) -> None:
-    heard = await run(desk, spawner, "ASK Which colour?\nSAY so {{answer}}")
-    assert [one.question for one in heard if isinstance(one, QuestionAsked)] == ["Which colour?"]
-    assert said(heard) == "so green"
+async def test_a_question_waits_for_its_answer(desk: Desk, spawner: Spawner, shared_hub: HubProcess) -> None:
+    playing = asyncio.create_task(run(desk, spawner, "ASK Which colour?\nSAY so {{answer}}"))
+    assert await asyncio.to_thread(answer_as_a_person, shared_hub, "green") == "Which colour?"
+    assert said(await playing) == "so green"
+
+
+def answer_as_a_person(hub: HubProcess, text: str) -> str:
+    """Answer the one question that waits, once it does; what it was."""
+    with httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}) as api:
+        eventually(lambda: api.get("/api/asks").json()["asks"], LIMIT_S)
+        (ask,) = api.get("/api/asks").json()["asks"]
+        api.post(f"/api/asks/{ask['id']}/answer", json={"verdict": "answer", "text": text}).raise_for_status()
+        return str(ask["title"])
 
 
 async def test_it_posts_in_threads_by_id_and_by_topic(desk: Desk, spawner: Spawner, shared_hub: HubProcess) -> None:

@@ -28,6 +28,7 @@ def add_to(verbs: Any) -> None:
         " approvals, and open the page on it. Nothing of it is kept when it is stopped with Ctrl-C.",
         epilog="example: greenroom demo --no-open",
     )
+    parser.add_argument("--data", help="data directory to make and to keep (default: a temporary one)")
     parser.add_argument("--port", type=int, default=0, help="port of the hub (default: a free one)")
     parser.add_argument("--no-open", action="store_true", help="print the link instead of opening the browser")
     parser.set_defaults(run=run)
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from greenroom import app
 
     os.umask(0o077)
-    data = Path(tempfile.mkdtemp(prefix="greenroom-demo-"))
+    data = Path(args.data or tempfile.mkdtemp(prefix="greenroom-demo-"))
     loaded = settings.load(data, {"port": args.port, "database": None, "local_node": True})
     failed = threading.Event()
 
@@ -50,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
         uvloop.run(app.serve(data, loaded, ready))
     finally:
         _end_node(data)
-        shutil.rmtree(data, ignore_errors=True)
+        if not args.data:
+            shutil.rmtree(data, ignore_errors=True)
     return 1 if failed.is_set() else 0
 
 

@@ -171,8 +171,9 @@ def _patiently(ask: Callable[[], T], follow: bool) -> T:
     while True:
         try:
             return ask()
-        except HubUnreachable:
-            if not follow or time.monotonic() > deadline:
+        except (HubUnreachable, Refused) as no:
+            is_away = isinstance(no, HubUnreachable) or no.code == "stopping"
+            if not is_away or not follow or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_S)
 
