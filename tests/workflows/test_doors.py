@@ -9,7 +9,7 @@ import httpx
 from websockets.sync.client import connect
 
 from greenroom.doors.sync.socket import PATH
-from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.hub_process import HubProcess, eventually
 from tests.cli.shell import done, greenroom
 from tests.journeys.mcp_clients import connected
 from tests.runs.stage import Stage
@@ -121,12 +121,23 @@ def test_workflows_are_started_and_steered_over_mcp(hub: HubProcess, api: httpx.
             assert (known["name"], known["inputs"]["who"]["type"]) == ("greet", "string")
             run = await operator.call("workflow_start", workflow="greet", inputs={"who": "Ann"}, wait=False)
             assert (run["status"], "workflow_status" in run["next"]) == ("running", True)
+            await asyncio.to_thread(_until_held, api, run["run_id"])
             await operator.call("workflow_control", run_id=run["run_id"], action="signal", step="hold")
             return await operator.call("workflow_status", run_id=run["run_id"])
 
     assert api.put("/api/workflows/greet", json={"text": PLAN}).status_code == 200
     ended = asyncio.run(play())
     assert (ended["status"], ended["output"]) == ("completed", [2, 4, 6])
+
+
+def _until_held(api: httpx.Client, run_id: str) -> None:
+    """A signal is for a step that waits for it."""
+
+    def held() -> bool:
+        steps = api.get(f"/api/workflow-runs/{run_id}").json()["steps"]
+        return any(step["id"] == "hold" and step["status"] == "waiting" for step in steps)
+
+    eventually(held, 30)
 
 
 def test_the_sync_socket_shows_a_run_as_it_goes_on(hub: HubProcess, tmp_path: Path) -> None:
