@@ -1,5 +1,6 @@
 """The real Codex on the scripted model, driven over its app server."""
 
+import asyncio
 import json
 import os
 import signal
@@ -26,7 +27,7 @@ from greenroom.runtimes.drivers.codex.launch import plan_launch
 from greenroom.runtimes.scripted import FAKED
 from greenroom.runtimes.trial import need_end
 from greenroom.testing.fake_llm import FakeModel
-from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.hub_process import HubProcess, eventually
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.native_recorder import OPTIONS, SCRIPTS
 from tests.runtimes.native_rig import hear_next, last, make_desk, make_opening, on_trial, only, said
@@ -176,7 +177,7 @@ async def test_helpers_ask_and_count_with_the_agent_and_stop_with_it(desk: Desk,
         await trial.open()
         heard = await trial.turn(SCRIPTS["codex"]["helper"])
         assert only(heard, PermissionAsked).title == "touch helped"
-        assert (trial.directory / "helped").exists()
+        await asyncio.to_thread(eventually, (trial.directory / "helped").exists)  # a helper may end after its agent
         assert last(heard, Usage).input_tokens >= 4000
 
         async def cancel(asked: PermissionAsked) -> None:
