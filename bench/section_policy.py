@@ -78,8 +78,8 @@ def _call(number: int) -> Wanted:
     line = [Place(profile="reviewer", depth=1, run=f"run_{number % 20}"), Place(profile="lead", run="run_root")]
     if number % 2:
         arguments: dict[str, Any] = {"command": _COMMANDS[number % len(_COMMANDS)]}
-        return Wanted(tool="Bash", arguments=arguments, directory="/work/project", lineage=line)
-    return Wanted(tool="Edit", arguments={"file_path": f"src/a{number}.py"}, directory="/work/project", lineage=line)
+        return Wanted(tool="Bash", arguments=arguments, directory="/home/you/project", lineage=line)
+    return Wanted(tool="Edit", arguments={"file_path": f"src/a{number}.py"}, directory="/home/you/project", lineage=line)
 
 
 def _rule(number: int) -> Rule:

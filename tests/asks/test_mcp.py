@@ -18,7 +18,7 @@ from tests.journeys.mcp_clients import NEW, OLD, connected
 
 pytestmark = pytest.mark.anyio
 both_eras = pytest.mark.parametrize("version", [OLD, NEW])
-HERE = "/work/here"
+HERE = "/home/you/here"
 RETRIES = int(os.environ.get("ASK_RETRIES", "3"))
 PATIENCE_S = float(os.environ.get("ASK_PATIENCE_S", "1"))
 """ASK_RETRIES=10 ASK_PATIENCE_S=60 is ten minutes of a client with a time-out of a minute."""

@@ -67,7 +67,7 @@ def says(shelf: Shelf, wanted: Wanted) -> str:
         ("unheard_of", {"risk": "low", "readOnlyHint": True}, "ask", "medium"),
         ("Read", {"file_path": "/home/a/.greenroom/operator.token"}, "deny", "high"),
         ("Bash", {"command": "cat ~/.greenroom/policy.toml"}, "ask", "medium"),
-        ("Bash", {"command": "cat /root/.greenroom/greenroom.db"}, "deny", "high"),
+        ("Bash", {"command": "cat /home/you/.greenroom/greenroom.db"}, "deny", "high"),
         ("read", {"path": "/proc/1/environ"}, "deny", "high"),
     ],
 )
