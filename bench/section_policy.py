@@ -79,7 +79,9 @@ def _call(number: int) -> Wanted:
     if number % 2:
         arguments: dict[str, Any] = {"command": _COMMANDS[number % len(_COMMANDS)]}
         return Wanted(tool="Bash", arguments=arguments, directory="/home/you/project", lineage=line)
-    return Wanted(tool="Edit", arguments={"file_path": f"src/a{number}.py"}, directory="/home/you/project", lineage=line)
+    return Wanted(
+        tool="Edit", arguments={"file_path": f"src/a{number}.py"}, directory="/home/you/project", lineage=line
+    )
 
 
 def _rule(number: int) -> Rule:

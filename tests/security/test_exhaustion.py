@@ -125,7 +125,9 @@ def test_a_compressed_body_is_not_unpacked(house: House) -> None:
     bomb = gzip.compress(b"0" * 100 * MB)
     headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
     with house.client("operator") as client:
-        client.post("/mcp", content=b"{}", headers={"Content-Type": "application/json"})  # what serves it is loaded late
+        client.post(
+            "/mcp", content=b"{}", headers={"Content-Type": "application/json"}
+        )  # what serves it is loaded late
         before = rss(house.hub)
         for path in ("/api/threads", "/mcp", "/api/upload/image"):
             answer = client.post(path, content=bomb, headers={**headers, "Accept": "application/json"})
