@@ -1,11 +1,10 @@
 """Starting runs and waiting for them, as doors do it."""
 
-import asyncio
 from typing import Any
 
 from greenroom.log.ids import new_id
 from greenroom.log.log import Log
-from greenroom.log.model import Commit
+from greenroom.log.waiting import wait_for_row
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import need_profile
 from greenroom.nouns.runs.commands import StartRun
@@ -35,25 +34,7 @@ async def start_run(log: Log, by: Principal, profile: str, prompt: str, **fields
 
 async def wait_for_end(log: Log, run_id: str, timeout_s: float) -> Run | None:
     """The run once it is over, or None when it is still at work after the time."""
-    over = asyncio.Event()
-
-    def on_commit(commit: Commit) -> None:
-        if any(change.table is RUNS and change.key == run_id for change in commit.changes):
-            over.set()
-
-    end = log.subscribe(on_commit)
-    try:
-        async with asyncio.timeout(timeout_s):
-            while True:
-                run = log.rows.get(RUNS, run_id)
-                if run is None or run.status in ENDED:
-                    return run
-                over.clear()
-                await over.wait()
-    except TimeoutError:
-        return None
-    finally:
-        end()
+    return await wait_for_row(log, RUNS, run_id, lambda run: run.status in ENDED, timeout_s)
 
 
 def invitation(log: Log, profile_name: str, thread: Thread) -> str:

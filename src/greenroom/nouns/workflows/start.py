@@ -1,11 +1,10 @@
 """Starting runs of workflows and waiting for them, as doors do it."""
 
-import asyncio
 from typing import Any
 
 from greenroom.log.ids import new_id
 from greenroom.log.log import Log
-from greenroom.log.model import Commit
+from greenroom.log.waiting import wait_for_row
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.workflows.commands import PutWorkflow, StartWorkflow
 from greenroom.nouns.workflows.definition import Definition
@@ -36,22 +35,4 @@ async def start_workflow(
 
 async def wait_for_workflow(log: Log, run_id: str, timeout_s: float) -> WorkflowRun | None:
     """The run once it is over, or None when it is not over after the time."""
-    over = asyncio.Event()
-
-    def on_commit(commit: Commit) -> None:
-        if any(change.table is WORKFLOW_RUNS and change.key == run_id for change in commit.changes):
-            over.set()
-
-    leave = log.subscribe(on_commit)
-    try:
-        async with asyncio.timeout(timeout_s):
-            while True:
-                run = log.rows.get(WORKFLOW_RUNS, run_id)
-                if run is None or run.status in ENDED:
-                    return run
-                over.clear()
-                await over.wait()
-    except TimeoutError:
-        return None
-    finally:
-        leave()
+    return await wait_for_row(log, WORKFLOW_RUNS, run_id, lambda run: run.status in ENDED, timeout_s)

@@ -1,0 +1,30 @@
+"""Waiting for a row to become what somebody waits for, woken by the commits that change it."""
+
+import asyncio
+from collections.abc import Callable
+
+from greenroom.log.log import Log
+from greenroom.log.model import Commit, R, Table
+
+
+async def wait_for_row(log: Log, table: Table[R], key: str, is_over: Callable[[R], bool], timeout_s: float) -> R | None:
+    """The row once it is so; None when there is no such row, or when it is not so after the time."""
+    changed = asyncio.Event()
+
+    def on_commit(commit: Commit) -> None:
+        if table in commit.tables and any(c.table is table and c.key == key for c in commit.changes):
+            changed.set()
+
+    leave = log.subscribe(on_commit)
+    try:
+        async with asyncio.timeout(timeout_s):
+            while True:
+                row = log.rows.get(table, key)
+                if row is None or is_over(row):
+                    return row
+                changed.clear()
+                await changed.wait()
+    except TimeoutError:
+        return None
+    finally:
+        leave()
