@@ -1,16 +1,18 @@
 """A scripted agent that speaks ACP as a process of its own: its prompt is its script, one directive a line.
 
+    # text                   what it is about, for people; nothing is done
     SAY text                 say it
     THINK text               think it aloud
     SLEEP seconds            wait; a cancel ends it
     SHELL command            ask for permission, then run it in a shell
     WRITE path text          ask for permission, then write the file
+    EDIT path old => new     ask for permission, then put one text for another in the file
     TOOL name {json}         call a tool of the hub
     ASK question             ask a person, and wait for the answer
     POST thread text         post in a thread, given by its id or its topic
     SPAWN profile prompt     start another agent
     OUTPUT {json}            give structured output at the end of the turn
-    USAGE in out             say that the turn used so many tokens more
+    USAGE in out usd         say that the turn used so many tokens more, and what they cost
     RECALL                   say the first prompt of the session and how many there were
     FAIL text                end the turn with an error
     CRASH                    end the process at once

@@ -3,8 +3,6 @@
 import json
 import os
 import queue
-import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -15,6 +13,7 @@ from typing import Any, NoReturn
 from greenroom.rehearsal.hub import Hub
 from greenroom.rehearsal.memory import Memory
 from greenroom.rehearsal.script import fill, parse, unfold
+from greenroom.rehearsal.shell import run
 from greenroom.rehearsal.wire import Failed, Json, Wire
 
 _OPTIONS = [
@@ -43,6 +42,7 @@ class Actor:
         self._memory = memory
         self._can_ask = can_ask
         self._calls = 0
+        self._cost_usd = 0.0
         self._begin("")
 
     def _begin(self, prompt: str) -> None:
@@ -88,7 +88,7 @@ class Actor:
         call = self._announce("shell", "execute", text, {"command": text})
         if not self._may(call, text, "execute", {"command": text}):
             return
-        output, code = _run(text, self._directory, self.cancelled)
+        output, code = run(text, self._directory, self.cancelled)
         self._results.append({"output": output.strip(), "code": code})
         self._finish(call, code == 0, output if code == 0 else f"{output}\nexit code {code}")
         if self.cancelled.is_set():
@@ -96,18 +96,36 @@ class Actor:
 
     def write(self, text: str) -> None:
         name, _, content = text.partition(" ")
+        content = unfold(content)
+        self._change("write", name, {"content": content}, lambda path: content)
+
+    def edit(self, text: str) -> None:
+        name, _, change = text.partition(" ")
+        old, _, new = (unfold(part) for part in change.partition(" => "))
+
+        def edited(path: Path) -> str:
+            before = path.read_text()
+            if old not in before:
+                raise LookupError(f"{name} does not have this text: {old[:80]}")
+            return before.replace(old, new, 1)
+
+        self._change("edit", name, {"old_string": old, "new_string": new}, edited)
+
+    def _change(self, tool: str, name: str, given: Json, content: Callable[[Path], str]) -> None:
+        """Write a file, if that is allowed."""
         path = self._directory / name
-        given = {"path": str(path), "content": unfold(content)}
-        call = self._announce("write", "edit", f"Write {name}", given)
-        if not self._may(call, f"Write {name}", "edit", given):
+        title = f"{tool.capitalize()} {name}"
+        call = self._announce(tool, "edit", title, {"path": str(path), **given})
+        if not self._may(call, title, "edit", {"path": str(path), **given}):
             return
         try:
+            text = content(path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(given["content"])
-        except OSError as error:
+            path.write_text(text)
+        except (OSError, LookupError) as error:
             self._finish(call, False, str(error))
         else:
-            self._finish(call, True, f"wrote {len(content)} characters")
+            self._finish(call, True, f"wrote {len(text)} characters")
 
     def tool(self, text: str) -> None:
         name, _, given = text.partition(" ")
@@ -142,8 +160,13 @@ class Actor:
         self._output = _json(text)
 
     def usage(self, text: str) -> None:
-        given, _, taken = text.partition(" ")
-        self._tokens = (self._tokens[0] + int(_number(given)), self._tokens[1] + int(_number(taken or "0")))
+        """Tokens in, tokens out, and what they cost in dollars."""
+        given, taken, cost = (*text.split(), "0", "0")[:3] if text.strip() else ("", "0", "0")
+        self._tokens = (self._tokens[0] + int(_number(given)), self._tokens[1] + int(_number(taken)))
+        if _number(cost):
+            self._cost_usd += _number(cost)
+            spent = {"amount": round(self._cost_usd, 6), "currency": "USD"}
+            self._update({"sessionUpdate": "usage_update", "used": sum(self._tokens), "size": 200_000, "cost": spent})
 
     def recall(self, text: str) -> None:
         self.say(self._memory.recall(self._prompt))
@@ -225,26 +248,6 @@ class Actor:
         self._wire.notify("session/update", {"sessionId": self._session, "update": update})
 
 
-def _run(command: str, directory: Path, cancelled: threading.Event) -> tuple[str, int]:
-    """Run a line of shell; a cancel ends it and what it started. What it wrote, and its exit code."""
-    with subprocess.Popen(  # noqa: S602 it is a shell's line, and somebody has allowed it
-        command,
-        shell=True,
-        cwd=directory,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        process_group=0,
-    ) as process:
-        while True:
-            try:
-                output, _ = process.communicate(timeout=_LOOK_S)
-                return output.decode(errors="replace"), process.returncode
-            except subprocess.TimeoutExpired:
-                if cancelled.is_set():
-                    os.killpg(process.pid, signal.SIGKILL)
-
-
 def _hub(params: Json) -> Hub | None:
     for server in params.get("mcpServers") or []:
         if server.get("type") == "http" and server.get("name") == "greenroom":
@@ -273,6 +276,7 @@ _DIRECTIVES: dict[str, Callable[[Actor, str], None]] = {
     "SLEEP": Actor.sleep,
     "SHELL": Actor.shell,
     "WRITE": Actor.write,
+    "EDIT": Actor.edit,
     "TOOL": Actor.tool,
     "ASK": Actor.ask,
     "POST": Actor.post,

@@ -4,8 +4,8 @@ import re
 from typing import Any, NamedTuple
 
 DIRECTIVES = (
-    *("SAY", "THINK", "SLEEP", "SHELL", "WRITE", "TOOL", "ASK", "POST", "SPAWN", "OUTPUT", "USAGE", "RECALL", "FAIL"),
-    *("CRASH", "HANG"),
+    *("SAY", "THINK", "SLEEP", "SHELL", "WRITE", "EDIT", "TOOL", "ASK", "POST", "SPAWN", "OUTPUT", "USAGE", "RECALL"),
+    *("FAIL", "CRASH", "HANG"),
 )
 _LINE = re.compile(rf"\s*({'|'.join(DIRECTIVES)})\b[ \t]*(.*)")
 _ESCAPE = re.compile(r"\\([n\\])")
@@ -20,8 +20,8 @@ class Directive(NamedTuple):
 
 
 def parse(prompt: str) -> list[Directive]:
-    """The directives of a prompt; lines that are none are said."""
-    lines = [line for line in prompt.splitlines() if line.strip()]
+    """The directives of a prompt; lines that are none are said, comments are not."""
+    lines = [line for line in prompt.splitlines() if line.strip() and not line.startswith("# ")]
     return [
         Directive(*match.groups()) if (match := _LINE.fullmatch(line)) else Directive("SAY", line) for line in lines
     ]

@@ -19,7 +19,7 @@ export const useRuns = defineStore('runs', () => {
 /** What a run is about, in a few words: its prompt's first line that is meant for people. */
 export function about(run: Run): string {
   const line = run.prompt.split('\n').find((one) => one.trim()) ?? ''
-  return line.trim().replace(/^(SAY|THINK|SHELL|ASK|SLEEP|WRITE|SPAWN|POST|TOOL|FAIL)\s+/, '')
+  return line.trim().replace(/^(#|SAY|THINK|SHELL|ASK|SLEEP|WRITE|EDIT|SPAWN|POST|TOOL|FAIL)\s+/, '')
 }
 
 export const costOf = (run: Run): number => run.cost_usd ?? 0

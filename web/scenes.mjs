@@ -1,0 +1,39 @@
+/** What is worth a picture besides the panels as they open: where to go, and what to do there first. */
+export async function scenesOf({ url, token }) {
+  const get = async (path) => (await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })).json()
+  const { asks } = await get('/api/asks')
+  const runs = await get('/api/runs?limit=100')
+  const flows = await get('/api/workflow-runs')
+  const ask = (fits) => `/inbox/${asks.find(fits)?.id ?? ''}`
+  const run = (fits) => runs.find(fits)?.id ?? ''
+  const key = (name) => (page) => page.keyboard.press(name)
+  return [
+    { name: 'ask-diff', path: ask((one) => one.subject?.arguments?.old_string) },
+    { name: 'ask-command', path: ask((one) => one.risk === 'high') },
+    { name: 'ask-choice', path: ask((one) => one.questions?.length) },
+    { name: 'ask-report', path: ask((one) => one.kind === 'report') },
+    { name: 'ask-why', path: ask((one) => one.subject?.arguments?.old_string), act: (page) => page.getByText('Exact bytes').or(page.getByText('原始字节')).click() },
+    { name: 'thread', path: `/threads/${runs.find((one) => one.thread_id && one.status === 'waiting')?.thread_id}`, sample: true },
+    { name: 'thread-invite', path: '/threads', desk: true, act: key('i') },
+    { name: 'thread-diagram', path: `/threads/${runs.find((one) => one.prompt.includes('mermaid'))?.thread_id}` },
+    { name: 'run', path: `/runs/${run((one) => one.prompt.includes('guard.py'))}` },
+    { name: 'run-waiting', path: `/runs/${run((one) => one.status === 'waiting')}` },
+    { name: 'run-tree', path: `/runs/${run((one) => one.prompt.includes('spawn_agent'))}`, act: (page) => page.getByRole('tab').nth(1).click() },
+    { name: 'run-terminal', path: `/runs/${run((one) => one.prompt.includes('spawn_agent'))}`, act: (page) => page.getByRole('tab').nth(2).click() },
+    { name: 'workflow-run', path: `/workflows/runs/${(flows.runs ?? flows)[0]?.id}`, sample: true },
+    { name: 'workflow-step', path: `/workflows/runs/${(flows.runs ?? flows)[0]?.id}`, act: (page) => page.locator('.vue-flow__node').first().click() },
+    { name: 'workflow-edit', path: '/workflows/edit/release', act: (page) => page.locator('.vue-flow__node').nth(2).click() },
+    { name: 'workflow-new', path: '/workflows/edit' },
+    { name: 'profile', path: '/profiles/builder' },
+    { name: 'profile-new', path: '/profiles?new=' },
+    { name: 'agent', path: `/agents/${runs.find((one) => one.status === 'waiting')?.agent_id}` },
+    { name: 'pair', path: '/tokens?do=pair' },
+    { name: 'token-new', path: '/tokens?do=new' },
+    { name: 'palette', path: '/', act: key('Control+k'), sample: true },
+    { name: 'help', path: '/inbox', desk: true, act: key('?') },
+    { name: 'tour', path: '/?tour=1', sample: true },
+    { name: 'phone-more', path: '/', phone: true, act: (page) => page.locator('nav.foot button').click() },
+    { name: 'lost', path: '/', act: (page) => page.context().setOffline(true), settle_ms: 4000, after: (page) => page.context().setOffline(false) },
+    { name: 'login', path: '/login', out: true, sample: true },
+  ]
+}
