@@ -57,6 +57,8 @@ class Scene:
                 server = new_topic().replace(" ", "-").lower()[:20].strip("-")
                 operator.put(f"/api/servers/{server}", json=SERVER)
                 return server
+            case "node_id":
+                return str(operator.post("/api/nodes", json={"name": new_topic()[:60]}).json()["node_id"])
             case "rule":
                 rule = new_topic().replace(" ", "-")
                 operator.put(f"/api/policy/rules/{rule}", json={"rule": {"decision": "ask", "tools": ["x"]}})
@@ -104,6 +106,7 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
         "/api/asks/{ask_id}/delegate": {"json": {"to": "Ann"}},
         "/api/profiles": {"json": {"profiles": {"bundled": PROFILE}}},
         "/api/profiles/{name}": {"json": PROFILE},
+        "/api/policy/check": {"json": {"name": "x", "rule": {"decision": "ask"}}},
         "/api/policy/rules/{rule}": {"json": {"rule": {"decision": "ask", "tools": ["x"]}}},
         "/api/servers/{server}": {"json": SERVER},
         "/api/servers/{server}/accept": {"json": {"tools": {}}},

@@ -20,6 +20,7 @@ from tests.page.stage import travel
         "edit_a_profile",
         "let_a_phone_a_machine_and_a_bundle_in",
         "stop_restart_and_put_out_an_agent",
+        "write_order_and_try_rules",
         "talk_with_somebody_in_a_room",
         "draw_run_and_report_a_workflow",
         "the_people_of_a_room_have_their_own_inbox",

@@ -111,6 +111,42 @@ def test_rules_are_added_listed_placed_and_removed_from_the_command_line(hub: Hu
     assert (bad.code, "when: " in bad.err) == (1, True)
 
 
+def test_rules_can_be_moved_before_each_other_as_often_as_one_likes(hub: HubProcess, api: httpx.Client) -> None:
+    (hub.data / "policy.toml").write_text(FILE)
+    eventually(lambda: len(api.get("/api/policy").json()["rules"]) == 2, 20)
+
+    def put(name: str, **place: str) -> None:
+        api.put(f"/api/policy/rules/{name}", json={"rule": {"decision": "ask"}, **place}).raise_for_status()
+
+    def order() -> list[str]:
+        return [rule["name"] for rule in api.get("/api/policy").json()["rules"]][2:]
+
+    for name in ("a", "b", "c"):
+        put(name)
+    for _ in range(15):
+        put("c", before="b")
+        assert order() == ["a", "c", "b"]
+        put("b", before="c")
+        assert order() == ["a", "b", "c"]
+    put("a", before="")
+    assert order() == ["b", "c", "a"]
+    refused = api.put("/api/policy/rules/a", json={"rule": {"decision": "ask"}, "before": "tests"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "no_place")
+
+
+def test_what_is_wrong_with_a_rule_is_told_while_it_is_written(api: httpx.Client) -> None:
+    def problems(name: str, **rule: Any) -> list[str]:
+        answer = api.post("/api/policy/check", json={"name": name, "rule": rule})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["ok"] == (not answer.json()["problems"])
+        return [one.partition(":")[0] for one in answer.json()["problems"]]
+
+    assert problems("fine", decision="allow", commands=["git status"]) == []
+    assert problems("loop", decision="ask", hours="9-18", when="1 +") == ["name", "when", "hours"]
+    assert problems("x", decision="perhaps") == ["rule"]
+    assert problems("x", decision="ask", colour="red") == ["rule"]
+
+
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
 def test_a_template_is_made_of_good_rules(template: Any, api: httpx.Client) -> None:
     names = api.post(f"/api/policy/templates/{template.name}").json()["names"]

@@ -91,6 +91,7 @@ export interface AgentsDefinition {
   type?: string
   capabilities?: string[]
   model?: string | null
+  temperature?: number | null
   instructions?: string | null
   skills?: string[]
   directory?: string | null
@@ -168,6 +169,7 @@ export interface Approval {
   by: string
   name: string
   at: number
+  seat?: string
 }
 
 export interface Arrow {
@@ -202,8 +204,10 @@ export interface Ask {
   edits?: boolean
   contents?: Content[]
   labels?: Record<string, string>
+  asked_of?: string[]
   approvers?: number
   approvals?: Approval[]
+  refusals?: Approval[]
   deadline?: number
   warn_at?: number
   warned?: boolean
@@ -423,6 +427,11 @@ export interface Edit {
   old_content: string
   edited_by: string
   created_at: string
+}
+
+export interface Ending {
+  reason?: string
+  rollback?: boolean
 }
 
 export interface Error {
@@ -819,6 +828,7 @@ export interface NewAsk {
   thread_id?: string | null
   room?: string | null
   risk?: string | null
+  asked_of?: string[]
   approvers?: number
   timeout_s?: number | null
 }
@@ -937,6 +947,7 @@ export interface Node {
   drivers?: Record<string, string>
   local?: boolean
   hub?: string
+  draining?: boolean
   changed_at?: number
 }
 
@@ -1210,6 +1221,11 @@ export interface Rule {
   note?: string
 }
 
+export interface RuleCheck {
+  ok: boolean
+  problems: string[]
+}
+
 export interface RuleTemplate {
   name: string
   words: string
@@ -1253,7 +1269,7 @@ export interface Run {
   items?: number
   session?: string | null
   isolation?: string
-  overrides?: Record<string, string>
+  overrides?: Record<string, string | number>
   started_at?: number | null
   ended_at?: number | null
   deadline?: number
@@ -1656,6 +1672,7 @@ export interface WorkflowBody {
 export interface WorkflowCheck {
   ok: boolean
   problems: Problem[]
+  warnings?: Problem[]
   definition?: WorkflowsDefinition | null
   picture?: Picture | null
 }
@@ -1700,6 +1717,7 @@ export interface WorkflowRun {
   trigger?: string
   note?: string | null
   verdict?: string | null
+  takes_back?: boolean
   error?: string | null
   output?: unknown
   ended_at?: number | null
@@ -1753,6 +1771,11 @@ export interface WorkflowsSpent {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number
+}
+
+export interface Writing {
+  name: string
+  rule: Record<string, unknown>
 }
 
 export interface Wrong {

@@ -1,6 +1,6 @@
 """The policy over REST: rules, what they would have answered, suggestions, templates, and a person's standing yeses."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +16,7 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.policy.answers import free_name
 from greenroom.nouns.policy.book import find_rules, get_state
 from greenroom.nouns.policy.commands import PutRule, RemoveRule, RevokeGrant
+from greenroom.nouns.policy.decide import rule_problems
 from greenroom.nouns.policy.match import problems
 from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, Grant, Judgement, KeptRule, Options, Rule
 from greenroom.nouns.policy.templates import TEMPLATES, RuleTemplate, get_template
@@ -44,7 +45,7 @@ async def show_policy(hub: Hub, by: Principal, request: Request) -> Response:
 class NewRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rule: Rule
     before: str | None = None
-    """The rule that it shall stand before; else it is the last, or stays where it is."""
+    """The rule that it shall stand before; empty puts it last; left out it stays where it is, or is the last."""
 
 
 async def put_rule(hub: Hub, by: Principal, request: Request) -> Response:
@@ -75,6 +76,29 @@ async def try_policy(hub: Hub, by: Principal, request: Request) -> Response:
     if wrong:
         raise Refused("bad_rule", f"The rule is wrong: {'; '.join(wrong)}.", problems=wrong)
     return json(try_rule(hub.rows, body.rule, body.name, body.last, is_all=body.all))
+
+
+class Writing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A rule that is still being written, and may be wrong in any way."""
+
+    name: str
+    rule: dict[str, Any]
+
+
+class RuleCheck(msgspec.Struct):
+    """What is wrong with a rule: each problem begins with the key that it is about."""
+
+    ok: bool
+    problems: list[str]
+
+
+async def check_rule(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Writing)
+    try:
+        wrong = rule_problems(body.name, msgspec.convert(body.rule, Rule))
+    except msgspec.ValidationError as error:
+        wrong = [f"rule: {error}"]
+    return json(RuleCheck(not wrong, wrong))
 
 
 class JudgementPage(msgspec.Struct, frozen=True):
@@ -166,6 +190,15 @@ ENDPOINTS = [
         "What a rule would have answered before",
         body=Trying,
         answer=Trial,
+    ),
+    Endpoint(
+        "POST",
+        "/api/policy/check",
+        "operate",
+        check_rule,
+        "What is wrong with a rule",
+        body=Writing,
+        answer=RuleCheck,
     ),
     Endpoint(
         "GET",

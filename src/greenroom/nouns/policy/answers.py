@@ -12,7 +12,7 @@ from greenroom.nouns.policy.facts import facts_of
 from greenroom.nouns.policy.model import JUDGEMENTS, RULES, Decision, Judgement, Rule, Verdict, Wanted
 
 MAX_KEPT_BYTES = 65_536
-_BETWEEN = 1000
+BETWEEN = 1000
 """Rules stand so far apart, so that one can be put between two."""
 _KEPT_DAYS = 90
 
@@ -95,17 +95,17 @@ def suggested_rule(wanted: Wanted, verdict: Verdict, decision: Decision, until: 
 def next_place(rows: Rows) -> int:
     """The place behind all other rules."""
     last = rows.find(RULES, order="place", desc=True, limit=1)
-    return (last[0].place if last else 0) + _BETWEEN
+    return max(last[0].place if last else 0, 0) + BETWEEN
 
 
 def place_before(rows: Rows, name: str) -> int | None:
-    """A free place before a rule; None when there is none left."""
-    rules = find_rules(rows)
-    for number, kept in enumerate(rules):
+    """A free place before a rule that is not of the file; None when there is none left."""
+    own = [kept for kept in find_rules(rows) if kept.source != "file"]
+    for number, kept in enumerate(own):
         if kept.name == name:
-            low = rules[number - 1].place if number else kept.place - 2 * _BETWEEN
+            low = own[number - 1].place if number else kept.place - 2 * BETWEEN
             middle = (low + kept.place) // 2
-            return middle if low < middle < kept.place else None
+            return middle if low < middle < kept.place and middle > 0 else None
     return None
 
 

@@ -11,6 +11,7 @@ class PutRule(Command, frozen=True, kw_only=True):
     rule: Rule
     source: str = "api"
     before: str | None = None
+    """Empty is behind all others; None leaves a rule that is there where it stands."""
 
 
 class RemoveRule(Command, frozen=True, kw_only=True):

@@ -3,11 +3,13 @@
 import re
 import zoneinfo
 
+import msgspec
+
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
-from greenroom.nouns.policy.answers import judged_events, next_place, place_before
+from greenroom.nouns.policy.answers import BETWEEN, judged_events, next_place, place_before
 from greenroom.nouns.policy.book import find_rules, get_state
 from greenroom.nouns.policy.commands import JudgeCall, LoadRules, PutRule, RemoveRule, RevokeGrant
 from greenroom.nouns.policy.events import GrantRevoked, OptionsSet, RulePut, RuleRemoved
@@ -55,18 +57,33 @@ def put_rule(rows: Rows, command: PutRule, context: Context) -> list[Event]:
         if found.rule == command.rule:
             return []
         return [RulePut(name=found.name, place=found.place, rule=command.rule, source=command.source)]
-    if rows.count(RULES) >= MAX_RULES:
+    if found is None and rows.count(RULES) >= MAX_RULES:
         raise Refused("too_many_rules", f"There are {MAX_RULES} rules already: remove some.", "limited")
-    place = next_place(rows)
-    if command.before is not None:
-        _need_rule(rows, command.before)
-        before = place_before(rows, command.before)
-        if before is None:
-            raise Refused(
-                "no_place", f"There is no place before '{command.before}': put it before another.", "conflict"
-            )
-        place = before
-    return [RulePut(name=command.name, place=max(place, 1), rule=command.rule, source=command.source)]
+    return _placed(rows, command)
+
+
+def _placed(rows: Rows, command: PutRule) -> list[Event]:
+    """The rule in a place of its own; where there is none left, the rules are set apart anew."""
+    put = RulePut(name=command.name, place=next_place(rows), rule=command.rule, source=command.source)
+    if not command.before:
+        return [put]
+    if _need_rule(rows, command.before).source == "file":
+        raise Refused("no_place", f"'{command.before}' stands in policy.toml, before all others.", "conflict")
+    place = place_before(rows, command.before)
+    if place is not None:
+        return [msgspec.structs.replace(put, place=place)]
+    order: list[KeptRule | RulePut] = []
+    for kept in find_rules(rows):
+        if kept.name == command.before:
+            order.append(put)
+        if kept.source != "file" and kept.name != command.name:
+            order.append(kept)
+    apart = [(one, (number + 1) * BETWEEN) for number, one in enumerate(order)]
+    return [
+        RulePut(name=one.name, place=place, rule=one.rule, source=one.source)
+        for one, place in apart
+        if one is put or one.place != place
+    ]
 
 
 def remove_rule(rows: Rows, command: RemoveRule, context: Context) -> list[Event]:

@@ -1,7 +1,56 @@
-/** Rules in a few words. */
+/** Rules as the form asks for them, in a few words, and as they stand in policy.toml. */
 import type { Rule } from '@/api/rows'
+import { saidBy, shownIn, type Draft, type Field, type Part } from '@/kit/form'
 
 export const TONES: Record<string, string> = { allow: 'green', deny: 'red', ask: 'amber' }
+export const DECISIONS = ['allow', 'ask', 'deny'] as const
+
+export interface Written { name: string; rule: Rule; source?: string }
+
+interface Asked extends Field { key: Exclude<keyof Rule, 'decision'> }
+export const PARTS: Part<Asked>[] = [
+  {
+    name: 'what',
+    fields: [
+      { key: 'kinds', kind: 'many', of: ['read', 'search', 'write', 'execute', 'network', 'plan', 'hub', 'other'], wide: true },
+      { key: 'commands', kind: 'lines', wide: true },
+      { key: 'tools', kind: 'words', mono: true },
+      { key: 'hosts', kind: 'words', mono: true },
+      { key: 'paths', kind: 'lines', wide: true },
+      { key: 'where', kind: 'choice', of: ['any', 'inside', 'outside'], usual: 'any' },
+      { key: 'arguments', kind: 'pairs', wide: true },
+    ],
+  },
+  {
+    name: 'who',
+    fields: [
+      { key: 'profiles', kind: 'words' },
+      { key: 'threads', kind: 'words', mono: true },
+      { key: 'min_depth', kind: 'number' },
+      { key: 'max_depth', kind: 'number' },
+      { key: 'runs', kind: 'words', mono: true, wide: true },
+    ],
+  },
+  {
+    name: 'when',
+    fields: [
+      { key: 'days', kind: 'many', of: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], wide: true },
+      { key: 'hours', kind: 'text', mono: true },
+      { key: 'until', kind: 'time' },
+      { key: 'when', kind: 'text', mono: true, wide: true },
+    ],
+  },
+  { name: 'say', fields: [{ key: 'risk', kind: 'choice', of: ['', 'low', 'medium', 'high'] }, { key: 'once', kind: 'choice', of: ['', 'run'] }, { key: 'note', kind: 'text', wide: true }] },
+]
+const FIELDS = PARTS.flatMap((part) => part.fields)
+
+export const draftOf = (rule: Rule): Draft => Object.fromEntries(FIELDS.map((field) => [field.key, shownIn(field, rule)]))
+
+/** The rule that the form says, without what says nothing. */
+export function ruleOf(decision: Rule['decision'], draft: Draft): Rule {
+  const found = FIELDS.map((field) => [field.key, saidBy(field, draft[field.key] ?? '')] as const)
+  return { decision, ...Object.fromEntries(found.filter(([, value]) => value !== undefined)) }
+}
 
 /** What a rule is about, as far as it says so. */
 export function said(rule: Rule): string {
@@ -9,5 +58,13 @@ export function said(rule: Rule): string {
   return parts.filter(Boolean).join(' · ')
 }
 
-/** What would have been answered otherwise comes first. */
-export const linesOf = <T extends { was: string; would: string }>(lines: T[]): T[] => [...lines].sort((a, b) => Number(b.was !== b.would) - Number(a.was !== a.would)).slice(0, 40)
+/** The rule as it would stand in policy.toml. */
+export function toToml(name: string, rule: Rule): string {
+  const text = (key: string, value: unknown): string => {
+    if (key === 'until') return new Date(value as number).toISOString()
+    if (Array.isArray(value)) return `[${value.map((one) => JSON.stringify(one)).join(', ')}]`
+    if (typeof value === 'object' && value) return `{ ${Object.entries(value).map(([inner, one]) => `${JSON.stringify(inner)} = ${JSON.stringify(one)}`).join(', ')} }`
+    return JSON.stringify(value)
+  }
+  return ['[[rules]]', `name = ${JSON.stringify(name)}`, ...Object.entries(rule).map(([key, value]) => `${key} = ${text(key, value)}`)].join('\n')
+}

@@ -1,27 +1,24 @@
 /** What a profile's form asks for, and how what is written there becomes a definition. The hub says what is wrong. */
 import { get } from '@/api/http'
 import type { AgentsDefinition } from '@/api/rows'
+import { meant, shown, type Draft, type Field, type Part } from '@/kit/form'
 
 export type Key = Exclude<keyof AgentsDefinition, 'type'>
-export type Kind = 'text' | 'long' | 'words' | 'lines' | 'pairs' | 'json' | 'number' | 'flag' | 'choice' | 'many' | 'driver'
-export interface Field {
+interface Asked extends Field {
   key: Key
-  kind: Kind
-  of?: string[]
-  wide?: boolean
 }
 
-export const PARTS: { name: string; fields: Field[] }[] = [
+export const PARTS: Part<Asked>[] = [
   { name: 'who', fields: [{ key: 'display_name', kind: 'text' }, { key: 'capabilities', kind: 'words' }, { key: 'description', kind: 'text', wide: true }] },
   {
     name: 'program',
     fields: [
-      { key: 'driver', kind: 'driver' },
+      { key: 'driver', kind: 'choice' },
       { key: 'model', kind: 'text' },
       { key: 'command', kind: 'lines', wide: true },
       { key: 'instructions', kind: 'long', wide: true },
       { key: 'skills', kind: 'words' },
-      { key: 'pass_env', kind: 'words' },
+      { key: 'pass_env', kind: 'words', mono: true },
       { key: 'env', kind: 'pairs', wide: true },
       { key: 'options', kind: 'json', wide: true },
     ],
@@ -35,11 +32,11 @@ export const PARTS: { name: string; fields: Field[] }[] = [
       { key: 'may_execute', kind: 'flag' },
       { key: 'may_network', kind: 'flag' },
       { key: 'may_spawn', kind: 'flag' },
-      { key: 'allowed_tools', kind: 'words' },
-      { key: 'denied_tools', kind: 'words' },
+      { key: 'allowed_tools', kind: 'words', mono: true },
+      { key: 'denied_tools', kind: 'words', mono: true },
     ],
   },
-  { name: 'place', fields: [{ key: 'directory', kind: 'text', wide: true }, { key: 'worktree', kind: 'flag', wide: true }, { key: 'node', kind: 'text' }, { key: 'labels', kind: 'words' }] },
+  { name: 'place', fields: [{ key: 'directory', kind: 'text', wide: true, mono: true }, { key: 'worktree', kind: 'flag', wide: true }, { key: 'node', kind: 'text' }, { key: 'labels', kind: 'words' }] },
   {
     name: 'limits',
     fields: (['timeout_s', 'start_timeout_s', 'idle_s', 'max_depth', 'max_children', 'max_tokens', 'max_cost_usd'] as const).map((key) => ({ key, kind: 'number' as const })),
@@ -47,9 +44,6 @@ export const PARTS: { name: string; fields: Field[] }[] = [
   { name: 'wake', fields: [{ key: 'wake_on', kind: 'many', of: ['mention', 'handoff', 'mail'], wide: true }, { key: 'invite_prompt', kind: 'long', wide: true }] },
 ]
 export const FIELDS = PARTS.flatMap((part) => part.fields)
-
-type Value = string | boolean | string[]
-export type Draft = Record<string, Value>
 
 interface Described {
   components: { schemas: Record<string, { properties?: Record<string, { default?: unknown }> }> }
@@ -67,31 +61,8 @@ export function defaults(): Promise<Record<string, unknown>> {
   return described
 }
 
-function shown(kind: Kind, value: unknown): Value {
-  if (kind === 'flag') return Boolean(value)
-  if (kind === 'many') return [...((value as string[] | undefined) ?? [])]
-  if (value === null || value === undefined) return ''
-  if (kind === 'words') return (value as string[]).join(', ')
-  if (kind === 'lines') return (value as string[]).join('\n')
-  if (kind === 'pairs') return Object.entries(value as Record<string, string>).map(([name, text]) => `${name}=${text}`).join('\n')
-  if (kind === 'json') return Object.keys(value as object).length ? JSON.stringify(value, null, 2) : ''
-  return String(value)
-}
-
 export const draftOf = (definition: Partial<AgentsDefinition>, usual: Record<string, unknown>): Draft =>
   Object.fromEntries(FIELDS.map(({ key, kind }) => [key, shown(kind, definition[key] ?? usual[key])]))
-
-function meant(kind: Kind, value: Value): unknown {
-  if (kind === 'flag' || kind === 'many') return value
-  const text = String(value)
-  if (kind === 'words') return text.split(/[\s,]+/).filter(Boolean)
-  if (kind === 'lines') return text.split('\n').filter((line) => line.trim())
-  if (kind === 'pairs')
-    return Object.fromEntries(text.split('\n').filter((line) => line.trim()).map((line) => [line.split('=', 1)[0]!.trim(), line.includes('=') ? line.slice(line.indexOf('=') + 1) : '']))
-  if (kind === 'json') return text.trim() ? JSON.parse(text) : {}
-  if (!text.trim()) return null
-  return kind === 'number' ? Number(text) : kind === 'long' ? text : text.trim()
-}
 
 /** The definition that is written, without what is as usual; keys that the form does not ask for stay. Throws for JSON that is none. */
 export function definitionOf(draft: Draft, before: Partial<AgentsDefinition>, usual: Record<string, unknown>): Record<string, unknown> {
