@@ -1,13 +1,14 @@
 /** What the palette offers everywhere. */
-import { Bell, BellOff, Keyboard, Languages, LogOut, Moon, RefreshCw, Sun, SunMoon, UserRound } from '@lucide/vue'
+import { Bell, BellOff, Footprints, Keyboard, Languages, LogOut, Moon, RefreshCw, Sun, SunMoon, UserRound } from '@lucide/vue'
 
 import { sync } from '@/sync/use'
 import { LANGUAGES, language, setLanguage, t, type Language } from './i18n'
 import { setLook } from './look'
 import { askFor } from './askFor'
-import { nickname } from './me'
+import { may, nickname } from './me'
 import type { PaletteCommand } from './panel'
 import { helpOpen } from './help'
+import { startTour } from './tour'
 import { canPush, isPushed, subscribe, unsubscribe } from './push'
 
 export function shellCommands(): PaletteCommand[] {
@@ -19,6 +20,7 @@ export function shellCommands(): PaletteCommand[] {
   const others = (Object.keys(LANGUAGES) as Language[]).filter((one) => one !== language.value)
   return [
     { id: 'help', title: t('shell.keys'), icon: Keyboard, keys: '?', run: () => (helpOpen.value = true) },
+    ...(may('operate') ? [{ id: 'tour', title: t('tour.start'), icon: Footprints, run: startTour }] : []),
     ...looks.map(([one, icon]) => ({ id: `look ${one}`, title: t(`shell.look.${one}`), icon, run: () => setLook(one) })),
     ...others.map((one) => ({ id: `language ${one}`, title: LANGUAGES[one], hint: t('shell.language'), icon: Languages, run: () => setLanguage(one) })),
     { id: 'nickname', title: t('shell.nickname'), hint: nickname.value, icon: UserRound, run: rename },

@@ -2,7 +2,6 @@
 import { ApiError, post } from '@/api/http'
 import type { Ask } from '@/api/rows'
 import { t } from '@/shell/i18n'
-import { kept } from '@/shell/kept'
 import { nickname } from '@/shell/me'
 import { fail, say } from '@/shell/toasts'
 import { useAsks } from '@/stores/asks'
@@ -29,7 +28,6 @@ export async function answer(ask: Ask, given: Given): Promise<boolean> {
   try {
     await post(`/api/asks/${ask.id}/answer`, { ...given, ...(ask.digest ? { digest: ask.digest } : {}), ...(nickname.value ? { name: nickname.value } : {}) })
     say(t(`inbox.did.${given.verdict}`, { title: ask.title }))
-    kept('tour.answered', false).value = true
     return true
   } catch (error) {
     asks.mine.delete(ask.id)
