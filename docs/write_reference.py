@@ -73,7 +73,14 @@ def commands(of: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str,
             help_of = {choice.dest: str(choice.help) for choice in action._choices_actions}
             for name, inner in action.choices.items():
                 deeper = list(commands(inner, f"{path}{name} "))
-                yield from deeper or [(f"{path}{name}", help_of[name])]
+                if not deeper or not _needs_action(inner):
+                    yield f"{path}{name}", help_of[name]
+                yield from deeper
+
+
+def _needs_action(of: argparse.ArgumentParser) -> bool:
+    """Whether a command is only the head of others."""
+    return any(isinstance(action, argparse._SubParsersAction) and action.required for action in of._actions)
 
 
 def routes_table() -> str:

@@ -1,10 +1,12 @@
-"""`greenroom node`: what it dials, and what it does not."""
+"""`greenroom node`: what it dials and what it does not, and which nodes there are."""
 
+import stat
 from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import greenroom
+from greenroom.testing.hub_process import HubProcess
+from tests.cli.shell import done, greenroom
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,18 @@ def test_a_credential_does_not_go_over_the_network_in_the_clear(tmp_path: Path, 
 def test_what_is_no_address_is_refused(tmp_path: Path, url: str) -> None:
     ran = greenroom(tmp_path, "node", "--join", url, "--token-file", str(tmp_path / "none"))
     assert (ran.code, "is no address of a hub" in ran.err) == (1, True), ran
+
+
+def test_a_node_is_let_in_taken_out_of_use_and_put_out(shared_hub: HubProcess, tmp_path: Path) -> None:
+    data, file = shared_hub.data, tmp_path / "node.token"
+    assert str(file) in done(data, "node", "add", "desk", "--out", str(file)).out
+    assert (stat.S_IMODE(file.stat().st_mode), file.read_text()[:8]) == (0o600, "gr_node_")
+    assert "already" in greenroom(data, "node", "add", "desk").err
+    assert "gets no others" in done(data, "node", "drain", "desk").out
+    (row,) = [row for row in done(data, "node", "list").out.splitlines() if "desk" in row]
+    assert "new, draining" in row
+    assert done(data, "node", "undrain", "desk", "--json").json.get("draining") is None
+    assert done(data, "node", "remove", "desk", "--json").json == {"removed": "desk"}
+    assert "desk" not in done(data, "node", "list", "--json").out
+    gone = greenroom(data, "node", "drain", "desk")
+    assert (gone.code, "greenroom node list" in gone.err) == (1, True)

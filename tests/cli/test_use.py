@@ -18,7 +18,7 @@ def commands(
 ) -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:
     """Every command that can be run, with its parser."""
     inner = [action for action in of._actions if isinstance(action, argparse._SubParsersAction)]
-    if not inner:
+    if not any(action.required for action in inner):
         yield path, of
     for action in inner:
         for name, chosen in action.choices.items():

@@ -94,8 +94,8 @@ class Client:
     def post(self, *path: str, body: Mapping[str, Any] | None = None) -> Any:
         return json.loads(self.ask("POST", path, body=body or {}))
 
-    def delete(self, *path: str) -> Any:
-        return json.loads(self.ask("DELETE", path) or b"null")
+    def delete(self, *path: str, **query: object) -> Any:
+        return json.loads(self.ask("DELETE", path, query=query) or b"null")
 
     def ask(
         self,

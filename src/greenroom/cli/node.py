@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from greenroom import settings
+from greenroom.cli import nodes
 from greenroom.log.errors import Refused
 
 
@@ -26,7 +27,7 @@ def add_to(verbs: Any) -> None:
     )
     parser.add_argument("--data", help="data directory (default: $GREENROOM_DATA, else ~/.greenroom)")
     parser.add_argument("--join", metavar="URL", help="the hub to hold agents for")
-    parser.add_argument("--token-file", help="the node's credential: see `greenroom token create --kind node`")
+    parser.add_argument("--token-file", help="the node's credential: see `greenroom node add`")
     parser.add_argument("--label", action="append", default=[], help="a label that profiles can ask for (repeatable)")
     parser.add_argument("--capacity", type=int, default=16, help="how many runs at once (default: 16)")
     parser.add_argument(
@@ -36,6 +37,7 @@ def add_to(verbs: Any) -> None:
     )
     parser.add_argument("--local", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
+    nodes.add_to(parser.add_subparsers(dest="action", metavar="ACTION"))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,6 +78,8 @@ async def _hold(args: argparse.Namespace, folder: Path) -> None:
         asyncio.get_running_loop().add_signal_handler(number, program.stop)
     try:
         await task
+        if program.is_dismissed:
+            raise Refused("node_removed", "This node was removed from its hub: let it in anew by `greenroom node add`.")
     except asyncio.CancelledError:
         logging.getLogger(__name__).info("stopped")
 

@@ -11,7 +11,7 @@ from greenroom.log.errors import Refused
 
 ENROLLING = ["read", "all", "chat", "register"]
 """The rights of a credential under which several agents register."""
-KINDS = ("agent", "operator", "viewer", "room", "node", "webhook")
+KINDS = ("agent", "operator", "viewer", "room", "webhook")
 
 
 def add_to(verbs: Any) -> None:
@@ -69,9 +69,7 @@ def run_create(args: argparse.Namespace) -> int:
         body["rights"] = ENROLLING
     if args.days is not None:
         body["expires_in_s"] = args.days * 86_400
-    out = args.out and Path(args.out).expanduser()
-    if out and out.exists():
-        raise Refused("file_unusable", f"{out} exists already: choose another name for the token's file.")
+    out = need_new(args.out)
     made = open_client(args).post("credentials", body={k: v for k, v in body.items() if v is not None})
     if out:
         write_private(out, made["token"] + "\n")
@@ -121,6 +119,14 @@ def run_login(args: argparse.Namespace) -> int:
     else:
         print(f"Open once, within {answer['expires_in_s'] // 60} minutes: {link}")
     return 0
+
+
+def need_new(name: str | None) -> Path | None:
+    """The file to write a token to, if one was named: before the token is made it must not be there."""
+    out = None if name is None else Path(name).expanduser()
+    if out and out.exists():
+        raise Refused("file_unusable", f"{out} exists already: choose another name for the token's file.")
+    return out
 
 
 def write_private(path: Path, text: str) -> None:

@@ -8,6 +8,8 @@ LINK_VERSION = 1
 LEASE_S = 15
 NOT_WELCOME = 4400
 """The code with which the hub closes a connection that it does not take; the reason is a sentence for a person."""
+ENDED = 4401
+"""The code with which it hangs up on a node whose credential was ended."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 

@@ -18,7 +18,16 @@ from greenroom.log.model import Commit
 from greenroom.nouns.access.model import HUB, RIGHTS, CreateCredential, Principal
 from greenroom.nouns.access.tokens import Token, new_token
 from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.nodes.model import NODES, ORDERS, ConnectNode, LoseNode, NodeConnected, Order, TakeOrders
+from greenroom.nouns.nodes.model import (
+    NODES,
+    ORDERS,
+    ConnectNode,
+    LoseNode,
+    NodeConnected,
+    NodeUndrained,
+    Order,
+    TakeOrders,
+)
 from greenroom.nouns.runs.commands import PlaceRun, ReconcileNode, Sent, TakeItem
 from greenroom.nouns.runs.events import RunEnded
 from greenroom.nouns.runs.queries import find_placeable
@@ -156,7 +165,7 @@ class Links:
                         link.sent.discard(change.key)
                     elif change.row.node_id == link.node_id:
                         link.orders.set()
-        if any(isinstance(record.event, (NodeConnected, RunEnded)) for record in commit.records):
+        if any(isinstance(record.event, (NodeConnected, NodeUndrained, RunEnded)) for record in commit.records):
             self._place_soon()
 
     async def _give_orders(self, link: Link) -> None:

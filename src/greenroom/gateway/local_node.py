@@ -32,6 +32,7 @@ async def keep_local_node(hub: Hub) -> None:
         if not is_running(folder):
             await asyncio.sleep(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
             started = time.monotonic()
+            await ensure_local_node(hub)
             process = _start(hub.data, folder)
             await _ended(process)
             failures = 0 if process.returncode == 0 or time.monotonic() - started > 60 else failures + 1

@@ -225,6 +225,8 @@ def health_of(rows: Rows, profile: Profile) -> Health:
 def _on(node: Node, definition: Definition) -> NodeHealth:
     """What stands in the way on one node. Only the hub's own machine is looked at; others tell when they start it."""
     wrong = [] if node.state == "connected" else [f"the node is {node.state}"]
+    if node.draining:
+        wrong.append(f"the node takes no agents now: `greenroom node undrain {node.name}`")
     if node.local:
         if definition.directory and not Path(definition.directory).expanduser().is_dir():
             wrong.append(f"directory: {definition.directory} is not there; make it, or name another")

@@ -24,6 +24,10 @@ class NotWelcome(Exception):
     """The hub is there and does not take this node; it says why."""
 
 
+class Dismissed(NotWelcome):
+    """The hub has ended this node's credential while it was connected: it is a node no more."""
+
+
 class HubLink:
     """One connection after the other. What must not be lost is in the outbox, so that each can end at any moment."""
 
@@ -78,6 +82,8 @@ class HubLink:
             welcome = frames.decode_from_hub(await link.recv())
         if not isinstance(welcome, frames.Welcome):
             raise ConnectionError("the hub did not welcome this node")
+        if not self._outbox.is_of(welcome.node):
+            raise ConnectionError("it is another node now: what was kept for the one before is forgotten")
         self._lease_s = welcome.lease_s
         self._outbox.take_ack(welcome.taken)
         self._welcomed(welcome)
@@ -142,4 +148,6 @@ def _why(closed: "BaseExceptionGroup[websockets.ConnectionClosed]") -> Exception
         received = error.rcvd if isinstance(error, websockets.ConnectionClosed) else None
         if received is not None and received.code == frames.NOT_WELCOME:
             return NotWelcome(received.reason)
+        if received is not None and received.code == frames.ENDED:
+            return Dismissed("it was removed, or its credential was ended")
     return ConnectionError("the connection was closed")

@@ -17,6 +17,7 @@ CREATE TABLE IF NOT EXISTS orders (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS orders_run ON orders (run, what);
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS owner (node TEXT NOT NULL);
 """
 _FULL = 20_000
 _ITEM_BYTES = 1024 * 1024
@@ -65,6 +66,21 @@ class Outbox:
             self._db.execute("INSERT OR REPLACE INTO meta VALUES ('acked', ?)", (number,))
         self.acked, self.newest = number, max(self.newest, number)
         self._see_to_room()
+
+    def is_of(self, node: str) -> bool:
+        """Whether all that is kept was kept by this node. What another has left, whose folder it was, is forgotten."""
+        before = self._db.execute("SELECT node FROM owner").get
+        if before == node:
+            return True
+        with self._db:
+            self._db.execute("DELETE FROM owner")
+            self._db.execute("INSERT INTO owner VALUES (?)", (node,))
+            if before is not None:
+                self._db.execute("DELETE FROM items; DELETE FROM orders; DELETE FROM meta")
+        if before is not None:
+            self.acked = self.newest = 0
+            self._see_to_room()
+        return before is None
 
     def find_after(self, number: int, limit: int) -> list[tuple[int, str]]:
         """Items beyond a number, oldest first, each as the frame to send."""

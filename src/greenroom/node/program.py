@@ -15,7 +15,7 @@ import msgspec
 from greenroom.gateway import frames
 from greenroom.log.ids import new_id
 from greenroom.node.agents import HeldAgent
-from greenroom.node.link import Address, HubLink, NotWelcome
+from greenroom.node.link import Address, Dismissed, HubLink, NotWelcome
 from greenroom.node.outbox import Outbox
 from greenroom.node.processes import reap
 from greenroom.node.terminals import Pace
@@ -51,6 +51,7 @@ class NodeProgram:
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_unneeded = False
         self._is_stopping = False
+        self.is_dismissed = False
         self._running: asyncio.Task[Any] | None = None
         self._attempt = 0
         self._alone_since = time.monotonic()
@@ -83,6 +84,8 @@ class NodeProgram:
         said = ""
         try:
             await self._link.hold()
+        except Dismissed as no:
+            said, self._is_stopping, self.is_dismissed = f"this node is dismissed: {no}", True, True
         except NotWelcome as no:
             said, self._is_unneeded = f"the hub does not take this node: {no}", True
             self._attempt = len(_RETRY_S)

@@ -64,6 +64,7 @@ export interface Approval {
   by: string
   name: string
   at: number
+  seat?: string
 }
 
 export interface Ask {
@@ -90,8 +91,10 @@ export interface Ask {
   edits?: boolean
   contents?: Content[]
   labels?: Record<string, string>
+  asked_of?: string[]
   approvers?: number
   approvals?: Approval[]
+  refusals?: Approval[]
   deadline?: number
   warn_at?: number
   warned?: boolean
@@ -373,6 +376,7 @@ export interface Node {
   drivers?: Record<string, string>
   local?: boolean
   hub?: string
+  draining?: boolean
   changed_at?: number
 }
 
@@ -509,7 +513,7 @@ export interface Run {
   items?: number
   session?: string | null
   isolation?: string
-  overrides?: Record<string, string>
+  overrides?: Record<string, string | number>
   started_at?: number | null
   ended_at?: number | null
   deadline?: number
@@ -788,6 +792,7 @@ export interface WorkflowRun {
   trigger?: string
   note?: string | null
   verdict?: string | null
+  takes_back?: boolean
   error?: string | null
   output?: unknown
   ended_at?: number | null
@@ -851,6 +856,7 @@ export interface AgentsDefinition {
   type?: string
   capabilities?: string[]
   model?: string | null
+  temperature?: number | null
   instructions?: string | null
   skills?: string[]
   directory?: string | null

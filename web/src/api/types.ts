@@ -1610,6 +1610,7 @@ export interface WaitState {
   thread_id: string
   agents_waiting: WaitingAgent[]
   count: number
+  waiting_for_person?: WaitsForPerson[]
 }
 
 export interface Waited {
@@ -1617,6 +1618,7 @@ export interface Waited {
   current_seq: number
   reply_token: string | null
   reply_window?: ReplyWindow
+  waiting_for_person?: WaitsForPerson[]
 }
 
 export interface Waiting {
@@ -1630,6 +1632,13 @@ export interface WaitingAgent {
   entered_at: string
   timeout_ms: number
   wait_call_id: string
+}
+
+export interface WaitsForPerson {
+  agent_id: string | null
+  name: string
+  kind: string
+  since: string
 }
 
 export interface Wanted {

@@ -1,4 +1,4 @@
-"""Profiles, who can be invited from them or let go, and nodes, over REST."""
+"""Profiles, and who can be invited from them or let go, over REST."""
 
 from typing import Any
 
@@ -15,7 +15,6 @@ from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.profiles import (
     Definition,
@@ -29,7 +28,6 @@ from greenroom.nouns.agents.profiles import (
     read_definition,
 )
 from greenroom.nouns.agents.queries import find_agents
-from greenroom.nouns.nodes.model import NODES, JoinNode, Node
 from greenroom.nouns.runs.commands import EndAgent
 from greenroom.nouns.runs.queries import is_invitable
 from greenroom.nouns.runs.wake import find_invitable
@@ -185,30 +183,6 @@ async def check_profiles(hub: Hub, by: Principal, request: Request) -> Response:
     return json(Checked([health_of(hub.rows, profile) for profile in chosen], wrong))
 
 
-async def list_nodes(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(hub.rows.find(NODES, order="_key"))
-
-
-class NewNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    name: str
-
-
-class JoinedNode(msgspec.Struct):
-    node_id: str
-    name: str
-    token: str
-
-
-async def join_node(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewNode)
-    token = new_token("node")
-    node_id = new_id("node")
-    await hub.log.do(
-        JoinNode(by=by, node_id=node_id, name=body.name, credential_id=token.credential_id, digest=token.digest)
-    )
-    return json(JoinedNode(node_id, body.name, token.text), 201)
-
-
 _ONE = "/api/profiles/{name}"
 ENDPOINTS = [
     Endpoint(
@@ -235,15 +209,4 @@ ENDPOINTS = [
     Endpoint("GET", _ONE, "operate", show_profile, "One profile", answer=Profile),
     Endpoint("PUT", _ONE, "operate", put_profile, "Make or replace a profile", body=Definition, answer=Profile),
     Endpoint("DELETE", _ONE, "operate", delete_profile, "Remove a profile", status=204),
-    Endpoint("GET", "/api/nodes", "read", list_nodes, "All nodes", answer=list[Node]),
-    Endpoint(
-        "POST",
-        "/api/nodes",
-        "operate",
-        join_node,
-        "Let a machine be a node; its token is told once",
-        body=NewNode,
-        answer=JoinedNode,
-        status=201,
-    ),
 ]

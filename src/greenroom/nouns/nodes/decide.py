@@ -9,14 +9,18 @@ from greenroom.nouns.nodes.model import (
     NODES,
     ORDERS,
     ConnectNode,
+    DrainNode,
     JoinNode,
     LoseNode,
     Node,
     NodeConnected,
+    NodeDrained,
     NodeJoined,
     NodeLost,
+    NodeUndrained,
     OrdersTaken,
     TakeOrders,
+    UndrainNode,
 )
 
 _LABELS = 32
@@ -74,10 +78,30 @@ def lose_node(rows: Rows, command: LoseNode, context: Context) -> list[Event]:
     return [NodeLost(node_id=node.id, epoch=node.epoch)]
 
 
+def drain_node(rows: Rows, command: DrainNode, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    node = need_node(rows, command.node_id)
+    return [] if node.draining else [NodeDrained(node_id=node.id)]
+
+
+def undrain_node(rows: Rows, command: UndrainNode, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    node = need_node(rows, command.node_id)
+    return [NodeUndrained(node_id=node.id)] if node.draining else []
+
+
 def take_orders(rows: Rows, command: TakeOrders, context: Context) -> list[Event]:
     node = need_connection(rows, principal(command), command.node_id, command.epoch)
     waiting = [i for i in command.order_ids if (order := rows.get(ORDERS, i)) and order.node_id == node.id]
     return [OrdersTaken(node_id=node.id, order_ids=waiting)] if waiting else []
+
+
+def need_node(rows: Rows, wanted: str) -> Node:
+    """A node by its id or its name."""
+    node = rows.get(NODES, wanted) or next(iter(rows.find(NODES, {"name": wanted}, limit=1)), None)
+    if node is None:
+        raise Refused("node_not_found", f"There is no node '{wanted[:64]}': see `greenroom node list`.", "not_found")
+    return node
 
 
 def need_own_node(rows: Rows, by: Principal, node_id: str) -> Node:
@@ -100,5 +124,7 @@ DECIDE: dict[type[Command], Decide] = {
     JoinNode: join_node,
     ConnectNode: connect_node,
     LoseNode: lose_node,
+    DrainNode: drain_node,
+    UndrainNode: undrain_node,
     TakeOrders: take_orders,
 }

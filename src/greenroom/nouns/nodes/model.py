@@ -26,6 +26,8 @@ class Node(Row, frozen=True, kw_only=True):
     """The hub's own machine."""
     hub: str = ""
     """The hub that it is connected to, where several share a log."""
+    draining: bool = False
+    """It keeps the agents that it holds and takes no others."""
     changed_at: int = 0
 
 
@@ -66,6 +68,18 @@ class ConnectNode(Command, frozen=True, kw_only=True):
     hub: str = ""
 
 
+class DrainNode(Command, frozen=True, kw_only=True):
+    """Let a node keep the agents that it holds, and give it no others."""
+
+    node_id: str
+
+
+class UndrainNode(Command, frozen=True, kw_only=True):
+    """Give agents to a node again."""
+
+    node_id: str
+
+
 class LoseNode(Command, frozen=True, kw_only=True):
     """A node's connection is gone, or its lease has run out."""
 
@@ -100,6 +114,28 @@ class NodeConnected(Event, frozen=True, kw_only=True):
     capacity: int
     drivers: dict[str, str]
     hub: str = ""
+
+
+class NodeDrained(Event, frozen=True, kw_only=True):
+    """A node gets no agents from now on."""
+
+    privileged: ClassVar[bool] = True
+    node_id: str
+
+
+class NodeUndrained(Event, frozen=True, kw_only=True):
+    """A node gets agents again."""
+
+    privileged: ClassVar[bool] = True
+    node_id: str
+
+
+class NodeRemoved(Event, frozen=True, kw_only=True):
+    """A machine is no node any more."""
+
+    privileged: ClassVar[bool] = True
+    node_id: str
+    name: str
 
 
 class NodeLost(Event, frozen=True, kw_only=True):

@@ -12,8 +12,11 @@ from greenroom.nouns.nodes.model import (
     ItemsTaken,
     Node,
     NodeConnected,
+    NodeDrained,
     NodeJoined,
     NodeLost,
+    NodeRemoved,
+    NodeUndrained,
     Order,
     OrderGiven,
     OrdersTaken,
@@ -42,6 +45,19 @@ def node_connected(tx: Tx, event: NodeConnected, record: Recorded) -> None:
 
 def node_lost(tx: Tx, event: NodeLost, record: Recorded) -> None:
     _change(tx, event.node_id, state="unreachable", changed_at=record.at)
+
+
+def node_drained(tx: Tx, event: NodeDrained, record: Recorded) -> None:
+    _change(tx, event.node_id, draining=True, changed_at=record.at)
+
+
+def node_undrained(tx: Tx, event: NodeUndrained, record: Recorded) -> None:
+    _change(tx, event.node_id, draining=False, changed_at=record.at)
+
+
+def node_removed(tx: Tx, event: NodeRemoved, record: Recorded) -> None:
+    tx.drop_all(ORDERS, {"node_id": event.node_id})
+    tx.drop(NODES, event.node_id)
 
 
 def order_given(tx: Tx, event: OrderGiven, record: Recorded) -> None:
@@ -78,6 +94,9 @@ PROJECT: dict[type[Event], Project] = {
     NodeJoined: node_joined,
     NodeConnected: node_connected,
     NodeLost: node_lost,
+    NodeDrained: node_drained,
+    NodeUndrained: node_undrained,
+    NodeRemoved: node_removed,
     OrderGiven: order_given,
     OrdersTaken: orders_taken,
     ItemsTaken: items_taken,

@@ -108,6 +108,13 @@ class ReconcileNode(Command, frozen=True, kw_only=True):
     live: list[str]
 
 
+class RemoveNode(Command, frozen=True, kw_only=True):
+    """Let a machine be a node no more. What it holds is lost, which has to be meant: `force`."""
+
+    node_id: str
+    force: bool = False
+
+
 class ExpireRun(Command, frozen=True, kw_only=True):
     """A run's time is over; the hub's timer says so."""
 

@@ -5,14 +5,13 @@ from typing import Any
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
-from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS, AgentProcessChanged
 from greenroom.nouns.agents.profiles import PROFILES
 from greenroom.nouns.nodes.decide import need_connection
-from greenroom.nouns.nodes.model import NODES, ORDERS, ItemsTaken, OrderGiven
+from greenroom.nouns.nodes.model import ItemsTaken, OrderGiven
 from greenroom.nouns.policy.budgets import day_of
 from greenroom.nouns.policy.events import MoneySpent
-from greenroom.nouns.runs.commands import ReconcileNode, Sent, TakeItem
+from greenroom.nouns.runs.commands import Sent, TakeItem
 from greenroom.nouns.runs.events import RunBegan, RunEnded, RunHeard, RunPaused
 from greenroom.nouns.runs.loops import looping
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run, read_spent
@@ -151,29 +150,6 @@ def ended_events(
     ]
 
 
-def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    node = rows.get(NODES, command.node_id)
-    if node is None or node.epoch != command.epoch:
-        return []
-    live = set(command.live)
-    events: list[Event] = []
-    for status in LIVE:
-        for run in rows.find(RUNS, {"node_id": node.id, "status": status}):
-            ordered = rows.find(ORDERS, {"run_id": run.id}, limit=1)
-            queued = status == "pending" and (ordered or not _was_started(rows, run))
-            if run.id not in live and not queued:
-                error = "the node was restarted: resume the run to go on"
-                events += ended_events(rows, run, "interrupted", f"{run.id}_int", error=error, alive=False)
-    return events
-
-
-def _was_started(rows: Rows, run: Run) -> bool:
-    agent = rows.get(AGENTS, run.agent_id)
-    return agent is not None and agent.run_id == run.id
-
-
 DECIDE: dict[type[Command], Decide] = {
     TakeItem: take_item,
-    ReconcileNode: reconcile_node,
 }

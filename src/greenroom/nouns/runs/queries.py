@@ -5,6 +5,7 @@ from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES, Definition
+from greenroom.nouns.nodes.decide import need_node
 from greenroom.nouns.nodes.model import NODES, Node
 from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Call, Item, Run, Tree
 
@@ -86,12 +87,18 @@ def is_invitable(rows: Rows, definition: Definition) -> bool:
         return False
     nodes = rows.find(NODES)
     wanted = set(definition.labels)
-    return any(definition.driver in node.drivers and wanted <= set(node.labels) for node in nodes)
+    able = [node for node in nodes if definition.driver in node.drivers and wanted <= set(node.labels)]
+    return any(not node.draining for node in able)
 
 
 def in_use(rows: Rows, node: Node) -> int:
     """How many runs a node is at."""
     return sum(rows.count(RUNS, {"node_id": node.id, "status": status}) for status in LIVE)
+
+
+def has_room(rows: Rows, node: Node) -> bool:
+    """Whether a node takes an agent now."""
+    return node.state == "connected" and not node.draining and in_use(rows, node) < node.capacity
 
 
 def place_for(rows: Rows, definition: Definition, wanted: str | None, agent: Agent | None) -> str | None:
@@ -100,8 +107,8 @@ def place_for(rows: Rows, definition: Definition, wanted: str | None, agent: Age
     if agent is None or node is None:
         return choose_node(rows, definition, wanted)
     has_process = agent.process in ("idle", "busy", "starting")
-    is_free = node.state != "connected" or in_use(rows, node) < node.capacity  # an order waits for a node that is away
-    return node.id if has_process or is_free else None
+    waits_there = node.state != "connected" and not node.draining  # an order waits for a node that is away
+    return node.id if has_process or waits_there or has_room(rows, node) else None
 
 
 def find_placeable(rows: Rows) -> list[Run]:
@@ -123,14 +130,10 @@ def find_placeable(rows: Rows) -> list[Run]:
 def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str | None:
     """The node to run on; None when the one that is pinned cannot be reached now. Refuses when none could fit."""
     pinned = wanted or definition.node
-    nodes = rows.find(NODES, order="_key")
     if pinned is not None:
-        node = next((n for n in nodes if pinned in (n.id, n.name)), None)
-        if node is None:
-            raise Refused(
-                "node_not_found", f"There is no node '{pinned[:64]}': see `greenroom node list`.", "not_found"
-            )
-        return node.id if node.state == "connected" and in_use(rows, node) < node.capacity else None
+        node = need_node(rows, pinned)
+        return node.id if has_room(rows, node) else None
+    nodes = rows.find(NODES, order="_key")
     fitting = [n for n in nodes if definition.driver in n.drivers and set(definition.labels) <= set(n.labels)]
     if not fitting and any(n.state == "new" for n in nodes):
         return None  # it has not said yet what it can run
@@ -139,6 +142,5 @@ def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str |
         raise Refused(
             "no_node", f"No node has the driver '{definition.driver}'{labels}: see `greenroom doctor`.", "conflict"
         )
-    connected = [(in_use(rows, n) - n.capacity, n.id) for n in fitting if n.state == "connected"]
-    free = [(load, node_id) for load, node_id in connected if load < 0]
+    free = [(in_use(rows, n) - n.capacity, n.id) for n in fitting if has_room(rows, n)]
     return min(free)[1] if free else None

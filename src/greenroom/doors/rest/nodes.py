@@ -1,0 +1,95 @@
+"""Nodes over REST: which there are, letting one in, taking one out of use, and putting one out."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import body_of, json, query_of
+from greenroom.hub import Hub
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.nodes.decide import need_node
+from greenroom.nouns.nodes.model import NODES, DrainNode, JoinNode, Node, UndrainNode
+from greenroom.nouns.runs.commands import RemoveNode
+
+
+async def list_nodes(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(hub.rows.find(NODES, order="_key"))
+
+
+class NewNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+
+
+class JoinedNode(msgspec.Struct):
+    node_id: str
+    name: str
+    token: str
+
+
+async def join_node(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewNode)
+    token = new_token("node")
+    node_id = new_id("node")
+    await hub.log.do(
+        JoinNode(by=by, node_id=node_id, name=body.name, credential_id=token.credential_id, digest=token.digest)
+    )
+    return json(JoinedNode(node_id, body.name, token.text), 201)
+
+
+async def drain_node(hub: Hub, by: Principal, request: Request) -> Response:
+    node = need_node(hub.rows, request.path_params["node_id"])
+    await hub.log.do(DrainNode(by=by, node_id=node.id))
+    return json(need_node(hub.rows, node.id))
+
+
+async def undrain_node(hub: Hub, by: Principal, request: Request) -> Response:
+    node = need_node(hub.rows, request.path_params["node_id"])
+    await hub.log.do(UndrainNode(by=by, node_id=node.id))
+    return json(need_node(hub.rows, node.id))
+
+
+class Removal(msgspec.Struct, frozen=True, kw_only=True):
+    force: bool = False
+
+
+async def remove_node(hub: Hub, by: Principal, request: Request) -> Response:
+    force = query_of(request, Removal).force
+    await hub.log.do(RemoveNode(by=by, node_id=request.path_params["node_id"], force=force))
+    return Response(status_code=204)
+
+
+_ONE = "/api/nodes/{node_id}"
+ENDPOINTS = [
+    Endpoint("GET", "/api/nodes", "read", list_nodes, "All nodes", answer=list[Node]),
+    Endpoint(
+        "POST",
+        "/api/nodes",
+        "operate",
+        join_node,
+        "Let a machine be a node; its token is told once",
+        body=NewNode,
+        answer=JoinedNode,
+        status=201,
+    ),
+    Endpoint(
+        "POST",
+        f"{_ONE}/drain",
+        "operate",
+        drain_node,
+        "Let a node, given by its id or name, keep its agents and get no others",
+        answer=Node,
+    ),
+    Endpoint("POST", f"{_ONE}/undrain", "operate", undrain_node, "Give agents to a node again", answer=Node),
+    Endpoint(
+        "DELETE",
+        _ONE,
+        "operate",
+        remove_node,
+        "Put a node out and end its credential; one with agents at work only with force=true",
+        query=Removal,
+        status=204,
+    ),
+]

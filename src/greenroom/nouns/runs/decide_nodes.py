@@ -1,0 +1,85 @@
+"""The rules by which runs follow their node: when it has come back without them, and when it is removed."""
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.model import CREDENTIALS, CredentialRevoked
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged
+from greenroom.nouns.nodes.decide import need_node
+from greenroom.nouns.nodes.model import NODES, ORDERS, Node, NodeRemoved
+from greenroom.nouns.runs.commands import ReconcileNode, RemoveNode
+from greenroom.nouns.runs.decide_items import ended_events
+from greenroom.nouns.runs.events import RunEnded
+from greenroom.nouns.runs.model import LIVE, RUNS, Run
+from greenroom.nouns.runs.orders import revoke_credentials
+from greenroom.nouns.runs.permissions import run_gone
+
+_WITH_PROCESS = ("starting", "busy", "idle")
+
+
+def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    node = rows.get(NODES, command.node_id)
+    if node is None or node.epoch != command.epoch:
+        return []
+    live = set(command.live)
+    events: list[Event] = []
+    for status in LIVE:
+        for run in rows.find(RUNS, {"node_id": node.id, "status": status}):
+            ordered = rows.find(ORDERS, {"run_id": run.id}, limit=1)
+            queued = status == "pending" and (ordered or not _was_started(rows, run))
+            if run.id not in live and not queued:
+                error = "the node was restarted: resume the run to go on"
+                events += ended_events(rows, run, "interrupted", f"{run.id}_int", error=error, alive=False)
+    return events
+
+
+def _was_started(rows: Rows, run: Run) -> bool:
+    agent = rows.get(AGENTS, run.agent_id)
+    return agent is not None and agent.run_id == run.id
+
+
+def remove_node(rows: Rows, command: RemoveNode, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    node = need_node(rows, command.node_id)
+    if node.local and node.state == "connected":
+        raise Refused(
+            "local_node",
+            f"The node '{node.name}' is a hub's own: start that hub with local_node = false, or drain the node.",
+            "conflict",
+        )
+    runs, agents = _live_runs(rows, node), _held_agents(rows, node)
+    if (runs or agents) and not command.force:
+        held = f"{len(agents)} agents and {len(runs)} runs that are not over"
+        raise Refused(
+            "node_in_use", f"The node '{node.name}' has {held}: drain it and wait, or remove it by force.", "conflict"
+        )
+    events: list[Event] = []
+    for run in runs:
+        events += [RunEnded(run_id=run.id, status="failed", error="its node was removed")]
+        events += run_gone(rows, run, "the node of the run was removed")
+    for agent in agents:
+        events += [AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
+    given = rows.find(CREDENTIALS, {"agent_id": node.id}, order="_key")
+    for one in given:
+        if one.revoked_at is None:
+            events.append(CredentialRevoked(credential_id=one.id, reason="the node was removed"))
+    return [*events, NodeRemoved(node_id=node.id, name=node.name)]
+
+
+def _live_runs(rows: Rows, node: Node) -> list[Run]:
+    """Runs that are at the node, and those that may run on no other."""
+    at_it = [run for status in LIVE for run in rows.find(RUNS, {"node_id": node.id, "status": status})]
+    waiting = [run for run in rows.find(RUNS, {"status": "pending"}) if run.node_id is None]
+    return at_it + [run for run in waiting if run.pinned in (node.id, node.name)]
+
+
+def _held_agents(rows: Rows, node: Node) -> list[Agent]:
+    return [agent for process in _WITH_PROCESS for agent in rows.find(AGENTS, {"node_id": node.id, "process": process})]
+
+
+DECIDE: dict[type[Command], Decide] = {
+    ReconcileNode: reconcile_node,
+    RemoveNode: remove_node,
+}
