@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.types import ASGIApp
@@ -48,6 +48,9 @@ from greenroom.nouns.workflows.engine.world import HubWorld
 from greenroom.nouns.workflows.triggers.watch import LOOK_S, Clockwork, trigger_reactor
 from greenroom.settings import Settings
 
+if TYPE_CHECKING:
+    from greenroom.nouns.workflows.engine.shared import SharedEngine
+
 logger = logging.getLogger(__name__)
 _SWEEP_S = 5.0
 
@@ -76,6 +79,7 @@ async def open_hub(
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
     hub = Hub(settings, data, _instance(data), store, log, blobs, signals, presence, bus, Asking(log))
     coordinator = Coordinator(log, presence, waiters)
+    shared = _shared_engine(hub)
     writer = asyncio.create_task(log.run(), name="log writer")
     try:
         await _ensure_operator(hub)
@@ -85,8 +89,10 @@ async def open_hub(
                 tasks.create_task(deliveries.run(), name="deliveries"),
                 tasks.create_task(hub.refusals.run(), name="refusals"),
                 tasks.create_task(_again(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
-                tasks.create_task(lead(store, "hub", lambda: _duties(hub, coordinator)), name="lead"),
+                tasks.create_task(lead(store, "hub", lambda: _duties(hub, coordinator, shared)), name="lead"),
             ]
+            if shared is not None:
+                background.append(tasks.create_task(shared.run(), name="attempts"))
             try:
                 yield hub
             finally:
@@ -103,13 +109,22 @@ async def open_hub(
         blobs.close()
 
 
-def _duties(hub: Hub, coordinator: Coordinator) -> list[Coroutine[Any, Any, None]]:
+def _shared_engine(hub: Hub) -> "SharedEngine | None":
+    """The engine of several hubs, where the log may have several; what it needs is loaded only then."""
+    if hub.settings.database is None:
+        return None
+    from greenroom.nouns.workflows.engine.shared import SharedEngine
+
+    return SharedEngine(hub.log, HubWorld(hub.log, hub.data), hub.settings.database, hub.instance, hub.reactor_errors)
+
+
+def _duties(hub: Hub, coordinator: Coordinator, shared: "SharedEngine | None") -> list[Coroutine[Any, Any, None]]:
     """What one hub does for all that share the log."""
     log, errors = hub.log, hub.reactor_errors
     return [
+        *(shared.duties() if shared else [Engine(log, HubWorld(log, hub.data), errors).run()]),
         _again(hub.settings.coordinator_s, coordinator.look),
         run_reactor(log, drop_files(log.rows, hub.blobs), errors),
-        Engine(log, HubWorld(log, hub.data), errors).run(),
         run_reactor(log, message_reactor(log), errors),
         run_reactor(log, trigger_reactor(log), errors),
         _again(LOOK_S, Clockwork(log).look),

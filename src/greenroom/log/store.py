@@ -99,6 +99,10 @@ class Store(Protocol):
         """Whether another hub, of this name, is on the database just now."""
         ...
 
+    def hubs(self) -> frozenset[int]:
+        """The other hubs that are on the database just now, a number for each: who looks again sees a change."""
+        ...
+
     async def close(self) -> None:
         """Finish what is under way and let go of the files."""
         ...

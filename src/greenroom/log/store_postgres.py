@@ -7,8 +7,7 @@ rows. Here the next seq is read and used under one lock that lasts until the com
 import asyncio
 import contextlib
 import os
-import zlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,15 +20,12 @@ from greenroom.log.directory import StoreUnusable, own
 from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.model import Change, Commit, Noun, Recorded, Table
-from greenroom.log.postgres_rows import PostgresRows
+from greenroom.log.postgres_hubs import LOST, RETRY_S, be_there, connected, hubs_there, is_there, leading
+from greenroom.log.postgres_present import PostgresPresent, unreachable
 from greenroom.log.postgres_tx import CHANNEL, WRITER_LOCK, PostgresSnapshot, PostgresTx, connect, head_of, read_events
 
 T = TypeVar("T")
 SCHEMA = 1
-_LEADER_LOCK = 0x67_72_65_66
-_HUBS_LOCK = 0x67_72_65_65
-_RETRY_S = 1.0
-_LOST = (psycopg.OperationalError, psycopg.InterfaceError)
 _MECHANISM = """
 CREATE TABLE IF NOT EXISTS events
     (seq BIGINT PRIMARY KEY, at BIGINT NOT NULL, by TEXT NOT NULL, type TEXT NOT NULL, v INTEGER NOT NULL,
@@ -44,11 +40,6 @@ CREATE INDEX IF NOT EXISTS gone_seq ON gone (seq);
 CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, seq BIGINT NOT NULL);
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-
-
-def _number(name: str) -> int:
-    """A name as a lock takes it."""
-    return zlib.crc32(name.encode()) & 0x7FFF_FFFF
 
 
 class PostgresStore:
@@ -69,7 +60,8 @@ class PostgresStore:
         self._others: Callable[[Commit], None] = lambda commit: None
         try:
             with self.usable():
-                self._open()
+                self._tx = PostgresTx(connect(url), self.codec)
+                self.rows = PostgresPresent(url)
                 self._prepare()
         except BaseException:
             os.close(self._lock)
@@ -86,11 +78,6 @@ class PostgresStore:
                 f"The PostgreSQL database cannot be used ({error}): see that the server runs and that `database` in the"
                 " settings names it, with a role that may create tables."
             ) from error
-
-    def _open(self) -> None:
-        self._tx = PostgresTx(connect(self._url), self.codec)
-        self._reader = connect(self._url)
-        self.rows = PostgresRows(self._reader)
 
     def _prepare(self) -> None:
         self._tx.run("BEGIN")
@@ -109,11 +96,9 @@ class PostgresStore:
         async with self._turn:
             try:
                 return await self._write(work)
-            except _LOST as error:
+            except LOST as error:
                 self._reopen()
-                raise Unavailable(
-                    "storage_unreachable", f"The database does not answer ({error}); try again.", retry_after_s=5
-                ) from error
+                raise unreachable(error) from error
 
     async def _write(self, work: Callable[[PostgresTx], T]) -> tuple[T, tuple[Change, ...]]:
         noted, self._noted = self._noted, {}
@@ -129,7 +114,7 @@ class PostgresStore:
         except BaseException:
             self._noted = noted | self._noted
             self._tx.forget()
-            with contextlib.suppress(*_LOST):
+            with contextlib.suppress(*LOST):
                 self._tx.run("ROLLBACK")
             raise
         self._seen = self._tx.seq
@@ -145,11 +130,10 @@ class PostgresStore:
             raise
 
     def _reopen(self) -> None:
-        for connection in (self._tx.connection, self._reader):
-            with contextlib.suppress(psycopg.Error):
-                connection.close()
-        with contextlib.suppress(*_LOST):
-            self._open()
+        with contextlib.suppress(psycopg.Error):
+            self._tx.connection.close()
+        with contextlib.suppress(*LOST):
+            self._tx = PostgresTx(connect(self._url), self.codec)
 
     def hear_others(self, announce: Callable[[Commit], None]) -> None:
         """Have what other hubs commit announced here, each commit once and in its place among our own."""
@@ -160,12 +144,12 @@ class PostgresStore:
         while True:
             try:
                 await self._listen(hub)
-            except _LOST:
-                await asyncio.sleep(_RETRY_S)
+            except (*LOST, Unavailable):
+                await asyncio.sleep(RETRY_S)
 
     async def _listen(self, hub: str) -> None:
-        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5) as connection:
-            await connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HUBS_LOCK, _number(hub)))
+        async with connected(self._url) as connection:
+            await be_there(connection, hub)
             await connection.execute(f"LISTEN {CHANNEL}")
             await self._look_at_others()
             async for notice in connection.notifies():
@@ -197,48 +181,31 @@ class PostgresStore:
         changes.sort(key=lambda change: change.seq)
         self._others(Commit(head, tuple(records), tuple(changes), frozenset(change.table for change in changes)))
 
-    @contextlib.asynccontextmanager
-    async def leading(self, part: str) -> AsyncIterator[Callable[[], Coroutine[Any, Any, None]]]:
-        """Wait until this hub is the one that sees to a part of the work; yields what waits until it is so no more.
-
-        The lock belongs to a connection of its own: when the hub dies, the next one has it at once.
-        """
-        connection = await self._take_lead(part)
-
-        async def until_lost() -> None:
-            with contextlib.suppress(*_LOST):
-                while True:
-                    await asyncio.sleep(_RETRY_S)
-                    await connection.execute("SELECT 1")
-
-        try:
-            yield until_lost
-        finally:
-            await connection.close()
-
-    async def _take_lead(self, part: str) -> "psycopg.AsyncConnection[tuple[Any, ...]]":
-        while True:
-            try:
-                connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True, connect_timeout=5)
-                await connection.execute("SELECT pg_advisory_lock(%s, %s)", (_LEADER_LOCK, _number(part)))
-                return connection
-            except _LOST:
-                await asyncio.sleep(_RETRY_S)
+    def leading(self, part: str) -> contextlib.AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
+        """Wait until this hub is the one that sees to a part of the work; yields what waits until it is so no more."""
+        return leading(self._url, part)
 
     def is_alive(self, hub: str) -> bool:
         """Whether the hub of this name is on the database just now."""
-        query = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted"
-        return self.rows.run(query, (_HUBS_LOCK, _number(hub))).fetchone() is not None
+        return is_there(self.rows, hub)
+
+    def hubs(self) -> frozenset[int]:
+        """The hubs that are on the database just now, a number for each."""
+        return hubs_there(self.rows)
 
     async def read(self, work: Callable[[PostgresSnapshot], T]) -> T:
         def run() -> T:
-            with connect(self._url) as connection, PostgresSnapshot(connection, self.codec) as view:
-                return work(view)
+            try:
+                with connect(self._url) as connection, PostgresSnapshot(connection, self.codec) as view:
+                    return work(view)
+            except LOST as error:
+                raise unreachable(error) from error
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, run)
 
     def snapshot(self) -> PostgresSnapshot:
-        return PostgresSnapshot(self._reader, self.codec)
+        self.rows.run("SELECT 1")  # a connection that was lost is made again here
+        return PostgresSnapshot(self.rows.connection, self.codec)
 
     def events(self, after: int, limit: int) -> list[Recorded]:
         return list(read_events(self.rows, self.codec, after, limit))
@@ -297,6 +264,6 @@ class PostgresStore:
         async with self._turn:
             self._threads.shutdown()
             self._readers.shutdown()
-            for connection in (self._tx.connection, self._reader):
+            for connection in (self._tx.connection, self.rows.connection):
                 connection.close()
             os.close(self._lock)

@@ -254,6 +254,9 @@ class SqliteStore:
     def is_alive(self, hub: str) -> bool:
         return False
 
+    def hubs(self) -> frozenset[int]:
+        return frozenset()
+
     async def close(self) -> None:
         if self._noted:
             with contextlib.suppress(Unavailable):  # then reactors see once more what they have seen

@@ -16,9 +16,10 @@ from greenroom.nouns.access.model import HUB
 from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskWithdrawn
 from greenroom.nouns.runs.events import RunEnded
 from greenroom.nouns.workflows import events as e
-from greenroom.nouns.workflows.commands import EndingIsDone, TellRun
-from greenroom.nouns.workflows.core.news import Due, Ended, News, RunDue, Stop, Work
+from greenroom.nouns.workflows.commands import EndingIsDone
+from greenroom.nouns.workflows.core.news import Due, Ended, News, RunDue, Work
 from greenroom.nouns.workflows.engine.port import World
+from greenroom.nouns.workflows.engine.tell import tell
 from greenroom.nouns.workflows.engine.timers import Timed, Timers
 from greenroom.nouns.workflows.model import ENDED, ENDINGS, STEPS, WORKFLOW_RUNS, WorkflowEnding, WorkflowStep
 
@@ -33,10 +34,12 @@ _AT_WORK = (("ask ", "ask!"), ("engin", "engine!"), ("run ", "run!"), ("workflow
 class Engine:
     """Carries out the runs of one hub; `run` is a task for as long as the hub lives."""
 
-    def __init__(self, log: Log, world: World, errors: list[str] | None = None) -> None:
+    def __init__(self, log: Log, world: World, errors: list[str] | None = None, *, carries: bool = True) -> None:
+        """`carries`: whether it sees attempts through itself; else the world does, and tells the runs."""
         self._log = log
         self._world = world
         self._errors = errors
+        self._carries = carries
         self._timers = Timers(log.clock.now)
         self._wake = asyncio.Event()
         self._news: dict[str, list[News]] = {}
@@ -87,7 +90,7 @@ class Engine:
         event: e.StepBegan = record.event
         if event.due:
             self._timers.add(Timed(event.run_id, event.step, event.due), dated=event.dated)
-        if event.waits_for == "engine":
+        if event.waits_for == "engine" and self._carries:
             self._tell(event.run_id, Work(step=event.step, attempt=event.attempt))
         elif event.status == "running":
             self._steps[event.run_id, event.step] = None
@@ -116,8 +119,9 @@ class Engine:
         self._wake.set()
 
     def _note_run_ended(self, record: Recorded) -> None:
-        self._outside[f"run {record.event.run_id}"] = None
-        self._wake.set()
+        if self._carries:
+            self._outside[f"run {record.event.run_id}"] = None
+            self._wake.set()
 
     def _note_ask(self, record: Recorded) -> None:
         self._outside[f"ask {record.event.ask_id}"] = None
@@ -161,13 +165,10 @@ class Engine:
             await self._try(self._log.do(EndingIsDone(by=HUB, what=done)), lambda: self._endings.update(endings))
 
     async def _told(self, run_id: str, news: list[News]) -> None:
-        command = TellRun(by=HUB, run_id=run_id, news=news)
-        try:
-            await self._try(self._log.do(command), lambda: self._news.setdefault(run_id, []).extend(news))
-        except Exception as error:  # a bug in the core: the run says so instead of waiting for ever
-            self._complain(f"run {run_id}", error)
-            stop = Stop(verdict="failed", error=f"the engine failed: {error}; see the hub's log")
-            await self._log.do(TellRun(by=HUB, run_id=run_id, news=[stop]))
+        def again() -> None:
+            self._news.setdefault(run_id, []).extend(news)
+
+        await self._try(tell(self._log, run_id, news, self._complain), again)
 
     async def _submit(self, run_id: str, step_id: str) -> None:
         step = self._log.rows.get(STEPS, run_id, step_id)

@@ -1,0 +1,80 @@
+"""Which hubs are on a database, and which of them leads: locks that are free as soon as their hub is gone."""
+
+import asyncio
+import contextlib
+import zlib
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+import psycopg
+
+from greenroom.log.postgres_rows import PostgresRows
+
+LOST = (psycopg.OperationalError, psycopg.InterfaceError)
+RETRY_S = 1.0
+_LEADER_LOCK = 0x67_72_65_66
+_HUBS_LOCK = 0x67_72_65_65
+_SEES_IT_GONE = ("tcp_keepalives_idle = 3", "tcp_keepalives_interval = 2", "tcp_keepalives_count = 2")
+"""How soon the server lets go of what a machine held that has vanished without a word; two hours if it is not told."""
+HeldConnection = psycopg.AsyncConnection[tuple[Any, ...]]
+
+
+def _number(name: str) -> int:
+    """A name as a lock takes it."""
+    return zlib.crc32(name.encode()) & 0x7FFF_FFFF
+
+
+@contextlib.asynccontextmanager
+async def connected(url: str) -> AsyncIterator[HeldConnection]:
+    """A connection whose locks are free as soon as this process is gone."""
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=5) as connection:
+        for setting in _SEES_IT_GONE:
+            await connection.execute(f"SET {setting}")
+        yield connection
+
+
+async def be_there(connection: HeldConnection, hub: str) -> None:
+    """Be on the database under this name for as long as the connection lasts."""
+    await connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HUBS_LOCK, _number(hub)))
+
+
+def is_there(rows: PostgresRows, hub: str) -> bool:
+    """Whether a hub of this name is on the database."""
+    return _number(hub) in hubs_there(rows)
+
+
+def hubs_there(rows: PostgresRows) -> frozenset[int]:
+    """A number for each hub that is on the database; it follows from the name."""
+    query = (
+        "SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND granted"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    return frozenset(number for (number,) in rows.run(query, (_HUBS_LOCK,)))
+
+
+@contextlib.asynccontextmanager
+async def leading(url: str, part: str) -> AsyncIterator[Callable[[], Coroutine[Any, Any, None]]]:
+    """Wait until this hub is the one that sees to a part of the work; yields what waits until it is so no more.
+
+    The lock belongs to a connection of its own: when the hub dies, the next one has it at once.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        connection = await _take_lead(stack, url, part)
+
+        async def until_lost() -> None:
+            with contextlib.suppress(*LOST):
+                while True:
+                    await asyncio.sleep(RETRY_S)
+                    await connection.execute("SELECT 1")
+
+        yield until_lost
+
+
+async def _take_lead(stack: contextlib.AsyncExitStack, url: str, part: str) -> HeldConnection:
+    while True:
+        try:
+            connection = await stack.enter_async_context(connected(url))
+            await connection.execute("SELECT pg_advisory_lock(%s, %s)", (_LEADER_LOCK, _number(part)))
+            return connection
+        except LOST:
+            await asyncio.sleep(RETRY_S)

@@ -1,0 +1,196 @@
+"""The queue of attempts that all hubs on one database share. DBOS keeps it and gives each attempt to one of them.
+
+One DBOS workflow is one attempt, and nothing of the graph lives in it: what it does stands in the rows, so that it may
+be run again from its beginning wherever it broke off. DBOS has threads and a loop of its own. It is only called from
+threads here, because its calls on a loop would put their own executor in the place of the hub's.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from greenroom.log.errors import Unavailable
+from greenroom.log.postgres_tx import connect
+from greenroom.nouns.workflows.model import WorkflowStep
+
+if TYPE_CHECKING:
+    from dbos import DBOSConfig
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+_VERSION = "1"
+"""Of what an attempt is given; pinned, so that a hub of another release goes on with what is queued."""
+_NAME = "greenroom-attempt"
+_QUEUE = "greenroom-attempts"
+_SCHEMA = "greenroom_dbos"
+_POLL_S = 0.2
+_CONNECTIONS = 8
+_AT_ONCE = 500
+_RETRY_S = 5.0
+CarryOut = Callable[[str, str, int], Coroutine[Any, Any, None]]
+
+
+class Claimed(NamedTuple):
+    """An attempt that a hub has taken."""
+
+    id: str
+    hub: str
+
+
+class DbosQueue:
+    """This hub's end of the queue; `run` is a task for as long as the hub lives."""
+
+    def __init__(self, url: str, hub: str, carry_out: CarryOut) -> None:
+        self._url = url
+        self._hub = hub
+        self._carry_out = carry_out
+        self._loop = asyncio.get_running_loop()
+        self._door = ThreadPoolExecutor(
+            1, "greenroom-queue-door"
+        )  # it is closed after it was opened, and not meanwhile
+        self._threads = ThreadPoolExecutor(_CONNECTIONS // 2, "greenroom-queue")
+        self._is_open = asyncio.Event()
+        self.here: set[str] = set()
+        """The attempts that are carried out in this process just now."""
+
+    async def run(self) -> None:
+        """Take attempts from the queue until the hub stops."""
+        try:
+            while not self._is_open.is_set():
+                try:
+                    await self._loop.run_in_executor(self._door, self._open)
+                    self._is_open.set()
+                except Exception as error:
+                    logger.warning("the queue of attempts cannot be opened yet: %s", error)
+                    await self._loop.run_in_executor(self._door, self._close)
+                    await asyncio.sleep(_RETRY_S)
+            await self._loop.create_future()
+        finally:
+            await self._loop.run_in_executor(self._door, self._close)
+            self._threads.shutdown()
+            self._door.shutdown()
+
+    async def put(self, step: WorkflowStep) -> None:
+        """Have the attempt that a step is at carried out by some hub; one that was put in before stays as it is."""
+        await self._asked(lambda: self._put(step.run_id, step.id, step.attempt))
+
+    async def find_claimed(self, hub: str | None = None) -> list[Claimed]:
+        """The attempts that one hub or any has taken and not finished."""
+        return await self._asked(lambda: self._find_claimed(hub))
+
+    async def give_back(self, ids: list[str]) -> None:
+        """Put attempts back into the queue, because who had taken them does not carry them out any more."""
+        if ids:
+            await self._asked(lambda: self._give_back(ids))
+
+    async def forget(self, before: str) -> bool:
+        """Drop what is left of some attempts that ended before a time (as ISO 8601); whether there are more."""
+        return await self._asked(lambda: self._forget(before))
+
+    async def _asked(self, work: Callable[[], T]) -> T:
+        """Ask something of DBOS, as soon as it is there."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        await self._is_open.wait()
+        try:
+            return await self._loop.run_in_executor(self._threads, work)
+        except SQLAlchemyError as error:
+            raise Unavailable("storage_unreachable", f"The queue of attempts does not answer ({error}).") from error
+
+    def _open(self) -> None:
+        from dbos import DBOS, WorkflowSerializationFormat
+
+        @DBOS.workflow(
+            name=_NAME,
+            max_recovery_attempts=None,  # an agent may be at work for longer than many restarts of hubs
+            serialization_type=WorkflowSerializationFormat.PORTABLE,
+        )
+        async def attempt(run_id: str, step_id: str, number: int) -> None:
+            carried = asyncio.run_coroutine_threadsafe(self._carried(run_id, step_id, number), self._loop)
+            await asyncio.wrap_future(carried)
+
+        DBOS(config=self._config())
+        DBOS.launch()
+        DBOS.register_queue(_QUEUE, polling_interval_sec=_POLL_S)
+
+    def _config(self) -> "DBOSConfig":
+        import sqlalchemy
+
+        engine = sqlalchemy.create_engine(
+            "postgresql+psycopg://",
+            creator=lambda: connect(self._url, autocommit=False),
+            pool_size=_CONNECTIONS,
+            max_overflow=0,
+            pool_pre_ping=True,
+        )
+        return {
+            "name": "greenroom",
+            "system_database_engine": engine,
+            "dbos_system_schema": _SCHEMA,
+            "application_version": _VERSION,
+            "executor_id": self._hub,
+            "use_listen_notify": False,  # nothing here waits for messages of DBOS
+            "max_executor_threads": _CONNECTIONS,
+            "log_level": "ERROR",
+        }
+
+    def _close(self) -> None:
+        from dbos import DBOS
+
+        DBOS.destroy(destroy_registry=True)
+
+    async def _carried(self, run_id: str, step_id: str, number: int) -> None:
+        attempt = _id_of(run_id, step_id, number)
+        self.here.add(attempt)
+        try:
+            await self._carry_out(run_id, step_id, number)
+        finally:
+            self.here.discard(attempt)
+
+    def _put(self, run_id: str, step_id: str, number: int) -> None:
+        from dbos import DBOS, WorkflowSerializationFormat
+
+        DBOS.enqueue_workflow_with_options(
+            {
+                "workflow_name": _NAME,
+                "queue_name": _QUEUE,
+                "workflow_id": _id_of(run_id, step_id, number),
+                "app_version": _VERSION,
+                "serialization_type": WorkflowSerializationFormat.PORTABLE,
+            },
+            run_id,
+            step_id,
+            number,
+        )
+
+    def _find_claimed(self, hub: str | None) -> list[Claimed]:
+        from dbos import DBOS
+
+        found = DBOS.list_workflows(name=_NAME, status="PENDING", executor_id=hub, load_input=False, load_output=False)
+        return [Claimed(one.workflow_id, one.executor_id or "") for one in found]
+
+    def _give_back(self, ids: list[str]) -> None:
+        from dbos import DBOS
+
+        DBOS.resume_workflows(ids, queue_name=_QUEUE)
+
+    def _forget(self, before: str) -> bool:
+        from dbos import DBOS
+
+        over = DBOS.list_workflows(
+            name=_NAME,
+            status=["SUCCESS", "ERROR", "CANCELLED"],
+            completed_before=before,
+            limit=_AT_ONCE,
+            load_input=False,
+            load_output=False,
+        )
+        if over:
+            DBOS.delete_workflows([one.workflow_id for one in over])
+        return len(over) == _AT_ONCE
+
+
+def _id_of(run_id: str, step_id: str, number: int) -> str:
+    return f"{run_id}:{step_id}:{number}"
