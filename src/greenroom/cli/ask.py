@@ -129,6 +129,13 @@ def how(ask: dict[str, Any]) -> str:
     return str(ask["state"])
 
 
+def _votes(ask: dict[str, Any], side: str) -> str:
+    """Who has voted so, and of how many, where several have a say."""
+    names = ", ".join(one.get("seat") or one["name"] for one in ask.get(side, []))
+    needed = f" ({ask['approvers']} needed)" if side == "approvals" and ask.get("approvers", 1) > 1 else ""
+    return names + needed
+
+
 def run_show(args: argparse.Namespace) -> int:
     ask = open_client(args).get("asks", args.id)
     if args.json:
@@ -142,6 +149,9 @@ def run_show(args: argparse.Namespace) -> int:
         ("who", ask["asker"].get("name", "")),
         ("run", ask.get("run_id", "")),
         ("why asked", ask.get("why", "")),
+        ("asked of", ", ".join(ask.get("asked_of", []))),
+        ("yes", _votes(ask, "approvals")),
+        ("no", _votes(ask, "refusals")),
         ("digest", ask.get("digest", "")),
     ):
         if value:

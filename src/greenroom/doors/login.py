@@ -29,18 +29,20 @@ class LoginCodes:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._codes: dict[str, int] = {}
+        self._codes: dict[str, tuple[int, str]] = {}
 
-    def issue(self) -> str:
+    def issue(self, name: str = "browser") -> str:
+        """A code; the browser that comes with it is called so."""
         now = self._clock.now()
-        self._codes = {code: until for code, until in self._codes.items() if until > now}
+        self._codes = {code: known for code, known in self._codes.items() if known[0] > now}
         code = new_secret(20)
-        self._codes[code] = now + _CODE_MS
+        self._codes[code] = (now + _CODE_MS, name)
         return code
 
-    def take(self, code: str) -> bool:
-        """Whether the code was good; it is not any more."""
-        return self._codes.pop(code, 0) > self._clock.now()
+    def take(self, code: str) -> str | None:
+        """The name of whoever comes with a good code, which it is not any more; None when it was none."""
+        until, name = self._codes.pop(code, (0, ""))
+        return name if until > self._clock.now() else None
 
 
 class LoginCode(msgspec.Struct):
@@ -60,7 +62,8 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
         wanted = _local("".join(form.get("next", [])))
         if (entered := get_entered(hub, "".join(form.get("code", [])).strip(), wanted)) is not None:
             return entered
-        if not codes.take("".join(form.get("code", [])).strip()):
+        name = codes.take("".join(form.get("code", [])).strip())
+        if name is None:
             if not guesses.take():
                 return _page("", wanted, "Too many wrong codes: wait a little.", 429)
             problem = "This code is used up or too old. Get a new one with: greenroom token login"
@@ -72,7 +75,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
                 by=HUB,
                 credential_id=token.credential_id,
                 kind="operator",
-                name="browser",
+                name=name,
                 digest=token.digest,
                 expires_at=expires_at,
                 browser=True,
@@ -97,7 +100,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
         return response
 
     async def new_code(hub: Hub, by: Principal, request: Request) -> Response:
-        code = LoginCode(codes.issue(), _CODE_MS // 1000)
+        code = LoginCode(codes.issue(by.name), _CODE_MS // 1000)
         return Response(msgspec.json.encode(code), media_type="application/json")
 
     return [

@@ -76,6 +76,7 @@ class NewAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     thread_id: str | None = None
     room: str | None = None
     risk: str | None = None
+    asked_of: list[str] = []
     approvers: int = 1
     timeout_s: int | None = None
 
@@ -100,6 +101,7 @@ async def create_ask(hub: Hub, by: Principal, request: Request) -> Response:
                 thread_id=body.thread_id,
                 room=body.room,
                 risk=body.risk,
+                asked_of=body.asked_of,
                 approvers=body.approvers,
                 timeout_s=body.timeout_s,
             )

@@ -5,6 +5,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from greenroom.nouns.asks.model import Ask
+from greenroom.nouns.asks.queries import rooms_of
 from greenroom.nouns.notify.model import Channel, Rules
 
 _TITLE = 150
@@ -15,7 +16,7 @@ _PRIORITY = {"low": 3, "medium": 4, "high": 5}
 def is_wanted(channel: Channel, ask: Ask, now_ms: int) -> bool:
     """Whether a channel's rules want to tell of an ask at this time."""
     rules = channel.rules
-    if channel.room is not None and channel.room not in (ask.room, (ask.delegated_to or "").removeprefix("room:")):
+    if channel.room is not None and channel.room not in rooms_of(ask):
         return False
     if (rules.kinds and ask.kind not in rules.kinds) or (rules.risks and ask.risk not in rules.risks):
         return False
@@ -32,8 +33,8 @@ def is_quiet(rules: Rules, now_ms: int) -> bool:
 
 
 def has_actions(ask: Ask) -> bool:
-    """Whether it can be answered from the notification: by one word, and not where the risk asks for a closer look."""
-    return ask.kind in _ANSWERED_BY_A_WORD and ask.risk != "high" and ask.form is None
+    """Whether it can be answered from the notification: by one word, by whoever has it, and at no high risk."""
+    return ask.kind in _ANSWERED_BY_A_WORD and ask.risk != "high" and ask.form is None and not ask.asked_of
 
 
 def payload(ask: Ask, warned: bool, link: str, ticket: str | None) -> dict[str, Any]:

@@ -33,6 +33,8 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
     edits: bool = False
     contents: list[Content] = []
     labels: dict[str, str] = {}
+    asked_of: list[str] = []
+    """Who alone may answer; each has one vote. Taken from who operates only."""
     approvers: int = 1
     timeout_s: int | None = None
     """How long it may wait; None is what the settings say for its kind and risk, 0 for ever."""

@@ -27,6 +27,7 @@ from greenroom.nouns.asks.queries import (
     need_person_for,
 )
 from greenroom.nouns.asks.raising import raised
+from greenroom.nouns.asks.votes import need_seat, need_voters, outstanding
 from greenroom.nouns.policy.answers import answered_events
 
 _CHARS = 200_000
@@ -87,8 +88,7 @@ def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
         raise Refused("bad_risk", f"Write a risk of {', '.join(RISKS)}.")
     if (command.kind == "permission") != (command.subject is not None):
         raise Refused("bad_ask", "A permission names the call that waits for it, and nothing else does.")
-    if not 1 <= command.approvers <= 100:
-        raise Refused("bad_ask", "Between 1 and 100 people can be asked for their yes.")
+    need_voters(command)
     if command.timeout_s is not None and not 0 <= command.timeout_s <= _LONGEST_S:
         raise Refused("bad_ask", f"An ask waits 0 (for ever) to {_LONGEST_S} seconds.")
     if len(command.questions) > _PARTS or sum(len(q.options) for q in command.questions) > 10 * _PARTS:
@@ -142,6 +142,7 @@ def _raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: 
         edits=command.edits,
         contents=command.contents,
         labels=command.labels,
+        asked_of=command.asked_of if by.operates else [],
         approvers=command.approvers if by.operates else 1,
     )
 
@@ -156,11 +157,9 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
         raise Refused("changed", "What is asked is not what you were shown: look at it again.", "conflict")
     _need_fitting(ask, command)
     name = command.name.strip()[:100] or by.name
-    if command.verdict == "approve" and ask.approvers > 1:
-        if any(approval.by == by.id for approval in ask.approvals):
-            raise Refused("already_approved", "Your yes counts already: another person is needed.", "conflict")
-        if len(ask.approvals) + 1 < ask.approvers:
-            return [e.AskApproved(ask_id=ask.id, name=name)]
+    seat = need_seat(by, ask)
+    if (vote := outstanding(by, ask, command, seat, name)) is not None:
+        return [vote]
     changed = command.arguments is not None and ask.subject is not None and command.arguments != ask.subject.arguments
     arguments = command.arguments if changed else None
     answered = e.AskAnswered(
@@ -174,6 +173,7 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
         contents=command.contents,
         form=command.form,
         scope=command.scope,
+        seat=seat,
     )
     scope = command.scope if arguments is None else "changed"
     told = answered_events(

@@ -28,6 +28,7 @@ class AskRaised(Event, frozen=True, kw_only=True):
     edits: bool = False
     contents: list[Content] = []
     labels: dict[str, str] = {}
+    asked_of: list[str] = []
     approvers: int = 1
     deadline: int = 0
     warn_at: int = 0
@@ -48,6 +49,8 @@ class AskAnswered(Event, frozen=True, kw_only=True):
     form: Any = None
     scope: str = "once"
     rule: str = ""
+    seat: str = ""
+    """Whose vote it is, where only some are asked."""
 
 
 class AskApproved(Event, frozen=True, kw_only=True):
@@ -56,6 +59,17 @@ class AskApproved(Event, frozen=True, kw_only=True):
     privileged: ClassVar[bool] = True
     ask_id: str
     name: str
+    seat: str = ""
+
+
+class AskOpposed(Event, frozen=True, kw_only=True):
+    """One of several people has said no; the others can still outvote it."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    name: str
+    seat: str
+    text: str = ""
 
 
 class AskExpired(Event, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ RISKS = ("low", "medium", "high")
 SCOPES = ("once", "run", "profile", "rule")
 VERDICTS = ("approve", "deny", "answer")
 ROOM = "room:"
-"""What stands before the name of a room in `delegated_to`; anything else there names a person."""
+"""What stands before the name of a room in `delegated_to` and `asked_of`; anything else there names a person."""
 
 
 class Asker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -76,12 +76,14 @@ class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int = 0
 
 
-class Approval(msgspec.Struct, frozen=True, kw_only=True):
-    """One yes, where several are needed."""
+class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One yes where several are needed, or one no where others can outvote it."""
 
     by: str
     name: str
     at: int
+    seat: str = ""
+    """The one of `asked_of` whose vote it is."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -138,8 +140,12 @@ class Ask(Row, frozen=True, kw_only=True):
     contents: list[Content] = []
     labels: dict[str, str] = {}
     """What the asker says of itself (project_directory, agent_name, reasoning_model_name, ...): never proof."""
+    asked_of: list[str] = []
+    """Who alone may answer: people by the names of their credentials, rooms as room:NAME; empty is whoever may."""
     approvers: int = 1
     approvals: list[Approval] = []
+    refusals: list[Approval] = []
+    """Who of `asked_of` has said no while the others could still outvote it."""
     deadline: int = 0
     """When silence becomes refusal; 0 waits for ever."""
     warn_at: int = 0

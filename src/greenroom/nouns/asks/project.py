@@ -38,6 +38,7 @@ def ask_raised(tx: Tx, event: e.AskRaised, record: Recorded) -> None:
         edits=event.edits,
         contents=event.contents,
         labels=event.labels,
+        asked_of=event.asked_of,
         approvers=event.approvers,
         deadline=event.deadline,
         warn_at=event.warn_at,
@@ -50,9 +51,11 @@ def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
     ask = tx.get(ASKS, event.ask_id)
     if ask is None:
         return
-    approvals = ask.approvals
+    votes: dict[str, list[Approval]] = {}
     if event.verdict == "approve" and not event.rule:
-        approvals = [*approvals, Approval(by=record.by, name=event.name, at=record.at)]
+        votes = _voted(ask, "approvals", event, record)
+    elif event.verdict == "deny" and event.seat:
+        votes = _voted(ask, "refusals", event, record)
     answer = Answer(
         verdict=event.verdict,
         by=record.by,
@@ -67,15 +70,31 @@ def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
         scope=event.scope,
         rule=event.rule,
     )
-    _put(tx, replace(ask, state="answered", answer=answer, approvals=approvals, closed_at=record.at), record)
+    _put(tx, replace(ask, state="answered", answer=answer, closed_at=record.at, **votes), record)
     _keep_files(tx, event.ask_id, event.contents)
 
 
 def ask_approved(tx: Tx, event: e.AskApproved, record: Recorded) -> None:
     ask = tx.get(ASKS, event.ask_id)
     if ask is not None:
-        one = Approval(by=record.by, name=event.name, at=record.at)
-        _put(tx, replace(ask, approvals=[*ask.approvals, one]), record)
+        _put(tx, replace(ask, **_voted(ask, "approvals", event, record)), record)
+
+
+def ask_opposed(tx: Tx, event: e.AskOpposed, record: Recorded) -> None:
+    ask = tx.get(ASKS, event.ask_id)
+    if ask is not None:
+        _put(tx, replace(ask, **_voted(ask, "refusals", event, record)), record)
+
+
+def _voted(
+    ask: Ask, side: str, event: e.AskApproved | e.AskOpposed | e.AskAnswered, record: Recorded
+) -> dict[str, list[Approval]]:
+    """The votes with one more; who has a seat has one vote, and the last counts."""
+    votes = {"approvals": ask.approvals, "refusals": ask.refusals}
+    if event.seat:
+        votes = {name: [one for one in some if one.seat != event.seat] for name, some in votes.items()}
+    votes[side] = [*votes[side], Approval(by=record.by, name=event.name, at=record.at, seat=event.seat)]
+    return votes
 
 
 def ask_expired(tx: Tx, event: e.AskExpired, record: Recorded) -> None:
@@ -129,6 +148,7 @@ PROJECT: dict[type[Event], Project] = {
     e.AskRaised: ask_raised,
     e.AskAnswered: ask_answered,
     e.AskApproved: ask_approved,
+    e.AskOpposed: ask_opposed,
     e.AskExpired: ask_expired,
     e.AskWithdrawn: ask_withdrawn,
     e.AskSnoozed: ask_snoozed,

@@ -19,8 +19,14 @@ def may_see_ask(rows: Rows, by: Principal, ask: Ask) -> bool:
     if by.operates:
         return True
     if by.room is not None:
-        return ask.room == by.room or ask.delegated_to == ROOM + by.room
+        return by.room in rooms_of(ask) or by.name in ask.asked_of
     return by.agent_id is not None and ask.agent_id == by.agent_id
+
+
+def rooms_of(ask: Ask) -> set[str]:
+    """The rooms whose people see an ask: its own, the one that it was handed to, and those who alone may answer."""
+    named = [name.removeprefix(ROOM) for name in (ask.delegated_to or "", *ask.asked_of) if name.startswith(ROOM)]
+    return {*named, *((ask.room,) if ask.room is not None else ())}
 
 
 def need_ask(rows: Rows, by: Principal, ask_id: str) -> Ask:

@@ -35,11 +35,10 @@ async def raise_ask(log: Log, run: WorkflowRun, node: Node, step: WorkflowStep, 
         title = telling.text(level.question) or f"May step '{node.step.name or step.id}' of “{run.workflow}” go on?"
         text = telling.prompt() if node.kind == "agent" else node.step.description
         about = {"kind": "decision" if level.kind == "recommended" else "gate"}
+        about["asked_of"] = list(dict.fromkeys(level.stakeholders))
         if level.kind == "arbitrated":
-            about["approvers"] = max(1, level.quorum or len(level.stakeholders))
+            about["approvers"] = max(1, level.quorum or len(about["asked_of"]))
     labels = {"workflow": run.workflow, "step": step.id}
-    if level.stakeholders:
-        labels["stakeholders"] = ", ".join(level.stakeholders)
     await log.do(
         RaiseAsk(
             by=HUB,
@@ -62,7 +61,8 @@ def answered(step: WorkflowStep, ask: Ask) -> Answered:
     if answer is None:
         words = f"nobody has answered: the question was {ask.state}"
         return Answered(step=step.id, ask_id=ask.id, verdict="stop", words=words)
-    who = answer.name or answer.by
+    who = _and([one.name or one.by for one in ask.refusals]) if answer.verdict == "deny" and ask.refusals else ""
+    who = who or answer.name or answer.by
     words = f"{who}: {answer.text}" if answer.text else f"{who} said {'no' if answer.verdict == 'deny' else 'yes'}"
     verdict = "stop" if answer.verdict == "deny" else "go"
     if step.asking == "crash" and answer.verdict != "deny":
@@ -70,3 +70,7 @@ def answered(step: WorkflowStep, ask: Ask) -> Answered:
         verdict = _VERDICTS.get(chosen, "resume")
     output = {"verdict": answer.verdict, "text": answer.text, "by": who, "form": answer.form}
     return Answered(step=step.id, ask_id=ask.id, verdict=verdict, words=words, output=output)
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(dict.fromkeys(names))

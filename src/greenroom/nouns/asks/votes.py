@@ -1,0 +1,58 @@
+"""Votes on an ask of which several people have a say: who has one, and what is still outstanding."""
+
+from greenroom.log.errors import Refused
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.asks.commands import AnswerAsk, RaiseAsk
+from greenroom.nouns.asks.events import AskApproved, AskOpposed
+from greenroom.nouns.asks.model import ROOM, Ask
+
+_MOST = 100
+_TEXT = 500
+
+
+def need_voters(command: RaiseAsk) -> None:
+    """Refuse an ask on which there could never be an answer."""
+    names = command.asked_of
+    if not 1 <= command.approvers <= _MOST or len(names) > _MOST:
+        raise Refused("bad_ask", f"Between 1 and {_MOST} people can be asked for their yes.")
+    if len(set(names)) < len(names) or any(not name.strip() or len(name) > _MOST for name in names):
+        raise Refused("bad_ask", "Name everybody who is asked once: people by name, rooms as room:NAME.")
+    if names and command.approvers > len(names):
+        raise Refused("bad_ask", f"{command.approvers} of {len(names)} can never agree: name more people.")
+
+
+def need_seat(by: Principal, ask: Ask) -> str:
+    """Whose vote an answer is; empty where whoever may answer does. A name that is claimed in an answer is no proof."""
+    if not ask.asked_of:
+        return ""
+    own = (by.name, f"{ROOM}{by.room}") if by.kind == "room" else (by.name,)
+    seat = next((name for name in own if name in ask.asked_of), None)
+    if seat is None:
+        raise Refused(
+            "not_asked",
+            f"This is asked of {_listed(ask.asked_of)}, and your credential is '{by.name}'. An operator gives them"
+            " credentials: `greenroom token create --kind operator --name NAME`, or --room for the people of a room.",
+            "forbidden",
+            asked_of=ask.asked_of,
+        )
+    return seat
+
+
+def outstanding(by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: str) -> AskApproved | AskOpposed | None:
+    """The vote to be noted while others are still to be heard; None once it decides."""
+    if command.verdict == "approve" and ask.approvers > 1:
+        if any(one.by == by.id or (seat and one.seat == seat) for one in ask.approvals):
+            raise Refused("already_approved", "Your yes counts already: another person is needed.", "conflict")
+        if len(ask.approvals) + 1 < ask.approvers:
+            return AskApproved(ask_id=ask.id, name=name, seat=seat)
+    elif command.verdict == "deny" and seat:
+        others = {one.seat for one in ask.refusals} - {seat}
+        if len(ask.asked_of) - len(others) - 1 >= ask.approvers:
+            if any(one.seat == seat for one in ask.refusals):
+                raise Refused("already_denied", "Your no counts already: the others are still to be heard.", "conflict")
+            return AskOpposed(ask_id=ask.id, name=name, seat=seat, text=command.text[:_TEXT])
+    return None
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
