@@ -187,14 +187,6 @@ def test_debts_are_noted_and_the_run_goes_on() -> None:
     assert (player.status, player.board.run.debts) == ("completed", 1)
 
 
-def test_a_failed_run_takes_back_what_it_had_completed_the_last_first() -> None:
-    steps = [after(x, *y, rollback=[{"id": f"un{x}", "prompt": "undo"}]) for x, y in (("a", ()), ("b", ("a",)))]
-    player = Player(workflow(*steps, after("c", "b")), failing("c")).play()
-    assert [step for step, _ in player.attempts()] == ["a", "b", "c", "unb", "una"]
-    assert player.status == "failed"
-    assert Player(workflow(*steps, after("c", "b"))).play().statuses()["una"] == "pending"
-
-
 def test_a_gate_waits_for_a_person_and_recommended_goes_on_by_itself() -> None:
     level = {"kind": "confirmed", "question": "Release?"}
     player = Player(workflow(after("a"), after("gate", "a", level=level, prompt="release", profile="r"))).play()

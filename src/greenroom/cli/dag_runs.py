@@ -33,6 +33,8 @@ def add_run_verbs(add: Add) -> None:
         one.add_argument("id", metavar="RUN")
         if name in ("pause", "abort"):
             one.add_argument("--reason", default="", help="why, for those who look at it later")
+        if name == "abort":
+            one.add_argument("--rollback", action="store_true", help="take back what was completed (rollback steps)")
     retry = add("retry", run_retry, "take a run up again, keeping what is finished", "retry wfr_01m7... --from review")
     retry.add_argument("id", metavar="RUN")
     retry.add_argument("--from", dest="step", metavar="STEP", help="do this step and all after it again")
@@ -124,7 +126,7 @@ def _say_run(run: Json, as_json: bool) -> int:
 
 
 def run_control(args: argparse.Namespace) -> int:
-    body = {"reason": getattr(args, "reason", "")}
+    body = {"reason": getattr(args, "reason", ""), "rollback": getattr(args, "rollback", False)}
     return _say_run(open_client(args).post("workflow-runs", args.id, args.action, body=body), args.json)
 
 

@@ -190,6 +190,10 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class Ending(Why, frozen=True, kw_only=True):
+    rollback: bool = False
+
+
 class RetryFrom(msgspec.Struct, frozen=True, kw_only=True):
     step: str | None = None
 
@@ -222,7 +226,7 @@ _BYTES = 8_388_608
 _CONTROLS: tuple[tuple[str, type[Any], type[Any], str], ...] = (
     ("pause", c.PauseWorkflow, Why, "Begin nothing new in a run"),
     ("resume", c.ResumeWorkflow, Why, "Let a paused run go on"),
-    ("abort", c.AbortWorkflow, Why, "End a run and all that it has started"),
+    ("abort", c.AbortWorkflow, Ending, "End a run and all that it has started"),
     ("retry", c.RetryWorkflow, RetryFrom, "Take a run up again, keeping what is finished"),
     ("amend", c.AmendStep, Amendment, "Change a step that has not begun"),
     ("signal", c.SignalStep, Signal, "Give a waiting step what it waits for"),

@@ -65,10 +65,12 @@ class ResumeWorkflow(Command, frozen=True, kw_only=True):
 
 
 class AbortWorkflow(Command, frozen=True, kw_only=True):
-    """End a run and all that it has started."""
+    """End a run and all that it has started. Nothing is begun any more, unless what it had completed is taken back."""
 
     run_id: str
     reason: str = ""
+    rollback: bool = False
+    """Carry out the rollback steps of what was completed. A run that does so already is ended by aborting it again."""
 
 
 class RetryWorkflow(Command, frozen=True, kw_only=True):

@@ -84,7 +84,8 @@ def resume_workflow(rows: Rows, command: ResumeWorkflow, context: Context) -> li
 def abort_workflow(rows: Rows, command: AbortWorkflow, context: Context) -> list[Event]:
     """The whole tree below a run ends in one stroke, so that nothing is started in it any more."""
     run = _steered(rows, command, command.run_id)
-    return _each(rows, run, LIVE, Stop(error=command.reason[:500] or "aborted by hand", cascade=True), context)
+    reason = command.reason[:500] or "aborted by hand"
+    return _each(rows, run, LIVE, Stop(error=reason, cascade=True, rollback=command.rollback), context)
 
 
 def _below(rows: Rows, run: WorkflowRun) -> list[WorkflowRun]:

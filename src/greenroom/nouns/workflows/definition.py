@@ -178,7 +178,7 @@ class Step(Part, frozen=True, kw_only=True):
     """Values that the engine works out itself; the output is the object of them."""
     level: Level = Level()
     rollback: "list[Step]" = []
-    """Carried out when the run fails after this step was completed; the last completed step's first."""
+    """Carried out when the run fails, or is aborted so, after this step was completed; the last one's first."""
     files: list[str] = []
     """Templates: paths that the agent is told of."""
     context: list[Literal["outputs", "variables", "summary"]] = msgspec.field(default_factory=lambda: ["outputs"])

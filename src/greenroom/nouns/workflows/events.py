@@ -218,6 +218,8 @@ class WorkflowStopping(Event, frozen=True, kw_only=True):
     run_id: str
     verdict: str
     error: str | None = None
+    takes_back: bool | None = None
+    """Whether rollback steps are carried out; None, in older logs, is whether it has failed."""
 
 
 class WorkflowEnded(Event, frozen=True, kw_only=True):

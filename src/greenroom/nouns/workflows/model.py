@@ -98,6 +98,8 @@ class WorkflowRun(Row, frozen=True, kw_only=True):
     """Why it is paused."""
     verdict: str | None = None
     """How it will end, while it is stopping."""
+    takes_back: bool = False
+    """Whether rollback steps are carried out before that."""
     error: str | None = None
     output: Any = None
     ended_at: int | None = None

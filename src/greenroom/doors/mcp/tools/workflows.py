@@ -76,6 +76,7 @@ class ControlArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     changes: Annotated[dict[str, Any], Meta(description="For amend: the step's keys that change.")] = {}
     value: Annotated[Any, Meta(description="For signal: what the step waits for.")] = None
     reason: Annotated[str, Meta(description="Why, for those who look at it later.")] = ""
+    rollback: Annotated[bool, Meta(description="For abort: take back what was completed first.")] = False
 
 
 async def workflow_control(call: Call[ControlArgs]) -> Any:
@@ -88,7 +89,7 @@ async def workflow_control(call: Call[ControlArgs]) -> Any:
         case "resume":
             await call.hub.log.do(ResumeWorkflow(by=by, run_id=args.run_id))
         case "abort":
-            await call.hub.log.do(AbortWorkflow(by=by, run_id=args.run_id, reason=args.reason))
+            await call.hub.log.do(AbortWorkflow(by=by, run_id=args.run_id, reason=args.reason, rollback=args.rollback))
         case "retry":
             await call.hub.log.do(RetryWorkflow(by=by, run_id=args.run_id, step=args.step))
         case "amend":

@@ -101,6 +101,8 @@ class Stop(News, frozen=True, kw_only=True):
     error: str | None = None
     cascade: bool = False
     """Whether the runs below it are told so too; else each is ended for itself."""
+    rollback: bool = False
+    """Whether what was completed is taken back first."""
 
 
 class Retry(News, frozen=True, kw_only=True):

@@ -258,6 +258,7 @@ def _stopping(board: Board, event: e.WorkflowStopping, at: int) -> None:
         board.run,
         status="stopping",
         verdict=event.verdict,
+        takes_back=event.verdict == "failed" if event.takes_back is None else event.takes_back,
         error=event.error,
         first_queued=None,
         last_queued=None,
@@ -269,6 +270,7 @@ def _over(board: Board, event: e.WorkflowEnded, at: int) -> None:
     board.run = replace(
         board.run, status=event.status, output=event.output, error=event.error, ended_at=at, verdict=None, due=0
     )
+    board.run = replace(board.run, takes_back=False)
 
 
 _APPLY: dict[type[Event], Callable[[Board, Any, int], None]] = {

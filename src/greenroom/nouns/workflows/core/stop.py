@@ -38,16 +38,32 @@ def resume(course: Course, news: Resume) -> None:
 
 def stop_wished(course: Course, news: Stop) -> None:
     course.is_whole_tree = news.cascade
-    stop(course, "", (news.verdict, news.error))
+    if course.run.status == "stopping" and not news.rollback:
+        _leave_off(course, news.error or "aborted")
+    else:
+        stop(course, "", (news.verdict, news.error), takes_back=news.rollback)
 
 
-def stop(course: Course, _: str, how: tuple[str, str | None]) -> None:
-    """End what is at work; a run that has failed then takes back what it had completed."""
+def _leave_off(course: Course, reason: str) -> None:
+    """Somebody does not want to wait for what is being taken back."""
+    run = course.run
+    for step_id in course.plan.order:
+        for back in course.node(step_id).step.rollback:
+            cancel(course, course.step(back.id), reason)
+    error = f"{run.error}; it was not all taken back: {reason}" if run.error else reason
+    course.emit(
+        WorkflowStopping(run_id=run.id, verdict=run.verdict or "cancelled", error=error[:2000], takes_back=False)
+    )
+
+
+def stop(course: Course, _: str, how: tuple[str, str | None], *, takes_back: bool | None = None) -> None:
+    """End what is at work; a run that has failed, or is to, then takes back what it had completed."""
     verdict, error = how
     if course.run.status in ENDED or course.run.status == "stopping":
         return
     course.todo.clear()  # whatever was about to begin does not
-    course.emit(WorkflowStopping(run_id=course.run.id, verdict=verdict, error=error))
+    takes_back = verdict == "failed" if takes_back is None else takes_back
+    course.emit(WorkflowStopping(run_id=course.run.id, verdict=verdict, error=error, takes_back=takes_back))
     reason = "another step was enough" if verdict == "completed" else error or "the workflow was aborted"
     for step_id in course.plan.order:
         step = course.step(step_id)
@@ -61,7 +77,7 @@ def settle(course: Course) -> None:
     """After all else: take the next step back, begin the next in the queue, or end the run."""
     run = course.run
     if run.status == "stopping" and not run.active:
-        back = _next_rollback(course) if run.verdict == "failed" else None
+        back = _next_rollback(course) if run.takes_back else None
         if back is not None:
             course.later("leave", back)
             return

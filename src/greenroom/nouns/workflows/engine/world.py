@@ -106,7 +106,9 @@ class HubWorld:
             elif kind == "workflow":
                 below = rows.get(WORKFLOW_RUNS, key)
                 if below is not None and below.status in GOING_ON:
-                    await self._log.do(AbortWorkflow(by=HUB, run_id=key, reason=reason))
+                    above = rows.get(WORKFLOW_RUNS, ending.run_id)
+                    rollback = above is not None and above.takes_back
+                    await self._log.do(AbortWorkflow(by=HUB, run_id=key, reason=reason, rollback=rollback))
             elif kind == "ask":
                 ask = rows.get(ASKS, key)
                 if ask is not None and ask.state == "open":
