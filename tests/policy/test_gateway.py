@@ -1,13 +1,14 @@
 """MCP servers behind the hub: their tools are seen by a person first, and each call goes through the gate."""
 
 import asyncio
+import json
 import os
 import shlex
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +251,67 @@ def test_a_tool_that_has_changed_is_held_until_it_is_seen_again(book: Notebook) 
     assert tool["accepted"]["description"] == "Write a line into the notebook."
     book.until_up("write")
     assert book.play(token, names) == ["book__read", "book__write"]
+
+
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+NEW = "2026-07-28"
+LISTEN = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": NEW,
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    },
+    "notifications": {"toolsListChanged": True},
+}
+
+
+def rpc(method: str, params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def told_methods(lines: Iterator[str]) -> Iterator[str]:
+    return (json.loads(line[5:]).get("method", "") for line in lines if line.startswith("data:"))
+
+
+@pytest.mark.parametrize("era", ["session", "modern"])
+def test_clients_are_told_when_a_tool_is_released_held_or_gone(book: Notebook, era: str) -> None:
+    book.register()
+    eventually(lambda: book.shown()["server"].get("state") == "up" and book.states(), _LIMIT_S)
+    headers = {"Authorization": f"Bearer {book.agent()}", "Accept": "application/json, text/event-stream"}
+    with httpx.Client(base_url=book.hub.url, headers=headers, timeout=_LIMIT_S) as http:
+        if era == "session":
+            hello = http.post("/mcp", json=rpc("initialize", HELLO))
+            assert hello.json()["result"]["capabilities"]["tools"] == {"listChanged": True}
+            known = {"mcp-session-id": hello.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
+            stream = http.stream("GET", "/mcp", headers=known)
+        else:
+            routed = {"mcp-protocol-version": NEW, "mcp-method": "subscriptions/listen"}
+            stream = http.stream("POST", "/mcp", headers=routed, json=rpc("subscriptions/listen", LISTEN))
+        with stream as opened:
+            methods = told_methods(opened.iter_lines())
+            if era == "modern":
+                assert next(methods) == "notifications/subscriptions/acknowledged"
+            for change in (
+                lambda: book.until_up("write"),
+                lambda: book.api.post("/api/servers/book/hold", json={"tools": ["write"]}).raise_for_status(),
+                lambda: book.api.delete("/api/servers/book").raise_for_status(),
+            ):
+                change()
+                assert next(methods) == "notifications/tools/list_changed"
+
+
+def test_an_agent_over_stdio_is_told_too(book: Notebook) -> None:
+    book.register()
+    eventually(lambda: book.shown()["server"].get("state") == "up" and book.states(), _LIMIT_S)
+    command = [sys.executable, "-m", "greenroom", "mcp", "--url", book.hub.url, "--token", book.agent()]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as agent:
+        assert agent.stdin is not None and agent.stdout is not None
+        agent.stdin.write(json.dumps(rpc("initialize", HELLO)) + "\n")
+        agent.stdin.flush()
+        assert json.loads(agent.stdout.readline())["result"]["capabilities"]["tools"] == {"listChanged": True}
+        book.until_up("write")
+        assert json.loads(agent.stdout.readline())["method"] == "notifications/tools/list_changed"
+        agent.stdin.close()
 
 
 def test_a_server_that_dies_is_started_again_and_its_tools_say_so(book: Notebook) -> None:

@@ -9,7 +9,9 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from greenroom.hub import Hub
 from greenroom.log.errors import LOGGED, Refused, Unavailable
+from greenroom.nouns.access.model import Principal
 
 logger = logging.getLogger(__name__)
 STATUS: dict[str, int] = {
@@ -33,6 +35,11 @@ class HttpRefused(Exception):
         self.code = code
         self.detail = detail
         self.fields = fields
+
+
+def note_refused(hub: Hub, by: Principal, action: str, no: Refused) -> None:
+    """Into the audit, for doors whose refusals are no answers that the guard sees: inside of sockets and tools."""
+    hub.refusals.note(by=by.id, peer="", action=action, code=no.code, status=STATUS[no.kind])
 
 
 def answer_to(error: Exception) -> Response:

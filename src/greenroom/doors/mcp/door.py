@@ -60,7 +60,7 @@ class McpDoor:
     def _hear(self, kind: str, _payload: Any) -> None:
         # Calls that wait are let go by what they wait for, with an answer; a stream has nobody else to end it.
         if kind == "hub.stopping":
-            self.http.sessions.end_streams()
+            self.http.end_streams()
             self.legacy.end_streams()
 
 

@@ -36,6 +36,7 @@ from greenroom.doors.mcp.exchange import (
     encode,
     error_body,
 )
+from greenroom.doors.mcp.news import ToolNews, tell_news
 from greenroom.doors.mcp.server import PROGRESS_S, Result, Service, build_server, caller_of, keep_telling, unknown_tool
 from greenroom.doors.mcp.sessions import Session, Sessions
 from greenroom.settings import Settings
@@ -50,8 +51,9 @@ class StreamableHttp:
     """The endpoint `/mcp`, for clients of every version."""
 
     def __init__(self, service: Service, settings: Settings, progress_s: float = PROGRESS_S) -> None:
-        server = build_server(service)
         self.sessions = Sessions(settings.max_mcp_sessions, settings.mcp_idle_s)
+        self._news = ToolNews(service.hub, self.sessions)
+        server = build_server(service, self._news.listen)
         self._service = service
         self._sdk = StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=settings.max_body_bytes
@@ -63,11 +65,20 @@ class StreamableHttp:
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Serve while this is entered; sessions end with it."""
-        async with self._sdk.run():
+        async with self._sdk.run(), anyio.create_task_group() as tasks:
+            if self._service.foreign is not None:  # else no tool ever changes
+                tasks.start_soon(self._news.run)
             try:
                 yield
             finally:
+                tasks.cancel_scope.cancel()
+                self.end_streams()
                 self.sessions.end_all()
+
+    def end_streams(self) -> None:
+        """End the streams on which clients are told of news, and nothing else."""
+        self._news.listen.close()
+        self.sessions.end_streams()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http = Exchange(scope, receive, send)
@@ -212,7 +223,7 @@ class StreamableHttp:
         await http.reply(200, cancelled if result is None else self._success(id, result, session))
 
     async def _stream(self, http: Exchange, session: Session) -> None:
-        """The stream from hub to client, which stays open; the hub has nothing to say on it so far."""
+        """The stream from hub to client, which stays open: on it the client hears of changed tools."""
         if not http.accepts(EVENTS):
             raise Rejected(406, types.INVALID_REQUEST, "Not Acceptable: the client must accept text/event-stream")
         if session.stream is not None:
@@ -222,6 +233,7 @@ class StreamableHttp:
                 await http.begin_stream()
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(keep_telling, http.send_ping, PROGRESS_S)
+                    tasks.start_soon(tell_news, http, session)
                     await http.until_gone()
                     tasks.cancel_scope.cancel()
         finally:

@@ -15,6 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from greenroom.doors.mcp.exchange import EVENTS, JSON, SESSION_ID, Exchange, Gone, Rejected
 from greenroom.doors.mcp.http import RETRY, StreamableHttp
+from greenroom.doors.mcp.news import tell_news
 from greenroom.doors.mcp.server import PROGRESS_S, caller_of, keep_telling
 from greenroom.settings import Settings
 
@@ -112,6 +113,7 @@ class LegacySse:
         if session is not None:
             stream.session_id = session_id
             session.stream = stream.tasks.cancel_scope
+            stream.tasks.start_soon(tell_news, stream.http, session)
 
     def _forget(self, stream: Stream) -> None:
         del self._streams[stream.id]

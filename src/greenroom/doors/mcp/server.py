@@ -11,12 +11,14 @@ import anyio
 import mcp_types as types
 import msgspec
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from greenroom import __version__
-from greenroom.doors.errors import STATUS
+from greenroom.doors.errors import note_refused
 from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.foreign import Foreign, ForeignTool
 from greenroom.doors.mcp.tool import Blocks, Call, NoArgs, Offer, Text, Tool, may_use
@@ -94,7 +96,7 @@ class Service:
         try:
             value = await tool.run(Call(self.hub, caller.by, args, caller.language, has_progress, caller.token, meta))
         except Refused as no:
-            self.note_refused(caller.by, tool.name, no.code, STATUS[no.kind])
+            note_refused(self.hub, caller.by, f"tools/call {tool.name}", no)
             return _json_result({"error": no.code, "message": no.message} | no.details)
         except Unavailable as no:
             return _json_result({"error": no.code, "message": no.message, "retry_after": no.retry_after_s})
@@ -107,13 +109,10 @@ class Service:
         structured = msgspec.UNSET if value.structured is None else value.structured
         return Result(value.blocks, value.is_error, structured)
 
-    def note_refused(self, by: "Principal", tool: str, code: str, status: int) -> None:
-        """A refused call of a tool is an answer like any other to the guard: here it gets into the audit."""
-        self.hub.refusals.note(by=by.id, peer="", action=f"tools/call {tool}", code=code, status=status)
-
     def note_unknown(self, by: "Principal", name: str) -> None:
         """A tool was called that is not there for this principal; its name is told only where it is one of ours."""
-        self.note_refused(by, name if name in self._tools else "*", "unknown_tool", 404)
+        action = f"tools/call {name if name in self._tools else '*'}"
+        note_refused(self.hub, by, action, Refused("unknown_tool", unknown_tool(name), "not_found"))
 
     async def read(self, caller: Caller, uri: str) -> tuple[str, str] | None:
         """The text at an address and its MIME type; None when nothing is there for this caller."""
@@ -138,11 +137,21 @@ async def keep_telling(tell: Callable[[float], Awaitable[None]], every_s: float)
         await tell(round(anyio.current_time() - started, 3))
 
 
-def build_server(service: Service) -> Server[Any]:
+class TellingServer(Server[Any]):
+    """A server that says of itself that it tells of changed tools, which the SDK asks the transport to say."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *more: Any, **named: Any
+    ) -> InitializationOptions:
+        options = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(options, *more, **named)
+
+
+def build_server(service: Service, listen: ListenHandler) -> Server[Any]:
     """The SDK's server for all but tool calls, which no transport passes on to it."""
     handlers = _Handlers(service)
     offer = service.offer
-    return Server(
+    return TellingServer(
         "Greenroom",
         version=__version__,
         instructions=offer.instructions,
@@ -152,6 +161,7 @@ def build_server(service: Service) -> Server[Any]:
         on_read_resource=handlers.read_resource if offer.resources or offer.templates else None,
         on_list_prompts=handlers.list_prompts if offer.prompts else None,
         on_get_prompt=handlers.get_prompt if offer.prompts else None,
+        on_subscriptions_listen=listen,
     )
 
 

@@ -1,5 +1,6 @@
 """The sessions of 2025-11-25 and older: each belongs to one principal, few are kept, and idle ones end."""
 
+import asyncio
 import secrets
 import time
 from collections import Counter, OrderedDict
@@ -22,6 +23,8 @@ class Session:
     in_flight: dict[RequestId, anyio.CancelScope] = field(default_factory=dict)
     stream: anyio.CancelScope | None = None
     """The open stream from hub to client, of which a session has at most one."""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the list of tools has changed since the client was told so."""
 
     def cancel(self, request_id: object) -> None:
         """Cancel a call in flight, if there is one by this id."""
@@ -88,6 +91,11 @@ class Sessions:
         if not self._per_owner[session.owner]:
             del self._per_owner[session.owner]
         session.end()
+
+    def tell_changed(self) -> None:
+        """The list of tools has changed: who has a stream is told, who opens one later is told then."""
+        for session in self._open.values():
+            session.changed.set()
 
     def end_streams(self) -> None:
         """End the open streams, and nothing else."""

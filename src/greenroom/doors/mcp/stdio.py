@@ -3,54 +3,41 @@
 It imports nothing of the hub nor the SDK, so that it starts quickly: every agent starts one of its own.
 """
 
-import base64
-import re
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 import anyio
 import httpx2
 import msgspec
 
+from greenroom.doors.mcp.lines import (
+    VERSION,
+    Envelope,
+    Head,
+    Rpc,
+    answer_line,
+    encode,
+    failure,
+    is_modern,
+    is_repeatable,
+    modern_headers,
+)
 from greenroom.doors.mcp.pipes import Pipe
 
 BACK_S = 30.0
 """How long a hub may be away before a call fails."""
 _RETRY_S = 0.25
+_LISTEN_S = 1.0
 _FINISH_S = 0.7
 _MAX_IN_FLIGHT = 256
 _MAX_COMPLAINTS = 20
-_UNREACHABLE = -32000
 _SESSION = "mcp-session-id"
-_VERSION = "mcp-protocol-version"
-_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-_NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_REPEATABLE = ("msg_wait", "ask_question", "task_finish", "work_report", "permission_request")
-"""Calls that find what they wait for again, however often they are made."""
-_PLAIN = re.compile(r"(?!=\?base64\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-encode = msgspec.json.Encoder().encode
-Rpc = dict[str, Any]
+_CHANGED = encode({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
 Emit = Callable[[bytes], Awaitable[None]]
-
-
-class Envelope(msgspec.Struct):
-    """What a client's message must at least be."""
-
-    jsonrpc: Literal["2.0"]
-    id: int | str | msgspec.UnsetType = msgspec.UNSET
-    method: str | msgspec.UnsetType = msgspec.UNSET
-
-
-class Head(msgspec.Struct):
-    """By what one message is told from another."""
-
-    jsonrpc: str = ""
-    id: Any = None
-    method: str | None = None
 
 
 class SessionEnded(Exception):
@@ -77,6 +64,7 @@ async def serve_stdio(url: str, token: str | None, lang: str | None = None) -> N
             proxy = Proxy(http, _endpoint(url, lang), pipe.write)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_pump, pipe, proxy, tasks.cancel_scope)
+                tasks.start_soon(proxy.listen)
                 await pipe.ended.wait()
                 # Who sends a few lines and closes shall have the answers that come at once.
                 await anyio.sleep(_FINISH_S)
@@ -120,6 +108,7 @@ class Proxy:
         self._hello: Rpc = {}
         self._session: dict[str, str] = {}
         self._greeting = anyio.Lock()
+        self._ready = anyio.Event()
         self._modern_calls: dict[Any, anyio.CancelScope] = {}
 
     async def take(self, message: Rpc) -> None:
@@ -129,7 +118,7 @@ class Proxy:
         if method == "notifications/cancelled" and self._cancel(message):
             return
         try:
-            if _is_modern(message):
+            if is_modern(message):
                 with anyio.CancelScope() as scope:
                     self._modern_calls[message.get("id")] = scope
                     try:
@@ -147,7 +136,27 @@ class Proxy:
                 await self._exchange(message, self._emit)
         except Unreachable as error:
             if is_request:
-                await self._emit(_failure(message["id"], str(error)))
+                await self._emit(failure(message["id"], str(error)))
+
+    async def listen(self) -> None:
+        """Pass on what the hub tells by itself, once the client has said hello; until cancelled."""
+        while True:
+            await self._ready.wait()
+            session = self._session
+            try:
+                async with self._http.stream("GET", self._url, headers=session) as response:
+                    if response.status_code == 404:
+                        raise SessionEnded
+                    async for line in response.aiter_lines():
+                        if line.startswith("data:"):
+                            await self._emit(line[5:].strip().encode())
+            except SessionEnded:  # what has changed meanwhile is not known, so it is looked at again
+                with suppress(Unreachable):
+                    await self._greet_again(session)
+                    await self._emit(_CHANGED)
+            except httpx2.TransportError:
+                pass
+            await anyio.sleep(_LISTEN_S)
 
     async def say_goodbye(self) -> None:
         """End the session, so that the hub need not keep it until it is idle."""
@@ -181,7 +190,7 @@ class Proxy:
             except SessionEnded:
                 await self._greet_again(session)
             except (BrokenOff, httpx2.TransportError) as error:
-                if was_cut_off and not _is_repeatable(message):
+                if was_cut_off and not is_repeatable(message):
                     raise Unreachable(f"The hub at {self._url} broke off twice: {error}") from error
                 was_cut_off = True
                 give_up_s = None
@@ -189,7 +198,7 @@ class Proxy:
 
     async def _post(self, message: Rpc, emit: Emit) -> None:
         """One attempt."""
-        headers = _modern_headers(message) if _is_modern(message) else self._session
+        headers = modern_headers(message) if is_modern(message) else self._session
         if message.get("method") == "initialize":
             headers = {}
         async with self._http.stream("POST", self._url, content=encode(message), headers=headers) as response:
@@ -201,9 +210,10 @@ class Proxy:
             raise SessionEnded
         if message.get("method") == "initialize" and _SESSION in response.headers:
             version = msgspec.json.decode(body)["result"]["protocolVersion"]
-            self._session = {_SESSION: response.headers[_SESSION], _VERSION: version}
+            self._session = {_SESSION: response.headers[_SESSION], VERSION: version}
+            self._ready.set()
         if "id" in message and "method" in message:
-            await emit(_answer(message["id"], response.status_code, body))
+            await emit(answer_line(message["id"], response.status_code, body))
 
     async def _greet_again(self, lost: dict[str, str]) -> None:
         """Open a new session as the client opened the first, unless another call has done so."""
@@ -233,55 +243,3 @@ def _endpoint(url: str, lang: str | None) -> str:
     base = url.rstrip("/")
     path = base if base.endswith(("/mcp", "/mcp/sse")) else base + "/mcp"
     return path if lang is None else f"{path}?lang={quote(lang)}"
-
-
-def _is_modern(message: Rpc) -> bool:
-    match message:
-        case {"params": {"_meta": {"io.modelcontextprotocol/protocolVersion": str()}}}:
-            return True
-        case _:
-            return False
-
-
-def _is_repeatable(message: Rpc) -> bool:
-    """Whether it does no harm to ask the same twice, or more often."""
-    match message:
-        case {"method": "tools/call", "params": {"name": name}}:
-            return name in _REPEATABLE
-        case _:
-            return True
-
-
-def _modern_headers(message: Rpc) -> dict[str, str]:
-    params = message["params"]
-    method = message.get("method", "")
-    headers = {_VERSION: _header(params["_meta"][_VERSION_KEY]), "mcp-method": _header(method)}
-    name = params.get(_NAMES.get(method, ""))
-    return headers | {"mcp-name": _header(name)} if isinstance(name, str) else headers
-
-
-def _header(value: str) -> str:
-    """A value as it may stand in a header: what is not plain is wrapped."""
-    return value if _PLAIN.fullmatch(value) else f"=?base64?{base64.b64encode(value.encode()).decode()}?="
-
-
-def _answer(request_id: Any, status: int, body: bytes) -> bytes:
-    """The hub's answer as a line, or what stands for it when the hub did not speak JSON-RPC."""
-    try:
-        head = msgspec.json.decode(body, type=Head)
-        if head.jsonrpc and head.id is not None and b"\n" not in body:
-            return body
-        answer = msgspec.json.decode(body)
-    except msgspec.DecodeError:
-        answer = {}
-    match answer:
-        case {"jsonrpc": _}:
-            return encode(answer | {"id": request_id})
-        case {"detail": str(text)}:
-            return _failure(request_id, text)
-        case _:
-            return _failure(request_id, f"The hub answered with status {status}.")
-
-
-def _failure(request_id: Any, text: str) -> bytes:
-    return encode({"jsonrpc": "2.0", "id": request_id, "error": {"code": _UNREACHABLE, "message": text}})

@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any, TypeVar
 
+from greenroom.doors.errors import note_refused
 from greenroom.doors.mcp.tool import Call, Tool
 from greenroom.log.errors import Refused
 
@@ -32,6 +33,7 @@ def served(tool: Tool[A]) -> Tool[A]:
         try:
             return await inner(call)
         except Refused as no:
+            note_refused(call.hub, call.by, f"tools/call {name}", no)
             return refusal(no)
 
     return dataclasses.replace(tool, run=run)
