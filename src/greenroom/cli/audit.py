@@ -11,7 +11,6 @@ from typing import Any, TextIO
 from greenroom import settings
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
 from greenroom.cli.terminal import line, say, show_json, show_table
-from greenroom.log.directory import need_database
 from greenroom.log.errors import Refused
 
 
@@ -83,19 +82,25 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_export(args: argparse.Namespace) -> int:
     from greenroom.log.audit_file import Filter, read_audit, write_csv, write_lines
-    from greenroom.log.sqlite_file import connect, usable
 
     kinds = [kind.strip() for kind in args.type.split(",")] if args.type else None
     wanted = Filter(after=args.after, kinds=kinds, by=args.by, since=_time(args.since), until=_time(args.until))
     is_csv = args.format == "csv" or (args.format is None and args.file.endswith(".csv"))
     write = write_csv if is_csv else write_lines
-    path = need_database(settings.data_dir(args.data))
-    with usable(path), contextlib.closing(connect(path)) as connection, _opened(args.file) as out:
+    with _log(args) as connection, _opened(args.file) as out:
         count = write(read_audit(connection, wanted), out)
     if args.file == "-":
         return 0
     show_json({"file": args.file, "events": count}) if args.json else print(f"{count} events are in {line(args.file)}.")
     return 0
+
+
+def _log(args: argparse.Namespace) -> contextlib.AbstractContextManager[Any]:
+    """The log wherever the settings say that it is."""
+    from greenroom.log.snapshot import read_log
+
+    data = settings.data_dir(args.data)
+    return read_log(data, settings.load(data).database)
 
 
 @contextlib.contextmanager
@@ -130,7 +135,7 @@ def run_verify(args: argparse.Namespace) -> int:
     elif fault is None:
         print(f"The chain holds. Its end is {seq}:{digest}")
     else:
-        remedy = "" if args.file else " Restore the newest good backup with `greenroom restore`."
+        remedy = "" if args.file else " Go back to the newest good backup."
         say(f"greenroom: {line(fault)}{remedy}")
     return 0 if fault is None else 1
 
@@ -141,12 +146,10 @@ _Verified = tuple[int, str, str | None, str | None]
 
 def _verify_log(args: argparse.Namespace, anchor: tuple[int, str] | None) -> _Verified:
     from greenroom.log.chain import verify
-    from greenroom.log.sqlite_file import connect, usable
     from greenroom.nouns.all import NOUNS
 
     privileged = {kind.__name__ for noun in NOUNS for kind in noun.events if kind.privileged}
-    path = need_database(settings.data_dir(args.data))
-    with usable(path), contextlib.closing(connect(path)) as connection:
+    with _log(args) as connection:
         chain, fault = verify(connection, privileged)
         kept = None
         if anchor is not None:
