@@ -6,6 +6,7 @@ Binary frames are another door's: a connection is handed over to it with the fir
 import asyncio
 import contextlib
 import json
+import logging
 from typing import Any, Protocol
 
 import msgspec
@@ -14,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from greenroom.doors import claudia_workflows
 from greenroom.doors.credentials import Bucket, peer_of
 from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.doors.errors import note_refused
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.ids import new_id
@@ -28,6 +30,7 @@ from greenroom.nouns.threads.events import MessagePosted
 from greenroom.nouns.threads.model import THREADS
 from greenroom.nouns.threads.queries import may_see
 
+logger = logging.getLogger(__name__)
 PATH = "/ws"
 _STATUS = {"waiting": "running", "interrupted": "failed"}
 _FRAME_CHARS = 1_100_000
@@ -157,12 +160,17 @@ class Client:
                 return
 
     async def _hear(self, text: str) -> None:
+        wish: Wish | None = None
         try:
-            await self._do(_decode(text))
+            wish = _decode(text)
+            await self._do(wish)
         except (msgspec.MsgspecError, RecursionError) as error:
+            logger.info("a frame of %s is not understood: %s", self._by.id, error)
             self._tell({"type": "error", "code": "bad_frame", "message": f"This frame is not understood: {error}."})
         except (Refused, Unavailable) as no:
             self._tell({"type": "error", "code": no.code, "message": no.message})
+            if isinstance(no, Refused) and wish is not None:
+                note_refused(self._hub, self._by, f"WS {PATH} {wish.__struct_config__.tag}", no)
 
     async def _do(self, wish: Wish) -> None:
         log = self._hub.log

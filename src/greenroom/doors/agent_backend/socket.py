@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import logging
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -10,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from greenroom.doors.agent_backend.session import Json, Session, outcome_of, request_of
 from greenroom.doors.credentials import Bucket
 from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.doors.errors import note_refused
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
@@ -17,6 +19,7 @@ from greenroom.nouns.access.model import NOBODY, Principal
 from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
 from greenroom.nouns.asks.model import Ask
 
+logger = logging.getLogger(__name__)
 PATH = "/agent_backend/ws/{session_id}"
 _FRAMES = 200
 _FRAMES_PER_S = 20.0
@@ -42,7 +45,7 @@ class BackendSocket:
             await send({"type": "websocket.close", "code": 1008})
             return
         await send({"type": "websocket.accept"})
-        client = Client(session, by)
+        client = Client(self._hub, session, by)
         end = self._hub.log.subscribe(client.on_commit)
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -57,7 +60,8 @@ class BackendSocket:
 class Client:
     """One connection: what it is to be told, and the state that it was told last."""
 
-    def __init__(self, session: Session, by: Principal) -> None:
+    def __init__(self, hub: Hub, session: Session, by: Principal) -> None:
+        self._hub = hub
         self._session = session
         self._by = by
         self._news: list[Json] = []
@@ -74,10 +78,10 @@ class Client:
             text = message.get("text")
             if message["type"] == "websocket.disconnect":
                 self._end(1000, "")
-            elif text is None or len(text) > _FRAME_CHARS or not pace.take():
+            elif not pace.take() or len(text or "") > _FRAME_CHARS:
                 self._end(1008, "send JSON text, not too much and not too often")
             else:
-                await self._hear(text)
+                await self._hear(text or "")
 
     async def _hear(self, text: str) -> None:
         try:
@@ -85,6 +89,7 @@ class Client:
             kind, data = frame["type"], frame.get("data") or {}
             await self._do(kind, data)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            logger.info("a frame of %s is no message, and is passed over", self._by.id)
             self._tell("error", {"message": "This message is not understood: send {type, data}."})
         except (Refused, Unavailable) as no:
             self._tell("error", {"message": no.message})
@@ -108,6 +113,7 @@ class Client:
             await self._session.decide(self._by, execution_id, approved)
         except Refused as no:
             answer |= {"success": False, "message": no.message}
+            note_refused(self._hub, self._by, f"WS {PATH} agent_tool_permission_response", no)
         self._tell("agent_tool_permission_response_ack", answer)
 
     def on_commit(self, commit: Commit) -> None:

@@ -8,10 +8,12 @@ from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.credentials import Bucket
 from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.doors.errors import note_refused
 from greenroom.doors.sync import frames
 from greenroom.doors.sync.feed import Client, Feed
 from greenroom.doors.sync.frames import BadFrame, Ping, Subscribe, Unsubscribe
 from greenroom.doors.sync.outbox import SEND_S
+from greenroom.doors.sync.views import VIEWS
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import NOBODY
@@ -28,6 +30,7 @@ class SyncSocket:
     """The ASGI application at `/sync`; the guard has proven who calls."""
 
     def __init__(self, hub: Hub) -> None:
+        self._hub = hub
         self._feed = Feed(hub)
         self._sockets: dict[str, int] = {}
 
@@ -95,8 +98,14 @@ class SyncSocket:
                 case _:
                     assert_never(wish)
         except Refused as no:
+            note_refused(self._hub, client.by, f"WS {PATH} {_view_of(wish)}", no)
             number = None if isinstance(wish, Ping) else wish.id
             client.outbox.put(frames.error(number, no.code, no.message))
+
+
+def _view_of(wish: Subscribe | Unsubscribe | Ping) -> str:
+    """What was wished for, in our words: what a client writes may be a secret that went astray."""
+    return wish.view if isinstance(wish, Subscribe) and wish.view in VIEWS else "*"
 
 
 async def _write(client: Client, send: Send) -> None:
