@@ -12,6 +12,7 @@ from greenroom.doors.mcp.tool import Blocks, Image, Text
 from greenroom.log.clock import iso
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import Agent
+from greenroom.nouns.asks.waiting import find_waits
 from greenroom.nouns.threads.bus import SyncContext
 from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Message, Thread
 from greenroom.nouns.threads.queries import get_brief, is_for_people
@@ -95,7 +96,16 @@ def wait_fields(hub: "Hub", thread_id: str, context: SyncContext) -> dict[str, A
         fields["has_more"] = True
     if thread is not None and thread.status not in OPEN_STATES:
         fields["thread_status"] = thread.status
-    return fields
+    return fields | person_fields(hub, thread_id)
+
+
+def person_fields(hub: "Hub", thread_id: str) -> dict[str, Any]:
+    """Who of a thread waits for a person, if anybody does: it is told with what is read, and wakes nobody."""
+    waits = find_waits(hub.rows, thread_id)
+    if not waits:
+        return {}
+    told = [{"agent_id": one.agent_id, "name": one.name, "kind": one.kind, "since": iso(one.since)} for one in waits]
+    return {"waiting_for_person": told}
 
 
 async def whole(hub: "Hub", messages: list[Message], *, to_people: bool) -> list[Message]:

@@ -14,6 +14,7 @@ from greenroom.doors.rest.wire import body_of, json, query_of, while_there
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.asks.waiting import find_waits
 from greenroom.nouns.threads.bus import MAX_WAIT_MS
 from greenroom.nouns.threads.queries import need_thread
 
@@ -43,6 +44,15 @@ class Wait(msgspec.Struct, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 100
 
 
+class WaitsForPerson(msgspec.Struct):
+    """Somebody of the thread who cannot go on before a person has answered."""
+
+    agent_id: str | None
+    name: str
+    kind: str
+    since: str
+
+
 class Waited(msgspec.Struct):
     """New messages, or none when the time is over, and what the next strict post must show."""
 
@@ -50,6 +60,7 @@ class Waited(msgspec.Struct):
     current_seq: int
     reply_token: str | None
     reply_window: shapes.ReplyWindow = shapes.REPLY_WINDOW
+    waiting_for_person: list[WaitsForPerson] = []
 
 
 class WaitingAgent(msgspec.Struct):
@@ -63,6 +74,7 @@ class WaitState(msgspec.Struct):
     thread_id: str
     agents_waiting: list[WaitingAgent]
     count: int
+    waiting_for_person: list[WaitsForPerson] = []
 
 
 async def sync_context(hub: Hub, by: Principal, request: Request) -> Response:
@@ -95,7 +107,12 @@ async def wait(hub: Hub, by: Principal, request: Request) -> Response:
         ),
     )
     shown = await show_all(hub, waited.messages)
-    return json(Waited(shown, waited.sync.current_seq, waited.sync.reply_token))
+    people = _for_people(hub, thread.id)
+    return json(Waited(shown, waited.sync.current_seq, waited.sync.reply_token, waiting_for_person=people))
+
+
+def _for_people(hub: Hub, thread_id: str) -> list[WaitsForPerson]:
+    return [WaitsForPerson(one.agent_id, one.name, one.kind, iso(one.since)) for one in find_waits(hub.rows, thread_id)]
 
 
 async def wait_state(hub: Hub, by: Principal, request: Request) -> Response:
@@ -104,7 +121,7 @@ async def wait_state(hub: Hub, by: Principal, request: Request) -> Response:
         WaitingAgent(waiter.agent_id, iso(waiter.entered_at), waiter.timeout_ms, waiter.call_id)
         for waiter in hub.bus.waiters.find_waiters(thread.id)
     ]
-    return json(WaitState(thread.id, waiting, len(waiting)))
+    return json(WaitState(thread.id, waiting, len(waiting), _for_people(hub, thread.id)))
 
 
 _ONE = "/api/threads/{thread_id}"

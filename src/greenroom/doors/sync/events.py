@@ -10,6 +10,8 @@ from greenroom.log.model import Event, Recorded, Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents import queries as agents
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentUpdated
+from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.threads import events as e
 from greenroom.nouns.threads.model import THREADS, Thread
 from greenroom.nouns.threads.queries import may_see
@@ -68,6 +70,9 @@ def _about(rows: Rows, event: Any) -> Thread | Agent | None:
             return rows.get(AGENTS, event.agent_id)
         case e.ThreadDeleted():
             return deleted_thread(event)
+        case AskRaised() | AskAnswered() | AskExpired() | AskWithdrawn():
+            ask = rows.get(ASKS, event.ask_id)
+            return rows.get(THREADS, ask.thread_id) if ask is not None and ask.thread_id else None
         case _:
             return rows.get(THREADS, event.thread_id)
 
@@ -145,6 +150,15 @@ def _admin_changed(rows: Rows, record: Recorded) -> News:
     return [] if event.admin_id is None else [("thread.updated", _fields(event, "thread_id", "admin_id"))]
 
 
+def _asked(rows: Rows, record: Recorded) -> News:
+    """Somebody of the thread waits for a person, or does so no more; for what exactly is not everybody's business."""
+    ask = rows.get(ASKS, record.event.ask_id)
+    if ask is None or ask.kind == "report":
+        return []
+    who = {"thread_id": ask.thread_id, "agent_id": ask.agent_id, "name": ask.asker.name, "kind": ask.kind}
+    return [("agent.waiting", {**who, "waiting": isinstance(record.event, AskRaised)})]
+
+
 def _agent_updated(rows: Rows, record: Recorded) -> News:
     said = msgspec.to_builtins(record.event).items()
     return [("agent.updated", {name: value for name, value in said if value is not None})]
@@ -172,5 +186,9 @@ NEWS: dict[type[Event], Callable[[Rows, Recorded], News]] = {
     e.ThreadSettingsChanged: _plain("thread.updated", "thread_id", "settings"),
     e.AdminDecided: _admin_changed,
     AgentUpdated: _agent_updated,
+    AskRaised: _asked,
+    AskAnswered: _asked,
+    AskExpired: _asked,
+    AskWithdrawn: _asked,
 }
 SIGNALS = frozenset({"agent.online", "agent.offline", "agent.typing"})

@@ -19,6 +19,7 @@ from greenroom.nouns.policy.model import Wanted
 from greenroom.nouns.runs.events import RunWaits, RunWentOn
 from greenroom.nouns.runs.lineage import lineage_of
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
+from greenroom.nouns.threads.queries import get_present_thread
 
 replace = msgspec.structs.replace
 _TITLE = 300
@@ -55,7 +56,7 @@ def permission_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, con
         _asker(rows, run, heard),
         title_of(subject.tool, subject.arguments),
         text=visible(str(heard.get("title") or ""))[:_WORDS],
-        thread_id=run.thread_id,
+        thread_id=run.thread_id or get_present_thread(rows, run.agent_id),
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
@@ -79,7 +80,7 @@ def question_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, conte
         _asker(rows, run, heard),
         visible(question)[:_TITLE],
         text=question,
-        thread_id=run.thread_id,
+        thread_id=run.thread_id or get_present_thread(rows, run.agent_id),
         questions=[Question(question=question, options=options)],
     )
     return [*_superseded(rows, run, native), ask]

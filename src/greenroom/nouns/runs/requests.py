@@ -17,6 +17,7 @@ from greenroom.nouns.policy.judge import judge
 from greenroom.nouns.policy.model import Wanted
 from greenroom.nouns.runs.lineage import lineage_of
 from greenroom.nouns.runs.queries import current_run
+from greenroom.nouns.threads.queries import get_present_thread
 
 
 class RequestPermission(Command, frozen=True, kw_only=True):
@@ -76,7 +77,7 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
-        thread_id=run.thread_id if run else None,
+        thread_id=(run.thread_id if run else None) or get_present_thread(rows, by.agent_id),
         subject=subject,
         edits=True,
         labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},

@@ -20,6 +20,7 @@ from greenroom.nouns.runs.model import Run
 from greenroom.nouns.runs.queries import current_run
 from greenroom.nouns.servers.model import Server, ServerTool, risk_of
 from greenroom.nouns.servers.queries import get_offered
+from greenroom.nouns.threads.queries import get_present_thread
 
 
 class WantToolCall(Command, frozen=True, kw_only=True):
@@ -57,7 +58,7 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
-        thread_id=run.thread_id if run else None,
+        thread_id=(run.thread_id if run else None) or get_present_thread(rows, by.agent_id),
         subject=_subject(by, run, command, found[1]),
         edits=True,
         labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},

@@ -12,6 +12,7 @@ from greenroom.nouns.threads.model import (
     EDITS,
     MEMBERS,
     MESSAGES,
+    OPEN_STATES,
     PAYLOADS,
     TEMPLATES,
     THREADS,
@@ -26,6 +27,7 @@ from greenroom.nouns.threads.model import (
 from greenroom.nouns.threads.templates import BUILTIN, BY_ID
 
 PAGE = 100
+_PLACES = 20
 
 
 def owner_of(rows: Rows, by: Principal) -> str:
@@ -200,6 +202,17 @@ def get_member(rows: Rows, thread_id: str, member_id: str) -> Member | None:
 
 def find_members(rows: Rows, thread_id: str) -> list[Member]:
     return rows.find(MEMBERS, {"thread_id": thread_id}, order="_key")
+
+
+def get_present_thread(rows: Rows, agent_id: str | None) -> str | None:
+    """Where an agent is just now: the open thread in which it did something last; None when it is in none."""
+    if agent_id is None:
+        return None
+    for member in rows.find(MEMBERS, {"member_id": agent_id}, order="_seq", desc=True, limit=_PLACES):
+        thread = rows.get(THREADS, member.thread_id)
+        if thread is not None and thread.status in OPEN_STATES and thread.mailbox_of is None:
+            return thread.id
+    return None
 
 
 def receipts(rows: Rows, message: Message) -> dict[str, str]:

@@ -23,6 +23,7 @@ from greenroom.nouns.runs.commands import FinishRun
 from greenroom.nouns.runs.model import Run
 from greenroom.nouns.runs.queries import current_run
 from greenroom.nouns.runs.requests import RequestPermission, permission_wish
+from greenroom.nouns.threads.queries import get_present_thread
 
 _TITLE = 300
 _AGAIN_MS = 60_000
@@ -136,7 +137,7 @@ async def _ask(
             questions=questions,
             labels={name: value[:1000] for name, value in labels.items() if value},
             timeout_s=args.timeout,
-            thread_id=run.thread_id if run else None,
+            thread_id=(run.thread_id if run else None) or get_present_thread(hub.rows, by.agent_id),
             wish=f"key {key}" if key else f"{kind} {family} {msgspec.json.encode(said, order='sorted').decode()}",
             again_ms=None if key else _AGAIN_MS,
         )

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from greenroom import __version__
-from greenroom.doors.mcp.shapes import opening, sync_fields, whole
+from greenroom.doors.mcp.shapes import opening, person_fields, sync_fields, whole
 from greenroom.doors.mcp.tool import Call, NoArgs, Tool
 from greenroom.doors.mcp.tools.agents import (
     Capabilities,
@@ -76,6 +76,7 @@ async def bus_connect(call: Call[ConnectArgs]) -> Any:
         "agent": _agent_part(thread, registered),
         "thread": _thread_part(call, thread, created),
         **sync_fields(hub, SyncContext(upto, issued.token)),
+        **person_fields(hub, thread.id),
         "has_more": hint is not None,
         "next": hint or "Read the messages, then msg_post with this context, or msg_wait.",
         "messages": [

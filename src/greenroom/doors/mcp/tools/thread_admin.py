@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from greenroom.doors.mcp.shapes import person_fields
 from greenroom.doors.mcp.tool import Call, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker
 from greenroom.doors.mcp.tools.threads import ThreadArgs, ThreadId
@@ -70,7 +71,8 @@ async def thread_wait_state_get(call: Call[ThreadArgs]) -> Any:
         for waiter in call.hub.bus.waiters.find_waiters(thread.id)
         if waiter.agent_id is not None
     ]
-    return {"thread_id": thread.id, "agents_waiting": waiting, "count": len(waiting)}
+    found = {"thread_id": thread.id, "agents_waiting": waiting, "count": len(waiting)}
+    return found | person_fields(call.hub, thread.id)
 
 
 class MeetingArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
