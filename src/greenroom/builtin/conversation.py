@@ -18,6 +18,7 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ThinkingPartDelta,
 )
+from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import UsageLimits
 
 from greenroom.builtin.tools import AskingToolset
@@ -53,6 +54,8 @@ class Conversation:
         given = (params.get("_meta") or {}).get("greenroom") or {}
         self._model = chat_name(str(given.get("model") or ""))
         self._instructions = given.get("instructions")
+        temperature = given.get("temperature")
+        self._settings = None if temperature is None else ModelSettings(temperature=float(temperature))
         servers = [server for server in params.get("mcpServers") or [] if server.get("type") == "http"]
         self._toolsets = [AskingToolset(self._offered(server), wire, session) for server in servers]
         self._history: list[ModelMessage] = []
@@ -95,7 +98,9 @@ class Conversation:
     async def _played(self, prompt: str) -> Json:
         if not self._model:
             raise ValueError('the profile names no model: write model = "openai:..." or "anthropic:..."')
-        agent: Agent[object, str] = Agent(self._model, instructions=self._instructions, toolsets=self._toolsets)
+        agent: Agent[object, str] = Agent(
+            self._model, instructions=self._instructions, toolsets=self._toolsets, model_settings=self._settings
+        )
         limits = UsageLimits(request_limit=_REQUESTS)
         async with agent.iter(prompt, message_history=self._history, usage_limits=limits) as run:
             async for node in run:

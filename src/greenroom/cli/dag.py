@@ -8,7 +8,7 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import Client, add_options, open_client
-from greenroom.cli.dag_files import add_file_verbs
+from greenroom.cli.dag_files import add_file_verbs, find_drivers
 from greenroom.cli.dag_runs import add_run_verbs
 from greenroom.cli.dag_show import brief, follow, report_table
 from greenroom.cli.dag_triggers import add_trigger_verbs
@@ -65,7 +65,7 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
     """What is sent: the definition in the file with its skills, or the name of a workflow that the hub has."""
     import msgspec
 
-    from greenroom.gateway.workflow_files import load_file
+    from greenroom.gateway.workflow_files import known_for, load_file
     from greenroom.nouns.workflows.checking.problems import BadWorkflow
     from greenroom.nouns.workflows.definition import Definition
     from greenroom.nouns.workflows.inputs import parse_input
@@ -74,9 +74,13 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
     looks_like_file = file.suffix in (".yaml", ".yml", ".json") or file.exists()
     if looks_like_file:
         try:
-            definition = load_file(file, settings.data_dir(args.data), need_skills=False).definition
+            known = known_for(find_drivers(client))
+            loaded = load_file(file, settings.data_dir(args.data), known, need_skills=False)
         except BadWorkflow as bad:
             raise Refused("bad_workflow", "; ".join(problem.text for problem in bad.problems[:20])) from bad
+        definition = loaded.definition
+        for problem in loaded.warnings:
+            say(f"! {line(problem.text)}")
         where = {"source": str(file), "directory": str(file.resolve().parent)}
         body: dict[str, Any] = {"definition": msgspec.to_builtins(definition), **where}
     else:

@@ -5,12 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from greenroom.cli.client import HubUnreachable, open_client
+from greenroom.cli.client import Client, HubUnreachable, open_client
 from greenroom.cli.terminal import line, say, show_json
 from greenroom.log.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
-    from greenroom.nouns.workflows.checking.check import Known
     from greenroom.nouns.workflows.checking.problems import Problem
     from greenroom.nouns.workflows.definition import Definition
 
@@ -34,11 +33,11 @@ def add_file_verbs(add: Add) -> None:
 
 def run_validate(args: argparse.Namespace) -> int:
     """Exit code 1 when a file is wrong; each problem is one line with file, line, step and remedy."""
-    known = None if args.offline else _ask_known(args)
-    results = [_check(args, Path(name), known) for name in args.files]
+    drivers = None if args.offline else _ask_drivers(args)
+    results = [_check(args, Path(name), drivers) for name in args.files]
     if args.json:
         show_json(
-            {"ok": all(result["ok"] for result in results), "profiles_checked": known is not None, "files": results}
+            {"ok": all(result["ok"] for result in results), "profiles_checked": drivers is not None, "files": results}
         )
         return int(not all(result["ok"] for result in results))
     for result in results:
@@ -47,24 +46,33 @@ def run_validate(args: argparse.Namespace) -> int:
             print(f"✓ {line(result['file'])}: {line(told)}")
         for problem in result["problems"]:
             print(f"✗ {line(problem['text'])}")
-    if known is None and not args.offline:
+        for problem in result.get("warnings", ()):
+            print(f"! {line(problem['text'])}")
+    if drivers is None and not args.offline:
         say("Profiles were not checked, because no hub answers.")
     return int(not all(result["ok"] for result in results))
 
 
-def _check(args: argparse.Namespace, file: Path, known: "Known | None") -> dict[str, Any]:
+def _check(args: argparse.Namespace, file: Path, drivers: dict[str, str] | None) -> dict[str, Any]:
     from greenroom import settings
-    from greenroom.gateway.workflow_files import load_file
+    from greenroom.gateway.workflow_files import known_for, load_file
     from greenroom.nouns.workflows.checking.problems import BadWorkflow
 
     try:
-        definition = load_file(file, settings.data_dir(args.data), known).definition
+        loaded = load_file(file, settings.data_dir(args.data), known_for(drivers))
     except BadWorkflow as bad:
         return {"file": str(file), "ok": False, "problems": [_told(problem) for problem in bad.problems]}
     except Refused as error:
         told = {"code": error.code, "text": error.message, "file": str(file)}
         return {"file": str(file), "ok": False, "problems": [told]}
-    return {"file": str(file), "ok": True, "name": definition.name, "steps": len(definition.steps), "problems": []}
+    return {
+        "file": str(file),
+        "ok": True,
+        "name": loaded.definition.name,
+        "steps": len(loaded.definition.steps),
+        "problems": [],
+        "warnings": [_told(problem) for problem in loaded.warnings],
+    }
 
 
 def _told(problem: "Problem") -> dict[str, Any]:
@@ -72,16 +80,17 @@ def _told(problem: "Problem") -> dict[str, Any]:
     return {key: getattr(problem, key) for key in keys}
 
 
-def _ask_known(args: argparse.Namespace) -> "Known | None":
-    """What the hub has, if one answers."""
-    from greenroom.nouns.workflows.checking.check import Known
-    from greenroom.runtimes.names import DRIVER_NAMES
-
+def _ask_drivers(args: argparse.Namespace) -> dict[str, str] | None:
+    """The hub's profiles with their drivers, if one answers."""
     try:
-        profiles = frozenset(profile["name"] for profile in open_client(args).get("profiles"))
+        return find_drivers(open_client(args))
     except (HubUnreachable, Refused, Unavailable):
         return None
-    return Known(profiles=profiles, runtimes=frozenset(DRIVER_NAMES) | profiles)
+
+
+def find_drivers(client: Client) -> dict[str, str]:
+    """The driver of each of the hub's profiles."""
+    return {profile["name"]: profile["driver"] for profile in client.get("profiles")}
 
 
 def run_graph(args: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -14,10 +14,19 @@ from greenroom.nouns.workflows.definition import Definition, Step
 from greenroom.nouns.workflows.reading.load import Loaded, load_text
 from greenroom.nouns.workflows.reading.marked import MAX_BYTES
 from greenroom.nouns.workflows.reading.skills import read_skill
+from greenroom.runtimes.names import DRIVER_NAMES, UNTOLD
 
 SKILL_FILE = "SKILL.md"
 _FOLDERS = ("skills", ".agents/skills", ".claude/skills")
 _SKILL_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+
+
+def known_for(drivers: Mapping[str, str] | None) -> Known:
+    """What a workflow is checked against on a hub that has these profiles, each with its driver; None: without one."""
+    if drivers is None:
+        return Known(untold=UNTOLD)
+    profiles = frozenset(drivers)
+    return Known(profiles=profiles, runtimes=frozenset(DRIVER_NAMES) | profiles, drivers=drivers, untold=UNTOLD)
 
 
 def load_file(file: Path, data: Path, known: Known | None = None, *, need_skills: bool = True) -> Loaded:

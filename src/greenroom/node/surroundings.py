@@ -24,7 +24,7 @@ _QUIET = {
 
 _STARTED_WITH = (
     *("driver", "command", "directory", "worktree", "env", "pass_env"),
-    *("sandbox", "model", "instructions", "options"),
+    *("sandbox", "model", "temperature", "instructions", "options"),
 )
 """What of a profile is settled when an agent's process is started."""
 
@@ -54,6 +54,7 @@ def make_opening(
         hub_url=mcp_url,
         token_file=token_file,
         model=definition.model,
+        temperature=definition.temperature,
         instructions=definition.instructions,
         resume=order.body.get("session"),
         options=definition.options,

@@ -32,6 +32,8 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     """The hub's MCP endpoint for this agent, and where its credential is."""
     token_file: Path | None = None
     model: str | None = None
+    temperature: float | None = None
+    """Not every runtime can be told: see `names.UNTOLD`."""
     instructions: str | None = None
     resume: str | None = None
     """The runtime's own id of an earlier session to go on with."""

@@ -15,3 +15,11 @@ DRIVER_NAMES = (
     "command",
     "mcp",
 )
+
+UNTOLD: dict[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("claude", "codex", "copilot", "gemini", "claude-agent-acp", "codex-acp", "acp"), frozenset({"temperature"})
+    ),
+    **dict.fromkeys(("pty", "command", "mcp"), frozenset({"model", "system_prompt", "temperature"})),
+}
+"""What a step can say of its agent and a driver has no way to hand to its runtime. All else is handed over."""

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import body_of, encode, json
+from greenroom.gateway.workflow_files import known_for
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import find_profiles
@@ -21,7 +22,6 @@ from greenroom.nouns.workflows.drawing.layout import lay_out
 from greenroom.nouns.workflows.graph import Graph
 from greenroom.nouns.workflows.reading.load import load_text, parse_text
 from greenroom.nouns.workflows.schema import build_schema
-from greenroom.runtimes.names import DRIVER_NAMES
 
 MAX_TEXT = 600_000
 
@@ -57,6 +57,8 @@ class WorkflowCheck(msgspec.Struct):
 
     ok: bool
     problems: list[Problem]
+    warnings: list[Problem] = []
+    """What is written in vain."""
     definition: Definition | None = None
     picture: Picture | None = None
 
@@ -68,19 +70,21 @@ async def show_schema(hub: Hub, by: Principal, request: Request) -> Response:
 
 async def check_text(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, WorkflowText)
-    profiles = frozenset(profile.name for profile in find_profiles(hub.rows))
-    known = Known(profiles=profiles, runtimes=frozenset(DRIVER_NAMES) | profiles)
+    known = known_for({profile.name: profile.definition.driver for profile in find_profiles(hub.rows)})
     return json(await asyncio.to_thread(_check, body, known))
 
 
 def _check(body: WorkflowText, known: Known) -> WorkflowCheck:
     try:
-        definition = load_text(body.text, body.file[:200], known=known).definition
+        loaded = load_text(body.text, body.file[:200], known=known)
     except BadWorkflow as bad:
         sketch = _sketch(body.text)
         picture = draw(sketch) if sketch is not None else None
         return WorkflowCheck(ok=False, problems=bad.problems, definition=sketch, picture=picture)
-    return WorkflowCheck(ok=True, problems=[], definition=definition, picture=draw(definition))
+    picture = draw(loaded.definition)
+    return WorkflowCheck(
+        ok=True, problems=[], warnings=list(loaded.warnings), definition=loaded.definition, picture=picture
+    )
 
 
 def _sketch(text: str) -> Definition | None:

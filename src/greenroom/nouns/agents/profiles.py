@@ -33,6 +33,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     type: str = "custom"
     capabilities: list[str] = []
     model: str | None = None
+    temperature: float | None = None
+    """How freely the model chooses its words, for the drivers that can hand it over: builtin and opencode."""
     instructions: str | None = None
     skills: list[str] = []
     directory: str | None = None
@@ -211,6 +213,8 @@ def problems(name: str, definition: Definition) -> list[str]:
     ):
         if not least <= getattr(definition, key) <= most:
             out.append(f"{key}: write a number from {least} to {most}")
+    if definition.temperature is not None and not 0 <= definition.temperature <= 2:
+        out.append("temperature: write a number from 0 to 2")
     for argument in definition.command:
         for found in _PLACEHOLDER.findall(argument):
             if found not in PLACEHOLDERS:

@@ -27,7 +27,7 @@ class StartRun(Command, frozen=True, kw_only=True):
     timeout_s: int | None = None
     max_tokens: int | None = None
     max_cost_usd: float | None = None
-    overrides: dict[str, str] = {}
+    overrides: dict[str, str | float] = {}
     """What is different from the profile: model, instructions, directory."""
 
 

@@ -25,7 +25,7 @@ class RunCreated(Event, frozen=True, kw_only=True):
     timeout_s: int = 3600
     max_tokens: int | None = None
     isolation: str = "none"
-    overrides: dict[str, str] = {}
+    overrides: dict[str, str | float] = {}
     limits: Limits | None = None
     """The tree's limits, on its root."""
 

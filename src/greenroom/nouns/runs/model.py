@@ -103,12 +103,14 @@ class Run(Row, frozen=True, kw_only=True):
     items: int = 0
     session: str | None = None
     isolation: str = "none"
-    overrides: dict[str, str] = {}
+    overrides: dict[str, str | float] = {}
     """What is different from the profile: model, instructions, directory."""
     started_at: int | None = None
     ended_at: int | None = None
     deadline: int = 0
     """When the run's time is over; 0 while it has not begun or when it has ended."""
+    extended_at: int = 0
+    """When a person last let it go on beyond a limit."""
     timeout_s: int = 3600
     max_tokens: int | None = None
 

@@ -12,7 +12,7 @@ from greenroom.nouns.runs.model import RUNS, AgentContext, Run
 from greenroom.nouns.runs.queries import in_use
 from greenroom.nouns.threads.model import THREADS
 
-OVERRIDES = frozenset({"model", "instructions", "directory"})
+OVERRIDES = frozenset({"model", "instructions", "directory", "temperature"})
 """What one run may have different from its profile."""
 
 

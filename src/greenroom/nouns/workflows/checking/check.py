@@ -1,7 +1,7 @@
 """Everything that can be known to be wrong with a workflow before it is carried out."""
 
 import graphlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 
@@ -23,6 +23,10 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     profiles: frozenset[str] | None = None
     runtimes: frozenset[str] | None = None
     workflows: frozenset[str] | None = None
+    drivers: Mapping[str, str] = {}
+    """The driver of each profile."""
+    untold: Mapping[str, frozenset[str]] = {}
+    """The keys of agent_config that a driver has no way to hand to its runtime."""
 
 
 def check(definition: Definition, known: Known | None = None, depth: int = 0) -> list[Problem]:

@@ -126,6 +126,7 @@ def _numbers(step: Step) -> Iterator[Told]:
         (("retry", "jitter"), retry.jitter, 0, 1),
         (("timeout_s",), step.timeout_s, 1, 2_592_000),
         (("agent_config", "timeout_s"), step.agent_config.timeout_s, 1, 2_592_000),
+        (("agent_config", "temperature"), step.agent_config.temperature, 0, 2),
         (("agent_config", "max_tokens"), step.agent_config.max_tokens, 1, 10**12),
         (("level", "timeout_s"), step.level.timeout_s, 1, 31_536_000),
         (("for_each", "parallel"), each.parallel if each else None, 1, 1000),

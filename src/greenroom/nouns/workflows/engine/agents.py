@@ -87,12 +87,14 @@ def _agent_of(rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: Node, te
     return {"profile": _profile_of(rows, node), "overrides": _overrides(run, node, telling)}
 
 
-def _overrides(run: WorkflowRun, node: Node, telling: Telling) -> dict[str, str]:
+def _overrides(run: WorkflowRun, node: Node, telling: Telling) -> dict[str, str | float]:
     """What the step says of its agent; a directory is meant from where the workflow's file is."""
     config = node.step.agent_config
-    out: dict[str, str] = {}
+    out: dict[str, str | float] = {}
     if config.model:
         out["model"] = config.model
+    if config.temperature is not None:
+        out["temperature"] = config.temperature
     if config.system_prompt:
         out["instructions"] = telling.text(config.system_prompt)
     if config.work_dir:

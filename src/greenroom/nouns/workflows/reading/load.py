@@ -10,6 +10,7 @@ import msgspec
 from greenroom.nouns.workflows import definition as d
 from greenroom.nouns.workflows.checking.check import Known, check
 from greenroom.nouns.workflows.checking.problems import BadWorkflow, Path, Problem, nearest
+from greenroom.nouns.workflows.checking.warnings import find_warnings
 from greenroom.nouns.workflows.reading.forms import to_one_form
 from greenroom.nouns.workflows.reading.marked import BadText, Map, mark, read_marked, unmark
 from greenroom.nouns.workflows.reading.skills import read_skill
@@ -27,6 +28,8 @@ class Loaded:
 
     definition: d.Definition
     lines: Mapping[Path, int]
+    warnings: tuple[Problem, ...] = ()
+    """What is written in vain."""
 
 
 def load_text(
@@ -53,7 +56,8 @@ def load_text(
     problems += wrong
     if problems:
         raise BadWorkflow(sorted(problems, key=lambda problem: (problem.file != file, problem.line)))
-    return Loaded(definition, loaded.lines)
+    warnings = tuple(problem.placed(file, loaded.lines) for problem in find_warnings(definition, known))
+    return Loaded(definition, loaded.lines, warnings)
 
 
 def parse_text(text: str, file: str = "") -> Loaded:

@@ -30,6 +30,13 @@ OPENCODE = Manifest(
         },
     ),
     model=Given(json_env={"OPENCODE_CONFIG_CONTENT": {"model": "{value}"}}),
+    temperature=Given(
+        json_env={
+            "OPENCODE_CONFIG_CONTENT": {
+                "agent": {"build": {"temperature": "{value}"}, "plan": {"temperature": "{value}"}}
+            }
+        }
+    ),
     instructions=Given(json_env={"OPENCODE_CONFIG_CONTENT": {"instructions": ["{file}"]}}),
     refusal_ends_turn=True,
     second_prompt="queued",

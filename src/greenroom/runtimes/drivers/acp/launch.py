@@ -45,13 +45,18 @@ class _Plan:
         self.json_env: dict[str, Json] = {}
         self._own = {name: value for name, value in opening.env.items() if name not in unset}
 
-    def add(self, name: str, given: Given, value: str = "") -> None:
+    def add(self, name: str, given: Given, value: str | float = "") -> None:
         scratch = self._opening.scratch
         path = scratch / f"{name}.md"
-        values = {"value": value, "file": str(path), "scratch": str(scratch), "secret": self._secret}
+        values: dict[str, str | float] = {
+            "value": value,
+            "file": str(path),
+            "scratch": str(scratch),
+            "secret": self._secret,
+        }
         filled: Given = msgspec.convert(_filled(msgspec.to_builtins(given), values), Given)
         if filled != given and "{file}" in msgspec.json.encode(given).decode():
-            self.files[path] = value
+            self.files[path] = str(value)
         self.args += filled.args
         self.env |= filled.env
         self.meta = merged(self.meta, filled.meta)
@@ -78,11 +83,12 @@ def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret:
     mode = opening.options.get("mode") or manifest.default_mode
     for name, given, value in (
         ("model", manifest.model, opening.model),
+        ("temperature", manifest.temperature, opening.temperature),
         ("mode", manifest.mode, mode),
         ("instructions", manifest.instructions, opening.instructions),
         ("hub", manifest.hub, opening.hub_url),
     ):
-        if given is not None and value:
+        if given is not None and value not in (None, ""):
             plan.add(name, given, value)
     if token is not None and manifest.credential == "variable":
         plan.env[TOKEN] = token
@@ -134,14 +140,16 @@ def _servers(manifest: Manifest, opening: Opening, token: str | None) -> list[Js
     return [{"type": "http", "name": HUB, "url": opening.hub_url, "headers": headers}]
 
 
-def _filled(template: Any, values: dict[str, str]) -> Any:
+def _filled(template: Any, values: dict[str, str | float]) -> Any:
     match template:
         case dict():
             return {key: _filled(value, values) for key, value in template.items()}
         case list():
             return [_filled(value, values) for value in template]
+        case "{value}":
+            return values["value"]  # a number stays one
         case str():
-            return _PLACE.sub(lambda place: values[place[1]], template)
+            return _PLACE.sub(lambda place: str(values[place[1]]), template)
         case _:
             return template
 

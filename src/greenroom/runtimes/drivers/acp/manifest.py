@@ -40,6 +40,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     always: Given = Given()
     model: Given | None = None
     """None: by the session's option of category `model`."""
+    temperature: Given | None = None
+    """None: it cannot be told, which `names.UNTOLD` says too."""
     mode: Given | None = None
     """None: by session/set_mode."""
     default_mode: str | None = None

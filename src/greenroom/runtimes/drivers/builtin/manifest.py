@@ -11,6 +11,7 @@ BUILTIN = Manifest(
     command=_PROGRAM,
     libraries=("pydantic_ai",),
     model=Given(meta={"greenroom": {"model": "{value}"}}),
+    temperature=Given(meta={"greenroom": {"temperature": "{value}"}}),
     instructions=Given(meta={"greenroom": {"instructions": "{value}"}}),
     second_prompt="queued",
 )

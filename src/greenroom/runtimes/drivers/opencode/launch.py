@@ -32,6 +32,9 @@ def plan_launch(opening: Opening, token: str | None, password: str) -> Launch:
     files: dict[Path, str] = {}
     if opening.model:
         config["model"] = opening.model
+    if opening.temperature is not None:
+        told = {mode: {"temperature": opening.temperature} for mode in manifest.MODES}
+        config["agent"] = merged(config.get("agent", {}), told)
     if opening.instructions:
         path = opening.scratch / "instructions.md"
         files[path] = opening.instructions

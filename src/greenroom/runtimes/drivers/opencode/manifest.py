@@ -23,6 +23,8 @@ ALWAYS: dict[str, Any] = {
     # Without it a call of the hub that waits longer than a minute fails.
     "experimental": {"mcp_timeout": 600_000},
 }
+MODES = ("build", "plan")
+"""Its own agents, one of which a session is with."""
 HUB = "greenroom"
 TOKEN = "GREENROOM_TOKEN"  # noqa: S105
 """The variable with the credential, which the configuration names."""

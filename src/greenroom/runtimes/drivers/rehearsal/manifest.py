@@ -11,6 +11,7 @@ REHEARSAL = Manifest(
     command=_PROGRAM,
     libraries=(),
     model=Given(meta={"greenroom": {"model": "{value}"}}),
+    temperature=Given(meta={"greenroom": {"temperature": "{value}"}}),
     instructions=Given(meta={"greenroom": {"instructions": "{value}"}}),
     second_prompt="queued",
 )
