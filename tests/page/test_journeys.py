@@ -23,6 +23,7 @@ from tests.page.stage import travel
         "write_order_and_try_rules",
         "talk_with_somebody_in_a_room",
         "draw_run_and_report_a_workflow",
+        "edit_steps_and_triggers_in_forms",
         "the_people_of_a_room_have_their_own_inbox",
         "hostile_text_is_harmless",
         "no_panel_has_a_serious_accessibility_problem",

@@ -18,7 +18,7 @@ await journey(async (visit, browser, pages) => {
   await page.locator('.markdown', { hasText: 'before' }).waitFor()
   page.cutNow()
   await page.locator('[data-connection=lost]').waitFor()
-  await page.getByText(/^Not connected for/).waitFor()
+  await page.locator('.lost', { hasText: 'Not connected for' }).waitFor()
   for (let n = 0; n < 30; n++) await api('POST', `/api/threads/${id}/messages`, { content: `while away ${n}` })
   cut = false
   await page.getByRole('button', { name: 'Try now' }).click()

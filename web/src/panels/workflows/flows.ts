@@ -17,12 +17,12 @@ export const useFlows = defineStore('flows', () => {
   return { view, list, runs, live }
 })
 
-export interface Problem { code: string; message: string; remedy: string; step?: string | null; line?: number | null }
+export interface Problem { code: string; message: string; remedy: string; path?: (string | number)[]; step?: string | null; line?: number | null }
 export interface Picture {
   width: number
   height: number
   places: Record<string, [number, number]>
-  arrows: { source: string; target: string; label: string; kind: string }[]
+  arrows: { source: string; target: string; label: string; kind: string; points: [number, number][] }[]
 }
 export interface Checked { ok: boolean; problems: Problem[]; definition: WorkflowsDefinition | null; picture: Picture | null }
 

@@ -1,0 +1,114 @@
+import { createHmac, randomUUID } from 'node:crypto'
+
+import { api, assert, hub, journey } from './rig.mjs'
+
+const name = `formed-${Date.now()}`
+const YAML = `# a comment that stays
+name: ${name}
+steps:
+  - id: look
+    profile: rehearsal
+    prompt: SAY one # and this one
+  - { id: report, agent: rehearsal, needs: look, retry: 2, prompt: "SAY {{ steps.look.output }}" }
+`
+
+await journey(async (visit) => {
+  const page = await visit()
+  await page.goto(`${hub.url}/workflows/edit`)
+  const text = page.getByRole('textbox', { name: 'The workflow as YAML' })
+  const well = (count) => page.locator('.problems', { hasText: `All is well: ${count} steps` }).waitFor()
+  const says = (what) => page.waitForFunction(([what]) => document.querySelector('textarea.code').value.includes(what), [what])
+  const part = (title) => page.locator('details').filter({ has: page.locator('summary', { hasText: title }) })
+  const unfold = async (title) => (await part(title).evaluate((one) => one.open)) || part(title).locator('summary').click()
+  await text.fill(YAML)
+  await well(2)
+
+  // From the form to the text, whatever words the text is in.
+  await page.locator('[data-id=report] .step').click()
+  await unfold('When something goes wrong')
+  assert.equal(await page.getByLabel('Tries again').inputValue(), '2')
+  await page.getByLabel('First pause (s)').fill('0.5')
+  await page.getByLabel('If it fails').selectOption('ignore')
+  await part('When something goes wrong').getByLabel('Time (s)').fill('90')
+  await unfold('Inputs and outputs')
+  await page.getByLabel('Inputs').fill('greeting="hello"\nmany=3')
+  await unfold('What people have to say')
+  await page.getByLabel('Say of people').selectOption('arbitrated')
+  await page.getByLabel('Who is asked').fill('ann, bob')
+  await page.getByLabel('How many must agree').fill('1')
+  await unfold('What the agent is given and gives')
+  await page.getByLabel('Schema of the output (JSON)').fill('{ "type": "object"')
+  await page.getByRole('alert').first().waitFor()
+  await page.getByLabel('Schema of the output (JSON)').fill('{ "type": "object" }')
+  await page.getByLabel('Prompt', { exact: true }).fill('SAY {{ input.greeting }}\nOUTPUT {}')
+  await page.getByLabel('Only when (CEL)').fill('steps.nobody.output')
+  await page.getByRole('alert').filter({ hasText: 'nobody' }).waitFor()
+  await page.getByLabel('Only when (CEL)').fill('inputs.size > 1')
+  await page.getByRole('alert').filter({ hasText: 'size' }).waitFor()
+  await page.getByRole('tab', { name: 'Workflow' }).click()
+  await page.getByLabel('name_of_an_input').fill('size')
+  await page.getByRole('button', { name: 'Add' }).click()
+  await page.getByRole('region', { name: 'size' }).getByLabel('Type').selectOption('integer')
+  await page.getByRole('region', { name: 'size' }).getByLabel('Default').fill('2')
+  await well(2)
+  await page.locator('[data-id=look] .step').click()
+  await page.getByRole('textbox', { name: 'Id', exact: true }).fill('look-first')
+  await page.getByRole('textbox', { name: 'Id', exact: true }).press('Enter')
+  await says('id: look-first')
+  await well(2)
+  const written = await text.inputValue()
+  for (const kept of ['# a comment that stays', '# and this one']) assert.ok(written.includes(kept), written)
+
+  // From the text to the form.
+  await text.fill(written.replace('prompt: SAY one', 'prompt: SAY two'))
+  await page.waitForFunction(() => [...document.querySelectorAll('.step-form textarea')].some((one) => one.value === 'SAY two'))
+  await page.getByRole('button', { name: 'Step', exact: true }).click()
+  await well(3)
+  await page.getByLabel('Kind').selectOption('wait')
+  await says('seconds: 60')
+  await page.getByLabel('For seconds').fill('0')
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await well(2)
+
+  await page.getByRole('tab', { name: /^Triggers/ }).click()
+  await page.getByRole('button', { name: 'the clock' }).click()
+  await page.getByLabel('Times', { exact: true }).fill('whenever')
+  await page.getByRole('alert').filter({ hasText: 'whenever' }).waitFor()
+  await page.getByLabel('Times', { exact: true }).fill('30 4 * * *')
+  for (const [kind, count] of [['a signed call', 2], ['a message', 3], ['the end of another', 4]]) {
+    await page.getByRole('button', { name: kind }).click()
+    await page.locator('.trigger').nth(count - 1).waitFor()
+  }
+  await page.getByLabel('After', { exact: true }).fill(name)
+  await well(2)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name }).waitFor()
+  const { definition } = await api('GET', `/api/workflows/${name}`)
+  const report = definition.steps.find((one) => one.id === 'report')
+  assert.deepEqual(report.retry, { max: 2, backoff_s: 0.5 })
+  assert.deepEqual([report.on_error, report.timeout_s, report.inputs, report.when], ['ignore', 90, { greeting: '"hello"', many: 3 }, 'inputs.size > 1'])
+  assert.deepEqual(report.level, { kind: 'arbitrated', stakeholders: ['ann', 'bob'], quorum: 1 })
+  assert.deepEqual([report.dependencies, report.output_schema], [['look-first'], { type: 'object' }])
+  assert.deepEqual(definition.triggers.map((one) => one.cron ?? one.message ?? one.after ?? one.webhook), ['30 4 * * *', true, { contains: 'please' }, { workflow: name }])
+
+  // A trigger does nothing until it is armed; then a signed call starts a run.
+  const call = page.locator('.trigger').nth(1)
+  await call.getByRole('button', { name: 'Let it start by itself' }).click()
+  await call.getByRole('button', { name: 'Starts by itself' }).waitFor()
+  await call.getByRole('button', { name: 'Show the secret' }).click()
+  const [path, secret] = await call.locator('dd').allInnerTexts()
+  const [timestamp, nonce, body] = [String(Math.floor(Date.now() / 1000)), randomUUID(), '{}']
+  const found = await signed(path, secret, timestamp, nonce, body)
+  assert.equal(found.status, 202, await found.text())
+  await call.getByRole('link', { name: 'last run' }).click()
+  await page.waitForURL(/\/workflows\/runs\//)
+  await page.getByRole('button', { name: 'Abort' }).click()
+  await page.locator('.bar', { hasText: /Cancelled|Failed/ }).waitFor()
+  await api('DELETE', `/api/workflows/${name}`)
+})
+
+function signed(path, secret, timestamp, nonce, body) {
+  const signature = `sha256=${createHmac('sha256', secret).update(`${timestamp}.${nonce}.${body}`).digest('hex')}`
+  const headers = { 'content-type': 'application/json', 'x-greenroom-timestamp': timestamp, 'x-greenroom-nonce': nonce, 'x-greenroom-signature': signature }
+  return fetch(hub.url + path, { method: 'POST', headers, body })
+}
