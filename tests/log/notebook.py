@@ -51,6 +51,11 @@ class StarNote(Command, frozen=True, kw_only=True):
     id: str
 
 
+class RewriteNote(Command, frozen=True, kw_only=True):
+    id: str
+    text: str
+
+
 class EraseNote(Command, frozen=True, kw_only=True):
     id: str
 
@@ -79,6 +84,11 @@ class NoteStarred(Event, frozen=True, kw_only=True):
     id: str
 
 
+class NoteRewritten(Event, frozen=True, kw_only=True):
+    id: str
+    text: str
+
+
 class NoteErased(Event, frozen=True, kw_only=True):
     privileged: ClassVar[bool] = True
     id: str
@@ -102,6 +112,10 @@ def write_note(rows: Rows, command: WriteNote, context: Context) -> list[Event]:
 def star_note(rows: Rows, command: StarNote, context: Context) -> list[Event]:
     _need_note(rows, command.id)
     return [NoteStarred(id=command.id)]
+
+
+def rewrite_note(rows: Rows, command: RewriteNote, context: Context) -> list[Event]:
+    return [NoteRewritten(id=_need_note(rows, command.id).id, text=command.text)]
 
 
 def erase_note(rows: Rows, command: EraseNote, context: Context) -> list[Event]:
@@ -138,6 +152,12 @@ def note_starred(tx: Tx, event: NoteStarred, record: Recorded) -> None:
     tx.put(NOTES, msgspec.structs.replace(note, stars=note.stars + 1))
 
 
+def note_rewritten(tx: Tx, event: NoteRewritten, record: Recorded) -> None:
+    note = tx.get(NOTES, event.id)
+    assert note is not None
+    tx.put(NOTES, msgspec.structs.replace(note, text=event.text))
+
+
 def note_erased(tx: Tx, event: NoteErased, record: Recorded) -> None:
     note = tx.get(NOTES, event.id)
     assert note is not None
@@ -172,10 +192,11 @@ def _text_renamed(fields: dict[str, Any]) -> dict[str, Any]:
 NOTEBOOK = Noun(
     name="notebook",
     tables=(NOTES, PAGES),
-    events=(NoteWritten, NoteStarred, NoteErased, PageTorn, Collapsed),
+    events=(NoteWritten, NoteStarred, NoteRewritten, NoteErased, PageTorn, Collapsed),
     decide={
         WriteNote: write_note,
         StarNote: star_note,
+        RewriteNote: rewrite_note,
         EraseNote: erase_note,
         TearPage: tear_page,
         Stumble: stumble,
@@ -184,6 +205,7 @@ NOTEBOOK = Noun(
     project={
         NoteWritten: note_written,
         NoteStarred: note_starred,
+        NoteRewritten: note_rewritten,
         NoteErased: note_erased,
         PageTorn: page_torn,
         Collapsed: collapsed,

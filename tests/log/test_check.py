@@ -96,7 +96,6 @@ async def test_a_check_beside_the_running_writer_sees_one_moment(tmp_path: Path)
         ("DELETE FROM row_note WHERE key = 'nstory'", "rows_differ", 31),
         ("INSERT INTO row_page (key, seq, data) VALUES ('zzz', 3, '{}')", "rows_differ", 3),
         ("DELETE FROM gone", "rows_differ", None),
-        ("DELETE FROM text_note WHERE rowid = 2", "search_differs", None),
         ("UPDATE events SET data = replace(data, 'thought', 'nothing') WHERE seq = 2", "rows_differ", 2),
     ],
 )

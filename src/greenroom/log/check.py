@@ -20,6 +20,7 @@ from greenroom.log.model import Noun, Table
 from greenroom.log.rebuild import MARK, fingerprint, projector
 from greenroom.log.sqlite_file import connect
 from greenroom.log.sqlite_row_writer import SqliteRowWriter
+from greenroom.log.sqlite_words import Words
 from greenroom.log.store_sqlite import (
     APPLICATION_ID,
     MECHANISM,
@@ -249,6 +250,7 @@ class SqliteCheck(Check):
     def _compare_text(self, table: Table[Any], connection: apsw.Connection, scratch: apsw.Connection) -> None:
         """Every word of the full-text index with the number of its rows, and how many rows there are of each length."""
         name = f"text_{table.name}"
+        Words(scratch, table).leave_out(Words(connection, table).find_waiting())
         for each in (connection, scratch):
             each.execute(f"CREATE VIRTUAL TABLE temp.words_{name} USING fts5vocab(main, '{name}', 'row')")
         query = f"SELECT term, doc, cnt FROM temp.words_{name} ORDER BY term"  # noqa: S608

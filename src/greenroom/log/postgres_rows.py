@@ -7,7 +7,8 @@ from typing import Any
 import psycopg
 
 from greenroom.log.model import KEY_SEPARATOR, R, Table, Value
-from greenroom.log.sqlite_rows import column_of, searchable
+from greenroom.log.sqlite_rows import column_of
+from greenroom.log.sqlite_words import searchable
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 

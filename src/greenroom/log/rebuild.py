@@ -15,7 +15,12 @@ from greenroom.log.sqlite_file import connect, usable
 from greenroom.log.store import WriteTx
 
 MARK = "rows"
-_MECHANISM = ("greenroom.log.sqlite_rows", "greenroom.log.postgres_rows", "greenroom.log.rebuild")
+_MECHANISM = (
+    "greenroom.log.sqlite_rows",
+    "greenroom.log.sqlite_words",
+    "greenroom.log.postgres_rows",
+    "greenroom.log.rebuild",
+)
 
 
 class RemakingTx(WriteTx, Protocol):

@@ -7,7 +7,8 @@ import apsw
 
 from greenroom.log.codec import encode
 from greenroom.log.model import KEY_SEPARATOR, Change, R, Row, Table, Value
-from greenroom.log.sqlite_rows import SqliteRows, column_of, searchable
+from greenroom.log.sqlite_rows import SqliteRows, column_of
+from greenroom.log.sqlite_words import WAITING, Words
 
 _REMEMBERED = 4096
 _REMEMBERED_BYTES = 2048
@@ -32,10 +33,10 @@ class Shelf:
         changed = ", ".join(f"{c} = excluded.{c}" for c in columns[1:])
         self.put_sql = (
             f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
-            f" ON CONFLICT (key) DO UPDATE SET {changed}{' RETURNING id' if table.text else ''}"
+            f" ON CONFLICT (key) DO UPDATE SET {changed}"
         )
         self.change_sql = f"UPDATE {name} SET seq = ?, data = ? WHERE key = ?"  # noqa: S608
-        self.text_sql = f"INSERT OR REPLACE INTO text_{table.name} (rowid, body) VALUES (?, ?)"  # noqa: S608
+        self.last_sql = f"SELECT max(id) FROM {name}"  # noqa: S608
 
     def is_light(self, key: str, row: Row) -> bool:
         """Whether a row can be changed in place, without a look at any index."""
@@ -116,7 +117,7 @@ class SqliteRowWriter(SqliteRows):
         ).get
         if found is None:
             return
-        if table.text:
+        if table.text and found <= Words(self.connection, table).last():
             self.connection.execute(f"DELETE FROM text_{table.name} WHERE rowid = ?", (found,))  # noqa: S608
         self.connection.execute(
             "INSERT OR REPLACE INTO gone (tbl, key, seq) VALUES (?, ?, ?)", (table.name, joined, self.seq)
@@ -132,8 +133,8 @@ class SqliteRowWriter(SqliteRows):
         if table.text:
             self.connection.execute(
                 f"DELETE FROM text_{table.name} WHERE rowid IN"  # noqa: S608
-                f" (SELECT id FROM row_{table.name} WHERE {tests})",
-                values,
+                f" (SELECT id FROM row_{table.name} WHERE {tests} AND id <= ?)",
+                [*values, Words(self.connection, table).last()],
             )
         self.connection.execute(f"DELETE FROM row_{table.name} WHERE {tests}", values)  # noqa: S608
 
@@ -148,7 +149,7 @@ class SqliteRowWriter(SqliteRows):
         table, name = shelf.table, shelf.table.name
         self.touched.add(table)
         unwritten, shelf.unwritten = shelf.unwritten, {}
-        changed, put, texts = [], [], []
+        changed, put = [], []
         for key, (row, seq, light) in unwritten.items():
             data = encode(row)
             self.changed[name, key] = Change(table, key, seq, row, data)
@@ -160,12 +161,20 @@ class SqliteRowWriter(SqliteRows):
                 changed.append((seq, data, key))
                 continue
             put.append((key, seq, data, *table.columns_of(row)))
-            if table.text:
-                texts.append(searchable(getattr(row, table.text)))
         if changed:
             self.connection.executemany(shelf.change_sql, changed)
-        if put:
-            ids = self.connection.executemany(shelf.put_sql, put)
-            if table.text:
-                places = [place for (place,) in ids]
-                self.connection.executemany(shelf.text_sql, zip(places, texts, strict=True))
+        if put and table.text:
+            self._write_words(shelf, put)
+        elif put:
+            self.connection.executemany(shelf.put_sql, put)
+
+    def _write_words(self, shelf: Shelf, put: list[tuple[Any, ...]]) -> None:
+        """Write rows that are searched, and see to the index: at once for what was there before, else now and then."""
+        words = Words(self.connection, shelf.table)
+        before = self.connection.execute(shelf.last_sql).get or 0
+        self.connection.executemany(shelf.put_sql, put)
+        last = self.connection.execute(shelf.last_sql).get
+        if last - before < len(put):  # the others have the numbers that they had
+            words.changed([row[0] for row in put])
+        if last - words.last() >= WAITING:
+            words.catch_up()

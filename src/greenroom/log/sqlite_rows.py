@@ -1,27 +1,12 @@
 """Rows of the nouns' tables in SQLite: one SQL table each, the fields they are found by beside the encoded row."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import apsw
 
 from greenroom.log.model import KEY_SEPARATOR, R, Table, Value
-
-_CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
-_INDEXED_CHARS = 32_768
-
-
-def searchable(text: str) -> str:
-    """Text as the index takes it: a character of Chinese, Japanese or Korean is a word of its own."""
-    return _CJK.sub(r" \1 ", text[:_INDEXED_CHARS])
-
-
-def match_all(words: str) -> str:
-    """A full-text query for all the words, each as a phrase; whatever a person types is safe in it."""
-    plain = words.replace('"', " ").replace("\0", " ")
-    phrases = [searchable(word).strip() for word in plain.split()]
-    return " ".join(f'"{phrase}"' for phrase in phrases if phrase)
+from greenroom.log.sqlite_words import Words, words_ddl
 
 
 def ddl(tables: Iterable[Table[Any]]) -> list[str]:
@@ -38,10 +23,7 @@ def ddl(tables: Iterable[Table[Any]]) -> list[str]:
             fields = ", ".join("seq" if c == "_seq" else f"c_{c}" for c in index)
             out.append(f"CREATE INDEX {name}_{number} ON {name} ({fields})")
         if table.text:
-            out.append(
-                f"CREATE VIRTUAL TABLE text_{table.name} USING fts5(body, content='', contentless_delete=1,"
-                " tokenize='unicode61 remove_diacritics 2', detail=full)"
-            )
+            out.append(words_ddl(table))
     return out
 
 
@@ -110,16 +92,8 @@ class SqliteRows:
     def search(
         self, table: Table[R], words: str, where: Mapping[str, Value] | None = None, *, limit: int = 50
     ) -> list[R]:
-        query = match_all(words)
-        if not query:
-            return []
-        filters = "".join(f" AND r.{column_of(name)} = ?" for name in where or {})
-        sql = (
-            f"SELECT r.data FROM text_{table.name} t JOIN row_{table.name} r ON r.id = t.rowid"  # noqa: S608
-            f" WHERE text_{table.name} MATCH ?{filters} ORDER BY t.rank LIMIT ?"
-        )
-        values = [query, *(where or {}).values(), limit]
-        return [table.decode(data) for (data,) in self.connection.execute(sql, values)]
+        columns = {column_of(name): value for name, value in (where or {}).items()}
+        return [table.decode(data) for data in Words(self.connection, table).search(words, columns, limit)]
 
     def _select(
         self,
