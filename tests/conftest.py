@@ -11,7 +11,9 @@ import pytest
 
 from greenroom.app import NOUNS
 from greenroom.log.check import check
+from greenroom.log.check_postgres import check_postgres
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.postgres import PostgresServer, postgres_server
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,8 +57,9 @@ def assert_in_order(hub: HubProcess, code: int = 0) -> None:
     """It ended well, logged no bug and no error of a reactor; and rows, seq, chain and files are as they must be."""
     assert code == 0, hub.stderr
     assert "Traceback" not in hub.stderr, hub.stderr
-    found = check(hub.data, NOUNS).findings
-    assert not found, found
+    database = hub.env.get("GREENROOM_DATABASE")
+    checked = check_postgres(hub.data, database, NOUNS) if database else check(hub.data, NOUNS)
+    assert not checked.findings, checked.findings
 
 
 def find_left(session: int) -> list[int]:
@@ -74,3 +77,10 @@ def api(hub: HubProcess) -> Iterator[httpx.Client]:
     """The operator's HTTP client of the hub."""
     with httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}, timeout=30) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A private server, for as long as the tests run."""
+    with postgres_server() as server:
+        yield server

@@ -8,19 +8,13 @@ import pytest
 from greenroom.app import NOUNS
 from greenroom.log.check_postgres import check_postgres
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.postgres import PostgresServer, postgres_server
+from greenroom.testing.postgres import PostgresServer
 from tests.runs.conftest import end_node
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture

@@ -1,27 +1,27 @@
 """What every engine must hold to, whatever crashes: random workflows on a hub that is killed at random points.
 
-An engine is named by the settings that choose it. The suite knows nothing else of it.
+An engine is chosen by settings. The suite knows nothing else of it.
 """
 
 import random
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
 
 from greenroom.app import NOUNS
 from greenroom.log.model import Recorded
-from greenroom.log.store_sqlite import SqliteStore
+from greenroom.log.opening import open_store
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.workflows import events as e
+from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubEnded, HubProcess
 from tests.workflows.graphs import fails
 
-ENGINES: dict[str, dict[str, str]] = {"embedded": {}}
-"""The settings of each engine, as environment."""
+ENGINES = ("embedded", "shared")
+"""The one that a hub has by itself, and the one of several hubs on a database, which the setting `database` chooses."""
 NEVER = "inputs.nothing == 1"
 """A condition that does not hold, and does not look so."""
 PLACES = ("log.before_commit", "log.committed", "log.announced", "log.answered")
@@ -32,8 +32,10 @@ Json = dict[str, Any]
 class Crashing:
     """A hub that dies wherever a test wants it to, and comes back on the same data."""
 
-    def __init__(self, hub: HubProcess) -> None:
+    def __init__(self, hub: HubProcess, graphs: int = 0) -> None:
         self.hub = hub
+        self.graphs = graphs
+        """How many workflows it is to be given."""
         self.deaths = 0
 
     @contextmanager
@@ -108,12 +110,12 @@ def random_point(chance: random.Random, most: int) -> tuple[str, int]:
     return chance.choice(PLACES), chance.randint(1, most)
 
 
-def read_log(data: Path) -> list[Recorded]:
+def read_log(hub: HubProcess) -> list[Recorded]:
     """Every event of a hub that is down."""
     import asyncio
 
     async def read() -> list[Recorded]:
-        store = SqliteStore(data, NOUNS)
+        store = open_store(hub.data, Settings(database=hub.env.get("GREENROOM_DATABASE")), NOUNS)
         try:
             return await store.read(lambda view: list(view.all_events()))
         finally:

@@ -11,6 +11,7 @@ from greenroom.gateway.policy_file import load_policy, watch_policy
 from greenroom.gateway.profile_files import load_profiles, watch_profiles
 from greenroom.gateway.timers import expire_runs, time_asks
 from greenroom.hub import Hub
+from greenroom.log.errors import Unavailable
 from greenroom.log.leading import lead
 from greenroom.log.reactors import run_reactor
 from greenroom.nouns.access.model import HUB
@@ -79,5 +80,7 @@ async def _look(hub: Hub) -> None:
         try:
             await expire_runs(hub)
             await time_asks(hub)
+        except Unavailable as no:
+            logger.warning("what has run out of time must wait: %s", no)
         except Exception:
             logger.exception("what has run out of time could not be looked through")

@@ -1,12 +1,16 @@
 """What only one of several hubs on a database does: reacting, keeping time, reading files of profiles and rules."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+from greenroom.log.errors import Unavailable
 from greenroom.log.store import Store
 
+logger = logging.getLogger(__name__)
+_RETRY_S = 1.0
 Duties = Callable[[], list[Coroutine[Any, Any, None]]]
 
 
@@ -26,6 +30,9 @@ async def lead(store: Store, part: str, duties: Duties) -> None:
                     raise _Lost
             except* _Lost:
                 pass
+            except* Unavailable as no:  # whoever leads next begins where the log is then
+                logger.warning("the duties of %s are left for a moment: %s", part, no.exceptions[0])
+                await asyncio.sleep(_RETRY_S)
 
 
 @asynccontextmanager

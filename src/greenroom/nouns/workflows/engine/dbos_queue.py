@@ -29,6 +29,8 @@ _POLL_S = 0.2
 _CONNECTIONS = 8
 _AT_ONCE = 500
 _RETRY_S = 5.0
+_FAREWELL_S = 1
+"""A thread of DBOS that has just taken an attempt waits for long if its loop is gone by then."""
 CarryOut = Callable[[str, str, int], Coroutine[Any, Any, None]]
 
 
@@ -102,6 +104,8 @@ class DbosQueue:
     def _open(self) -> None:
         from dbos import DBOS, WorkflowSerializationFormat
 
+        connect(self._url).close()  # DBOS tells at great length of a database that is gone
+
         @DBOS.workflow(
             name=_NAME,
             max_recovery_attempts=None,  # an agent may be at work for longer than many restarts of hubs
@@ -139,7 +143,7 @@ class DbosQueue:
     def _close(self) -> None:
         from dbos import DBOS
 
-        DBOS.destroy(destroy_registry=True)
+        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=_FAREWELL_S)
 
     async def _carried(self, run_id: str, step_id: str, number: int) -> None:
         attempt = _id_of(run_id, step_id, number)

@@ -1,0 +1,88 @@
+"""One of two hubs is lost while workflows are carried out: the other finishes the work, nothing is lost or doubled."""
+
+import os
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from greenroom.nouns.runs.events import RunCreated
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.postgres import PostgresServer
+from tests.conftest import assert_in_order
+from tests.runs.conftest import end_node
+from tests.workflows.conformance import Crashing, assert_attempts_in_order, random_point, read_log
+from tests.workflows.test_conformance import assert_as_foretold, random_workflows
+
+KILLS = int(os.environ.get("GREENROOM_TEST_KILLS", "2"))
+"""How often a hub is killed; twenty for the long version."""
+_AT_ONCE = 8
+Pair = tuple[Crashing, Crashing]
+pytestmark = pytest.mark.timeout(120 + 60 * KILLS)
+
+
+@pytest.fixture
+def pair(tmp_path: Path, postgres: PostgresServer) -> Iterator[Pair]:
+    """Two hubs; whatever a test does to them, both end well and leave a log that is whole."""
+    env = {"GREENROOM_DATABASE": postgres.new_database()}
+    hubs = [HubProcess(tmp_path / name, env) for name in ("a", "b")]
+    try:
+        yield Crashing(hubs[0].start()), Crashing(hubs[1].start())
+    finally:
+        codes = [hub.stop() for hub in hubs]
+        for hub in hubs:
+            end_node(hub.data)
+    for hub, code in zip(hubs, codes, strict=True):
+        assert_in_order(hub, code)
+
+
+def test_the_other_hub_finishes_the_workflows_of_one_that_is_killed(pair: Pair) -> None:
+    chance = random.Random(11)
+    plains = dict(enumerate(random_workflows(KILLS * _AT_ONCE)))
+    carried: Counter[str] = Counter()
+    for kill in range(KILLS):
+        victim, other = chance.sample(pair, 2)
+        victim.arm(*random_point(chance, 40))
+        if kill % 2:  # the one that is lost leads
+            other.heal()
+        some = {number: plains[number] for number in range(kill * _AT_ONCE, (kill + 1) * _AT_ONCE)}
+        runs = {number: other.start(plain, f"run-{number}") for number, plain in some.items()}
+        victim.hub.kill()
+        for number, run_id in runs.items():
+            assert run_id is not None
+            assert_as_foretold(other, run_id, some[number], number)
+        carried[other.hub.data.name] += 1
+        victim.heal()
+    for crashing in pair:
+        crashing.hub.stop()
+    attempts = assert_attempts_in_order(read_log(pair[0].hub))
+    print(f"{len(plains)} workflows, {attempts} attempts, {KILLS} losses, survivors {dict(carried)}")
+
+
+def test_agents_of_a_workflow_go_on_and_are_started_once_when_a_hub_is_killed(pair: Pair) -> None:
+    for crashing in pair:
+        crashing.hub.stop()
+        crashing.hub.restart({**crashing.hub.env, "GREENROOM_LOCAL_NODE": "1"})
+    victim, other = pair
+    steps = [
+        {
+            "id": "each",
+            "profile": "rehearsal",
+            "prompt": "SLEEP 2\nSAY {{ item }}",
+            "for_each": {"items": list("uvwxyz")},
+        },
+        {"id": "last", "profile": "rehearsal", "prompt": "SAY done", "dependencies": ["each"], "context": []},
+    ]
+    run_id = other.start({"name": "team", "steps": steps}, "team")
+    assert run_id is not None
+    victim.heal()
+    ended = other.end(run_id)
+    assert (ended["status"], ended["output"]) == ("completed", {"last": "done"}), other.steps(run_id)
+    assert other.steps(run_id)["each"]["output"] == list("uvwxyz")
+    for crashing in pair:
+        crashing.hub.stop()
+    records = read_log(other.hub)
+    assert_attempts_in_order(records)
+    assert sum(isinstance(record.event, RunCreated) for record in records) == 7
