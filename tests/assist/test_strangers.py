@@ -1,11 +1,15 @@
 """What may come to `/ws` without a credential, and what it gets: nothing but the chance to log in."""
 
+import base64
+import json
+
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from greenroom.testing.hub_process import HubProcess
+from greenroom.doors.websocket import OLDER_CLIENTS, PING_S, PONG_S
+from greenroom.testing.hub_process import HubProcess, eventually
 from tests.assist.facts import make, parse
 from tests.assist.rig import Agent, Device, room_token
 
@@ -23,10 +27,73 @@ def code(socket: ClientConnection) -> int:
 
 
 @pytest.mark.parametrize("frame", [b"", b"\xff\xff", b"\x0a\x03abc", "{}", "hello"])
-def test_a_stranger_whose_first_frame_is_no_login_is_sent_away(shared_hub: HubProcess, frame: bytes | str) -> None:
+def test_frames_before_the_login_are_passed_over_and_who_sends_nothing_else_is_sent_away(
+    shared_hub: HubProcess, frame: bytes | str
+) -> None:
+    login = make("WebsocketMessage", Cmd="UserLogin", StrParam=room_token(shared_hub, "kitchen"))
     with opened(shared_hub) as socket:
         socket.send(frame)
+        socket.send(login.SerializeToString())
+        assert parse("WebsocketMessage", socket.recv(timeout=30)).UserLoginResponse.success  # type: ignore[arg-type]
+    with opened(shared_hub) as socket:
+        for _ in range(5):
+            socket.send(frame)
         assert code(socket) == 4401
+
+
+def test_a_reply_with_a_large_picture_is_taken_of_who_is_known_and_of_nobody_else(hub: HubProcess) -> None:
+    token = room_token(hub, "kitchen")
+    picture = base64.b64encode(bytes(3_000_000)).decode()
+    with Device(hub, token) as device:
+        call = Agent(hub, token).ask("q", "What does it look like?")
+        content = make("McpResultContent", type=2, image=make("ImageContent", data=picture, mime_type="image/png"))
+        request = device.hear("AskQuestion").AskQuestionRequest
+        response = make("AskQuestionResponse", ID=request.ID, contents=[content])
+        device.send("AskQuestionReply", AskQuestionRequest=request, AskQuestionResponse=response)
+        assert call.done().contents[0].image.data == picture
+    with opened(hub) as socket, pytest.raises(ConnectionClosed):
+        socket.send(bytes(3_000_000))
+        socket.recv(timeout=30)
+
+
+def test_what_is_refused_inside_of_a_socket_is_in_the_audit(hub: HubProcess) -> None:
+    headers = {"Authorization": f"Bearer {hub.token}"}
+    with opened(hub) as socket:
+        socket.send(make("WebsocketMessage", Cmd="UserLogin", StrParam="gr_room_canary").SerializeToString())
+        assert code(socket) == 4401
+    with Device(hub, room_token(hub, "kitchen")) as device:
+        device.send("AskQuestionReply", AskQuestionRequest=make("AskQuestionRequest", ID="canary"))
+    url = hub.url.replace("http", "ws", 1)
+    with connect(f"{url}/ws", additional_headers=headers) as socket:
+        socket.send(json.dumps({"type": "agent_cancel", "agentRunId": "canary"}))
+        socket.recv(timeout=30)
+    with connect(f"{url}/agent_backend/ws/s1", additional_headers=headers) as socket:
+        reply = {"execution_id": "canary", "approved": True}
+        socket.send(json.dumps({"type": "agent_tool_permission_response", "data": reply}))
+        assert json.loads(socket.recv(timeout=30))["data"]["success"] is False
+    with connect(f"{url}/sync", additional_headers=headers) as socket:
+        socket.send(json.dumps({"op": "subscribe", "id": 1, "view": "thread", "key": "canary"}))
+        assert json.loads(socket.recv(timeout=30))["op"] == "error"
+
+    def noted() -> list[tuple[str, str, int]]:
+        found = httpx.get(f"{hub.url}/api/audit?limit=1000&type=CallRefused", headers=headers).json()["events"]
+        refused = [event["data"]["refused"] for event in found]
+        return [(one["action"], one["code"], one["status"]) for one in refused]
+
+    eventually(lambda: len(noted()) >= 5)
+    assert noted() == [
+        ("WS /ws UserLogin", "credential_wrong", 401),
+        ("WS /ws AskQuestionReply", "ask_not_found", 404),
+        ("WS /ws agent_cancel", "run_not_found", 404),
+        ("WS /agent_backend/ws/{session_id} agent_tool_permission_response", "ask_not_found", 404),
+        ("WS /sync thread", "thread_not_found", 404),
+    ]
+    assert "canary" not in httpx.get(f"{hub.url}/api/audit?limit=1000", headers=headers).text
+
+
+def test_the_rhythm_of_pings_is_the_one_that_older_clients_know() -> None:
+    assert (PING_S, PONG_S) == (54, 60)
+    assert frozenset({"/ws", "/people"}) == OLDER_CLIENTS
 
 
 @pytest.mark.parametrize("token", ["", "test-token", "operator", "viewer"])

@@ -94,9 +94,10 @@ def test_a_wrong_frame_is_answered_and_the_connection_goes_on(stage: Stage, text
 
 def test_text_of_a_stranger_is_not_heard(stage: Stage) -> None:
     with connect(stage.hub.url.replace("http", "ws", 1) + "/ws") as ws:
-        spawn(ws, "SAY hello")
+        for _ in range(5):
+            spawn(ws, "SAY hello")
         with pytest.raises(ConnectionClosedError) as closed:
-            ws.recv(timeout=10)
+            ws.recv(timeout=30)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4401
     assert stage.api.get("/api/runs").json() == []

@@ -4,8 +4,6 @@ import asyncio
 import contextlib
 import logging
 
-import msgspec
-from google.protobuf.json_format import MessageToJson
 from starlette.types import Receive, Send
 
 from greenroom.doors.assist.agentassist_pb2 import (
@@ -14,11 +12,11 @@ from greenroom.doors.assist.agentassist_pb2 import (
     GetPendingMessagesResponse,
     McpResultContent,
     RequestCancelledNotification,
-    UserLoginResponse,
     WebsocketMessage,
 )
-from greenroom.doors.assist.connection import frame_of, next_frame, parse, write
+from greenroom.doors.assist.connection import next_frame, parse, write
 from greenroom.doors.assist.contents import keep_files, words_in
+from greenroom.doors.assist.login import LOG_IN, PATH, Logins
 from greenroom.doors.assist.messages import (
     LEAVE,
     answered,
@@ -31,15 +29,16 @@ from greenroom.doors.assist.messages import (
     told,
 )
 from greenroom.doors.assist.rooms import Device, Rooms
-from greenroom.doors.credentials import Bucket, Credentials, Wrong
+from greenroom.doors.credentials import Bucket, Credentials
+from greenroom.doors.errors import note_refused
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import CREDENTIALS, NOBODY, Principal
-from greenroom.nouns.access.queries import is_name
+from greenroom.nouns.access.model import CREDENTIALS, Principal
 from greenroom.nouns.asks.commands import AnswerAsk
 from greenroom.nouns.asks.events import AskAnswered, AskDelegated, AskExpired, AskRaised, AskWithdrawn
-from greenroom.nouns.asks.model import ASKS, ROOM, Ask
+from greenroom.nouns.asks.model import ASKS, Ask
+from greenroom.nouns.asks.queries import rooms_of
 
 logger = logging.getLogger(__name__)
 _LOGIN_S = 10.0
@@ -50,7 +49,6 @@ _PENDING = 1_000
 _IDS = 1_000
 _CHAT_CHARS = 65_536
 _REVOKED = (4401, "credential_ended")
-_LOG_IN = "log in first: UserLogin with your token"
 
 
 class AssistSockets:
@@ -58,7 +56,7 @@ class AssistSockets:
 
     def __init__(self, hub: Hub, credentials: Credentials) -> None:
         self._hub = hub
-        self._credentials = credentials
+        self._logins = Logins(hub, credentials)
         self._rooms = Rooms(hub.log.clock)
         self._answering: dict[str, Device] = {}
         self._strangers = 0
@@ -82,42 +80,14 @@ class AssistSockets:
         self._strangers += 1
         try:
             async with asyncio.timeout(_LOGIN_S):
-                device = await self._login(by, peer, receive, send, first, is_text)
+                device = await self._logins.device(by, peer, receive, send, first, is_text=is_text)
         except TimeoutError:
             device = None
-            await send({"type": "websocket.close", "code": 4401, "reason": _LOG_IN})
+            await send({"type": "websocket.close", "code": 4401, "reason": LOG_IN})
         finally:
             self._strangers -= 1
         if device is not None:
             await self._attend(device, receive, send)
-
-    async def _login(
-        self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None, is_text: bool
-    ) -> Device | None:
-        """The device if it has logged in; None when it has gone, or was sent away."""
-        data = first if first is not None else await next_frame(receive)
-        if data is None:
-            return None
-        message = parse(data, is_text=is_text)
-        if message is None or message.Cmd != "UserLogin":
-            await send({"type": "websocket.close", "code": 4401, "reason": _LOG_IN})
-            return None
-        try:
-            who = self._person(by, message.StrParam, peer)
-        except (Wrong, Refused) as no:
-            answer = WebsocketMessage(Cmd="UserLogin", UserLoginResponse=UserLoginResponse(error_message=str(no)))
-            await send(frame_of(MessageToJson(answer, indent=None) if is_text else answer.SerializeToString()))
-            await send({"type": "websocket.close", "code": 4401, "reason": "this token opens no room"})
-            return None
-        return Device(who, message.Nickname, self._hub.log.clock.now(), is_text=is_text)
-
-    def _person(self, by: Principal, given: str, peer: str) -> Principal:
-        """Who logs in: by the token they give, as who they are already, or as an operator who visits a room."""
-        if by.operates and given.startswith(ROOM) and is_name(given.removeprefix(ROOM)):
-            return msgspec.structs.replace(by, room=given.removeprefix(ROOM))
-        who = self._credentials.proven(given, peer) if given else by
-        need_person(who)
-        return who
 
     def online(self, by: Principal) -> dict[str, list[Device]]:
         """Who is online, by room: an operator sees all rooms, others their own."""
@@ -164,6 +134,8 @@ class AssistSockets:
             await self._do(device, message)
         except (Refused, Unavailable) as no:
             logger.info("%s of %s: %s", message.Cmd[:40], device.by.id, no)
+            if isinstance(no, Refused):
+                note_refused(self._hub, device.by, f"WS {PATH} {message.Cmd}", no)
 
     async def _do(self, device: Device, message: WebsocketMessage) -> None:
         match message.Cmd:
@@ -246,9 +218,11 @@ class AssistSockets:
                     self._tell(ask, event)
 
     def _tell(self, ask: Ask, event: object) -> None:
-        rooms = {ask.room, (ask.delegated_to or "").removeprefix(ROOM)}
+        near = (device for room in rooms_of(ask) for device in self._rooms.within(room))
         devices = [
-            device for room in rooms for device in self._rooms.within(room) if is_for(self._hub.rows, device.by, ask)
+            device
+            for device in (self._rooms.everybody() if ask.asked_of else near)
+            if is_for(self._hub.rows, device.by, ask)
         ]
         answering = self._answering.get(ask.id)
         notices: dict[str | None, WebsocketMessage] = {}
@@ -285,9 +259,3 @@ def verdict_of(ask: Ask, words: str, is_error: bool) -> str:
     if ask.kind in ("question", "report"):
         return "answer"
     return "approve" if words.strip().lower() == LEAVE[0] else "deny"
-
-
-def need_person(by: Principal) -> None:
-    """Refuse whoever is not one of the people of a room."""
-    if by is NOBODY or by.room is None or "answer" not in by.rights:
-        raise Refused("not_a_room", "This token opens no room: make one with `greenroom token create --room NAME`.")
