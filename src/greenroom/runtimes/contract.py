@@ -106,6 +106,8 @@ class Usage(msgspec.Struct, frozen=True, tag="usage"):
     cost_usd: float | None = None
     """None when the runtime does not tell money."""
     model: str | None = None
+    is_last: bool = False
+    """Whether the turn is over with it, so that there is nothing left to stop."""
 
 
 class Opened(msgspec.Struct, frozen=True, tag="opened"):

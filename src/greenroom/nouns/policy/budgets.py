@@ -5,7 +5,7 @@ import datetime
 import msgspec
 
 from greenroom.log.model import Rows, Value
-from greenroom.nouns.policy.model import DAY_COSTS, JUDGEMENTS, Options, Place, Verdict, Wanted
+from greenroom.nouns.policy.model import DAY_COSTS, JUDGEMENTS, DayCost, Options, Place, Verdict, Wanted
 
 _HOUR_MS = 3_600_000
 
@@ -44,20 +44,24 @@ def over_budget(
             f"{profile or 'This agent'} has made {budget.calls_per_hour} calls within an hour.",
             "calls_per_hour",
         )
-    if not said and is_spent(rows, options, now):
-        said, name = f"The {budget.usd_per_day:.2f} USD of this day are spent.", "usd_per_day"
+    if not said and (spent := spent_today(rows, options, now)) is not None:
+        name, said = spent[0], f"{spent[1]}."
     if not said:
         return None
     return msgspec.structs.replace(verdict, decision="ask", rule=f"budget.{name}", why=said, once="")
 
 
-def is_spent(rows: Rows, options: Options, now: int) -> bool:
-    """Whether the money of this day is used up."""
-    most = options.budget.usd_per_day
-    if most is None:
-        return False
-    today = rows.get(DAY_COSTS, day_of(now))
-    return today is not None and today.usd >= most
+def spent_today(rows: Rows, options: Options, now: int, *, usd: float = 0.0, tokens: int = 0) -> tuple[str, str] | None:
+    """Which budget of this day is used up, and the same in words; with what is just being used."""
+    budget = options.budget
+    if budget.usd_per_day is None and budget.tokens_per_day is None:
+        return None
+    today = rows.get(DAY_COSTS, day_of(now)) or DayCost(day=day_of(now), usd=0.0)
+    if budget.usd_per_day is not None and today.usd + usd >= budget.usd_per_day:
+        return "usd_per_day", f"The {budget.usd_per_day:.2f} USD of this day (UTC) are spent"
+    if budget.tokens_per_day is not None and today.tokens + tokens >= budget.tokens_per_day:
+        return "tokens_per_day", f"The {budget.tokens_per_day} tokens of this day (UTC) are used"
+    return None
 
 
 def day_of(now: int) -> str:

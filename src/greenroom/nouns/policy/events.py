@@ -67,8 +67,9 @@ class GrantRevoked(Event, frozen=True, kw_only=True):
 
 
 class MoneySpent(Event, frozen=True, kw_only=True):
-    """A run has cost money on a day."""
+    """A run has used money and tokens on a day."""
 
     day: str
     run_id: str
     usd: float
+    tokens: int = 0

@@ -77,7 +77,9 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     asks_per_hour: int | None = 120
     """Of one profile; beyond it a call is refused instead of asked."""
     usd_per_day: float | None = None
-    """Of the whole hub; beyond it every call asks, and no new run is started."""
+    """Of the whole hub; beyond it a run at work is paused, every call asks, and no new run is started."""
+    tokens_per_day: int | None = None
+    """The same for tokens."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -181,10 +183,11 @@ class Grant(Row, frozen=True, kw_only=True):
 
 
 class DayCost(Row, frozen=True, kw_only=True):
-    """What all runs have cost in one day."""
+    """What all runs have used in one day."""
 
     day: str
     usd: float
+    tokens: int = 0
 
 
 RULES = Table("rule", KeptRule, ("name",), (("place",), ("source",), ("_seq",)))

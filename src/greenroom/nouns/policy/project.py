@@ -105,8 +105,8 @@ def grant_revoked(tx: Tx, event: GrantRevoked, record: Recorded) -> None:
 
 
 def money_spent(tx: Tx, event: MoneySpent, record: Recorded) -> None:
-    before = tx.get(DAY_COSTS, event.day)
-    tx.put(DAY_COSTS, DayCost(day=event.day, usd=(before.usd if before else 0.0) + event.usd))
+    before = tx.get(DAY_COSTS, event.day) or DayCost(day=event.day, usd=0.0)
+    tx.put(DAY_COSTS, DayCost(day=event.day, usd=before.usd + event.usd, tokens=before.tokens + event.tokens))
 
 
 PROJECT: dict[type[Event], Project] = {

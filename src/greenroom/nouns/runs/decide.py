@@ -10,10 +10,10 @@ from greenroom.nouns.runs import decide_items, decide_nodes, decide_start, reque
 from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExpireRun, ExtendRun, FinishRun, SteerRun
 from greenroom.nouns.runs.decide_start import PROMPT_CHARS
 from greenroom.nouns.runs.ending import cancelled
-from greenroom.nouns.runs.events import RunExtended, RunPaused, TreeCancelled
-from greenroom.nouns.runs.loops import loop_asks_gone
+from greenroom.nouns.runs.events import RunExtended, TreeCancelled
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Limits, Run
 from greenroom.nouns.runs.orders import let_go
+from greenroom.nouns.runs.pauses import pause, pause_asks_gone
 from greenroom.nouns.runs.permissions import run_gone
 from greenroom.nouns.runs.queries import find_below, need_run, need_tree
 
@@ -75,8 +75,7 @@ def expire_run(rows: Rows, command: ExpireRun, context: Context) -> list[Event]:
     run = rows.get(RUNS, command.run_id)
     if run is None or run.status != "running" or not 0 < run.deadline <= context.now:
         return []
-    paused = RunPaused(run_id=run.id, reason=f"limit: {run.timeout_s} s of time are used")
-    return [paused, _order(run, command.order_id, "pause")]
+    return pause(rows, run, f"{run.timeout_s} s of time are used", command.order_id, context)
 
 
 def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
@@ -98,7 +97,7 @@ def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
         max_tokens=command.max_tokens or run.max_tokens,
         limits=limits,
     )
-    return [extended, _order(run, command.order_id, "go_on"), *loop_asks_gone(rows, run)]
+    return [extended, _order(run, command.order_id, "go_on"), *pause_asks_gone(rows, run)]
 
 
 def _order(run: Run, order_id: str, op: str, **body: object) -> OrderGiven:

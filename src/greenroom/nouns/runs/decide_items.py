@@ -8,14 +8,16 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.agents.model import AGENTS, AgentProcessChanged
 from greenroom.nouns.agents.profiles import PROFILES
 from greenroom.nouns.nodes.decide import need_connection
-from greenroom.nouns.nodes.model import ItemsTaken, OrderGiven
-from greenroom.nouns.policy.budgets import day_of
+from greenroom.nouns.nodes.model import ItemsTaken
+from greenroom.nouns.policy.book import get_state
+from greenroom.nouns.policy.budgets import day_of, spent_today
 from greenroom.nouns.policy.events import MoneySpent
 from greenroom.nouns.runs.commands import Sent, TakeItem
-from greenroom.nouns.runs.events import RunBegan, RunEnded, RunHeard, RunPaused
+from greenroom.nouns.runs.events import RunBegan, RunEnded, RunHeard
 from greenroom.nouns.runs.loops import looping
-from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run, read_spent
+from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run, Spent, read_spent
 from greenroom.nouns.runs.orders import revoke_credentials, start_order
+from greenroom.nouns.runs.pauses import pause
 from greenroom.nouns.runs.permissions import asker_gone, permission_asked, question_asked, run_gone
 
 _STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
@@ -66,43 +68,47 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
     elif kind == "permission_gone":
         events += asker_gone(rows, run, str(heard.get("permission") or ""))
     elif kind == "usage":
-        events += _over_budget(rows, run, heard, seed)
+        events += _used(rows, run, heard, seed, context)
     elif kind == "turn_ended":
-        events += _spent(run, context)
         events += _turn_ended(rows, run, heard, seed)
     elif kind == "died":
-        events += _spent(run, context)
         words = str(heard.get("last_words") or "").strip()
         error = f"the agent's process ended (code {heard.get('code')})" + (f": {words}" if words else "")
         events += ended_events(rows, run, "failed", seed, error=error, alive=False)
     return events
 
 
-def _spent(run: Run, context: Context) -> list[Event]:
-    """What a turn has cost counts for the day."""
-    usd = (run.cost_usd or 0.0) - (run.earlier.cost_usd or 0.0)
-    return [MoneySpent(day=day_of(context.now), run_id=run.id, usd=usd)] if usd > 0 else []
-
-
-def _over_budget(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
-    """A tree that has used all it may use pauses the run that used it up, and asks; nothing is lost."""
-    tree = rows.get(TREES, run.root_id)
-    if tree is None or run.status == "waiting" or run.node_id is None:
-        return []
+def _used(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+    """What a run uses counts for the day; beyond a limit it is paused, and a person is asked. Nothing is lost."""
     spent = read_spent(heard, run.earlier)
-    tokens = tree.tokens + spent.tokens - run.input_tokens - run.output_tokens
-    cost = tree.cost_usd + (spent.cost_usd or 0.0) - (run.cost_usd or 0.0)
-    reason = None
-    if tree.limits.max_tokens is not None and tokens > tree.limits.max_tokens:
-        reason = f"limit: the tree has used {tokens} of {tree.limits.max_tokens} tokens"
-    elif tree.limits.max_cost_usd is not None and cost > tree.limits.max_cost_usd:
-        reason = f"limit: the tree has used {cost:.2f} of {tree.limits.max_cost_usd:.2f} USD"
-    elif run.max_tokens is not None and spent.tokens > run.max_tokens:
-        reason = f"limit: the run has used {spent.tokens} of {run.max_tokens} tokens"
+    usd = max(0.0, (spent.cost_usd or 0.0) - (run.cost_usd or 0.0))
+    tokens = max(0, spent.tokens - run.input_tokens - run.output_tokens)
+    events: list[Event] = []
+    if usd or tokens:
+        events.append(MoneySpent(day=day_of(context.now), run_id=run.id, usd=usd, tokens=tokens))
+    if run.status == "waiting" or run.node_id is None or heard.get("is_last") is True:
+        return events
+    reason = _limit_reached(rows, run, spent, usd, tokens, context)
     if reason is None:
-        return []
-    order = OrderGiven(order_id=seed, node_id=run.node_id, op="pause", run_id=run.id, agent_id=run.agent_id)
-    return [RunPaused(run_id=run.id, reason=reason), order]
+        return events
+    return [*events, *pause(rows, run, reason, seed, context)]
+
+
+def _limit_reached(rows: Rows, run: Run, spent: Spent, usd: float, tokens: int, context: Context) -> str | None:
+    tree = rows.get(TREES, run.root_id)
+    if tree is None:
+        return None
+    limits, used, cost = tree.limits, tree.tokens + tokens, tree.cost_usd + usd
+    if limits.max_tokens is not None and used > limits.max_tokens:
+        return f"the tree has used {used} of {limits.max_tokens} tokens"
+    if limits.max_cost_usd is not None and cost > limits.max_cost_usd:
+        return f"the tree has used {cost:.2f} of {limits.max_cost_usd:.2f} USD"
+    if run.max_tokens is not None and spent.tokens > run.max_tokens:
+        return f"the run has used {spent.tokens} of {run.max_tokens} tokens"
+    if run.extended_at and day_of(run.extended_at) == day_of(context.now):
+        return None  # a person has let it go on today
+    today = spent_today(rows, get_state(rows).options, context.now, usd=usd, tokens=tokens)
+    return None if today is None else today[1][0].lower() + today[1][1:]
 
 
 def _turn_ended(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:

@@ -12,7 +12,7 @@ from greenroom.nouns.agents.model import AGENTS, Agent, AgentStarted
 from greenroom.nouns.agents.profiles import PROFILES, Profile, need_profile
 from greenroom.nouns.nodes.model import NODES
 from greenroom.nouns.policy.book import get_state
-from greenroom.nouns.policy.budgets import is_spent
+from greenroom.nouns.policy.budgets import spent_today
 from greenroom.nouns.runs.commands import PlaceRun, ResumeRun, StartRun
 from greenroom.nouns.runs.events import RunCreated, RunEnded, RunPlaced
 from greenroom.nouns.runs.model import LIVE, RUNS, Limits, Run
@@ -51,10 +51,9 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
 
 
 def _need_money(rows: Rows, context: Context) -> None:
-    options = get_state(rows).options
-    if is_spent(rows, options, context.now):
-        spent = f"The {options.budget.usd_per_day:.2f} USD of this day (UTC) are spent"
-        raise Refused("budget_spent", f"{spent}: wait, or raise usd_per_day in policy.toml.", "limited")
+    spent = spent_today(rows, get_state(rows).options, context.now)
+    if spent is not None:
+        raise Refused("budget_spent", f"{spent[1]}: wait, or raise {spent[0]} in policy.toml.", "limited")
 
 
 def _parent(rows: Rows, by: Principal, command: StartRun) -> Run | None:

@@ -9,7 +9,7 @@ from greenroom.nouns.asks.events import AskAnswered
 from greenroom.nouns.runs import earlier
 from greenroom.nouns.runs import events as e
 from greenroom.nouns.runs.decide import DECIDE
-from greenroom.nouns.runs.loops import call_digest, loop_answered
+from greenroom.nouns.runs.loops import call_digest
 from greenroom.nouns.runs.model import (
     CALLS,
     ITEMS,
@@ -24,6 +24,7 @@ from greenroom.nouns.runs.model import (
     Tree,
     read_spent,
 )
+from greenroom.nouns.runs.pauses import pause_answered
 from greenroom.nouns.runs.permissions import FOLLOW
 
 replace = msgspec.structs.replace
@@ -142,6 +143,7 @@ def run_extended(tx: Tx, event: e.RunExtended, record: Recorded) -> None:
         event.run_id,
         status="running",
         waiting_for=None,
+        extended_at=record.at,
         timeout_s=event.timeout_s,
         max_tokens=event.max_tokens,
         deadline=deadline,
@@ -202,8 +204,8 @@ PROJECT: dict[type[Event], Project] = {
 
 
 def _after_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
-    """A loop that may go on, or must not; else a call that waits in a runtime."""
-    return loop_answered(rows, event, context) or FOLLOW[AskAnswered](rows, event, context)
+    """A run that may go on beyond a limit, or must not; else a call that waits in a runtime."""
+    return pause_answered(rows, event, context) or FOLLOW[AskAnswered](rows, event, context)
 
 
 RUNS_NOUN = Noun(

@@ -179,7 +179,7 @@ class AcpSession:
         self._cost_before = cost if cost is not None else before
         if used is not None:
             cost_usd = None if cost is None or before is None else round(max(0.0, cost - before), 9)
-            self._ears.put(Usage(used.input, used.output, cost_usd, used.model))
+            self._ears.put(Usage(used.input, used.output, cost_usd, used.model, is_last=True))
         self._ears.put(end)
 
     def _told(self, method: str, params: Json, request: Any) -> None:

@@ -200,7 +200,8 @@ class ClaudeSession:
         for asked in list(self._asked.values()):
             self._withdraw(asked.request_id)
         self._translator.forget()
-        self._ears.put(self.account.close(result), self._judged(turn, ended(result)))
+        used = msgspec.structs.replace(self.account.close(result), is_last=True)
+        self._ears.put(used, self._judged(turn, ended(result)))
 
     def _judged(self, turn: Turn, end: TurnEnded) -> TurnEnded:
         """What is said to have failed because of the interruption was cancelled."""

@@ -1,0 +1,89 @@
+"""Runs that have reached a limit: they are paused, and a person is asked whether they may go on."""
+
+import msgspec
+
+from greenroom.log.model import Context, Event, Rows
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.asks.events import AskAnswered, AskWithdrawn
+from greenroom.nouns.asks.model import ASKS, Asker
+from greenroom.nouns.asks.queries import find_open_of_run
+from greenroom.nouns.asks.raising import raised
+from greenroom.nouns.nodes.model import OrderGiven
+from greenroom.nouns.runs.ending import cancelled
+from greenroom.nouns.runs.events import RunExtended, RunPaused
+from greenroom.nouns.runs.model import RUNS, TREES, Limits, Run, Tree
+
+LIMIT, LOOP = "limit", "loop"
+"""The keys of the asks by which they are known."""
+_ENDED = {LIMIT: "it had reached a limit, and a person ended it", LOOP: "it looked like a loop, and a person ended it"}
+
+
+def pause(
+    rows: Rows, run: Run, said: str, order_id: str, context: Context, *, key: str = LIMIT, text: str = ""
+) -> list[Event]:
+    """Stop the turn, keep the run, and ask. The caller has seen that the run is on a node."""
+    assert run.node_id is not None  # noqa: S101 the callers have looked
+    agent = rows.get(AGENTS, run.agent_id)
+    name = (agent.display_name or agent.name) if agent else run.profile
+    title = "It looks like a loop: shall it go on?" if key == LOOP else f"{name} has reached a limit: shall it go on?"
+    more = "" if key == LOOP else ", with as much again"
+    ask = raised(
+        context,
+        f"ask_{order_id.removeprefix('ord_')}",
+        "gate",
+        Asker(by=run.agent_id, name=name, agent_id=run.agent_id, run_id=run.id, key=key),
+        title,
+        text=f"{said}{text}\nApprove to let it go on{more}; deny to end the run.",
+        thread_id=run.thread_id,
+        risk="high" if key == LOOP else "medium",
+        why=f"{said}.",
+        rule=key,
+        timeout_s=0,
+    )
+    return [RunPaused(run_id=run.id, reason=f"limit: {said}"), _order(run, order_id, "pause"), ask]
+
+
+def pause_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
+    """A person has said whether the run may go on; a no ends it."""
+    ask = rows.get(ASKS, event.ask_id)
+    run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
+    if ask is None or run is None or ask.asker.key not in _ENDED or ask.kind != "gate":
+        return []
+    if run.status != "waiting" or run.node_id is None or not (run.waiting_for or "").startswith("limit"):
+        return []
+    order_id = f"ord_{ask.id.removeprefix('ask_')}_pause"
+    tree = rows.get(TREES, run.root_id)
+    if event.verdict != "approve" or tree is None:
+        return cancelled(rows, run, order_id, _ENDED[ask.asker.key])
+    tokens = _more(run.max_tokens, run.input_tokens + run.output_tokens)
+    extended = RunExtended(run_id=run.id, timeout_s=run.timeout_s, max_tokens=tokens, limits=more_of(tree))
+    return [extended, _order(run, order_id, "go_on")]
+
+
+def pause_asks_gone(rows: Rows, run: Run) -> list[Event]:
+    """The run goes on by other means."""
+    return [
+        AskWithdrawn(ask_id=ask.id, reason="it was let go on")
+        for ask in find_open_of_run(rows, run.id)
+        if ask.asker.key in _ENDED
+    ]
+
+
+def more_of(tree: Tree) -> Limits:
+    """A tree's limits, where they are reached with as much again."""
+    limits = tree.limits
+    cost = limits.max_cost_usd
+    return msgspec.structs.replace(
+        limits,
+        max_tokens=_more(limits.max_tokens, tree.tokens),
+        max_cost_usd=tree.cost_usd + cost if cost is not None and tree.cost_usd >= cost else cost,
+    )
+
+
+def _more(limit: int | None, used: int) -> int | None:
+    return used + limit if limit is not None and used >= limit else limit
+
+
+def _order(run: Run, order_id: str, op: str) -> OrderGiven:
+    assert run.node_id is not None  # noqa: S101 the callers have looked
+    return OrderGiven(order_id=order_id, node_id=run.node_id, op=op, run_id=run.id, agent_id=run.agent_id)
