@@ -11,6 +11,7 @@ other lines are ignored. A directive that calls a tool is a step, a text ends th
     REPEAT <n> [<field>]         do the lines up to END n times; or until n of their results had that field
     END                          end the innermost REPEAT
     SAY <text>                   answer with the text
+    OUTPUT <json>                answer with the JSON, as a rehearsal agent gives it as structured output
     SLOW <n> [<seconds>]         answer with n words, one each 0.2 (or so many) seconds
     RECALL                       answer with the number of user messages and the first of them
     TOOLS                        answer with the names of the tools offered

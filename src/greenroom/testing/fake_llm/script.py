@@ -10,7 +10,7 @@ from greenroom.testing.fake_llm.tools import find_call, forced_call
 from greenroom.testing.fake_llm.values import NoValue, fill, has_field
 
 _LINE = re.compile(
-    r"^[ \t]*(USE_TOOL|FORCE_TOOL|REPEAT|END|SAY|SLOW|RECALL|TOOLS|SYSTEM|ERROR)\b[ \t]*(.*?)[ \t]*$", re.M
+    r"^[ \t]*(USE_TOOL|FORCE_TOOL|REPEAT|END|SAY|OUTPUT|SLOW|RECALL|TOOLS|SYSTEM|ERROR)\b[ \t]*(.*?)[ \t]*$", re.M
 )
 
 
@@ -119,6 +119,8 @@ def _carry_out(request: Request, directive: Directive, given: Mapping[str, int])
             return UseTool(call.name, fill(call.arguments, request.results, given))
         case "SAY":
             return Say(str(fill(text, request.results, given)))
+        case "OUTPUT":
+            return Say(text)  # what a rehearsal agent gives as structured output, a model says
         case "SLOW":
             count, _, delay_s = text.partition(" ")
             return Say(" ".join(f"w{i}" for i in range(int(count or 20))), float(delay_s or 0.2))
