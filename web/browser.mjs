@@ -6,7 +6,8 @@ export const PHONE = { width: 390, height: 844 }
 
 export async function launch() {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  const voice = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...voice] })
 }
 
 /** A page of a browser profile of its own. `complaints` fills with errors of the console, of scripts and of the CSP. */

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from greenroom.doors.page import built
@@ -11,6 +12,8 @@ from greenroom.testing.machine import lacking, need_program
 
 JOURNEYS = Path(__file__).parent / "journeys"
 MODULES = Path(__file__).parents[2] / "web" / "node_modules"
+NOTEBOOK = str(Path(__file__).parents[1] / "policy" / "notebook_server.py")
+"""An MCP server for agents to call through the hub."""
 _LIMIT_S = 100
 
 
@@ -20,9 +23,9 @@ def need_page() -> None:
         lacking("the page is not built (see `make page`)")
 
 
-def travel(hub: HubProcess, name: str, **more: str) -> None:
+def travel(hub: HubProcess, name: str) -> None:
     """Run a journey: it fails when a step fails, or when the page complains of anything in its console."""
-    told = {"url": hub.url, "token": hub.token, "data": str(hub.data), **more}
+    told = {"url": hub.url, "token": hub.token, "data": str(hub.data), "python": sys.executable, "notebook": NOTEBOOK}
     node, chromium = need_program("node"), need_program("chromium")
     done = subprocess.run(
         [node, JOURNEYS / f"{name}.mjs", json.dumps(told)],

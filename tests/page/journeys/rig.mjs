@@ -19,15 +19,18 @@ export const startRun = (prompt, more = {}) => api('POST', '/api/runs', { profil
 export const endOf = (id) => api('GET', `/api/runs/${id}/wait?for_s=30`)
 export const thread = async (topic) => (await api('POST', '/api/threads', { topic: `${topic} ${Date.now()}` })).id
 
-/** The ask that a run has raised. */
-export async function askOf(run) {
-  for (const until = Date.now() + 30_000; Date.now() < until; ) {
-    const { asks } = await api('GET', `/api/asks?state=open&run_id=${run.id}`)
-    if (asks.length) return asks[0]
+/** What a look finds once there is something, within a bound. */
+export async function until(what, look) {
+  for (const end = Date.now() + 30_000; Date.now() < end; ) {
+    const found = await look()
+    if (found) return found
     await new Promise((resolve) => setTimeout(resolve, 60))
   }
-  throw new Error(`in vain waited for an ask of ${run.id}`)
+  throw new Error(`in vain waited for ${what}`)
 }
+
+/** The ask that a run has raised. */
+export const askOf = (run) => until(`an ask of ${run.id}`, async () => (await api('GET', `/api/asks?state=open&run_id=${run.id}`)).asks[0])
 
 /** Run a journey and end the process: with 1 when a step failed or the console of a page complained. */
 export async function journey(walk) {

@@ -1,0 +1,32 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+
+import { api, askOf, assert, endOf, hub, journey, startRun, until } from './rig.mjs'
+
+await journey(async (visit) => {
+  const desk = `${hub.data}/desk-${Date.now()}`
+  mkdirSync(desk)
+  await api('PUT', '/api/servers/book', { command: [hub.python, hub.notebook, desk] })
+  const shown = await until('the server to be up', async () => {
+    const found = await api('GET', '/api/servers/book')
+    return found.server.state === 'up' && found.tools.length ? found : null
+  })
+  assert.ok(shown.tools.some((tool) => tool.name === 'write'))
+  await api('POST', '/api/servers/book/accept', { tools: { write: null } })
+  const page = await visit()
+  const run = await startRun('TOOL book__write {"line": "as the agent wants it"}\nSAY over')
+  const ask = await askOf(run)
+  await page.goto(`${hub.url}/inbox/${ask.id}`)
+  await page.getByText('as the agent wants it').first().waitFor()
+  await page.keyboard.press('e')
+  const edited = page.getByLabel('The arguments that will run instead')
+  await edited.fill('{ "line": ')
+  await page.getByRole('alert').waitFor()
+  assert.equal(await page.locator('[data-do=approve]').isDisabled(), true)
+  await edited.fill('{ "line": "as the person wants it" }')
+  await page.getByRole('button', { name: 'Approve as edited' }).click()
+  assert.equal((await endOf(run.id)).status, 'completed')
+  assert.equal(readFileSync(`${desk}/notebook`, 'utf8'), 'as the person wants it\n')
+  const { answer } = await api('GET', `/api/asks/${ask.id}`)
+  assert.deepEqual(answer.arguments, { line: 'as the person wants it' })
+  await api('DELETE', '/api/servers/book')
+})
