@@ -1,3 +1,17 @@
+/** A page whose socket can be cut, and stays so. */
+async function cuttable(page) {
+  let isCut = false
+  await page.routeWebSocket(/\/sync/, (socket) => {
+    if (isCut) return socket.close()
+    const server = socket.connectToServer()
+    page.cut = () => {
+      isCut = true
+      server.close()
+      socket.close()
+    }
+  })
+}
+
 /** What is worth a picture besides the panels as they open: where to go, and what to do there first. */
 export async function scenesOf({ url, token }) {
   const get = async (path) => (await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })).json()
@@ -33,7 +47,7 @@ export async function scenesOf({ url, token }) {
     { name: 'help', path: '/inbox', desk: true, act: key('?') },
     { name: 'tour', path: '/?tour=1', sample: true },
     { name: 'phone-more', path: '/', phone: true, act: (page) => page.locator('nav.foot button').click() },
-    { name: 'lost', path: '/', act: (page) => page.context().setOffline(true), settle_ms: 4000, after: (page) => page.context().setOffline(false) },
+    { name: 'lost', path: '/', before: cuttable, act: (page) => page.cut(), settle_ms: 3000, sample: true },
     { name: 'login', path: '/login', out: true, sample: true },
   ]
 }

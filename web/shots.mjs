@@ -17,7 +17,6 @@ const known = [...shown, ...(await scenesOf({ url, token }))]
 const asked = chosen.map((one) => known.find((scene) => scene.name === one) ?? { name: one.replace(/\W+/g, '_').slice(0, 40), path: one })
 const scenes = asked.length ? asked : known
 const list = (name, otherwise) => (process.env[name] ?? otherwise).split(',')
-const OFFLINE = /ERR_INTERNET_DISCONNECTED/
 const browser = await launch()
 let bad = 0
 for (const size of list('SIZES', 'desk,phone'))
@@ -36,19 +35,18 @@ async function take(wanted, size, look, language) {
   for (const scene of wanted) {
     await (scene.out ? shootOutside(scene) : shoot(page, scene)).catch((error) => complaints.push(`${scene.name}: ${error}`))
   }
-  const told = complaints.filter((one) => !OFFLINE.test(one))
-  for (const complaint of told) console.error(`${size} ${look} ${language}: ${complaint}`)
+  for (const complaint of complaints) console.error(`${size} ${look} ${language}: ${complaint}`)
   await context.close()
-  return told.length
+  return complaints.length
 
   async function shoot(page, scene) {
+    await scene.before?.(page)
     await page.goto(url + scene.path)
     if (!scene.out) await page.waitForSelector('[data-connection=live]', { state: 'attached' })
     await page.waitForLoadState('networkidle')
     await scene.act?.(page)
     await page.waitForTimeout(scene.settle_ms ?? Number(process.env.SETTLE_MS ?? 500))
     await page.screenshot({ path: `${folder}/${scene.name}-${size}-${look}${language === 'en' ? '' : `-${language}`}.png` })
-    await scene.after?.(page)
   }
 
   /** What is seen by who has not logged in. */

@@ -19,6 +19,8 @@ function forTheHub(): Plugin {
     apply: 'build',
     closeBundle() {
       copyFileSync(join(here, 'node_modules/mermaid/dist/mermaid.min.js'), join(out, 'mermaid.js'))
+      // The login page is not part of the bundle, and has the same letters.
+      copyFileSync(join(here, 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'), join(out, 'inter.woff2'))
       for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
         const path = join(entry.parentPath, entry.name)
         if (!entry.isFile() || !/\.(js|css|html|svg|webmanifest)$/.test(entry.name)) continue

@@ -2,3 +2,21 @@
 const wanted = document.querySelector('input[name=next]').value
 if (!document.querySelector('[role=alert]') && !document.querySelector('input[name=code]').value)
   fetch('/', { redirect: 'manual' }).then((answer) => answer.ok && location.replace(wanted))
+
+// The form comes in English, which needs no script; this is for who reads Chinese.
+const language = localStorage.getItem('greenroom.language') ?? navigator.language
+if (language.startsWith('zh')) {
+  document.documentElement.lang = 'zh-CN'
+  const words = {
+    'h1 + p': '智能体等候、交谈、随叫随到的房间。',
+    'label[for=code]': '一次性登录码',
+    button: '进入',
+  }
+  for (const [where, text] of Object.entries(words)) document.querySelector(where).textContent = text
+  const hint = document.querySelector('.hint')
+  hint.firstChild.textContent = '用 '
+  hint.lastChild.textContent = ' 获取登录码，或在另一个浏览器的设置中获取。'
+  const problem = document.querySelector('[role=alert]')
+  if (problem?.textContent.startsWith('This code')) problem.textContent = '此登录码已用过或已过期。请重新获取：greenroom token login'
+  if (problem?.textContent.startsWith('Too many')) problem.textContent = '错误次数过多，请稍候再试。'
+}

@@ -10,6 +10,8 @@ export interface Binding {
   /** Also while somebody types. */
   always?: boolean
   hidden?: boolean
+  /** It does the same in every panel. */
+  everywhere?: boolean
 }
 
 export const bindings = reactive<Binding[]>([])

@@ -2,7 +2,10 @@
 import { CircleHelp, ClipboardCheck, GitFork, ShieldCheck, Signpost } from '@lucide/vue'
 import type { Component } from 'vue'
 
-import type { Ask } from '@/api/rows'
+import type { Ask, Subject } from '@/api/rows'
+import { reveal } from '@/kit/reveal'
+import { wordsOf } from '@/kit/words'
+import { language, t } from '@/shell/i18n'
 
 const ICONS: Record<string, Component> = {
   permission: ShieldCheck,
@@ -16,8 +19,38 @@ export const KINDS = Object.keys(ICONS)
 export const iconOf = (kind: string): Component => ICONS[kind] ?? CircleHelp
 export const toneOf = (risk: string | undefined): string => ({ high: 'red', medium: 'amber' })[risk ?? ''] ?? ''
 
-/** The title, with paths told from the agent's own folder; the exact ones are in the ask itself. */
-export const titleOf = (ask: Ask): string => {
-  const folder = ask.subject?.directory
-  return folder && folder.length > 1 ? ask.title.replaceAll(`${folder}/`, '') : ask.title
+/** The command that would run, as one text. */
+export function commandOf(subject: Subject | null | undefined): string | null {
+  const { command, cmd } = (subject?.arguments ?? {}) as Record<string, unknown>
+  const found = command ?? cmd
+  if (Array.isArray(found)) return found.map((word) => (/^[\w@%+=:,./-]+$/.test(String(word)) ? String(word) : `'${String(word).replaceAll("'", "'\\''")}'`)).join(' ')
+  return typeof found === 'string' ? found : null
+}
+
+/** A path as told from the agent's own folder; the whole one is in the ask itself. */
+export const nearPath = (path: string, subject: Subject | null | undefined): string => {
+  const folder = subject?.directory
+  return folder && folder.length > 1 && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
+}
+
+const SHORT = 48
+
+/** What is asked, in plain words: which programs would run, or which file would change. */
+export function titleOf(ask: Ask): string {
+  const subject = ask.subject
+  if (!subject) return ask.title
+  const given = (subject.arguments ?? {}) as Record<string, unknown>
+  const command = commandOf(subject)
+  if (command !== null) {
+    const programs = [...new Set(wordsOf(command).filter((word) => word.kind === 'program').map((word) => word.text.split('/').at(-1)!))]
+    const what = command.length <= SHORT && !command.includes('\n') ? command : new Intl.ListFormat(language.value).format(programs.slice(0, 6))
+    return what ? t('inbox.would.run', { what: reveal(what) }) : ask.title
+  }
+  const path = given.path ?? given.file_path ?? given.filePath
+  if (typeof path === 'string') {
+    const what = reveal(nearPath(path, subject))
+    if (['old_string', 'oldText', 'old_str'].some((name) => name in given)) return t('inbox.would.edit', { what })
+    if ('content' in given) return t('inbox.would.write', { what })
+  }
+  return typeof given.url === 'string' ? t('inbox.would.fetch', { what: reveal(given.url) }) : nearPath(ask.title, subject)
 }

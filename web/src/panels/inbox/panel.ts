@@ -3,7 +3,7 @@ import { Inbox } from '@lucide/vue'
 import { go } from '@/shell/go'
 import { definePanel } from '@/shell/panel'
 import { useAsks } from '@/stores/asks'
-import { iconOf } from './kinds'
+import { iconOf, titleOf } from './kinds'
 
 export default definePanel({
   name: 'inbox',
@@ -17,7 +17,7 @@ export default definePanel({
   commands: () =>
     useAsks().needing.slice(0, 40).map((ask) => ({
       id: `ask ${ask.id}`,
-      title: ask.title,
+      title: titleOf(ask),
       hint: ask.asker.name,
       icon: iconOf(ask.kind),
       run: () => go(`/inbox/${ask.id}`),
