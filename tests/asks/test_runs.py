@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
 
 FINISHES = """
-import json, sys, time, urllib.request
+import json, sys, urllib.request
 
 token = open(sys.argv[1]).read().strip()
 headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": "application/json"}
@@ -23,14 +24,17 @@ def call(session, method, params):
     with urllib.request.urlopen(request) as answer:
         return answer.headers.get("mcp-session-id"), answer.read()
 
+print("at work:", sys.stdin.readline())
 hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 session, _ = call({}, "initialize", hello)
-given = {"project_directory": "/w", "summary": "all is painted"}
 known = {"mcp-session-id": session, "mcp-protocol-version": "2025-11-25"}
-print(call(known, "tools/call", {"name": "task_finish", "arguments": given}))
-time.sleep(600)
+summary = "all is painted"
+while True:
+    given = {"project_directory": "/w", "summary": summary}
+    print(call(known, "tools/call", {"name": "task_finish", "arguments": given}))
+    summary = f"did as told: {sys.stdin.readline().strip()}"
 """
-"""A terminal program that tells the hub that it is done, and stays."""
+"""A terminal program that tells the hub that it is done, and does the next thing that is typed."""
 
 
 @pytest.fixture
@@ -107,12 +111,35 @@ def test_a_question_of_a_run_is_shown_there_and_goes_with_it(stage: Stage) -> No
     assert (gone["state"], gone["reason"]) == ("withdrawn", "the run was cancelled")
 
 
-def test_an_agent_in_a_terminal_ends_its_run_by_reporting(stage: Stage) -> None:
+def reported(stage: Stage, **fields: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The run of an agent in a terminal that has ended with a report, and the report."""
     program = stage.hub.data.parent / "finishes.py"
     program.write_text(FINISHES)
     command = [sys.executable, str(program), "{token_file}", "{bus_address}"]
-    stage.profile("painter", driver="pty", command=command, options={"prompt": "none"})
-    ended = stage.done("paint", profile="painter")
+    stage.profile("painter", driver="pty", command=command)
+    ended = stage.done("paint", profile="painter", **fields)
     assert (ended["status"], ended["output"]) == ("completed", "all is painted")
     (report,) = stage.api.get("/api/asks", params={"run_id": ended["id"]}).json()["asks"]
     assert (report["kind"], report["text"]) == ("report", "all is painted")
+    return ended, report
+
+
+def test_words_on_the_report_of_an_agent_in_a_terminal_are_its_next_prompt(stage: Stage) -> None:
+    first, report = reported(stage, keep_as="painter")
+    answered = stage.decide(report["id"], "answer", text="now the door")
+    assert answered.status_code == 200, answered.text
+    (following,) = [run for run in stage.api.get("/api/runs").json() if run["id"] != first["id"]]
+    assert (following["prompt"], following["agent_id"]) == ("now the door", first["agent_id"])
+    assert stage.end(following["id"])["output"] == "did as told: now the door"
+    again = stage.asked()
+    assert (again["run_id"], again["text"]) == (following["id"], "did as told: now the door")
+    assert stage.decide(again["id"], "approve", text="thank you").status_code == 200
+    assert len(stage.api.get("/api/runs").json()) == 2, "a yes asks for nothing more"
+
+
+def test_who_answers_a_report_whose_agent_has_ended_is_told_that_it_reaches_nobody(stage: Stage) -> None:
+    _, report = reported(stage)
+    answered = stage.decide(report["id"], "answer", text="now the door").json()
+    assert "your words reach nobody: the agent has ended" in answered["reason"]
+    assert stage.api.get(f"/api/asks/{report['id']}").json()["reason"] == answered["reason"]
+    assert len(stage.api.get("/api/runs").json()) == 1

@@ -189,11 +189,9 @@ def run_answer(args: argparse.Namespace) -> int:
         show_json(results)
     else:
         for result in results:
-            say(
-                f"{result['ask_id']}: {args.verdict}"
-                if result["ok"]
-                else f"{result['ask_id']}: {line(result['message'])}"
-            )
+            told = [args.verdict] if result["ok"] else []
+            told += [line(result["message"])] if result.get("message") else []
+            say(f"{result['ask_id']}: {'; '.join(told)}")
     return 0 if all(result["ok"] for result in results) else 1
 
 

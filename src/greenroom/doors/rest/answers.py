@@ -73,6 +73,7 @@ class Result(msgspec.Struct, kw_only=True, omit_defaults=True):
     state: str = ""
     code: str = ""
     message: str = ""
+    """Why not; or, of an answer that was taken, why it reaches nobody."""
     name: str = ""
     """Who was quicker."""
     at: int = 0
@@ -95,4 +96,4 @@ async def _result(hub: Hub, by: Principal, one: OneOfMany) -> Result:
     except Refused as no:
         late = {name: no.details[name] for name in ("name", "at") if name in no.details}
         return Result(ask_id=one.ask_id, ok=False, code=no.code, message=no.message, **late)
-    return Result(ask_id=ask.id, ok=True, state=ask.state)
+    return Result(ask_id=ask.id, ok=True, state=ask.state, message=ask.reason)

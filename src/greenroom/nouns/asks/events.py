@@ -111,6 +111,13 @@ class AskWarned(Event, frozen=True, kw_only=True):
     ask_id: str
 
 
+class AnswerMissed(Event, frozen=True, kw_only=True):
+    """Who asked has not waited for the answer, and cannot be given it any more."""
+
+    ask_id: str
+    reason: str
+
+
 class AnswerTaken(Event, frozen=True, kw_only=True):
     """The waiting side has the answer."""
 

@@ -157,7 +157,7 @@ class Ask(Row, frozen=True, kw_only=True):
     answer: Answer | None = None
     closed_at: int = 0
     reason: str = ""
-    """Why it was withdrawn."""
+    """Why it was withdrawn, or why its answer reaches nobody."""
     taken_at: int = 0
     """When the waiting side was handed the answer."""
     seq: int = 0

@@ -117,6 +117,10 @@ def ask_warned(tx: Tx, event: e.AskWarned, record: Recorded) -> None:
     _change(tx, event.ask_id, record, warned=True)
 
 
+def answer_missed(tx: Tx, event: e.AnswerMissed, record: Recorded) -> None:
+    _change(tx, event.ask_id, record, reason=event.reason)
+
+
 def answer_taken(tx: Tx, event: e.AnswerTaken, record: Recorded) -> None:
     _change(tx, event.ask_id, record, taken_at=record.at)
 
@@ -154,6 +158,7 @@ PROJECT: dict[type[Event], Project] = {
     e.AskSnoozed: ask_snoozed,
     e.AskDelegated: ask_delegated,
     e.AskWarned: ask_warned,
+    e.AnswerMissed: answer_missed,
     e.AnswerTaken: answer_taken,
 }
 

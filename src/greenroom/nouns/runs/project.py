@@ -9,6 +9,7 @@ from greenroom.nouns.asks.events import AskAnswered
 from greenroom.nouns.runs import earlier
 from greenroom.nouns.runs import events as e
 from greenroom.nouns.runs.decide import DECIDE
+from greenroom.nouns.runs.feedback import report_answered
 from greenroom.nouns.runs.loops import call_digest
 from greenroom.nouns.runs.model import (
     CALLS,
@@ -204,8 +205,9 @@ PROJECT: dict[type[Event], Project] = {
 
 
 def _after_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
-    """A run that may go on beyond a limit, or must not; else a call that waits in a runtime."""
-    return pause_answered(rows, event, context) or FOLLOW[AskAnswered](rows, event, context)
+    """A run that may go on beyond a limit, or must not; else a call that waits in a runtime, or words on a report."""
+    paused = pause_answered(rows, event, context)
+    return paused or [*FOLLOW[AskAnswered](rows, event, context), *report_answered(rows, event, context)]
 
 
 RUNS_NOUN = Noun(
