@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from pathlib import Path
@@ -22,7 +23,7 @@ from greenroom.gateway.calling import calling
 from greenroom.hub import Hub
 from greenroom.log import failpoints
 from greenroom.log.clock import Clock, SystemClock
-from greenroom.log.directory import HUB_FILE, OPERATOR_TOKEN, StoreUnusable, own
+from greenroom.log.directory import HUB_FILE, HUB_ID, OPERATOR_TOKEN, StoreUnusable, own
 from greenroom.log.errors import Unavailable
 from greenroom.log.leading import lead
 from greenroom.log.log import Log
@@ -77,7 +78,7 @@ async def open_hub(
     log.subscribe(waiters.on_commit)
     blobs = open_blobs(data, settings, lambda name: is_file_named(log.rows, name))
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
-    hub = Hub(settings, data, _instance(data), store, log, blobs, signals, presence, bus, Asking(log))
+    hub = Hub(settings, data, _instance(data, store.is_shared), store, log, blobs, signals, presence, bus, Asking(log))
     coordinator = Coordinator(log, presence, waiters)
     shared = _shared_engine(hub)
     writer = asyncio.create_task(log.run(), name="log writer")
@@ -138,8 +139,14 @@ def _alone(error: BaseException) -> BaseException:
     return error
 
 
-def _instance(data: Path) -> str:
-    return hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:8]
+def _instance(data: Path, is_shared: bool) -> str:
+    """The hub's name; among several on a database it is kept, for directories on two machines may have one path."""
+    if not is_shared:
+        return hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:8]
+    path = data / HUB_ID
+    if not path.exists():
+        write_private(path, secrets.token_hex(4) + "\n")
+    return path.read_text().strip()
 
 
 async def _again(every_s: float, work: Callable[[], Awaitable[None]]) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 FILE = "greenroom.db"
 HUB_FILE = "hub.json"
 """Where the hub that owns the directory is to be found: its url and its process."""
+HUB_ID = "hub.id"
+"""The name of this hub among several on one database."""
 OPERATOR_TOKEN = "operator.token"  # noqa: S105 a file's name
 MCP_TOKEN = "mcp.token"  # noqa: S105 a file's name
 LOCK = "lock"
@@ -44,7 +46,7 @@ def own(data: Path) -> int:
 
 def _need_no_links(data: Path) -> None:
     """Whoever could write here before it was closed may have led a name of ours to a file of somebody's."""
-    for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", LOCK, MARK, HUB_FILE, OPERATOR_TOKEN, FILES):
+    for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", LOCK, MARK, HUB_FILE, HUB_ID, OPERATOR_TOKEN, FILES):
         if (data / name).is_symlink():
             raise StoreUnusable(f"{data / name} is a link: remove it, and start again.")
 

@@ -15,14 +15,16 @@ from greenroom.log.ids import new_id
 from greenroom.testing.hub_process import eventually
 from greenroom.testing.machine import need_program
 
-_FAST = ("-c", "fsync=off", "-c", "max_connections=200", "-c", "listen_addresses=", "-c", "shared_buffers=32MB")
+_PRIVATE = ("-c", "max_connections=200", "-c", "listen_addresses=", "-c", "shared_buffers=32MB")
 
 
 class PostgresServer:
     """A server that can be killed and started again on the same data."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+        """`durable`: whether a commit waits for the disk; tests that kill no machine need not."""
         self.folder = folder
+        self._settings = (*_PRIVATE, "-c", f"fsync={'on' if durable else 'off'}")
         self._data = folder / "data"
         self._server = need_program("postgres")
         self._user = "postgres" if os.getuid() == 0 else None
@@ -43,7 +45,7 @@ class PostgresServer:
     def start(self) -> None:
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [str(self._server), "-D", str(self._data), "-k", str(self.folder), *_FAST],
+                [str(self._server), "-D", str(self._data), "-k", str(self.folder), *self._settings],
                 stdout=log,
                 stderr=log,
                 user=self._user,
@@ -72,11 +74,11 @@ class PostgresServer:
 
 
 @contextlib.contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
+def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
     """A running server; gone with its data at the end."""
     folder = Path(tempfile.mkdtemp(prefix="greenroom-pg-"))
     try:
-        server = PostgresServer(folder)
+        server = PostgresServer(folder, durable=durable)
         server.start()
         try:
             yield server
