@@ -146,6 +146,7 @@ export interface Budget {
   asks_per_run?: number | null
   asks_per_hour?: number | null
   usd_per_day?: number | null
+  tokens_per_day?: number | null
 }
 
 export interface Call {
@@ -210,6 +211,7 @@ export interface Credential {
 export interface DayCost {
   day: string
   usd: number
+  tokens?: number
 }
 
 export interface Decision {
@@ -377,6 +379,7 @@ export interface Node {
   local?: boolean
   hub?: string
   draining?: boolean
+  insecure?: boolean
   changed_at?: number
 }
 
@@ -517,6 +520,7 @@ export interface Run {
   started_at?: number | null
   ended_at?: number | null
   deadline?: number
+  extended_at?: number
   timeout_s?: number
   max_tokens?: number | null
 }
@@ -823,6 +827,7 @@ export interface WorkflowStep {
   output?: unknown
   error?: string | null
   reason?: string | null
+  rollback?: boolean
   debt?: boolean
   spent?: WorkflowsSpent
   index?: number | null

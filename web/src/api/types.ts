@@ -272,6 +272,7 @@ export interface Budget {
   asks_per_run?: number | null
   asks_per_hour?: number | null
   usd_per_day?: number | null
+  tokens_per_day?: number | null
 }
 
 export interface Bundle {
@@ -577,6 +578,7 @@ export interface JoinedNode {
   node_id: string
   name: string
   token: string
+  pin: string | null
 }
 
 export interface Judgement {
@@ -729,6 +731,7 @@ export interface Me {
   version: string
   now: number
   room: string | null
+  insecure: boolean
 }
 
 export interface Member {
@@ -948,6 +951,7 @@ export interface Node {
   local?: boolean
   hub?: string
   draining?: boolean
+  insecure?: boolean
   changed_at?: number
 }
 
@@ -1273,6 +1277,7 @@ export interface Run {
   started_at?: number | null
   ended_at?: number | null
   deadline?: number
+  extended_at?: number
   timeout_s?: number
   max_tokens?: number | null
 }
