@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+
+import { api, assert, endOf, hub, journey, startRun, thread } from './rig.mjs'
+
+const picture = [...Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')]
+
+/** Give a picture to an element, as the clipboard or the hand does. */
+const give = (element, how) =>
+  element.evaluate((box, [bytes, how]) => {
+    const given = new DataTransfer()
+    given.items.add(new File([Uint8Array.from(bytes)], `${how}.png`, { type: 'image/png' }))
+    box.dispatchEvent(how === 'paste' ? new ClipboardEvent('paste', { clipboardData: given, bubbles: true, cancelable: true }) : new DragEvent('drop', { dataTransfer: given, bubbles: true, cancelable: true }))
+  }, [picture, how])
+
+await journey(async (visit) => {
+  // In this one everybody will have been silent for half a minute when we look.
+  const silent = await thread('silent')
+  await api('POST', `/api/threads/${silent}/settings`, { timeout_seconds: 30 })
+  const waiting = await startRun(`POST ${silent} I wait now\nTOOL msg_wait {"thread_id": "${silent}", "timeout_ms": 120000}\nSAY over`)
+
+  const id = await thread('tools')
+  const page = await visit()
+  await page.goto(`${hub.url}/threads/${id}`)
+  const box = page.getByLabel('Write a message')
+  await give(box, 'paste')
+  await page.locator('.picture').waitFor()
+  await give(page.locator('.composer'), 'drop')
+  await page.locator('.picture').nth(1).waitFor()
+  await box.fill('Two pictures')
+  await box.press('Enter')
+  const sent = page.locator('.message', { hasText: 'Two pictures' })
+  await sent.locator('.images img').nth(1).waitFor()
+  assert.equal(await sent.locator('.images img').first().evaluate((one) => one.decode().then(() => one.naturalWidth)), 1)
+
+  const run = await startRun(`TOOL agent_set_typing {"thread_id": "${id}", "is_typing": true}\nSLEEP 3\nPOST ${id} Seen\nTOOL agent_set_typing {"thread_id": "${id}", "is_typing": false}`)
+  await page.getByText(/is writing…/).waitFor()
+  await page.locator('.message', { hasText: 'Seen' }).waitFor()
+  await page.locator('.typing', { hasText: /^$/ }).waitFor({ state: 'attached' })
+  await sent.locator('.reached.acted').waitFor()
+  await endOf(run.id)
+  await sent.hover()
+  await sent.getByRole('button', { name: 'More' }).click()
+  await page.locator('.receipt', { hasText: 'acted on' }).waitFor()
+  await page.keyboard.press('Escape')
+
+  await api('POST', `/api/threads/${id}/messages`, { content: '```mermaid\ngraph TD; Plan --> Work --> Report\n```' })
+  await page.locator('figure.diagram img').waitFor()
+  await page.getByRole('button', { name: 'More' }).first().click()
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export as Markdown' }).click()])
+  const exported = readFileSync(await file.path(), 'utf8')
+  for (const words of ['Two pictures', 'Seen', 'graph TD']) assert.ok(exported.includes(words), words)
+
+  await page.goto(`${hub.url}/threads/${silent}`)
+  await page.getByRole('button', { name: /^Let .* go on$/ }).click({ timeout: 60_000 })
+  await page.locator('.decision', { hasText: 'Answered' }).waitFor()
+  await api('POST', `/api/runs/${waiting.id}/cancel`, {})
+})
