@@ -28,6 +28,7 @@ def test_an_abort_begins_nothing_unless_what_was_completed_is_to_be_taken_back()
     assert back.status == "stopping"
     assert [step for step, _ in back.play().attempts()] == ["a", "b", "c", "unb", "una"]
     assert (back.status, back.board.run.error, back.board.run.takes_back) == ("cancelled", "enough", False)
+    assert (back.board.run.over, back.board.run.steps) == (3, 3), "what takes back is not counted"
 
 
 def test_what_is_being_taken_back_can_be_left_off() -> None:

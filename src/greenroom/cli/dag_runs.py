@@ -6,7 +6,7 @@ from typing import Any
 
 from greenroom.cli.client import Client, open_client
 from greenroom.cli.dag_files import Add
-from greenroom.cli.dag_show import brief, duration, report_table
+from greenroom.cli.dag_show import brief, duration, over_of, report_table
 from greenroom.cli.run import show_item
 from greenroom.cli.terminal import line, show_json, show_table
 from greenroom.log.errors import Refused
@@ -77,14 +77,13 @@ def run_list(args: argparse.Namespace) -> int:
         return 0
     rows = []
     for run in found:
-        over = sum(run.get(name, 0) for name in ("completed", "failed", "skipped", "cancelled"))
         took = run["ended_at"] - run["created_at"] if run.get("ended_at") else None
         rows.append(
             (
                 run["id"],
                 run["workflow"],
                 run["status"],
-                f"{over}/{run['steps']}",
+                f"{over_of(run)}/{run['steps']}",
                 duration(took),
                 run.get("trigger", "hand"),
             )

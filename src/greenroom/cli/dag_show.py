@@ -1,11 +1,12 @@
 """How runs of workflows look on a terminal: the live table, the report, and a run in brief."""
 
+import shutil
 import sys
 import time
 from typing import Any
 
 from greenroom.cli.client import Client
-from greenroom.cli.terminal import line, show_table
+from greenroom.cli.terminal import cut, line, padded, show_table, width
 
 MARKS = {
     "completed": "✓",
@@ -20,7 +21,7 @@ MARKS = {
     "pending": "·",
 }
 _ENDED = ("completed", "failed", "cancelled")
-_SHOWN = 40
+_NAME = 40
 _BAR = 24
 Json = dict[str, Any]
 
@@ -60,27 +61,46 @@ def _tell_changes(report: Json, seen: dict[str, tuple[str, int]]) -> None:
         state = (step["status"], len(step["attempts"]))
         if step["status"] != "pending" and seen.get(step["id"]) != state:
             seen[step["id"]] = state
-            print(_step_line(step), flush=True)
+            print(_step_line(step, 24), flush=True)
 
 
 def _draw(report: Json, drawn: int) -> int:
-    """The table over the one that was drawn before; how many lines it has."""
+    """The table over the one that was drawn before; how many lines it has. No row is wider than the terminal."""
+    columns, height = shutil.get_terminal_size()
     run, steps = report["run"], [step for step in report["steps"] if "[" not in step["id"]]
-    done = run.get("completed", 0) + run.get("failed", 0) + run.get("skipped", 0) + run.get("cancelled", 0)
+    done = over_of(run)
     full = _BAR * done // max(1, run["steps"])
     rows = [f"{line(run['workflow'])}  {run['status']}  {'█' * full}{'░' * (_BAR - full)}  {done}/{run['steps']}"]
-    shown = steps if len(steps) <= _SHOWN else [step for step in steps if step["status"] != "pending"][-_SHOWN:]
-    rows += [_step_line(step) for step in shown]
+    shown = _most_telling(steps, max(3, height - 4))
+    name = max(8, *(min(_NAME, width(line(step["id"]))) for step in shown)) if shown else 8
+    rows += [_step_line(step, name) for step in shown]
+    if len(shown) < len(steps):
+        rows.append(f"  … {len(steps) - len(shown)} more steps")
     if run.get("note"):
         rows.append(f"paused: {line(run['note'])}")
     if drawn:
         print(f"\x1b[{drawn}F\x1b[J", end="")
-    print("\n".join(row[:200] for row in rows), flush=True)
+    print("\n".join(cut(row, columns - 1) for row in rows), flush=True)
     return len(rows)
 
 
-def _step_line(step: Json) -> str:
-    parts = [f"  {MARKS.get(step['status'], ' ')} {line(step['id']):24} {step['status']:10} {_time(step):>8}"]
+def over_of(run: Json) -> int:
+    """How many steps of a run are over."""
+    return min(run["steps"], sum(run.get(name, 0) for name in ("completed", "failed", "skipped", "cancelled")))
+
+
+def _most_telling(steps: list[Json], most: int) -> list[Json]:
+    """As many steps as there is room for, in their order: those at work before those that are over or to come."""
+    places = sorted(range(len(steps)), key=lambda at: (_RANK.get(steps[at]["status"], 0), -at))
+    return [steps[at] for at in sorted(places[:most])]
+
+
+_RANK = {"failed": 1, "completed": 2, "skipped": 3, "cancelled": 3, "pending": 4}
+
+
+def _step_line(step: Json, columns: int) -> str:
+    name = padded(cut(line(step["id"]), columns), columns)
+    parts = [f"  {MARKS.get(step['status'], ' ')} {name} {step['status']:10} {_time(step):>8}"]
     if step.get("total"):
         parts.append(f"{step['done']}/{step['total']} items")
     if len(step["attempts"]) > 1:
@@ -89,7 +109,7 @@ def _step_line(step: Json) -> str:
         parts.append(line(step["agent"]))
     why = step.get("error") or step.get("reason")
     if why:
-        parts.append(line(why)[:100])
+        parts.append(line(why)[:200])
     return "  ".join(parts)
 
 

@@ -24,6 +24,32 @@ def _escape(char: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
+def width(text: str) -> int:
+    """How many columns a text takes: some characters take two, and marks upon others none."""
+    return sum(_columns(char) for char in text)
+
+
+def _columns(char: str) -> int:
+    return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def cut(text: str, most: int) -> str:
+    """A text that takes at most so many columns, with a mark where it was cut."""
+    if width(text) <= most:
+        return text
+    room = most - 1
+    for place, char in enumerate(text):
+        room -= _columns(char)
+        if room < 0:
+            return text[:place] + "…"
+    return text
+
+
+def padded(text: str, columns: int) -> str:
+    """A text with blanks after it, as many columns wide as is wanted."""
+    return text + " " * (columns - width(text))
+
+
 def show_json(value: Any) -> None:
     """A value for programs: one line, ASCII only, so that it is safe on a terminal too."""
     print(json.dumps(value, ensure_ascii=True), flush=True)
@@ -32,9 +58,9 @@ def show_json(value: Any) -> None:
 def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:
     """Rows under their heads, each cell on one line."""
     cells = [[line(cell) for cell in row] for row in rows]
-    widths = [max(len(head), *(len(row[i]) for row in cells), 0) for i, head in enumerate(heads)]
+    widths = [max(len(head), *(width(row[i]) for row in cells), 0) for i, head in enumerate(heads)]
     for row in [list(heads), *cells]:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print("  ".join(padded(cell, columns) for cell, columns in zip(row, widths, strict=True)).rstrip())
 
 
 def show_message(message: Mapping[str, Any]) -> None:

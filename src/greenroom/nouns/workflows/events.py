@@ -62,6 +62,8 @@ class StepBegan(Event, frozen=True, kw_only=True):
     """The interrupted agent run that it goes on with."""
     spent: Spent = Spent()
     """What the attempt before it has used, if that was interrupted."""
+    rollback: bool = False
+    """Whether it takes another step back; it is none of those that its run counts."""
 
 
 class StepAsked(Event, frozen=True, kw_only=True):

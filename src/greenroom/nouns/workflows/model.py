@@ -166,6 +166,8 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     error: str | None = None
     reason: str | None = None
     """Why it waits, was skipped or cancelled."""
+    rollback: bool = False
+    """Whether it takes another step back; its run does not count it."""
     debt: bool = False
     """Whether its failure was let pass."""
     spent: Spent = Spent()

@@ -8,6 +8,7 @@ from greenroom.nouns.workflows.core.course import Course, derived_id, work_out
 from greenroom.nouns.workflows.core.news import Interrupted
 from greenroom.nouns.workflows.core.plan import Incoming, Node
 from greenroom.nouns.workflows.core.state import is_working
+from greenroom.nouns.workflows.definition import Level
 from greenroom.nouns.workflows.events import StepAsked, StepBegan, StepFanned, StepHeld, StepQueued
 from greenroom.nouns.workflows.model import Spent, WorkflowStep, item_id
 
@@ -67,9 +68,18 @@ def leave(course: Course, step_id: str, _: Any) -> None:
             step=step_id,
             ask_id=derived_id("ask", course.now, course.run.id, step_id, number, "leave"),
             due=course.now + seconds * 1000 if seconds else 0,
-            reason=f"{level.kind}: a person is asked first",
+            reason=_who_is_asked(level),
         )
     )
+
+
+def _who_is_asked(level: Level) -> str:
+    names = ", ".join(level.stakeholders)
+    if not names:
+        return f"{level.kind}: a person is asked first"
+    if level.kind != "arbitrated":
+        return f"{level.kind}: {names} must agree first"
+    return f"{level.kind}: {level.quorum or len(set(level.stakeholders))} of {names} must agree first"
 
 
 def start(course: Course, step_id: str, _: Any) -> None:
@@ -130,6 +140,7 @@ def attempt(course: Course, step_id: str, before: Interrupted | None) -> None:
             round=step.round,
             resumed=before.agent_run if before and before.can_resume else None,
             spent=before.spent if before else Spent(),
+            rollback=node.is_rollback,
         )
     )
 

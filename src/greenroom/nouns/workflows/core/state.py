@@ -86,6 +86,7 @@ def _began(board: Board, event: e.StepBegan, at: int) -> None:
         dated=event.dated,
         tries=event.tries,
         round=event.round,
+        rollback=event.rollback,
         reason=None,
         resumed=event.resumed,
         repairs=0,
@@ -192,7 +193,7 @@ def _ended(board: Board, event: e.StepEnded, at: int) -> None:
     )
     new = _used(board, new, event)
     counts: dict[str, Any] = {}
-    if new.index is None:
+    if new.index is None and not new.rollback:
         counts[event.status] = getattr(board.run, event.status) + 1
         if event.debt:
             counts["debts"] = board.run.debts + 1
@@ -213,8 +214,9 @@ def _reset(board: Board, event: e.StepReset, at: int) -> None:
     old = _step(board, event.step)
     if old.attempt and old.index is None and not old.total:
         _file(board, old, old.status, old.ended_at or at, old.error)
-    counts = {old.status: getattr(board.run, old.status) - 1} if old.status in _COUNTED else {}
-    if old.debt:
+    is_counted = old.status in _COUNTED and not old.rollback
+    counts = {old.status: getattr(board.run, old.status) - 1} if is_counted else {}
+    if old.debt and not old.rollback:
         counts["debts"] = board.run.debts - 1
     fresh = WorkflowStep(run_id=old.run_id, id=old.id, seen=event.seen, attempt=old.attempt, spent=old.spent)
     _put(board, old, fresh, **counts)

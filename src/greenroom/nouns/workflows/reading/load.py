@@ -129,8 +129,9 @@ def _explain(said: str, part: type[Any], path: Path, plain: dict[str, Any]) -> P
     key = next((part for part in reversed(path) if isinstance(part, str)), "")
     expected = re.match(r"Expected `([^`]*)`, got `([^`]*)`", wrong)
     if expected:
-        message = f"{key or 'the whole'} is {_word(expected[2])} and must be {_word(expected[1])}"
-        remedy = f"write {_word(expected[1])} after {key}:" if key else "write a mapping"
+        what = f"number {path[-1] + 1} of {key}" if path and isinstance(path[-1], int) else key or "the whole"
+        message = f"{what} is {_word(expected[2])} and must be {_word(expected[1])}"
+        remedy = f"write {_word(expected[1])} after {'-' if what != key else f'{key}:'}" if key else "write a mapping"
         return Problem(code="wrong_type", message=message, remedy=remedy, path=path, step=step)
     value = re.match(r"Invalid enum value '?(.*?)'?$", wrong)
     if value:
