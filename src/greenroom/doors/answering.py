@@ -1,12 +1,13 @@
 """How an answer leaves a connection: one that is whole is written in one piece, as most are; the rest is uvicorn's."""
 
 import logging
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from starlette.types import ASGIApp, Message
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from greenroom.doors.call import BORNE, Headers
+from greenroom.doors.call import BORNE, WHOLE, Headers
 
 logger = logging.getLogger(__name__)
 _WHOLE_BYTES = 262_144
@@ -22,6 +23,12 @@ def lines_of(headers: Headers) -> bytes:
 
 
 _BORNE = lines_of(BORNE)
+
+
+@lru_cache(64)
+def _json_head(status: int, given: tuple[tuple[bytes, bytes], ...]) -> bytes:
+    """The head of an answer of JSON up to its length. `given` are uvicorn's, the date above all: new once a second."""
+    return STATUS_LINE[status] + lines_of([*given, *BORNE]) + b"content-type: application/json\r\ncontent-length: "
 
 
 class Held(NamedTuple):
@@ -44,8 +51,10 @@ class Answering:
     async def run(self, app: ASGIApp) -> None:
         """Have the request answered. An answer that stays unfinished is cut off, and its connection with it."""
         cycle = self._cycle
+        scope: Any = cycle.scope
+        scope[WHOLE] = self.whole
         try:
-            await app(cycle.scope, cycle.receive, self.send)  # type: ignore[arg-type]
+            await app(scope, cycle.receive, self.send)  # type: ignore[arg-type]
         except Exception:
             logger.exception("a call failed outside of its door")
         finally:
@@ -54,6 +63,17 @@ class Answering:
             elif not cycle.response_started and not cycle.disconnected:
                 await cycle.send_500_response()
             cycle.on_response = _nothing
+            del scope[WHOLE]  # all that refers to itself would be left to the collector of garbage
+
+    def whole(self, status: int, body: bytes) -> bool:
+        """Write an answer of JSON in one piece; False when it has to go the long way."""
+        cycle = self._cycle
+        if cycle.response_started or self._held is not None or len(body) > _WHOLE_BYTES:
+            return False
+        if not cycle.keep_alive or cycle.scope["method"] == "HEAD":
+            return False
+        head = _json_head(status, tuple(cycle.default_headers))
+        return self._write(b"%b%d\r\n\r\n%b" % (head, len(body), body))
 
     async def send(self, message: Message) -> None:
         cycle, held = self._cycle, self._held
@@ -87,12 +107,18 @@ class Answering:
         return Held(start, STATUS_LINE[start["status"]] + lines + tail, length)
 
     def _write_whole(self, held: Held, message: Message) -> bool:
-        cycle, body = self._cycle, message.get("body", b"")
-        if cycle.disconnected or cycle.flow.write_paused or message.get("more_body") or len(body) != held.length:
+        body = message.get("body", b"")
+        if message.get("more_body") or len(body) != held.length:
+            return False
+        return self._write(held.head + body)
+
+    def _write(self, answer: bytes) -> bool:
+        cycle = self._cycle
+        if cycle.disconnected or cycle.flow.write_paused:
             return False
         cycle.response_started = cycle.response_complete = True
         cycle.waiting_for_100_continue = False
-        cycle.transport.write(held.head + body)
+        cycle.transport.write(answer)
         cycle.message_event.set()
         cycle.on_response()
         return True

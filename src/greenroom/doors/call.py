@@ -1,6 +1,6 @@
 """One call between the connection and the doors: its body is counted, its answer bears what all answers bear."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
@@ -22,6 +22,10 @@ BORNE: Headers = [
     (b"cache-control", b"no-store"),
 ]
 """What every answer bears, unless it says otherwise itself."""
+WHOLE = "greenroom.whole"
+"""Where in its scope a call finds what writes an answer of JSON in one piece, given its status and body; it says False
+when that cannot be, and then the answer is sent as ASGI has it. Not every server has it."""
+Whole = Callable[[int, bytes], bool]
 _NAMES = frozenset(name for name, _ in BORNE)
 _CLOSE = (b"connection", b"close")
 
@@ -43,9 +47,12 @@ class Call:
     Who has shown no credential does not keep its connection.
     """
 
-    __slots__ = ("_keep", "_left", "_limit", "_receive", "_send", "started", "status")
+    __slots__ = ("_keep", "_left", "_limit", "_receive", "_send", "_whole", "started", "status")
 
-    def __init__(self, receive: Receive, send: Send, limit: int, *, keep: bool) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int, *, keep: bool) -> None:
+        self._whole: Whole | None = scope.get(WHOLE)
+        if self._whole is not None:
+            scope[WHOLE] = self.whole
         self._receive = receive
         self._send = send
         self._left = self._limit = limit
@@ -66,6 +73,13 @@ class Call:
                     await refuse({"type": "http"}, self._send, no)
                 return {"type": "http.disconnect"}
         return message
+
+    def whole(self, status: int, body: bytes) -> bool:
+        """Answer in one piece, if that can be."""
+        if self._whole is None or self._left < 0 or not self._keep or not self._whole(status, body):
+            return False
+        self.started, self.status = True, status
+        return True
 
     async def send(self, message: Message) -> None:
         if self._left < 0:

@@ -49,6 +49,7 @@ class Connection(HttpToolsProtocol):
         """How much has come of a body after the answer."""
         self._timed: str | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._idle_since: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -95,6 +96,35 @@ class Connection(HttpToolsProtocol):
         self._awaits = "nothing"
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        """As uvicorn's, but for the time that a connection may be idle: its timer is not made anew for each request."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+            return
+        self._idle_since = self.loop.time()
+        if self.timeout_keep_alive_task is None:
+            self._time_idleness(self.timeout_keep_alive)
+
+    def _unset_keepalive_if_required(self) -> None:
+        self._idle_since = None
+
+    def _time_idleness(self, left_s: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(left_s, self.timeout_keep_alive_handler)
+
+    def timeout_keep_alive_handler(self) -> None:
+        self.timeout_keep_alive_task = None
+        if self._idle_since is None:
+            return
+        left_s = self._idle_since + self.timeout_keep_alive - self.loop.time()
+        if left_s > 0:
+            self._time_idleness(left_s)
+        else:
+            super().timeout_keep_alive_handler()
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         task = self.loop.create_task(Answering(cycle).run(app))
         self.tasks.add(task)
@@ -131,3 +161,6 @@ class Connection(HttpToolsProtocol):
         self._newcomers.leave(self)
         self._awaits = "nothing"
         self._time()
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
+            self.timeout_keep_alive_task = None

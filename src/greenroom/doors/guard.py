@@ -62,7 +62,7 @@ class Guard:
             logger.exception("the guard failed")
             await refuse(scope, send, _FAILED)
             return
-        call = Call(receive, send, limit, keep=principal is not None)
+        call = Call(scope, receive, send, limit, keep=principal is not None)
         if principal is None:
             await self._app(scope, call.receive, call.send)
         else:

@@ -42,8 +42,8 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints += chat.ENDPOINTS
     notifier = Notifier(hub, hub.settings.public_url.rstrip("/") or url_of(hub.settings, hub.settings.port))
     endpoints += [*notify.endpoints(notifier), *remote_input.endpoints()]
-    endpoints += rest.endpoints(hub, endpoints)
-    links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
+    links = Links(hub)
+    endpoints += rest.endpoints(hub, links, endpoints)
     sockets = [
         *sync.routes(hub),
         WebSocketRoute(node.PATH, node.NodeDoor(links)),
@@ -56,7 +56,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     servers = ToolServers(hub)
     mcp = LateMcpDoor(hub, servers)
     async with servers.run(), mcp.run(), assist.run(), notifier.run():
-        yield at_paths(PATHS, mcp, Routes(hub, endpoints, PageDoor(hub, beyond))), endpoints
+        yield Routes(hub, endpoints, at_paths(PATHS, mcp, PageDoor(hub, beyond))), endpoints
 
 
 def at_paths(paths: Collection[str], door: ASGIApp, beyond: ASGIApp) -> ASGIApp:

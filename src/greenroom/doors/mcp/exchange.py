@@ -8,6 +8,8 @@ import mcp_types as types
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
+from greenroom.doors.call import WHOLE, Whole
+
 SESSION_ID = b"mcp-session-id"
 JSON = b"application/json"
 EVENTS = b"text/event-stream"
@@ -159,6 +161,9 @@ class Exchange:
         if self.is_stream:
             await self.send_event(body)
             await self.end_stream()
+            return
+        whole: Whole | None = self.scope.get(WHOLE)
+        if whole is not None and body and not headers and whole(status, body):
             return
         kind = [(b"content-type", JSON)] if body else []
         length = (b"content-length", str(len(body)).encode())

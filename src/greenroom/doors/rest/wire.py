@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from greenroom.doors.call import WHOLE, Whole
 from greenroom.doors.errors import HttpRefused
 from greenroom.log.errors import Refused
 from greenroom.log.model import Done
@@ -107,7 +109,13 @@ class Json(Response):
 
     def __init__(self, body: bytes, status: int) -> None:
         self.status_code, self.body, self.background = status, body, None
+        self._body = body
         self.raw_headers = [(b"content-length", b"%d" % len(body)), (b"content-type", b"application/json")]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        whole: Whole | None = scope.get(WHOLE)
+        if whole is None or not whole(self.status_code, self._body):
+            await super().__call__(scope, receive, send)
 
 
 def json(value: Any, status: int = 200) -> Response:
