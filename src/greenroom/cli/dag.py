@@ -103,7 +103,11 @@ def run_follow(args: argparse.Namespace) -> int:
 def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
     """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was completed."""
     if shows:
-        run = follow(client, run_id)
+        try:
+            run = follow(client, run_id)
+        except KeyboardInterrupt:
+            say(f"\ngreenroom: the run goes on; `greenroom dag follow {run_id}` shows it again")
+            raise
     else:
         run = client.get("workflow-runs", run_id, "wait", for_s=1)
         while run["status"] not in ENDED:

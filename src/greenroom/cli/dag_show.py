@@ -70,14 +70,17 @@ def _draw(report: Json, drawn: int) -> int:
     run, steps = report["run"], [step for step in report["steps"] if "[" not in step["id"]]
     done = over_of(run)
     full = _BAR * done // max(1, run["steps"])
-    rows = [f"{line(run['workflow'])}  {run['status']}  {'█' * full}{'░' * (_BAR - full)}  {done}/{run['steps']}"]
-    shown = _most_telling(steps, max(3, height - 4))
+    bar = f"{'█' * full}{'░' * (_BAR - full)}"
+    rows = [f"{line(run['workflow'])}  {run['status']}  {bar}  {done}/{run['steps']}  {run['id']}"]
+    shown = _most_telling(steps, max(3, height - 6))
     name = max(8, *(min(_NAME, width(line(step["id"]))) for step in shown)) if shown else 8
     rows += [_step_line(step, name) for step in shown]
     if len(shown) < len(steps):
         rows.append(f"  … {len(steps) - len(shown)} more steps")
     if run.get("note"):
         rows.append(f"paused: {line(run['note'])}")
+    asks = [str(step["waits_for"]) for step in report["steps"] if str(step.get("waits_for") or "").startswith("ask ")]
+    rows += [f"needs a person: greenroom ask show {line(ask.removeprefix('ask '))}" for ask in asks[:2]]
     if drawn:
         print(f"\x1b[{drawn}F\x1b[J", end="")
     print("\n".join(cut(row, columns - 1) for row in rows), flush=True)
