@@ -18,6 +18,7 @@ class FarNode:
         self.stage = stage
         self.name = name
         self.id = str(joined.json()["node_id"])
+        self.pin = joined.json()["pin"]
         self.data = folder / name
         self.data.mkdir(parents=True)
         self.token_file = self.data / "node.token"
@@ -26,8 +27,10 @@ class FarNode:
         self.prefix = prefix
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, url: str) -> "FarNode":
-        command = [sys.executable, "-m", "greenroom", "node", "--join", url, "--token-file", str(self.token_file)]
+    def start(self, *urls: str) -> "FarNode":
+        command = [sys.executable, "-m", "greenroom", "node", "--token-file", str(self.token_file)]
+        for url in urls:
+            command += ["--join", url]
         inherited = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
         with (self.data / "node.log").open("ab") as log:
             self.process = subprocess.Popen(

@@ -58,6 +58,7 @@ def test_a_pulled_cable_interrupts_nothing_and_loses_nothing(stage: Stage, tmp_p
     node = FarNode(stage, tmp_path, "far", "--insecure", prefix=["ip", "netns", "exec", SPACE]).start(stage.hub.url)
     try:
         node.wait_for("connected")
+        assert stage.api.get("/api/nodes").json()[0]["insecure"] is True  # NF-08: the page warns of it
         said = [f"w{number}" for number in range(40)]
         run_id = stage.start("\n".join(f"SAY {word}\nSLEEP 0.5" for word in said))
         stage.until(lambda: stage.run(run_id).get("items", 0) > 3, "the agent to be at work")

@@ -89,6 +89,26 @@ def test_runs_go_round_a_drained_node(stage: Stage, join: Join) -> None:
     assert stage.done("SAY x")["node_id"] != node.id
 
 
+def test_a_profile_is_looked_at_where_it_would_run(stage: Stage, join: Join) -> None:
+    stage.done("SAY the local node is there")
+    node = join("looker")
+    (node.data / "only-there").mkdir()
+    stage.profile("choosy", directory="~/only-there")
+
+    def found() -> dict[str, list[str]]:
+        checked = stage.api.get("/api/profile-check", params={"name": "choosy"}).json()["profiles"][0]
+        return {one["node"]: one["problems"] for one in checked["nodes"] if one["node"] in ("local", "looker")}
+
+    assert found()["looker"] == []
+    (problem,) = found()["local"]
+    assert problem.startswith("directory: ")
+    stage.profile("choosy", driver="pty", command=["no-such-program"], pass_env=["NO_SUCH"], labels=["looker"])
+    assert [one.partition(":")[0] for one in found()["looker"]] == ["command", "pass_env"]
+    node.stop()
+    node.wait_for("unreachable")
+    assert found()["looker"] == ["the node is unreachable"]
+
+
 def test_an_interrupted_run_is_not_resumed_at_a_drained_node(stage: Stage, join: Join) -> None:
     node = join("resumer")
     run_id = at_work(stage, node)

@@ -1,12 +1,14 @@
 """Two hubs that share a database are one room: what one takes, the other has."""
 
 import asyncio
+from pathlib import Path
 
 import httpx
 import pytest
 
 from greenroom.testing.hub_process import HubProcess, eventually
 from greenroom.testing.people import open_thread, read_all
+from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +47,7 @@ async def test_a_run_asked_for_at_one_hub_runs_on_the_node_of_the_other(two_hubs
     with Stage(a) as here, operator_of(b) as there:
         here.until(lambda: _connected(there) == 2, "both nodes are there")
         held = {n.get("hub"): n["name"] for n in there.get("/api/nodes").json()}
-        node = held[(b.data / "hub.id").read_text().strip()]
+        node = held[_instance(b)]
         assert here.done("SAY hello from the other side", node=node)["output"] == "hello from the other side"
 
 
@@ -59,6 +61,32 @@ async def test_the_other_hub_goes_on_when_the_one_that_leads_is_killed(two_hubs:
         eventually(lambda: "unreachable" in [n.get("state") for n in there.get("/api/nodes").json()], 20)
     a.start()
     assert [m["content"] for m in await read_all(a.url, a.token, thread_id)] == ["still here"]
+
+
+async def test_a_node_goes_to_the_other_hub_when_its_own_is_gone(two_hubs: Both, tmp_path: Path) -> None:
+    a, b = two_hubs
+    with Stage(a) as here, Stage(b) as there:
+        node = FarNode(here, tmp_path, "far", "--label", "far").start(a.url, b.url)
+        try:
+            node.wait_for("connected", 60)
+            run_id = here.start("SAY begun\nSLEEP 3\nSAY ended", node="far")
+            here.until(lambda: here.run(run_id)["status"] == "running", "the agent to be at work")
+            before = _hub_of(here, "far")
+            a.kill()
+            node.stage = there
+            there.until(lambda: node.state == "connected" and _hub_of(there, "far") != before, "the node to move")
+            assert there.end(run_id)["output"].split() == ["begun", "ended"]
+            assert there.done("SAY here now", node="far")["output"] == "here now"
+        finally:
+            node.stop()
+
+
+def _hub_of(there: Stage, name: str) -> str:
+    return next(str(n.get("hub")) for n in there.api.get("/api/nodes").json() if n["name"] == name)
+
+
+def _instance(hub: HubProcess) -> str:
+    return (hub.data / "hub.id").read_text().strip()
 
 
 def _connected(there: httpx.Client) -> int:

@@ -1,6 +1,8 @@
 """How commands talk to the hub: plain HTTP with what Python brings, found through the data directory or by --url."""
 
 import argparse
+import contextlib
+import ipaddress
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +29,9 @@ def add_options(parser: argparse.ArgumentParser, *, answers: bool = True) -> Non
     )
     parser.add_argument("--token", help="credential (default: $GREENROOM_TOKEN, else the operator's of that hub)")
     parser.add_argument("--token-file", help="file that holds the credential; unlike --token it is in no process list")
+    parser.add_argument(
+        "--insecure", action="store_true", help="call http:// beyond this machine, where everybody between can read it"
+    )
     if answers:
         add_json_option(parser)
 
@@ -50,11 +55,35 @@ def find_hub(args: argparse.Namespace) -> tuple[str, str]:
     token = args.token or _token_in(args.token_file) or given_token
     if token is None and url.rstrip("/") == own_url:  # the operator's token goes to its own hub and nowhere else
         token = _token_in(data / OPERATOR_TOKEN)
+    if url.rstrip("/") != own_url:
+        need_safe(url, args.insecure)
     if token is None:
         raise Refused(
             "token_missing", f"A credential for {url} is missing: give --token-file, or set $GREENROOM_TOKEN."
         )
     return url.rstrip("/"), token
+
+
+def need_safe(url: str, is_insecure_meant: bool) -> bool:
+    """Refuse an address over which a credential would go through a network in the clear, unless that is meant.
+
+    Returns whether it would.
+    """
+    found = urlsplit(url)
+    if found.scheme not in ("http", "https") or not found.hostname:
+        raise Refused("bad_url", f"{url!r} is no address of a hub: write https://hub.example:39765, for example.")
+    if found.scheme == "https" or found.hostname == "localhost":
+        return False
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(found.hostname).is_loopback:
+            return False
+    if not is_insecure_meant:
+        raise Refused(
+            "insecure_url",
+            f"{url} is not encrypted: give the hub a certificate, or tunnel it to this machine. If the network is"
+            " yours alone, say --insecure.",
+        )
+    return True
 
 
 def get_own_url(data: Path) -> str | None:
@@ -84,8 +113,6 @@ class Client:
         self.is_agent = token.startswith("gr_agent_")
         self.token = token
         self._base = urlsplit(url)
-        if self._base.scheme not in ("http", "https") or not self._base.hostname:
-            raise Refused("bad_url", f"{url!r} is no address of a hub: write http://127.0.0.1:39765, for example.")
 
     def get(self, *path: str, timeout_s: float = _TIMEOUT_S, **query: object) -> Any:
         """The answer to a GET; parts of the path are taken literally, queries that are None are left out."""

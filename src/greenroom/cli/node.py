@@ -2,19 +2,17 @@
 
 import argparse
 import asyncio
-import contextlib
 import fcntl
-import ipaddress
 import logging
 import os
 import signal
 import socket
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from greenroom import settings
 from greenroom.cli import nodes
+from greenroom.cli.client import need_safe
 from greenroom.log.errors import Refused
 
 
@@ -26,7 +24,19 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom node --join https://hub.example:39765 --token-file node.token --label gpu",
     )
     parser.add_argument("--data", help="data directory (default: $GREENROOM_DATA, else ~/.greenroom)")
-    parser.add_argument("--join", metavar="URL", help="the hub to hold agents for")
+    parser.add_argument(
+        "--join",
+        metavar="URL",
+        action="append",
+        help="the hub to hold agents for; of several that share a log, each once: when one is gone the next is dialled",
+    )
+    parser.add_argument(
+        "--pin",
+        metavar="SHA256",
+        action="append",
+        default=[],
+        help="the only certificate that the hub may show, by its digest: see `greenroom node add` (repeatable)",
+    )
     parser.add_argument("--token-file", help="the node's credential: see `greenroom node add`")
     parser.add_argument("--label", action="append", default=[], help="a label that profiles can ask for (repeatable)")
     parser.add_argument("--capacity", type=int, default=16, help="how many runs at once (default: 16)")
@@ -57,18 +67,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _hold(args: argparse.Namespace, folder: Path) -> None:
-    from greenroom.node.program import NodeProgram, local_address, read_token
+    from greenroom.node.addresses import Hubs, local_address
+    from greenroom.node.program import NodeProgram
     from greenroom.runtimes.drivers import DRIVERS
 
     if args.local:
         address = local_address(folder.parent / "hub.json", folder / "token")
     elif args.join and args.token_file:
-        _need_safe(args.join, args.insecure)
-        token_file = Path(args.token_file)
-
-        def address() -> tuple[str, str]:
-            return args.join.rstrip("/"), read_token(token_file)
-
+        exposed = [url for url in args.join if need_safe(url, args.insecure)]
+        for url in exposed:
+            logging.getLogger(__name__).warning("the connection to %s is not encrypted (--insecure)", url)
+        address = Hubs(args.join, Path(args.token_file), args.pin, exposed)
     else:
         raise Refused("bad_use", "Say which hub: --join URL --token-file FILE.")
     labels = [*args.label, socket.gethostname()]
@@ -82,22 +91,3 @@ async def _hold(args: argparse.Namespace, folder: Path) -> None:
             raise Refused("node_removed", "This node was removed from its hub: let it in anew by `greenroom node add`.")
     except asyncio.CancelledError:
         logging.getLogger(__name__).info("stopped")
-
-
-def _need_safe(url: str, is_insecure_meant: bool) -> None:
-    """A node's credential and all that agents say go over this connection."""
-    found = urlsplit(url)
-    if found.scheme not in ("http", "https") or not found.hostname:
-        raise Refused("bad_url", f"{url!r} is no address of a hub: write https://hub.example:39765, for example.")
-    if found.scheme == "https" or found.hostname == "localhost":
-        return
-    with contextlib.suppress(ValueError):
-        if ipaddress.ip_address(found.hostname).is_loopback:
-            return
-    if not is_insecure_meant:
-        raise Refused(
-            "insecure_join",
-            f"{url} is not encrypted: put a proxy with a certificate before the hub and join https://, or tunnel it to"
-            " this machine. If the network is yours alone, say --insecure.",
-        )
-    logging.getLogger(__name__).warning("the connection to %s is not encrypted (--insecure)", url)

@@ -74,6 +74,9 @@ def run_add(args: argparse.Namespace) -> int:
     else:
         say(f"This is the token of {line(made['name'])}; it is shown this once:")
         print(made["token"])
+    if not args.json:
+        pin = f" --pin {made['pin']}" if made["pin"] else ""
+        say(f"There: greenroom node --join HUB --token-file FILE{line(pin)}")
     return 0
 
 

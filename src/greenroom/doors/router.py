@@ -42,8 +42,8 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints += chat.ENDPOINTS
     notifier = Notifier(hub, hub.settings.public_url.rstrip("/") or url_of(hub.settings, hub.settings.port))
     endpoints += [*notify.endpoints(notifier), *remote_input.endpoints()]
-    endpoints += rest.endpoints(hub, endpoints)
-    links = Links(hub, f"{url_of(hub.settings, hub.settings.port)}/mcp")
+    links = Links(hub)
+    endpoints += rest.endpoints(hub, links, endpoints)
     sockets = [
         *sync.routes(hub),
         WebSocketRoute(node.PATH, node.NodeDoor(links)),

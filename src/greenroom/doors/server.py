@@ -37,7 +37,7 @@ def bind(settings: Settings) -> socket.socket:
     except socket.gaierror as error:
         raise BadSettings(f"The host {settings.host!r} cannot be found: {error}") from error
     family, _, _, _, address = found[0]
-    local = ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
+    local = _is_loopback(str(address[0]))
     if not local and settings.allow_anonymous_local:
         raise BadSettings("allow_anonymous_local works on loopback only: leave it out, or listen on 127.0.0.1.")
     if not local and not settings.tls_cert and not settings.allow_plaintext:
@@ -61,6 +61,18 @@ def bind(settings: Settings) -> socket.socket:
             listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
     listener.listen(2048)
     return listener
+
+
+def _is_loopback(address: str) -> bool:
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+
+
+def is_exposed(settings: Settings) -> bool:
+    """Whether the hub may be called over a network in the clear, as its operator has allowed."""
+    if settings.tls_cert or not settings.allow_plaintext:
+        return False
+    found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+    return not _is_loopback(str(found[0][4][0]))
 
 
 def _need_tls_files(settings: Settings) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-LINK_VERSION = 1
+LINK_VERSION = 2
 LEASE_S = 15
 NOT_WELCOME = 4400
 """The code with which the hub closes a connection that it does not take; the reason is a sentence for a person."""
@@ -24,6 +24,8 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello", tag_field="o
     drivers: dict[Name, Name]
     live: list[str]
     newest: Count
+    insecure: bool = False
+    """The connection goes over a network in the clear, which the node was told to put up with."""
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field="op"):
@@ -49,6 +51,13 @@ class Live(msgspec.Struct, frozen=True, kw_only=True, tag="live", tag_field="op"
     data: Any = None
 
 
+class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked", tag_field="op"):
+    """What stands in the way of a profile on this machine: the answer to Look."""
+
+    id: str
+    problems: list[str]
+
+
 class Ping(msgspec.Struct, frozen=True, kw_only=True, tag="ping", tag_field="op"):
     """The node is there: renews its lease."""
 
@@ -60,7 +69,6 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, tag="welcome", tag_fiel
     epoch: int
     taken: int
     lease_s: int
-    mcp_url: str
 
 
 class Ack(msgspec.Struct, frozen=True, kw_only=True, tag="ack", tag_field="op"):
@@ -99,6 +107,13 @@ class Typed(msgspec.Struct, frozen=True, kw_only=True, tag="typed", tag_field="o
     columns: int = 0
 
 
+class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look", tag_field="op"):
+    """See whether a profile could be started there, without starting anything."""
+
+    id: str
+    definition: dict[str, Any]
+
+
 class Stopping(msgspec.Struct, frozen=True, kw_only=True, tag="stopping", tag_field="op"):
     """The hub stops and will be back; a local node that holds no agent may go too."""
 
@@ -107,8 +122,8 @@ class Pong(msgspec.Struct, frozen=True, kw_only=True, tag="pong", tag_field="op"
     """The hub is there."""
 
 
-FromNode = Hello | Item | Taken | Live | Ping
-FromHub = Welcome | Ack | Ordered | Watch | Typed | Stopping | Pong
+FromNode = Hello | Item | Taken | Live | Looked | Ping
+FromHub = Welcome | Ack | Ordered | Watch | Typed | Look | Stopping | Pong
 encode = msgspec.json.Encoder().encode
 decode_from_node = msgspec.json.Decoder(FromNode).decode
 decode_from_hub = msgspec.json.Decoder(FromHub).decode

@@ -2,12 +2,17 @@
 
 import asyncio
 
+import msgspec
 from starlette.types import Send
 
 from greenroom.gateway import frames
+from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.profiles import Definition
 
 _OUTGOING = 4096
+_LOOK_S = 10.0
+_MOST_PROBLEMS = 20
 
 
 class Link:
@@ -24,6 +29,7 @@ class Link:
         self.is_caught_up = asyncio.Event()
         self.is_over = asyncio.Event()
         self._send = send
+        self._looks: dict[str, asyncio.Future[list[str]]] = {}
         self._outgoing: asyncio.Queue[frames.FromHub] = asyncio.Queue(_OUTGOING)
         self.took(taken)
 
@@ -31,6 +37,26 @@ class Link:
         """Once all that the node had kept is in the log, it can be seen which runs it has lost."""
         if number >= self.newest:
             self.is_caught_up.set()
+
+    async def look(self, definition: Definition) -> list[str]:
+        """Have the node see what stands in the way of a profile there."""
+        wish = frames.Look(id=new_id("look"), definition=msgspec.to_builtins(definition))
+        found: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
+        self._looks[wish.id] = found
+        self.say(wish)
+        try:
+            async with asyncio.timeout(_LOOK_S):
+                return await found
+        except TimeoutError:
+            return [f"the node did not answer within {_LOOK_S:.0f} s"]
+        finally:
+            del self._looks[wish.id]
+
+    def looked(self, frame: frames.Looked) -> None:
+        """The node's answer; one that nobody waits for any more is passed over."""
+        waiting = self._looks.get(frame.id)
+        if waiting is not None and not waiting.done():
+            waiting.set_result([problem[:500] for problem in frame.problems[:_MOST_PROBLEMS]])
 
     def say(self, frame: frames.FromHub) -> None:
         """Send a frame soon. A node that does not read is cut off, and resumes."""

@@ -18,6 +18,7 @@ from greenroom.log.model import Commit
 from greenroom.nouns.access.model import HUB, RIGHTS, CreateCredential, Principal
 from greenroom.nouns.access.tokens import Token, new_token
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.agents.profiles import Definition
 from greenroom.nouns.nodes.model import (
     NODES,
     ORDERS,
@@ -42,9 +43,8 @@ LiveListener = Callable[[str, str, Any], None]
 class Links:
     """All nodes that are connected."""
 
-    def __init__(self, hub: Hub, mcp_url: str) -> None:
+    def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._mcp_url = mcp_url
         self._links: dict[str, Link] = {}
         self._listeners: dict[str, list[LiveListener]] = {}
         self._placing: asyncio.Task[None] | None = None
@@ -82,6 +82,7 @@ class Links:
                 capacity=hello.capacity,
                 drivers=hello.drivers,
                 hub=self._hub.instance,
+                insecure=hello.insecure,
             )
         )
         node = self._hub.rows.get(NODES, node_id)
@@ -90,9 +91,7 @@ class Links:
         if (older := self._links.get(node_id)) is not None:
             older.is_over.set()
         self._links[node_id] = link
-        link.say(
-            frames.Welcome(node=node_id, epoch=link.epoch, taken=taken, lease_s=frames.LEASE_S, mcp_url=self._mcp_url)
-        )
+        link.say(frames.Welcome(node=node_id, epoch=link.epoch, taken=taken, lease_s=frames.LEASE_S))
         return link
 
     async def _serve(self, link: Link, receive: Receive) -> None:
@@ -126,6 +125,8 @@ class Links:
                         tasks.create_task(self._taken(link, frame, taking))
                     case frames.Live():
                         self._show(link, frame)
+                    case frames.Looked():
+                        link.looked(frame)
                     case frames.Ping():
                         link.say(frames.Pong())
                     case frames.Hello():
@@ -260,6 +261,11 @@ class Links:
         """Send a frame to the node that holds an agent; False if it is not connected."""
         agent = self._hub.rows.get(AGENTS, agent_id)
         return agent is not None and agent.node_id is not None and self.say(agent.node_id, frame)
+
+    async def look(self, node_id: str, definition: Definition) -> list[str] | None:
+        """What a node finds in the way of a profile; None if it is not connected to this hub."""
+        link = self._links.get(node_id)
+        return None if link is None else await link.look(definition)
 
     def say(self, node_id: str, frame: frames.FromHub) -> bool:
         """Send a frame to a node if it is connected."""

@@ -1,9 +1,7 @@
-"""Profiles from agents/*.toml, from config/available-agents.json in both its shapes, and whether they would start."""
+"""Profiles from agents/*.toml, and from config/available-agents.json in both its shapes."""
 
 import asyncio
 import logging
-import os
-import shutil
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +10,6 @@ import msgspec
 
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
-from greenroom.log.model import Rows
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.profiles import (
     Definition,
@@ -24,7 +21,6 @@ from greenroom.nouns.agents.profiles import (
     problems,
     read_definition,
 )
-from greenroom.nouns.nodes.model import NODES, Node
 
 logger = logging.getLogger(__name__)
 FOLDER = "agents"
@@ -169,77 +165,3 @@ async def watch_profiles(hub: Hub, shipped: dict[str, Definition]) -> None:
         except (OSError, Unavailable) as error:
             logger.warning("the files of profiles cannot be looked at now: %s", error)
         await asyncio.sleep(_LOOK_S)
-
-
-class NodeHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """One node that has the driver: its version there, and what stands in the way."""
-
-    node: str
-    state: str
-    version: str
-    problems: list[str] = []
-
-
-class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a profile. `ok` when some node could start it now."""
-
-    name: str
-    driver: str
-    source: str
-    enabled: bool
-    ok: bool
-    problems: list[str]
-    nodes: list[NodeHealth]
-
-
-def health_of(rows: Rows, profile: Profile) -> Health:
-    """Look at a profile on every node that could run it."""
-    definition = profile.definition
-    wrong = problems(profile.name, definition)
-    if not definition.enabled:
-        wrong.append("enabled: it is switched off; write enabled = true")
-    every = rows.find(NODES, order="_key")
-    pinned = [node for node in every if definition.node in (None, node.id, node.name)]
-    if not pinned:
-        wrong.append(f"node: there is no node '{definition.node}'; see `greenroom node list`")
-    labelled = [node for node in pinned if set(definition.labels) <= set(node.labels)]
-    if pinned and not labelled:
-        wrong.append(f"labels: no node has all of {', '.join(definition.labels)}")
-    having = [node for node in labelled if definition.driver in node.drivers]
-    if labelled and not having:
-        known = sorted({name for node in labelled for name in node.drivers})
-        wrong.append(f"driver: no node has '{definition.driver}' (found: {', '.join(known) or 'none'}); install it")
-    nodes = [_on(node, definition) for node in having]
-    ok = not wrong and any(not node.problems for node in nodes)
-    return Health(
-        name=profile.name,
-        driver=definition.driver,
-        source=profile.source,
-        enabled=definition.enabled,
-        ok=ok,
-        problems=wrong,
-        nodes=nodes,
-    )
-
-
-def _on(node: Node, definition: Definition) -> NodeHealth:
-    """What stands in the way on one node. Only the hub's own machine is looked at; others tell when they start it."""
-    wrong = [] if node.state == "connected" else [f"the node is {node.state}"]
-    if node.draining:
-        wrong.append(f"the node takes no agents now: `greenroom node undrain {node.name}`")
-    if node.local:
-        if definition.directory and not Path(definition.directory).expanduser().is_dir():
-            wrong.append(f"directory: {definition.directory} is not there; make it, or name another")
-        if definition.command and not _is_there(definition):
-            wrong.append(f"command: {definition.command[0]} is not installed, or not on PATH")
-        missing = [name for name in definition.pass_env if name not in os.environ]
-        if missing:
-            wrong.append(f"pass_env: {', '.join(missing)} is not set where the hub runs")
-    return NodeHealth(node=node.name, state=node.state, version=node.drivers[definition.driver], problems=wrong)
-
-
-def _is_there(definition: Definition) -> bool:
-    """A name is looked for on PATH only; a path must be whole, for the working directory is never searched."""
-    program = definition.command[0]
-    path = definition.env.get("PATH", os.environ.get("PATH"))
-    return shutil.which(program, path=path) is not None and ("/" not in program or Path(program).is_absolute())

@@ -5,15 +5,15 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
+import msgspec
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from greenroom.gateway import frames
+from greenroom.node.addresses import Address, Where, tls_of
 from greenroom.node.outbox import Outbox
 
 logger = logging.getLogger(__name__)
-Address = Callable[[], tuple[str, str]]
-"""Where the hub is now (its base url) and the node's credential."""
 _WINDOW = 512
 _BATCH = 64
 _LIVE = 512
@@ -26,6 +26,13 @@ class NotWelcome(Exception):
 
 class Dismissed(NotWelcome):
     """The hub has ended this node's credential while it was connected: it is a node no more."""
+
+
+class Dial(connect):
+    """A connection to the one place that was named: whoever sends us elsewhere would get the node's credential."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
 
 
 class HubLink:
@@ -44,6 +51,8 @@ class HubLink:
         self._hello = hello
         self._welcomed = welcomed
         self._heard = heard
+        self.url = ""
+        """The hub that was dialled last."""
         self._link: ClientConnection | None = None
         self._lease_s = frames.LEASE_S
         self._words: deque[frames.FromNode] = deque()
@@ -55,14 +64,20 @@ class HubLink:
 
     async def hold(self) -> None:
         """Dial, and serve the connection until it is lost, which is raised as an OSError or as NotWelcome."""
-        url, token = self._address()
-        headers = {"Authorization": f"Bearer {token}"}
-        target = url.replace("http", "ws", 1) + "/node"
+        where = self._address()
+        self.url = where.url
+        headers = {"Authorization": f"Bearer {where.token}"}
+        target = where.url.replace("http", "ws", 1) + "/node"
         try:
-            async with connect(
-                target, additional_headers=headers, max_size=_FRAME_BYTES, ping_interval=None, proxy=None
+            async with Dial(
+                target,
+                additional_headers=headers,
+                max_size=_FRAME_BYTES,
+                ping_interval=None,
+                proxy=None,
+                ssl=tls_of(where),
             ) as link:
-                sent = await self._greet(link)
+                sent = await self._greet(link, where)
                 self._link = link
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(self._write(link, sent))
@@ -75,9 +90,10 @@ class HubLink:
         finally:
             self._link = None
 
-    async def _greet(self, link: ClientConnection) -> int:
+    async def _greet(self, link: ClientConnection, where: Where) -> int:
         self._words.clear()
-        await link.send(frames.encode(self._hello()).decode())
+        hello = msgspec.structs.replace(self._hello(), insecure=where.insecure)
+        await link.send(frames.encode(hello).decode())
         async with asyncio.timeout(frames.LEASE_S):
             welcome = frames.decode_from_hub(await link.recv())
         if not isinstance(welcome, frames.Welcome):
@@ -122,7 +138,7 @@ class HubLink:
         """There is something new in the outbox."""
         self._something.set()
 
-    def say(self, frame: frames.Taken) -> None:
+    def say(self, frame: frames.Taken | frames.Looked) -> None:
         """Send a small frame soon, if the hub is there; what it tells is told again after a new connection."""
         if self._link is not None:
             self._words.append(frame)

@@ -14,12 +14,15 @@ import msgspec
 
 from greenroom.gateway import frames
 from greenroom.log.ids import new_id
+from greenroom.node.addresses import Address
 from greenroom.node.agents import HeldAgent
-from greenroom.node.link import Address, Dismissed, HubLink, NotWelcome
+from greenroom.node.link import Dismissed, HubLink, NotWelcome
+from greenroom.node.looking import find_obstacles
 from greenroom.node.outbox import Outbox
 from greenroom.node.processes import reap
 from greenroom.node.terminals import Pace
 from greenroom.node.trees import become_subreaper, end_tree, family
+from greenroom.nouns.agents.profiles import Definition
 from greenroom.runtimes.contract import Driver
 
 logger = logging.getLogger(__name__)
@@ -54,6 +57,8 @@ class NodeProgram:
         self.is_dismissed = False
         self._running: asyncio.Task[Any] | None = None
         self._attempt = 0
+        self._complaint = ""
+        """Why the hub was not there last, which is told once."""
         self._alone_since = time.monotonic()
 
     async def run(self) -> None:
@@ -93,8 +98,9 @@ class NodeProgram:
             said = f"the hub cannot be reached: {error}"
         for agent_id in tuple(self._watched):
             self._watch(agent_id, on=False)
-        if self._attempt in (0, len(_RETRY_S)):
+        if self._attempt == 0 or said != self._complaint:
             logger.warning("%s", said)
+        self._complaint = said
         self._alone_since = time.monotonic() if self._attempt == 0 else self._alone_since
         await asyncio.sleep(_RETRY_S[min(self._attempt, len(_RETRY_S) - 1)] * random.uniform(0.5, 1.0))  # noqa: S311
         self._attempt += 1
@@ -140,7 +146,7 @@ class NodeProgram:
         )
 
     def _welcomed(self, welcome: frames.Welcome) -> None:
-        self._mcp_url = welcome.mcp_url
+        self._mcp_url = f"{self._link.url}/mcp"  # agents reach the hub as this node does
         self._is_unneeded = False
         self._attempt = 0
 
@@ -155,10 +161,20 @@ class NodeProgram:
             case frames.Typed():
                 if frame.agent in self._agents:
                     self._agents[frame.agent].seat.typed(frame)
+            case frames.Look():
+                self._do(self._look_at(frame))
             case frames.Stopping():
                 self._is_unneeded = True
             case _:
                 pass
+
+    async def _look_at(self, wish: frames.Look) -> None:
+        try:
+            definition = msgspec.convert(wish.definition, Definition)
+            found = await asyncio.to_thread(find_obstacles, definition, dict(os.environ))
+        except (msgspec.ValidationError, OSError, ValueError, RuntimeError) as error:
+            found = [f"it cannot be looked at: {error}"]
+        self._link.say(frames.Looked(id=wish.id, problems=found))
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -240,18 +256,3 @@ class NodeProgram:
                 self._outbox.forget_orders()
                 forgotten = now
             await asyncio.sleep(_LOOK_S)
-
-
-def read_token(path: Path) -> str:
-    """A credential from its file."""
-    return path.read_text().strip()
-
-
-def local_address(hub_file: Path, token_file: Path) -> Address:
-    """Where the hub of this machine is just now: it may have another port after a restart."""
-
-    def address() -> tuple[str, str]:
-        found = msgspec.json.decode(hub_file.read_bytes())
-        return str(found["url"]), read_token(token_file)
-
-    return address

@@ -8,6 +8,11 @@ _PATH = "/usr/bin:/usr/local/bin:/bin"
 """Where it is looked for: not on a PATH that somebody may have changed."""
 
 
+def is_installed() -> bool:
+    """Whether this machine has what a sandbox needs."""
+    return shutil.which("bwrap", path=_PATH) is not None
+
+
 class Sandbox:
     """Bubblewrap around every program of one agent. It is never left out: where it is missing the run is refused."""
 

@@ -13,6 +13,7 @@ export const me = reactive<Me & { known: boolean }>({
   room: null,
   version: '',
   now: 0,
+  insecure: false,
   known: false,
 })
 /** How far the hub's clock is ahead of ours, in milliseconds. */

@@ -29,10 +29,11 @@ from greenroom.doors.rest import (
     workflow_files,
     workflows,
 )
+from greenroom.gateway.links import Links
 from greenroom.hub import Hub
 
 
-def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
+def endpoints(hub: Hub, links: Links, others: Sequence[Endpoint]) -> list[Endpoint]:
     """The endpoints of this door. `others` is the list of all doors' endpoints, to be described too."""
     return [
         *page.ENDPOINTS,
@@ -45,7 +46,7 @@ def endpoints(hub: Hub, others: Sequence[Endpoint]) -> list[Endpoint]:
         *agents.ENDPOINTS,
         *templates.ENDPOINTS,
         *uploads.endpoints(hub),
-        *profiles.ENDPOINTS,
+        *profiles.endpoints(links),
         *nodes.ENDPOINTS,
         *runs.ENDPOINTS,
         *asks.endpoints(hub),

@@ -1,5 +1,9 @@
 """Nodes over REST: which there are, letting one in, taking one out of use, and putting one out."""
 
+import hashlib
+import ssl
+from pathlib import Path
+
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -27,6 +31,8 @@ class JoinedNode(msgspec.Struct):
     node_id: str
     name: str
     token: str
+    pin: str | None
+    """The digest of this hub's certificate, for the node to recognise it by; None where the hub has none itself."""
 
 
 async def join_node(hub: Hub, by: Principal, request: Request) -> Response:
@@ -36,7 +42,15 @@ async def join_node(hub: Hub, by: Principal, request: Request) -> Response:
     await hub.log.do(
         JoinNode(by=by, node_id=node_id, name=body.name, credential_id=token.credential_id, digest=token.digest)
     )
-    return json(JoinedNode(node_id, body.name, token.text), 201)
+    return json(JoinedNode(node_id, body.name, token.text, _pin(hub)), 201)
+
+
+def _pin(hub: Hub) -> str | None:
+    if hub.settings.tls_cert is None:
+        return None
+    text = Path(hub.settings.tls_cert).read_text()
+    first = text[text.index(ssl.PEM_HEADER) : text.index(ssl.PEM_FOOTER) + len(ssl.PEM_FOOTER)]
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()
 
 
 async def drain_node(hub: Hub, by: Principal, request: Request) -> Response:

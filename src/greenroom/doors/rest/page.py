@@ -9,6 +9,7 @@ from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.page import front
 from greenroom.doors.rest.wire import json
 from greenroom.doors.room_login import enter_room
+from greenroom.doors.server import is_exposed
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
 
@@ -42,10 +43,13 @@ class Me(msgspec.Struct):
     """The hub's clock, in milliseconds."""
     room: str | None
     """The room whose people the caller is one of."""
+    insecure: bool
+    """The hub may be called over a network in the clear: everybody there can read what goes by, credentials too."""
 
 
 async def show_me(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(Me(by.id, by.kind, by.name, sorted(by.rights), __version__, hub.log.clock.now(), by.room))
+    insecure = is_exposed(hub.settings)
+    return json(Me(by.id, by.kind, by.name, sorted(by.rights), __version__, hub.log.clock.now(), by.room, insecure))
 
 
 ENDPOINTS = [

@@ -1,5 +1,6 @@
 """Profiles, and who can be invited from them or let go, over REST."""
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -9,7 +10,9 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import body_of, json, query_of
-from greenroom.gateway.profile_files import Health, WrongFile, health_of, read_files
+from greenroom.gateway.health import Health, health_of
+from greenroom.gateway.links import Links
+from greenroom.gateway.profile_files import WrongFile, read_files
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
@@ -176,11 +179,18 @@ class Checked(msgspec.Struct):
     wrong_files: list[WrongFile]
 
 
-async def check_profiles(hub: Hub, by: Principal, request: Request) -> Response:
-    name = query_of(request, CheckOf).name
-    chosen = find_profiles(hub.rows) if name is None else [need_profile(hub.rows, name)]
-    wrong = [one for one in read_files(hub.data).wrong if name in (None, one.name)]
-    return json(Checked([health_of(hub.rows, profile) for profile in chosen], wrong))
+class ProfileCheck:
+    """Asks nodes."""
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+
+    async def check(self, hub: Hub, by: Principal, request: Request) -> Response:
+        name = query_of(request, CheckOf).name
+        chosen = find_profiles(hub.rows) if name is None else [need_profile(hub.rows, name)]
+        wrong = [one for one in read_files(hub.data).wrong if name in (None, one.name)]
+        found = await asyncio.gather(*(health_of(hub.rows, self._links, profile) for profile in chosen))
+        return json(Checked(found, wrong))
 
 
 _ONE = "/api/profiles/{name}"
@@ -197,16 +207,22 @@ ENDPOINTS = [
     Endpoint(
         "POST", "/api/profiles", "operate", import_profiles, "Import a bundle of profiles", body=Bundle, answer=Imported
     ),
-    Endpoint(
-        "GET",
-        "/api/profile-check",
-        "operate",
-        check_profiles,
-        "Whether profiles could start an agent, without starting one",
-        query=CheckOf,
-        answer=Checked,
-    ),
     Endpoint("GET", _ONE, "operate", show_profile, "One profile", answer=Profile),
     Endpoint("PUT", _ONE, "operate", put_profile, "Make or replace a profile", body=Definition, answer=Profile),
     Endpoint("DELETE", _ONE, "operate", delete_profile, "Remove a profile", status=204),
 ]
+
+
+def endpoints(links: Links) -> list[Endpoint]:
+    return [
+        *ENDPOINTS,
+        Endpoint(
+            "GET",
+            "/api/profile-check",
+            "operate",
+            ProfileCheck(links).check,
+            "Whether profiles could start an agent, on each node that could run them, without starting one",
+            query=CheckOf,
+            answer=Checked,
+        ),
+    ]

@@ -66,6 +66,7 @@ def connect_node(rows: Rows, command: ConnectNode, context: Context) -> list[Eve
             capacity=command.capacity,
             drivers=command.drivers,
             hub=command.hub,
+            insecure=command.insecure,
         )
     ]
 

@@ -28,6 +28,8 @@ class Node(Row, frozen=True, kw_only=True):
     """The hub that it is connected to, where several share a log."""
     draining: bool = False
     """It keeps the agents that it holds and takes no others."""
+    insecure: bool = False
+    """Its connection goes over a network in the clear: who is between can read it, and act as this node."""
     changed_at: int = 0
 
 
@@ -66,6 +68,7 @@ class ConnectNode(Command, frozen=True, kw_only=True):
     capacity: int
     drivers: dict[str, str]
     hub: str = ""
+    insecure: bool = False
 
 
 class DrainNode(Command, frozen=True, kw_only=True):
@@ -114,6 +117,7 @@ class NodeConnected(Event, frozen=True, kw_only=True):
     capacity: int
     drivers: dict[str, str]
     hub: str = ""
+    insecure: bool = False
 
 
 class NodeDrained(Event, frozen=True, kw_only=True):

@@ -39,6 +39,7 @@ def node_connected(tx: Tx, event: NodeConnected, record: Recorded) -> None:
         capacity=event.capacity,
         drivers=event.drivers,
         hub=event.hub,
+        insecure=event.insecure,
         changed_at=record.at,
     )
 

@@ -1,0 +1,72 @@
+"""Whether a profile could start an agent, on every node that could run it, without spending a token."""
+
+import asyncio
+
+import msgspec
+
+from greenroom.gateway.links import Links
+from greenroom.log.model import Rows
+from greenroom.nouns.agents.profiles import Definition, Profile, problems
+from greenroom.nouns.nodes.model import NODES, Node
+
+
+class NodeHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """One node that has the driver: its version there, and what stands in the way."""
+
+    node: str
+    state: str
+    version: str
+    problems: list[str] = []
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a profile. `ok` when some node could start it now."""
+
+    name: str
+    driver: str
+    source: str
+    enabled: bool
+    ok: bool
+    problems: list[str]
+    nodes: list[NodeHealth]
+
+
+async def health_of(rows: Rows, links: Links, profile: Profile) -> Health:
+    """Look at a profile; each node that could run it is asked what it finds."""
+    definition = profile.definition
+    wrong = problems(profile.name, definition)
+    if not definition.enabled:
+        wrong.append("enabled: it is switched off; write enabled = true")
+    every = rows.find(NODES, order="_key")
+    pinned = [node for node in every if definition.node in (None, node.id, node.name)]
+    if not pinned:
+        wrong.append(f"node: there is no node '{definition.node}'; see `greenroom node list`")
+    labelled = [node for node in pinned if set(definition.labels) <= set(node.labels)]
+    if pinned and not labelled:
+        wrong.append(f"labels: no node has all of {', '.join(definition.labels)}")
+    having = [node for node in labelled if definition.driver in node.drivers]
+    if labelled and not having:
+        known = sorted({name for node in labelled for name in node.drivers})
+        wrong.append(f"driver: no node has '{definition.driver}' (found: {', '.join(known) or 'none'}); install it")
+    nodes = await asyncio.gather(*(_on(links, node, definition) for node in having))
+    ok = not wrong and any(not node.problems for node in nodes)
+    return Health(
+        name=profile.name,
+        driver=definition.driver,
+        source=profile.source,
+        enabled=definition.enabled,
+        ok=ok,
+        problems=wrong,
+        nodes=nodes,
+    )
+
+
+async def _on(links: Links, node: Node, definition: Definition) -> NodeHealth:
+    """What stands in the way on one node, which knows its own machine."""
+    wrong = [] if node.state == "connected" else [f"the node is {node.state}"]
+    if node.draining:
+        wrong.append(f"the node takes no agents now: `greenroom node undrain {node.name}`")
+    if node.state == "connected":
+        found = await links.look(node.id, definition)
+        wrong += ["it is connected to another hub: ask that one"] if found is None else found
+    return NodeHealth(node=node.name, state=node.state, version=node.drivers[definition.driver], problems=wrong)
