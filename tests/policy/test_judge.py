@@ -330,6 +330,19 @@ def test_no_input_makes_the_judge_allow_by_error(tool: str, arguments: Any, dire
     assert refusing.decision == "deny"
 
 
+def test_what_strangers_have_said_makes_a_call_riskier_for_the_run_and_all_below_it() -> None:
+    """B.7: taint raises the risk by one level."""
+    written = call("Write", file_path="a.py")
+    plain = judge(Shelf(), written, NOW)
+    told = [Place(profile=None, run="run_1"), Place(profile=None, run="run_0", taint="a webhook")]
+    tainted = judge(Shelf(), msgspec.structs.replace(written, lineage=told), NOW)
+    assert (plain.decision, plain.risk, tainted.decision, tainted.risk) == ("ask", "medium", "ask", "high")
+    assert "comes from a webhook" in tainted.why
+    assert (plain.like_words, tainted.like_words) == ("writing in the working directory", "exactly this call")
+    reading = msgspec.structs.replace(call("Read", file_path="a.py"), lineage=told)
+    assert (judge(Shelf(), reading, NOW).decision, judge(Shelf(), reading, NOW).risk) == ("allow", "medium")
+
+
 def test_an_error_inside_the_judge_refuses() -> None:
     class Broken(Shelf):
         def get(self, *_: Any) -> Any:

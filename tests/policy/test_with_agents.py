@@ -5,6 +5,7 @@ from typing import Any
 
 from greenroom.testing.hub_process import eventually
 from tests.cli.shell import done
+from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
 
 _WAIT_S = 30.0
@@ -24,6 +25,82 @@ def judged(stage: Stage, run_id: str) -> list[tuple[str, str]]:
     """What the policy has said of a run's calls, oldest first."""
     found = stage.api.get("/api/policy/judgements", params={"run_id": run_id}).json()["judgements"]
     return [(one["decision"], one["verdict"]["rule"]) for one in reversed(found)]
+
+
+def test_ap_05_an_approved_script_that_was_changed_does_not_run_and_the_audit_says_so(
+    stage: Stage, tmp_path: Path
+) -> None:
+    """AP-02, AP-05: the node compares what it would run with what was approved."""
+    script, other = tmp_path / "build.sh", tmp_path / "other.sh"
+    script.write_text(f"touch {tmp_path}/harmless\n")
+    other.write_text(f"touch {tmp_path}/harm\n")
+    run = stage.start(f"SHELL sh {script}\nSAY went on")
+    asked = stage.asked()
+    assert list(asked["subject"]["files"]) == [str(script)]
+    script.unlink()
+    script.symlink_to(other)
+    stage.decide(asked["id"], "approve")
+    stage.end(run)
+    assert not list(tmp_path.glob("harm*"))
+    (noted,) = stage.api.get("/api/audit", params={"type": "ApprovalRefused", "limit": 10}).json()["events"]
+    assert noted["data"]["run_id"] == run
+    assert "a program that it names has changed" in noted["data"]["reason"]
+
+
+def test_ap_06_a_profile_that_forbids_by_now_counts_over_a_yes(stage: Stage) -> None:
+    """AP-06: what holds when the call would run is what counts."""
+    stage.profile("builder")
+    made = stage.hub.data.parent / "made"
+    run = stage.start(f"SHELL touch {made}\nSAY went on", profile="builder")
+    asked = stage.asked()
+    stage.profile("builder", may_execute=False)
+    stage.decide(asked["id"], "approve")
+    stage.end(run)
+    assert not made.exists()
+
+
+def test_ap_20_what_a_dead_agent_asked_for_is_not_approved(stage: Stage) -> None:
+    """AP-20: the card says why, and nothing runs."""
+    made = stage.hub.data.parent / "made"
+    run = stage.start(f"SHELL touch {made}\nSAY went on")
+    asked = stage.asked()
+    stage.hub.stop()
+    end_node(stage.hub.data)
+    stage.hub.start(stage.hub.port)
+    gone = stage.until(lambda: stage.api.get(f"/api/asks/{asked['id']}").json().get("reason"), "it to be withdrawn", 60)
+    late = stage.decide(asked["id"], "approve")
+    assert (late.status_code, late.json()["code"]) == (409, "ask_withdrawn")
+    assert gone.rstrip(".") in late.json()["detail"]
+    assert stage.run(run)["status"] in ("failed", "interrupted")
+    assert not made.exists()
+
+
+def test_ap_21_what_an_agent_writes_where_it_works_is_no_rule_and_no_profile(stage: Stage, tmp_path: Path) -> None:
+    """AP-21: rules and profiles are read from the operator's directory alone."""
+    desk = tmp_path / "desk"
+    (desk / "agents").mkdir(parents=True)
+    (desk / "config").mkdir()
+    rule = '[[rules]]\nname = "mine"\ndecision = "allow"\n'
+    for name, text in {
+        "policy.toml": rule,
+        "greenroom.toml": "ask_warn_s = 1\n",
+        "agents/mine.toml": 'driver = "rehearsal"\napprovals = "never"\n',
+        ".greenroom/policy.toml": rule,
+    }.items():
+        (desk / name).parent.mkdir(exist_ok=True)
+        (desk / name).write_text(text)
+    stage.profile("worker", directory=str(desk))
+    run = stage.start("SHELL touch made\nSAY done", profile="worker")
+    stage.decide(stage.asked()["id"], "deny")
+    stage.end(run)
+    assert not (desk / "made").exists()
+    assert [one["name"] for one in stage.api.get("/api/policy").json()["rules"]] == []
+    assert "mine" not in stage.api.get("/api/profiles").text
+    for command in (f"touch {stage.hub.data}/policy.toml", f"cp policy.toml {desk}/../data/policy.toml"):
+        run = stage.start(f"SHELL {command}\nSAY done", profile="worker")
+        stage.end(run)
+        assert judged(stage, run) == [("deny", "profile.worker")], "the hub's own files are out of the question"
+    assert not (stage.hub.data / "policy.toml").exists()
 
 
 def test_reading_runs_and_writing_asks_once_per_run(stage: Stage) -> None:

@@ -182,7 +182,7 @@ class HeldAgent:
     async def _permission_asked(self, asked: PermissionAsked) -> None:
         """Tell the hub what would run, and keep it, so that nothing else runs."""
         directory = self._opening.directory if self._opening is not None else self._folder
-        seen = await asyncio.to_thread(self._gate.noted, asked, self._place, directory)
+        seen = await asyncio.to_thread(self._gate.noted, asked, self._place, directory, self._folder.parent)
         self._hearing.note(self.run_id, asked, **seen)
 
     def _note_opened(self, opened: Opened) -> None:
@@ -224,6 +224,7 @@ class HeldAgent:
             refusal = await asyncio.to_thread(self._gate.refusal, native, body)
             if refusal is not None:
                 logger.warning("agent %s: %s", self.agent_id, refusal)
+                self._hearing.tell(self.run_id, type="approval_refused", permission=native, reason=refusal)
                 await self.session.decide(native, "deny", text=refusal)
                 return
             arguments = body.get("arguments")

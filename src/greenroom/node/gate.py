@@ -26,10 +26,12 @@ class Gate:
     def __init__(self) -> None:
         self._waiting: dict[str, Subject] = {}
 
-    def noted(self, asked: PermissionAsked, place: Subject, directory: Path) -> dict[str, Any]:
+    def noted(
+        self, asked: PermissionAsked, place: Subject, directory: Path, hidden: Path | None = None
+    ) -> dict[str, Any]:
         """Keep what a call would run, and tell what the hub cannot see of it."""
         arguments = msgspec.json.decode(msgspec.json.encode(asked.input))  # as the hub will read it
-        seen = seen_here(directory, asked.tool, arguments) | {"files": _scripts(arguments, directory)}
+        seen = seen_here(directory, asked.tool, arguments, hidden) | {"files": _scripts(arguments, directory)}
         self._waiting[asked.permission] = msgspec.structs.replace(
             place, tool=asked.tool, arguments=arguments, directory=seen["directory"], files=seen["files"]
         )

@@ -52,6 +52,12 @@ class Hearing:
         elif isinstance(heard, Died):
             self._tell("", {"type": "asleep", "agent": self._agent_id})
 
+    def tell(self, run_id: str | None, **fields: Any) -> None:
+        """Hand on what the node itself has to say of a run, in its order."""
+        self._flush()
+        if run_id is not None:
+            self._tell(run_id, fields)
+
     def _forget(self, run_id: str | None) -> None:
         self._flush()
         self._run_id, self._answer, self._answer_size = run_id, [], 0

@@ -12,10 +12,12 @@ logger = logging.getLogger(__name__)
 _MOST = 200
 
 
-def seen_here(directory: Path, tool: str, arguments: Any) -> dict[str, Any]:
-    """Where a call would run, and those of its paths that lead elsewhere than they say."""
+def seen_here(directory: Path, tool: str, arguments: Any, hidden: Path | None = None) -> dict[str, Any]:
+    """Where a call would run, those of its paths that lead elsewhere than they say, and whether any is hidden: in the
+    hub's or the node's own directory, wherever that is."""
     base = os.path.realpath(directory)
     resolved = {}
+    is_own = False
     try:
         texts = find_path_texts(tool, arguments)
     except (ValueError, RecursionError) as error:  # the hub judges it without our help then
@@ -28,4 +30,9 @@ def seen_here(directory: Path, tool: str, arguments: Any) -> dict[str, Any]:
         real = os.path.realpath(Path(base, Path(text.removeprefix("file://")).expanduser()))
         if real != plain:
             resolved[text] = real
-    return {"directory": base} | ({"resolved": resolved} if resolved else {})
+        is_own = is_own or (hidden is not None and _is_in(real, os.path.realpath(hidden)) and not _is_in(real, base))
+    return {"directory": base} | ({"resolved": resolved} if resolved else {}) | ({"own": True} if is_own else {})
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

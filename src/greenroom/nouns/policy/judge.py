@@ -42,9 +42,12 @@ def by_rules(rows: Rows, book: Book, options: Options, wanted: Wanted, now: int)
     verdict = max(found, key=lambda one: STRICTNESS[one.decision])
     verdict = verdict if verdict is found[0] or found[0].decision != verdict.decision else found[0]
     once = "run" if all(one.once == "run" for one in found if one.decision == "ask") else ""
-    like, words = _like(wanted, facts)
+    risk, why = _tainted(lineage, verdict)
+    like, words = _like(wanted, facts, risk)
     return msgspec.structs.replace(
         verdict,
+        risk=risk,
+        why=why,
         once=once if verdict.decision == "ask" else "",
         like=like,
         like_words=words,
@@ -92,7 +95,7 @@ def _definition(rows: Rows, place: Place) -> Definition:
 
 def _refusal(wanted: Wanted, facts: Facts, place: Place, definition: Definition) -> str:
     """Why a call is out of the question, whatever the rules allow; empty when it is not."""
-    if facts.hub_own():
+    if wanted.own or facts.hub_own():
         return "The hub's own files are nobody's business but the operator's."
     if definition.approvals == "deny":
         return "This profile may call nothing that needs leave."
@@ -166,10 +169,19 @@ def _limited(rows: Rows, options: Options, wanted: Wanted, place: Place, verdict
     return verdict
 
 
-def _like(wanted: Wanted, facts: Facts) -> tuple[str, str]:
+def _tainted(lineage: list[Place], verdict: Verdict) -> tuple[Risk, str]:
+    """The risk of a call, and why: a level higher where the run, or one above it, was told what strangers say."""
+    taint = next((place.taint for place in lineage if place.taint), "")
+    if not taint:
+        return verdict.risk, verdict.why
+    risk: Risk = "high" if RISKS[verdict.risk] else "medium"
+    return risk, f"{verdict.why} What it works on comes from {taint}, so that it counts as riskier."
+
+
+def _like(wanted: Wanted, facts: Facts, risk: Risk) -> tuple[str, str]:
     """The key of all calls that one yes would cover, and the same in words."""
     subject: list[object]
-    if facts.doubt or facts.guarded() or facts.secret() or facts.risk == "high":
+    if facts.doubt or facts.guarded() or facts.secret() or "high" in (facts.risk, risk):
         subject, words = ["call", facts.digest, wanted.directory], "exactly this call"
     elif facts.kind == "write" and facts.is_inside:
         subject, words = ["write", wanted.directory], "writing in the working directory"

@@ -111,6 +111,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     run: str | None = None
     allowed_tools: list[str] | None = None
     """What whoever started the run has narrowed it to."""
+    taint: str = ""
+    """Where words of strangers come into the run, such as `a webhook`."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -124,6 +126,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What paths really are, as the node has seen them; it can only narrow what the texts say."""
     lineage: list[Place] = []
     """The run that wants it, then its parent, up to the root."""
+    own: bool = False
+    """Whether the node has seen that it is about the hub's own files; it can only narrow, too."""
     agent_id: str | None = None
     server: str | None = None
     """The MCP server behind the hub that the tool belongs to."""

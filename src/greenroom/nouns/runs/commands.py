@@ -29,6 +29,8 @@ class StartRun(Command, frozen=True, kw_only=True):
     max_cost_usd: float | None = None
     overrides: dict[str, str | float] = {}
     """What is different from the profile: model, instructions, directory."""
+    taint: str = ""
+    """Where words that nobody of ours has written come in, such as `a webhook`; taken from who operates only."""
 
 
 class SteerRun(Command, frozen=True, kw_only=True):

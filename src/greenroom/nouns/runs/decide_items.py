@@ -13,7 +13,7 @@ from greenroom.nouns.policy.book import get_state
 from greenroom.nouns.policy.budgets import day_of, spent_today
 from greenroom.nouns.policy.events import MoneySpent
 from greenroom.nouns.runs.commands import Sent, TakeItem
-from greenroom.nouns.runs.events import RunBegan, RunEnded, RunHeard
+from greenroom.nouns.runs.events import ApprovalRefused, RunBegan, RunEnded, RunHeard
 from greenroom.nouns.runs.loops import looping
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run, Spent, read_spent
 from greenroom.nouns.runs.orders import revoke_credentials, start_order
@@ -63,6 +63,9 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
         events += looping(rows, run, heard, seed, context)
     elif kind == "permission_asked":
         events += permission_asked(rows, run, heard, seed, context)
+    elif kind == "approval_refused":
+        told = {name: str(heard.get(name) or "")[:500] for name in ("permission", "reason")}
+        events.append(ApprovalRefused(run_id=run.id, **told))
     elif kind == "question_asked":
         events += question_asked(rows, run, heard, seed, context)
     elif kind == "permission_gone":

@@ -31,6 +31,8 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         raise Refused("profile_disabled", f"The profile '{profile.name}' is switched off.", "conflict")
     if command.overrides and (not by.operates or not OVERRIDES.issuperset(command.overrides)):
         raise Refused("bad_overrides", f"A run may differ from its profile in {', '.join(sorted(OVERRIDES))} only.")
+    if command.taint and not by.operates:
+        raise Refused("forbidden", "Only the hub says where words come from.", "forbidden")
     if not command.prompt.strip() or len(command.prompt) > PROMPT_CHARS:
         raise Refused("bad_prompt", f"Give the agent a prompt of 1 to {PROMPT_CHARS} characters.")
     _need_money(rows, context)
@@ -152,6 +154,7 @@ def _created(
         max_tokens=_whole(_least(command.max_tokens, constraints.max_tokens if constraints else None)),
         isolation=definition.sandbox,
         overrides=command.overrides,
+        taint=(parent.taint if parent else "") or command.taint[:100],
         limits=limits,
     )
 
@@ -223,6 +226,7 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
         max_tokens=run.max_tokens,
         isolation=run.isolation,
         overrides=run.overrides,
+        taint=run.taint,
     )
     return [created, *start_order(rows, created, command.order_id, profile.definition, agent)]
 

@@ -26,6 +26,7 @@ class RunCreated(Event, frozen=True, kw_only=True):
     max_tokens: int | None = None
     isolation: str = "none"
     overrides: dict[str, str | float] = {}
+    taint: str = ""
     limits: Limits | None = None
     """The tree's limits, on its root."""
 
@@ -70,6 +71,15 @@ class RunPaused(Event, frozen=True, kw_only=True):
     """A run has reached a limit and waits for a person to say whether it may go on."""
 
     run_id: str
+    reason: str
+
+
+class ApprovalRefused(Event, frozen=True, kw_only=True):
+    """A node has not let an approved call run: what would have run was not what was approved."""
+
+    privileged: ClassVar[bool] = True
+    run_id: str
+    permission: str
     reason: str
 
 

@@ -41,6 +41,7 @@ def report_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Ev
         max_tokens=run.max_tokens,
         isolation=run.isolation,
         overrides=run.overrides,
+        taint=run.taint,
     )
     events: list[Event] = [next_run, AnswerTaken(ask_id=ask.id)]
     if agent.run_id is not None or (node_id := place_for(rows, profile.definition, None, agent)) is None:

@@ -20,6 +20,7 @@ def lineage_of(rows: Rows, run: Run) -> list[Place]:
                 thread=above.thread_id,
                 run=above.id,
                 allowed_tools=narrowed,
+                taint=above.taint,
             )
         )
         above = rows.get(RUNS, above.parent_id) if above.parent_id else None

@@ -111,6 +111,8 @@ class Run(Row, frozen=True, kw_only=True):
     """When the run's time is over; 0 while it has not begun or when it has ended."""
     extended_at: int = 0
     """When a person last let it go on beyond a limit."""
+    taint: str = ""
+    """Where words of strangers come into it, such as `a webhook`: its calls count as riskier."""
     timeout_s: int = 3600
     max_tokens: int | None = None
 

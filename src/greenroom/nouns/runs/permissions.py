@@ -38,7 +38,7 @@ def permission_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, con
     except (ValueError, TypeError, RecursionError):
         words = "This call cannot be looked at, so it is refused."
         return [*again, _decision(run, seed, native, "deny", words)]
-    wanted = wanted_of(rows, run, subject, heard.get("resolved"))
+    wanted = replace(wanted_of(rows, run, subject, heard.get("resolved")), own=heard.get("own") is True)
     verdict = judge(rows, wanted, context.now)
     ask_id = f"ask_{seed.removeprefix('ord_')}"
     judged = judged_events(ask_id, wanted, verdict, ask_id if verdict.decision == "ask" else None)

@@ -55,6 +55,7 @@ def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
             max_tokens=event.max_tokens,
             isolation=event.isolation,
             overrides=event.overrides,
+            taint=event.taint,
         ),
     )
     tree = tx.get(TREES, event.root_id) or Tree(root_id=event.root_id, limits=event.limits or Limits())
@@ -137,6 +138,10 @@ def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
     _change(tx, event.run_id, status="waiting", waiting_for=event.reason)
 
 
+def only_noted(tx: Tx, event: e.ApprovalRefused, record: Recorded) -> None:
+    """It is read in the audit; what follows is told to the agent by its node."""
+
+
 def run_extended(tx: Tx, event: e.RunExtended, record: Recorded) -> None:
     deadline = record.at + event.timeout_s * 1000
     _change(
@@ -197,6 +202,7 @@ PROJECT: dict[type[Event], Project] = {
     e.RunWaits: run_waits,
     e.RunWentOn: run_went_on,
     e.RunPaused: run_paused,
+    e.ApprovalRefused: only_noted,
     e.RunExtended: run_extended,
     e.RunEnded: run_ended,
     e.TreeCancelled: tree_cancelled,

@@ -14,9 +14,10 @@ from greenroom.nouns.runs.model import RUNS
 from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.plan import Node
 from greenroom.nouns.workflows.engine.prompts import PROBE, RESUME, Telling, mend_prompt
-from greenroom.nouns.workflows.model import WorkflowFacts, WorkflowRun, WorkflowStep
+from greenroom.nouns.workflows.model import WORKFLOW_RUNS, WorkflowFacts, WorkflowRun, WorkflowStep
 
 POOL = "pool:"
+_EARLIER = 20
 
 
 async def start_agent(
@@ -58,9 +59,22 @@ async def start_agent(
             context=None if step.repairs else telling.context(),
             timeout_s=config.timeout_s,
             max_tokens=config.max_tokens,
+            taint="a webhook" if telling.hears_webhooks or _began_by_webhook(log.rows, run) else "",
             **who,
         )
     )
+
+
+def _began_by_webhook(rows: Rows, run: WorkflowRun) -> bool:
+    """Whether a stranger's call began this, or what it came after."""
+    begun: WorkflowRun | None = run
+    for _ in range(_EARLIER):
+        root = rows.get(WORKFLOW_RUNS, begun.root_id) if begun is not None else None
+        kind, _, named = (root.trigger if root is not None else "").partition(" ")
+        if kind != "after":
+            return kind == "webhook"
+        begun = rows.get(WORKFLOW_RUNS, named)
+    return True  # it cannot be told any more
 
 
 def _going_on(rows: Rows, agent: Agent) -> dict[str, Any]:

@@ -37,6 +37,12 @@ class Telling:
         if node.inputs:
             self.inputs = work_out(node.inputs, values(plan, board, paths_of(node.inputs), step))
 
+    @property
+    def hears_webhooks(self) -> bool:
+        """Whether a step of the plan waits for what a stranger sends."""
+        waits = (step.wait for step in self._plan.definition.steps)
+        return any(wait is not None and wait.webhook is not None for wait in waits)
+
     def text(self, template: str) -> str:
         """A template of the step, filled in."""
         compiled = self._node.template(template)
