@@ -217,23 +217,6 @@ def test_a_nested_workflow_is_a_run_of_its_own(stage: Stage) -> None:
     assert [(one["workflow"], one["depth"], one["status"]) for one in below] == [("inner", 1, "completed")]
 
 
-def test_what_goes_wrong_ends_in_a_state_that_says_what_and_what_to_do(stage: Stage) -> None:
-    play = Play(stage)
-    hung, _ = play.done({"id": "a", "prompt": "HANG", "timeout_s": 2}, name="hang")
-    assert "was not done within 2 s" in hung["error"]
-    died, _ = play.done({"id": "a", "prompt": "CRASH"}, name="dies")
-    assert "process ended" in died["error"]
-    stage.profile("soon-gone")
-    wait = {"id": "wait", "wait": {"webhook": "x"}}
-    run_id = play.start(wait, {"id": "a", "prompt": "SAY a", "profile": "soon-gone", "dependencies": ["wait"]})
-    play.until(run_id, "wait", "waiting")
-    assert stage.api.delete("/api/profiles/soon-gone").status_code in (200, 204)
-    play.control(run_id, "signal", step="wait")
-    gone = play.end(run_id)
-    assert "no profile 'soon-gone' any more" in gone["error"]
-    assert "retry" in gone["error"]
-
-
 def at_work(play: Play, run_id: str, step: str) -> None:
     """Return once the agent of a step is at work."""
 

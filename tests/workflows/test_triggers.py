@@ -193,7 +193,8 @@ def test_a_trigger_fires_so_often_a_minute_and_no_more(tmp_path: Path) -> None:
 
         async def fire(number: int) -> None:
             key = trigger_id("w", "t")
-            await s.hub.log.do(FireTrigger(by=HUB, trigger_id=key, occurrence=f"n{number}", facts={"body": None}))
+            told = FireTrigger(by=HUB, trigger_id=key, occurrence=f"n{number}", at=number, facts={"body": None})
+            await s.hub.log.do(told)
 
         for number in range(30):
             await fire(number)

@@ -100,7 +100,10 @@ class SignedCalls:
         if trigger is None or trigger.kind != "webhook" or not trigger.armed:
             raise _unproven(signing.wrong_signature())
         facts = {"body": _read(body), "headers": _headers(request)}
-        command = FireTrigger(by=_caller(trigger_id), trigger_id=trigger_id, occurrence=nonce, facts=facts, nonce=nonce)
+        now = hub.log.clock.now()
+        command = FireTrigger(
+            by=_caller(trigger_id), trigger_id=trigger_id, occurrence=nonce, at=now, facts=facts, nonce=nonce
+        )
         done = await hub.log.do(command)
         for record in done.records:
             if isinstance(record.event, TriggerFired):

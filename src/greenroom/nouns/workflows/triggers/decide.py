@@ -65,7 +65,7 @@ def fire_trigger(rows: Rows, command: m.FireTrigger, context: Context) -> list[E
     minute = context.now // 60_000
     if found.minute == minute and found.in_minute >= MAX_PER_MINUTE:
         raise Refused("trigger_too_often", f"A trigger starts at most {MAX_PER_MINUTE} runs a minute.", "limited")
-    return [*events, *_start(rows, found, command.occurrence, command.facts, context, context.now)]
+    return [*events, *_start(rows, found, command.occurrence, command.facts, context, command.at)]
 
 
 def signal_hook(rows: Rows, command: m.SignalHook, context: Context) -> list[Event]:
@@ -102,7 +102,7 @@ def _start(
     rows: Rows, found: m.TriggerState, occurrence: str, facts: dict[str, Any], context: Context, at: int
 ) -> list[Event]:
     """The start of a run, or what hindered it. A run's id follows from the occurrence, so none is started twice."""
-    run_id = derived_id("wfr", at if found.kind == "cron" else 0, found.id, occurrence)
+    run_id = derived_id("wfr", at, found.id, occurrence)
     if rows.get(WORKFLOW_RUNS, run_id) is not None:
         return []
     try:

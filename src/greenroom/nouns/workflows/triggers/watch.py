@@ -62,7 +62,7 @@ async def _message(log: Log, record: Recorded) -> None:
         wanted = trigger.spec.message
         meant = wanted is not None and (bool(wanted.sender) or not message.agent)  # agents must be named: they answer
         if wanted is not None and meant and wanted.thread in places and fits(wanted, message):
-            await _fire(log, trigger, message.id, told_of(message))
+            await _fire(log, trigger, message.id, record.at, told_of(message))
 
 
 async def _end(log: Log, event: WorkflowEnded) -> None:
@@ -73,11 +73,11 @@ async def _end(log: Log, event: WorkflowEnded) -> None:
         wanted = trigger.spec.after
         if trigger.armed and wanted is not None and wanted.status in ("any", event.status):
             facts = {"run_id": run.id, "workflow": run.workflow, "status": event.status, "output": event.output}
-            await _fire(log, trigger, run.id, facts)
+            await _fire(log, trigger, run.id, run.created_at, facts)
 
 
-async def _fire(log: Log, trigger: TriggerState, occurrence: str, facts: dict[str, object]) -> None:
+async def _fire(log: Log, trigger: TriggerState, occurrence: str, at: int, facts: dict[str, object]) -> None:
     try:
-        await log.do(FireTrigger(by=HUB, trigger_id=trigger.id, occurrence=occurrence, facts=facts))
+        await log.do(FireTrigger(by=HUB, trigger_id=trigger.id, occurrence=occurrence, at=at, facts=facts))
     except Refused as no:
         logger.warning("the trigger %s of %s started nothing: %s", trigger.name, trigger.workflow, no.message)
