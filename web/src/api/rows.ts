@@ -417,6 +417,7 @@ export interface Place {
   thread?: string | null
   run?: string | null
   allowed_tools?: string[] | null
+  taint?: string
 }
 
 export interface PolicyState {
@@ -521,6 +522,7 @@ export interface Run {
   ended_at?: number | null
   deadline?: number
   extended_at?: number
+  taint?: string
   timeout_s?: number
   max_tokens?: number | null
 }
@@ -722,6 +724,7 @@ export interface Wanted {
   directory?: string | null
   resolved?: Record<string, string>
   lineage?: Place[]
+  own?: boolean
   agent_id?: string | null
   server?: string | null
   risk?: "high" | "low" | "medium" | null

@@ -1041,6 +1041,7 @@ export interface Place {
   thread?: string | null
   run?: string | null
   allowed_tools?: string[] | null
+  taint?: string
 }
 
 export interface Policy {
@@ -1278,6 +1279,7 @@ export interface Run {
   ended_at?: number | null
   deadline?: number
   extended_at?: number
+  taint?: string
   timeout_s?: number
   max_tokens?: number | null
 }
@@ -1652,6 +1654,7 @@ export interface Wanted {
   directory?: string | null
   resolved?: Record<string, string>
   lineage?: Place[]
+  own?: boolean
   agent_id?: string | null
   server?: string | null
   risk?: "high" | "low" | "medium" | null

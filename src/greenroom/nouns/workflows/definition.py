@@ -122,9 +122,9 @@ class Level(Part, frozen=True, kw_only=True):
     default: Literal["run", "skip", "abort"] = "run"
     """recommended: what is done when nobody objects in time."""
     stakeholders: list[str] = []
-    """arbitrated: who is asked."""
+    """Who alone may answer: people by the names of their credentials, rooms as room:NAME. arbitrated needs some."""
     quorum: int | None = None
-    """arbitrated: how many must say yes; nothing means all of them. Who can no longer be outvoted decides at once."""
+    """arbitrated: how many of them must say yes; nothing means all. It is refused once too few are left to agree."""
 
 
 class Step(Part, frozen=True, kw_only=True):
