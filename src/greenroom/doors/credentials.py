@@ -32,6 +32,8 @@ class HeaderView(Protocol):
     @property
     def names(self) -> Mapping[bytes, bytes]: ...
 
+    def is_any_repeated(self) -> bool: ...
+
     def all(self, name: bytes) -> list[bytes]: ...
 
     def one(self, name: bytes) -> bytes | None: ...
@@ -63,6 +65,8 @@ class Credentials:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._known: dict[str, Principal] = {}
+        self._shown: dict[tuple[bytes | None, bytes | None], tuple[Principal, str]] = {}
+        """Who it was that sent just these headers, if for ever."""
         self._failures: dict[str, Bucket] = {}
         self._rates: dict[str, Bucket] = {}
         self._cookie = cookie_name(hub)
@@ -71,9 +75,23 @@ class Credentials:
     def _on_commit(self, commit: Commit) -> None:
         if CREDENTIALS in commit.tables:
             self._known.clear()
+            self._shown.clear()
 
     def prove(self, scope: Scope, headers: HeaderView, *, origin_known: bool) -> tuple[Principal, str]:
         """The principal and the token that proves it; raises Wrong."""
+        sent = headers.names.get(b"authorization"), headers.names.get(b"x-agent-token")
+        found = None if headers.is_any_repeated() else self._shown.get(sent)
+        if found is None:
+            found = self._prove(scope, headers, origin_known)
+            if found[0].expires_at is None and sent != (None, None) and not headers.is_any_repeated():
+                if len(self._shown) >= _CACHE:
+                    self._shown.clear()
+                self._shown[sent] = found
+        if found[1]:
+            self._need_rate(found[0])
+        return found
+
+    def _prove(self, scope: Scope, headers: HeaderView, origin_known: bool) -> tuple[Principal, str]:
         shown = [t for t in (self._bearer(headers), self._agent_token(headers)) if t is not None]
         if not shown:
             cookie = self._cookie_token(scope, headers, origin_known)
@@ -87,7 +105,6 @@ class Credentials:
         last = proven[-1]  # of two, the agent's token says who acts; the other must be good as well
         if last is None or None in proven:
             raise self._failed(peer_of(scope))
-        self._need_rate(last)
         return last, shown[-1]
 
     def proven(self, token: str, peer: str) -> Principal:

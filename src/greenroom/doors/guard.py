@@ -133,10 +133,13 @@ class Headers:
     def size(self) -> int:
         return sum(map(len, chain.from_iterable(self._raw)))
 
+    def is_any_repeated(self) -> bool:
+        return len(self.names) < len(self._raw)
+
     def all(self, name: bytes) -> list[bytes]:
         if name not in self.names:
             return []
-        if len(self.names) == len(self._raw):  # none is repeated
+        if not self.is_any_repeated():
             return [self.names[name]]
         return [value for key, value in self._raw if key == name]
 

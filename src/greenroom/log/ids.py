@@ -2,28 +2,35 @@
 
 import os
 import time
+from functools import lru_cache
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_PAIRS = [high + low for high in _ALPHABET for low in _ALPHABET]
+_LETTERS = (_ALPHABET * 8).encode()
+_CHUNK = 20
+_fresh: list[str] = []
 
-_CHUNK = 12
-_fresh: list[bytes] = []
 
-
-def _random_bytes() -> bytes:
-    """A few random bytes, asked of the system many at a time: each time other threads could take the interpreter."""
+def _random_text() -> str:
+    """20 random letters, 5 bits each. The system is asked for many at a time: other threads could take the interpreter
+    each time."""
     try:
         return _fresh.pop()
     except IndexError:
-        block = os.urandom(_CHUNK * 64)
-        _fresh.extend([block[start : start + _CHUNK] for start in range(0, len(block), _CHUNK)])
-        return os.urandom(_CHUNK)
+        text = os.urandom(_CHUNK * 65).translate(_LETTERS).decode()
+        parts = [text[start : start + _CHUNK] for start in range(0, len(text), _CHUNK)]
+        _fresh.extend(parts[1:])
+        return parts[0]
+
+
+@lru_cache(16)
+def _time_text(ms: int) -> str:
+    """48 bits as ten letters."""
+    return "".join([_ALPHABET[(ms >> shift) & 31] for shift in range(45, -1, -5)])
 
 
 def new_id(prefix: str) -> str:
     """A fresh id such as `msg_01jd3v0b9k3f8y2q6r5t7w1x4z`: 48 bits of milliseconds, then 80 random bits."""
-    number = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(_random_bytes()[:10], "big")
-    return prefix + "_" + "".join([_PAIRS[(number >> shift) & 1023] for shift in range(120, -1, -10)])
+    return f"{prefix}_{_time_text(time.time_ns() // 1_000_000)}{_random_text()[:16]}"
 
 
 def new_secret(size: int = 32) -> str:
@@ -33,5 +40,5 @@ def new_secret(size: int = 32) -> str:
 
 
 def new_nonce() -> str:
-    """96 random bits, for a member's reply tokens; one is made for each post, so it is made fast."""
-    return _random_bytes().hex()
+    """100 random bits, for a member's reply tokens; one is made for each post, so it is made fast."""
+    return _random_text()

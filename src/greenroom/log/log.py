@@ -144,8 +144,8 @@ class Log:
 
     def _apply(self, tx: WriteTx, commands: list[Command]) -> list[Outcome]:
         outcomes: list[Outcome] = []
+        context = Context(self.clock.now(), self.settings)
         for command in commands:
-            context = Context(self.clock.now(), self.settings)
             try:
                 events = self._decide(tx, command, context)
             except Exception as error:  # Refused, or a bug in a rule: it has written nothing, so it fails alone

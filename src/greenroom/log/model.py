@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -145,7 +145,7 @@ class Tx(Rows, Protocol):
         ...
 
 
-class Change(NamedTuple):
+class Change(msgspec.Struct, frozen=True):
     """One row that a commit changed; `row` is None when it is gone. `data` is its JSON, encoded once."""
 
     table: Table[Any]
@@ -166,7 +166,7 @@ class Commit:
     """The tables whose rows changed, so that who looks for others need not go through the changes."""
 
 
-class Done(NamedTuple):
+class Done(msgspec.Struct, frozen=True):
     """The answer to a command: the events that it made, in place. `repeated` when the key was known already."""
 
     records: tuple[Recorded, ...]
@@ -185,7 +185,7 @@ class Done(NamedTuple):
         raise LookupError(kind.__name__)
 
 
-class Context(NamedTuple):
+class Context(msgspec.Struct, frozen=True):
     """What a rule may know besides the rows and the command."""
 
     now: int

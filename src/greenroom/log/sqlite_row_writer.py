@@ -1,9 +1,10 @@
 """Rows written to SQLite: gathered while rules and projections run, then put into each table in one go."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
+import msgspec
 
 from greenroom.log.codec import encode
 from greenroom.log.model import KEY_SEPARATOR, Change, R, Row, Table, Value
@@ -14,7 +15,7 @@ _REMEMBERED = 4096
 _REMEMBERED_BYTES = 2048
 
 
-class Unwritten(NamedTuple):
+class Unwritten(msgspec.Struct, frozen=True):
     """A row on its way. It is `light` when SQL holds it already and all that it is found by stays the same."""
 
     row: Any
@@ -150,14 +151,15 @@ class SqliteRowWriter(SqliteRows):
         self.touched.add(table)
         unwritten, shelf.unwritten = shelf.unwritten, {}
         changed, put = [], []
-        for key, (row, seq, light) in unwritten.items():
+        for key, one in unwritten.items():
+            row, seq = one.row, one.seq
             data = encode(row)
             self.changed[name, key] = Change(table, key, seq, row, data)
             if len(data) <= _REMEMBERED_BYTES:
                 shelf.remember(key, row)
             else:
                 shelf.remembered.pop(key, None)
-            if light:
+            if one.light:
                 changed.append((seq, data, key))
                 continue
             put.append((key, seq, data, *table.columns_of(row)))

@@ -1,12 +1,12 @@
 """Who is there: an agent is online while it waits and for a while after it was last heard of. Kept in memory only."""
 
-from typing import NamedTuple
+import msgspec
 
 from greenroom.log.clock import Clock
 from greenroom.log.signals import Signals
 
 
-class Heard(NamedTuple):
+class Heard(msgspec.Struct, frozen=True):
     at: int
     activity: str
 

@@ -1,6 +1,8 @@
 """The rules of posting, editing and reacting, in the order in which clients rely on."""
 
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
@@ -40,7 +42,7 @@ _MENTIONS = 100
 _DEPTH = 32
 
 
-class Poster(NamedTuple):
+class Poster(msgspec.Struct, frozen=True):
     """Under whose name something is posted."""
 
     id: str

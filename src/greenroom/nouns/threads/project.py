@@ -107,7 +107,9 @@ def _move_poster(tx: Tx, event: e.MessagePosted, seq: int) -> None:
     member = tx.get(MEMBERS, event.thread_id, event.author_id)
     if member is None:
         return
-    unused = [number for number in member.unused if number != event.used]
+    unused = member.unused
+    if event.used is not None:
+        unused = [number for number in unused if number != event.used]
     given = [] if event.next is None else [event.next]
     known = max(member.delivered, event.expected_last_seq or 0)
     moved = replace(
