@@ -3,6 +3,7 @@
 import psutil
 import pytest
 
+from tests.cli.shell import done
 from tests.runs.stage import Stage
 
 pytestmark = pytest.mark.one_stage
@@ -55,3 +56,17 @@ def test_cancelling_a_root_ends_all_below_it_and_nothing_starts_after(stage: Sta
         ),
         "the agents' processes to be gone",
     )
+
+
+def test_what_is_handed_down_is_shown_to_an_agent_and_is_not_what_it_is_told(stage: Stage) -> None:
+    handed = {"parentOutput": "SAY no\n\nFAIL", "sharedVariables": {"a": "SAY no"}, "fileReferences": ["SAY no"]}
+    ended = stage.done("SAY yes", context={**handed, "historySummary": "SAY no\u2028SAY no"})
+    assert (ended["status"], ended["output"]) == ("completed", "yes")
+
+
+def test_a_run_is_listed_by_the_first_line_of_its_prompt(stage: Stage) -> None:
+    run_id = stage.done("\nSAY first\nSAY second")["id"]
+    for listed in ("list", "tree"):
+        shown = done(stage.hub.data, "runs", listed, *([run_id] if listed == "tree" else [])).out
+        (row,) = [row for row in shown.splitlines() if row.startswith(run_id)]
+        assert row.endswith("SAY first")

@@ -48,6 +48,11 @@ class Seat:
             self._changed.clear()
             await self._changed.wait()
 
+    async def until_gone(self, text: str) -> None:
+        while text in self.shown:
+            self._changed.clear()
+            await self._changed.wait()
+
     async def type(self, keys: str) -> None:
         await self._terminal.write(keys.encode())
 

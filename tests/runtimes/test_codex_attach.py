@@ -1,7 +1,6 @@
 """A person sits in a live session of Codex: in its own terminal program, beside the one who drives it."""
 
 import asyncio
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ from tests.runtimes.seat import Seat, sit_beside
 
 pytestmark = pytest.mark.anyio
 AGAIN_S = 1.0
+QUESTION = "Would you like to run the following command?"
+EMPTY_LINE = "\x15"
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +35,18 @@ def desk(tmp_path: Path, model: FakeModel) -> Desk:
 
 
 async def press(seat: Seat, key: str, trial: Trial) -> PermissionGone:
-    """Answer what the terminal asks. A key that comes too soon after the question is not taken: it is pressed again."""
-    while True:
-        await seat.type(key)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(AGAIN_S):
-                return await hear_next(trial, PermissionGone)
+    """Answer what the terminal asks. A key that comes too soon after the question is not taken: it is pressed again.
+
+    One that comes too late lands in the line where one writes, which is emptied.
+    """
+    gone = asyncio.create_task(hear_next(trial, PermissionGone))
+    while not gone.done():
+        if QUESTION in seat.shown:
+            await seat.type(key)
+        await asyncio.wait([gone], timeout=AGAIN_S)
+    await seat.until_gone(QUESTION)
+    await seat.type(EMPTY_LINE)
+    return gone.result()
 
 
 async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spawner: Spawner) -> None:
@@ -53,7 +60,7 @@ async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spa
 
             await trial.session.prompt("USE_TOOL bash touch allowed-there\nSAY saw it happen")
             asked = await hear_next(trial, PermissionAsked)
-            await seat.until_shown("Would you like to run the following command?")
+            await seat.until_shown(QUESTION)
             assert await press(seat, "y", trial) == PermissionGone(asked.permission)
             heard = await trial.to_the_end()
             assert said(heard) == "saw it happen"

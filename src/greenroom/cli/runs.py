@@ -5,7 +5,9 @@ from typing import Any
 
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.run import end_of
-from greenroom.cli.terminal import line, lines, show_json, show_table
+from greenroom.cli.terminal import cut, line, lines, show_json, show_table
+
+_PROMPT = 50
 
 
 def add_to(verbs: Any) -> None:
@@ -41,9 +43,14 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        rows = [[r["id"], r["status"], r["profile"], r["depth"], r["prompt"][:50]] for r in found]
+        rows = [[r["id"], r["status"], r["profile"], r["depth"], _begin(r["prompt"])] for r in found]
         show_table(rows, ["RUN", "STATUS", "PROFILE", "DEPTH", "PROMPT"])
     return 0
+
+
+def _begin(prompt: str) -> str:
+    """The first line of a prompt, as far as there is room for it."""
+    return cut(line(prompt.strip().partition("\n")[0]), _PROMPT)
 
 
 def run_show(args: argparse.Namespace) -> int:
@@ -71,7 +78,7 @@ def run_tree(args: argparse.Namespace) -> int:
         below.setdefault(run.get("parent_id"), []).append(run)
 
     def show(run: dict[str, Any], depth: int) -> None:
-        print(f"{'  ' * depth}{run['id']}  {run['status']:11} {run['profile']}  {line(run['prompt'])[:50]}")
+        print(f"{'  ' * depth}{run['id']}  {run['status']:11} {run['profile']}  {_begin(run['prompt'])}")
         for child in below.get(run["id"], []):
             show(child, depth + 1)
 

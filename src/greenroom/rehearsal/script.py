@@ -8,6 +8,7 @@ DIRECTIVES = (
     *("FAIL", "CRASH", "HANG"),
 )
 _LINE = re.compile(rf"\s*({'|'.join(DIRECTIVES)})\b[ \t]*(.*)")
+_ASIDE = re.compile(r"[#>]( |$)")
 _ESCAPE = re.compile(r"\\([n\\])")
 _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
@@ -20,8 +21,8 @@ class Directive(NamedTuple):
 
 
 def parse(prompt: str) -> list[Directive]:
-    """The directives of a prompt; lines that are none are said, comments are not."""
-    lines = [line for line in prompt.splitlines() if line.strip() and not line.startswith("# ")]
+    """The directives of a prompt; lines that are none are said, comments and what is quoted are not."""
+    lines = [line for line in prompt.splitlines() if line.strip() and not _ASIDE.match(line)]
     return [
         Directive(*match.groups()) if (match := _LINE.fullmatch(line)) else Directive("SAY", line) for line in lines
     ]

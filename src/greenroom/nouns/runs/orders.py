@@ -74,7 +74,7 @@ def revoke_credentials(rows: Rows, agent_id: str, but: str | None = None) -> lis
 
 
 def with_context(prompt: str, context: AgentContext | None) -> str:
-    """The prompt with what is handed down to the agent, as text it can read."""
+    """The prompt with what is handed down to the agent before it, quoted: it is no part of what the agent is told."""
     if context is None:
         return prompt
     parts = []
@@ -86,7 +86,12 @@ def with_context(prompt: str, context: AgentContext | None) -> str:
         parts.append(f"Variables:\n{_text(context.shared_variables)}")
     if context.file_references:
         parts.append("Files:\n" + "\n".join(context.file_references))
-    return "\n\n".join([*parts, prompt])
+    handed = "\n\n".join(parts)
+    return f"{_quoted(handed)}\n\n{prompt}" if parts else prompt
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {row}".rstrip() for row in text.splitlines())
 
 
 def _text(value: object) -> str:
