@@ -24,7 +24,7 @@ export interface Picture {
   places: Record<string, [number, number]>
   arrows: { source: string; target: string; label: string; kind: string; points: [number, number][] }[]
 }
-export interface Checked { ok: boolean; problems: Problem[]; definition: WorkflowsDefinition | null; picture: Picture | null }
+export interface Checked { ok: boolean; problems: Problem[]; warnings?: Problem[]; definition: WorkflowsDefinition | null; picture: Picture | null }
 
 export const BOX = { width: 232, height: 58 }
 export const check = (text: string): Promise<Checked> => post<Checked>('/api/workflow-check', { text, file: '' })
