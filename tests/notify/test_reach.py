@@ -1,8 +1,11 @@
 """Reaching people: web push, ntfy and webhooks on a real far side; rules, quiet hours, answers from a notification."""
 
+import base64
 import hashlib
 import hmac
+import json
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from queue import Empty
@@ -10,6 +13,9 @@ from typing import Any
 
 import httpx
 import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
 from greenroom.gateway.notify.telling import is_quiet
 from greenroom.nouns.notify.model import Rules
@@ -17,7 +23,7 @@ from greenroom.testing.hub_process import HubProcess
 from tests.assist.rig import Agent, Device, room_token
 from tests.cli.shell import done
 from tests.conftest import checked
-from tests.notify.far_side import Browser, FarSide, far_side
+from tests.notify.far_side import Browser, FarSide, Taken, far_side
 
 
 @pytest.fixture
@@ -62,6 +68,27 @@ def subscribe(person: Person, far: FarSide) -> tuple[Browser, Any]:
     return browser, person.add("push", subscription=browser.subscription)["channel"]
 
 
+def assert_signed(sent: Taken, key: str, far: FarSide) -> None:
+    """As the service looks at it (RFC 8292): signed with the key of the subscription, for this service, soon over."""
+    scheme, _, fields = sent.headers["authorization"].partition(" ")
+    given = dict(field.strip().split("=", 1) for field in fields.split(","))
+    assert (scheme, given["k"]) == ("vapid", key)
+    head, body, signature = (raw(part) for part in given["t"].split("."))
+    r, s = (int.from_bytes(half, "big") for half in (signature[:32], signature[32:]))
+    public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), raw(key))
+    signed = given["t"].rpartition(".")[0].encode()
+    public.verify(encode_dss_signature(r, s), signed, ec.ECDSA(hashes.SHA256()))
+    claims = json.loads(body)
+    assert json.loads(head)["alg"] == "ES256"
+    assert claims["aud"] == far.url
+    assert 0 < claims["exp"] - time.time() <= 86_400
+    assert claims["sub"].startswith(("mailto:", "https://"))
+
+
+def raw(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
 def test_a_browser_is_told_by_web_push_and_answers_from_the_notification_once(
     hub: HubProcess, person: Person, far: FarSide
 ) -> None:
@@ -69,8 +96,7 @@ def test_a_browser_is_told_by_web_push_and_answers_from_the_notification_once(
     ask = person.ask("Ship it?", text="the secret plan")
     sent = far.next()
     assert (sent.path, sent.headers["content-encoding"]) == ("/push/1", "aes128gcm")
-    assert sent.headers["authorization"].startswith("vapid t=")
-    assert person.call("GET", "/api/notify")["vapid_key"] in sent.headers["authorization"]
+    assert_signed(sent, person.call("GET", "/api/notify")["vapid_key"], far)
     told = browser.read(sent.body)
     assert (told["title"], told["ask_id"], told["kind"]) == ("Ship it?", ask["id"], "gate")
     assert [action["action"] for action in told["actions"]] == ["approve", "deny"]

@@ -34,6 +34,7 @@ def add_to(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     import logging
+    import resource
 
     import uvloop
 
@@ -57,5 +58,6 @@ def run(args: argparse.Namespace) -> int:
             say(f"greenroom: bringing the data up to this version: {done * 100 // all_events} %")
 
     os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # it would hold tokens
     uvloop.run(app.serve(data, loaded, ready, progress))
     return 0
