@@ -23,9 +23,10 @@ def need_page() -> None:
         lacking("the page is not built (see `make page`)")
 
 
-def travel(hub: HubProcess, name: str) -> None:
+def travel(hub: HubProcess, name: str, **more: str) -> None:
     """Run a journey: it fails when a step fails, or when the page complains of anything in its console."""
     told = {"url": hub.url, "token": hub.token, "data": str(hub.data), "python": sys.executable, "notebook": NOTEBOOK}
+    told |= more
     node, chromium = need_program("node"), need_program("chromium")
     done = subprocess.run(
         [node, JOURNEYS / f"{name}.mjs", json.dumps(told)],

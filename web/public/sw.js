@@ -38,6 +38,6 @@ async function show(said) {
   const open = await clients.matchAll({ type: 'window', includeUncontrolled: true })
   const page = open.find((one) => new URL(one.url).origin === location.origin)
   if (!page) return clients.openWindow(path)
+  page.postMessage({ go: path }) // first: a browser may not let us bring the page to the front
   await page.focus()
-  page.postMessage({ go: path })
 }

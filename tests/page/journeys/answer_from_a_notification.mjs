@@ -1,0 +1,55 @@
+/** Pushes as the hub has sealed them, given to a real service worker: buttons answer, a click opens the ask. */
+import { api, assert, hub, journey } from './rig.mjs'
+
+const pushes = JSON.parse(hub.pushes)
+
+await journey(async (visit) => {
+  const page = await visit()
+  await page.context().grantPermissions(['notifications'], { origin: hub.url })
+  const scope = await page.evaluate(async () => (await navigator.serviceWorker.ready).scope)
+  const cdp = await page.context().newCDPSession(page)
+  const registration = new Promise((resolve) =>
+    cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const found = registrations.find((one) => one.scopeURL === scope)
+      if (found) resolve(found.registrationId)
+    }),
+  )
+  await cdp.send('ServiceWorker.enable')
+  const registrationId = await registration
+  const worker = page.context().serviceWorkers()[0] ?? (await page.context().waitForEvent('serviceworker'))
+
+  /** Deliver a push, and what is shown then. */
+  const deliver = async (said) => {
+    await cdp.send('ServiceWorker.deliverPushMessage', { origin: hub.url, registrationId, data: JSON.stringify(said) })
+    return worker.evaluate(async (tag) => {
+      for (const until = Date.now() + 20_000; Date.now() < until; ) {
+        const [shown] = await self.registration.getNotifications({ tag })
+        if (shown) return { title: shown.title, actions: shown.actions.map((one) => one.action) }
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      return null
+    }, said.ask_id)
+  }
+  /** Click on it: a headless browser draws none, so that the event is made where the browser would make it. */
+  const click = (tag, action) =>
+    worker.evaluate(
+      async ([tag, action]) => {
+        const [notification] = await self.registration.getNotifications({ tag })
+        self.dispatchEvent(new NotificationEvent('notificationclick', { notification, action }))
+      },
+      [tag, action],
+    )
+  const over = async (id) => (await api('GET', `/api/asks/${id}/wait?for_s=20`)).answer
+
+  for (const [said, verdict] of [[pushes[0], 'approve'], [pushes[1], 'deny']]) {
+    const shown = await deliver(said)
+    assert.deepEqual(shown, { title: said.title, actions: ['approve', 'deny'] })
+    await click(said.ask_id, verdict)
+    assert.equal((await over(said.ask_id))?.verdict, verdict)
+  }
+  const opened = pushes[2]
+  assert.deepEqual((await deliver(opened)).actions, [], 'what is of high risk is not answered in passing')
+  await click(opened.ask_id, '')
+  await page.locator('h2, h1', { hasText: opened.title }).first().waitFor()
+  assert.equal(new URL(page.url()).pathname, `/inbox/${opened.ask_id}`)
+})
