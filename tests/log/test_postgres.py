@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from greenroom.log.errors import Unavailable
@@ -130,3 +131,25 @@ async def test_one_hub_leads_and_another_takes_over_when_it_is_gone(tmp_path: Pa
             assert not leads.is_set()
         await until(leads)
         await following
+
+
+async def test_a_hub_that_waits_for_the_lead_does_not_hold_up_the_database(
+    tmp_path: Path, postgres: PostgresServer
+) -> None:
+    url = postgres.new_database()
+    async with hub_on(tmp_path / "a", url) as a, hub_on(tmp_path / "b", url) as b:
+        assert isinstance(a.store, PostgresStore) and isinstance(b.store, PostgresStore)
+
+        async def follow(store: PostgresStore) -> None:
+            async with store.leading("all"):
+                raise AssertionError("the other one leads")
+
+        async with a.store.leading("all"):
+            following = asyncio.create_task(follow(b.store))
+            async with await psycopg.AsyncConnection.connect(url, autocommit=True) as other:
+                await b.do(note(1))
+                await other.execute("SET statement_timeout = '30s'")
+                await other.execute("CREATE INDEX CONCURRENTLY slow ON events (at)")  # waits for all that are asking
+            following.cancel()
+            await asyncio.wait([following])
+            assert following.cancelled()

@@ -12,6 +12,7 @@ from greenroom.log.postgres_rows import PostgresRows
 
 LOST = (psycopg.OperationalError, psycopg.InterfaceError)
 RETRY_S = 1.0
+_LOOK_S = 0.5
 _LEADER_LOCK = 0x67_72_65_66
 _HUBS_LOCK = 0x67_72_65_65
 _SEES_IT_GONE = ("tcp_keepalives_idle = 3", "tcp_keepalives_interval = 2", "tcp_keepalives_count = 2")
@@ -56,7 +57,7 @@ def hubs_there(rows: PostgresRows) -> frozenset[int]:
 async def leading(url: str, part: str) -> AsyncIterator[Callable[[], Coroutine[Any, Any, None]]]:
     """Wait until this hub is the one that sees to a part of the work; yields what waits until it is so no more.
 
-    The lock belongs to a connection of its own: when the hub dies, the next one has it at once.
+    The lock belongs to a connection of its own: when the hub dies, it is free.
     """
     async with contextlib.AsyncExitStack() as stack:
         connection = await _take_lead(stack, url, part)
@@ -71,10 +72,19 @@ async def leading(url: str, part: str) -> AsyncIterator[Callable[[], Coroutine[A
 
 
 async def _take_lead(stack: contextlib.AsyncExitStack, url: str, part: str) -> HeldConnection:
+    connection: HeldConnection | None = None
     while True:
         try:
-            connection = await stack.enter_async_context(connected(url))
-            await connection.execute("SELECT pg_advisory_lock(%s, %s)", (_LEADER_LOCK, _number(part)))
-            return connection
+            connection = connection or await stack.enter_async_context(connected(url))
+            if await _is_taken(connection, part):
+                return connection
         except LOST:
-            await asyncio.sleep(RETRY_S)
+            connection = None
+        await asyncio.sleep(_LOOK_S)
+
+
+async def _is_taken(connection: HeldConnection, part: str) -> bool:
+    """Whether the lead is ours now. One that is waited for in the database would hold up its clearing and indexing."""
+    found = await connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (_LEADER_LOCK, _number(part)))
+    answer = await found.fetchone()
+    return answer is not None and bool(answer[0])

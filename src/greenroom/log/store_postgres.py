@@ -42,6 +42,13 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
 
+def _changed_between(tables: Iterable[Table[Any]]) -> str:
+    """One question for the rows of all tables that were put or dropped after a seq and up to another."""
+    span = "seq > %s AND seq <= %s"
+    put = [f"SELECT '{table.name}', key, seq, data FROM row_{table.name} WHERE {span}" for table in tables]  # noqa: S608
+    return " UNION ALL ".join([*put, f"SELECT tbl, key, seq, NULL FROM gone WHERE {span}"])  # noqa: S608
+
+
 class PostgresStore:
     """The store of one hub among several on the same database; the data directory is its own."""
 
@@ -52,6 +59,7 @@ class PostgresStore:
         self.codec = Codec(nouns)
         self.tables: tuple[Table[Any], ...] = tuple(table for noun in nouns for table in noun.tables)
         self._by_name = {table.name: table for table in self.tables}
+        self._changed_between = _changed_between(self.tables)
         self._lock = own(data)
         self._threads = ThreadPoolExecutor(1, "greenroom-commit")
         self._readers = ThreadPoolExecutor(2, "greenroom-read")
@@ -166,15 +174,12 @@ class PostgresStore:
         """Tell what came between what we have seen and a seq that is committed."""
         records = list(read_events(self.rows, self.codec, self._seen, head - self._seen))
         changes: list[Change] = []
-        for table in self.tables:
-            sql = f"SELECT key, seq, data FROM row_{table.name} WHERE seq > %s AND seq <= %s"  # noqa: S608
-            for key, seq, data in self.rows.run(sql, (self._seen, head)):
-                changes.append(Change(table, key, seq, table.decode(data), bytes(data)))
-        for name, key, seq in self.rows.run(
-            "SELECT tbl, key, seq FROM gone WHERE seq > %s AND seq <= %s", (self._seen, head)
-        ):
+        span = (self._seen, head) * (len(self.tables) + 1)
+        for name, key, seq, data in self.rows.run(self._changed_between, span):
             table = self._by_name[name]
-            if self.rows.get(table, key) is None:
+            if data is not None:
+                changes.append(Change(table, key, seq, table.decode(data), bytes(data)))
+            elif self.rows.get(table, key) is None:
                 changes.append(Change(table, key, seq, None, b"null"))
         self._seen = head
         self._tx.forget()
