@@ -71,6 +71,20 @@ def test_who_is_not_named_is_told_who_is(stage: Stage, people: People) -> None:
     play.control(run_id, "abort")
 
 
+def test_names_that_nobody_has_are_told_of(stage: Stage, people: People) -> None:
+    people.come("ann")
+    play, run_id, ask = asked(stage, {**LEVEL, "stakeholders": ["ann", "nobody-yet"]}, "strangers")
+    shown = stage.api.get(f"/api/asks/{ask}").json()["text"]
+    assert "Nobody is called nobody-yet here yet" in shown
+    play.control(run_id, "abort")
+
+
+def test_where_one_yes_is_enough_one_no_decides(stage: Stage, people: People) -> None:
+    play, run_id, ask = asked(stage, {"kind": "recommended", "stakeholders": ["ann", "bob"]}, "objection")
+    assert say(people.come("bob"), ask, "deny", text="not now").json()["state"] == "answered"
+    assert "not now" in play.end(run_id)["error"]
+
+
 def test_a_no_that_can_be_outvoted_does_not_decide(stage: Stage, people: People) -> None:
     play, run_id, ask = asked(stage, LEVEL, "outvoted")
     ann, bob = people.come("ann"), people.come("bob")

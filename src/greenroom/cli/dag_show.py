@@ -89,7 +89,8 @@ def _draw(report: Json, drawn: int) -> int:
 
 def over_of(run: Json) -> int:
     """How many steps of a run are over."""
-    return min(run["steps"], sum(run.get(name, 0) for name in ("completed", "failed", "skipped", "cancelled")))
+    over = sum(run.get(name, 0) for name in ("completed", "failed", "skipped", "cancelled"))
+    return int(min(run["steps"], over))
 
 
 def _most_telling(steps: list[Json], most: int) -> list[Json]:

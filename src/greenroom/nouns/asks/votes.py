@@ -1,7 +1,9 @@
 """Votes on an ask of which several people have a say: who has one, and what is still outstanding."""
 
 from greenroom.log.errors import Refused
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.queries import find_credentials, is_live, principal_of
 from greenroom.nouns.asks.commands import AnswerAsk, RaiseAsk
 from greenroom.nouns.asks.events import AskApproved, AskOpposed
 from greenroom.nouns.asks.model import ROOM, Ask
@@ -21,12 +23,26 @@ def need_voters(command: RaiseAsk) -> None:
         raise Refused("bad_ask", f"{command.approvers} of {len(names)} can never agree: name more people.")
 
 
+def find_strangers(rows: Rows, names: list[str], now: int) -> list[str]:
+    """Those of the named whom nobody's credential makes them."""
+    seats: set[str] = set()
+    for kind in ("operator", "room"):
+        seats |= {
+            seat for one in find_credentials(rows, kind) if is_live(one, now) for seat in seats_of(principal_of(one))
+        }
+    return [name for name in names if name not in seats]
+
+
+def seats_of(by: Principal) -> tuple[str, ...]:
+    """What a person can be named as: their own name, or their room's."""
+    return (by.name, f"{ROOM}{by.room}") if by.kind == "room" else (by.name,)
+
+
 def need_seat(by: Principal, ask: Ask) -> str:
     """Whose vote an answer is; empty where whoever may answer does. A name that is claimed in an answer is no proof."""
     if not ask.asked_of:
         return ""
-    own = (by.name, f"{ROOM}{by.room}") if by.kind == "room" else (by.name,)
-    seat = next((name for name in own if name in ask.asked_of), None)
+    seat = next((name for name in seats_of(by) if name in ask.asked_of), None)
     if seat is None:
         raise Refused(
             "not_asked",
@@ -45,7 +61,7 @@ def outstanding(by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: st
             raise Refused("already_approved", "Your yes counts already: another person is needed.", "conflict")
         if len(ask.approvals) + 1 < ask.approvers:
             return AskApproved(ask_id=ask.id, name=name, seat=seat)
-    elif command.verdict == "deny" and seat:
+    elif command.verdict == "deny" and seat and ask.approvers > 1:
         others = {one.seat for one in ask.refusals} - {seat}
         if len(ask.asked_of) - len(others) - 1 >= ask.approvers:
             if any(one.seat == seat for one in ask.refusals):

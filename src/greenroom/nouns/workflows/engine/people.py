@@ -6,6 +6,7 @@ from greenroom.log.log import Log
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.asks.commands import RaiseAsk
 from greenroom.nouns.asks.model import Ask, Asker, Option, Question
+from greenroom.nouns.asks.votes import find_strangers
 from greenroom.nouns.workflows.core.news import Answered
 from greenroom.nouns.workflows.core.plan import Node
 from greenroom.nouns.workflows.engine.prompts import Telling
@@ -36,6 +37,9 @@ async def raise_ask(log: Log, run: WorkflowRun, node: Node, step: WorkflowStep, 
         text = telling.prompt() if node.kind == "agent" else node.step.description
         about = {"kind": "decision" if level.kind == "recommended" else "gate"}
         about["asked_of"] = list(dict.fromkeys(level.stakeholders))
+        text += _of_strangers(
+            find_strangers(log.rows, about["asked_of"], log.clock.now()) if level.stakeholders else []
+        )
         if level.kind == "arbitrated":
             about["approvers"] = max(1, level.quorum or len(about["asked_of"]))
     labels = {"workflow": run.workflow, "step": step.id}
@@ -52,6 +56,16 @@ async def raise_ask(log: Log, run: WorkflowRun, node: Node, step: WorkflowStep, 
             timeout_s=0,  # the step's own time decides
             **about,
         )
+    )
+
+
+def _of_strangers(names: list[str]) -> str:
+    """A word for who looks at it, lest it wait for people who cannot come."""
+    if not names:
+        return ""
+    return (
+        f"\n\nNobody is called {', '.join(names)} here yet: `greenroom token create --kind operator --name NAME` lets a"
+        " person in under a name, `--room NAME` the people of a room."
     )
 
 
