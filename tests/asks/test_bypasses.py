@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from greenroom.node.gate import Gate
+from greenroom.nouns.access.model import HUB, RIGHTS, Principal
+from greenroom.nouns.asks.commands import AnswerAsk, RaiseAsk
 from greenroom.nouns.asks.digest import digest_of
-from greenroom.nouns.asks.model import Subject
+from greenroom.nouns.asks.model import ASKS, Subject
 from greenroom.nouns.asks.words import title_of, visible
 from greenroom.runtimes.contract import PermissionAsked
 from greenroom.settings import Settings
@@ -18,6 +20,7 @@ from greenroom.testing.hub_process import HubProcess
 from tests.asks.desk import Desk
 from tests.conftest import checked
 from tests.doors.rest_rig import code_of
+from tests.nouns.present import Present
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
 
@@ -145,6 +148,16 @@ def test_ap_10_at_the_deadline_it_is_too_late_whether_or_not_a_timer_has_come(de
     assert code_of(late) == (409, "ask_expired")
     over = desk.show(asked["id"])
     assert (over["state"], over.get("answer")) == ("expired", None)
+
+
+@pytest.mark.parametrize(("late_ms", "state"), [(-1, "answered"), (0, "expired"), (1, "expired")])
+def test_ap_10_the_deadline_itself_is_too_late_by_the_hubs_clock(late_ms: int, state: str) -> None:
+    present = Present()
+    present.do(RaiseAsk(by=HUB, ask_id="ask_1", kind="gate", title="Now?", timeout_s=60))
+    present.now = present.get(ASKS, "ask_1").deadline + late_ms
+    person = Principal(id="p", kind="operator", name="p", rights=RIGHTS["operator"])
+    present.do(AnswerAsk(by=person, ask_id="ask_1", verdict="approve"))
+    assert present.get(ASKS, "ask_1").state == state
 
 
 def test_ap_11_no_setting_makes_silence_a_yes() -> None:

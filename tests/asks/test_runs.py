@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from tests.cli.shell import done
 from tests.conftest import checked
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -79,6 +80,23 @@ def test_ap_06_a_rule_that_came_after_the_question_counts_over_a_yes(stage: Stag
     assert stage.decide(asked["id"], "approve").status_code == 200
     stage.end(run_id)
     assert not made.exists()
+
+
+def test_ap_09_an_answer_that_is_sent_again_after_a_restore_runs_nothing_again(stage: Stage) -> None:
+    made, saved = stage.hub.data.parent / "made", stage.hub.data.parent / "saved.tar"
+    run_id = stage.start(f"SHELL echo once >> {made}\nSAY done")
+    asked = stage.asked()
+    done(stage.hub.data, "backup", str(saved))
+    assert stage.decide(asked["id"], "approve").status_code == 200
+    assert stage.end(run_id)["status"] == "completed"
+    stage.hub.stop()
+    end_node(stage.hub.data)
+    done(stage.hub.data, "restore", str(saved), "--force")
+    stage.hub.start(stage.hub.port)
+    stage.api.headers["Authorization"] = f"Bearer {stage.hub.token}"
+    assert stage.decide(asked["id"], "approve").status_code in (200, 409)
+    assert stage.end(run_id)["status"] in ("interrupted", "failed")
+    assert made.read_text() == "once\n"
 
 
 def test_ap_12_many_that_wait_are_all_there_after_a_kill_and_each_runs_once(stage: Stage) -> None:
