@@ -45,7 +45,7 @@ export async function scenesOf({ url, token }) {
     { name: 'token-new', path: '/tokens?do=new' },
     { name: 'palette', path: '/', act: key('Control+k'), sample: true },
     { name: 'help', path: '/inbox', desk: true, act: key('?') },
-    { name: 'tour', path: '/?tour=1', sample: true },
+    { name: 'tour', path: '/?tour=1', sample: true, after: (page) => page.evaluate(() => localStorage.removeItem('greenroom.tour')) },
     { name: 'phone-more', path: '/', phone: true, act: (page) => page.locator('nav.foot button').click() },
     { name: 'lost', path: '/', before: cuttable, act: (page) => page.cut(), settle_ms: 3000, sample: true },
     { name: 'login', path: '/login', out: true, sample: true },

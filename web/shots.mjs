@@ -47,6 +47,7 @@ async function take(wanted, size, look, language) {
     await scene.act?.(page)
     await page.waitForTimeout(scene.settle_ms ?? Number(process.env.SETTLE_MS ?? 500))
     await page.screenshot({ path: `${folder}/${scene.name}-${size}-${look}${language === 'en' ? '' : `-${language}`}.png` })
+    await scene.after?.(page)
   }
 
   /** What is seen by who has not logged in. */

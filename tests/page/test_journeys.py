@@ -32,7 +32,9 @@ from tests.page.stage import travel
         "edit_steps_and_triggers_in_forms",
         "the_people_of_a_room_have_their_own_inbox",
         "hostile_text_is_harmless",
+        "take_the_tour",
         "no_panel_has_a_serious_accessibility_problem",
+        "what_opens_in_a_panel_is_accessible_too",
     ],
 )
 def test_journey(stage: HubProcess, journey: str) -> None:

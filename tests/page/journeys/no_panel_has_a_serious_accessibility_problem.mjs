@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 
+import { judge } from './axe.mjs'
 import { api, askOf, assert, hub, journey, startRun, thread } from './rig.mjs'
 
 const root = new URL('../../../', import.meta.url)
-const axe = readFileSync(new URL('web/node_modules/axe-core/axe.min.js', root), 'utf8')
 const panels = JSON.parse(readFileSync(new URL('src/greenroom/page/panels.json', root), 'utf8'))
 
 await journey(async (visit) => {
@@ -13,32 +13,26 @@ await journey(async (visit) => {
   const ask = await askOf(run)
   const paths = [...panels.map((name) => (name === 'home' ? '/' : `/${name}`)), `/threads/${id}`, `/inbox/${ask.id}`]
   const found = []
-  const judge = async (page, where) => {
-    await page.evaluate(axe)
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }))
-    for (const one of violations.filter((v) => ['serious', 'critical'].includes(v.impact)))
-      found.push(`${where}: ${one.id}: ${one.nodes.map((node) => `${node.target} ${node.any[0]?.message ?? ''}`).slice(0, 3).join(' | ')}`)
-  }
   for (const look of ['light', 'dark']) {
     const page = await visit({ look })
     for (const path of paths) {
       await page.goto(hub.url + path)
       await page.locator('main h1').first().waitFor()
       await page.waitForLoadState('networkidle')
-      await judge(page, `${look} ${path}`)
+      found.push(...(await judge(page, `${look} ${path}`)))
     }
     await page.goto(`${hub.url}/threads/${id}`)
     await page.getByRole('button', { name: 'Invite' }).click()
     await page.locator('[data-profile=rehearsal]').waitFor()
-    await judge(page, `${look} invite`)
+    found.push(...(await judge(page, `${look} invite`)))
     await page.keyboard.press('Escape')
     await page.keyboard.press('/')
     await page.getByLabel('Words to look for').first().waitFor()
-    await judge(page, `${look} search`)
+    found.push(...(await judge(page, `${look} search`)))
     await page.keyboard.press('Escape')
     await page.keyboard.press('Control+k')
     await page.getByRole('option').first().waitFor()
-    await judge(page, `${look} palette`)
+    found.push(...(await judge(page, `${look} palette`)))
   }
   await api('POST', `/api/runs/${run.id}/cancel`, {})
   assert.deepEqual(found, [])

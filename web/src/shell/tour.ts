@@ -30,7 +30,7 @@ const state = kept<Kept>('tour', { at: null, over: false, run: '', thread: '' })
 const set = (change: Partial<Kept>) => (state.value = { ...state.value, ...change })
 
 async function startAgent(): Promise<unknown> {
-  const lines = [`# ${t('tour.script.task')}`, `SAY ${t('tour.script.says')}`, 'SHELL uname -a && ls -l', `ASK ${t('tour.script.asks')}`, 'USAGE 1200 90 0.01', `SAY ${t('tour.script.ends')}`]
+  const lines = [`# ${t('tour.script.task')}`, `SAY ${t('tour.script.says')}`, 'SHELL echo hello > visited.txt && cat visited.txt', `ASK ${t('tour.script.asks')}`, 'USAGE 1200 90 0.01', `SAY ${t('tour.script.ends')}`]
   const run = await attempt(() => post<Run>('/api/runs', { profile: 'rehearsal', prompt: lines.join('\n') }, { key: newKey() }))
   if (run) set({ run: run.id })
   return run
