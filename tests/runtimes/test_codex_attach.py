@@ -20,6 +20,7 @@ pytestmark = pytest.mark.anyio
 AGAIN_S = 1.0
 QUESTION = "Would you like to run the following command?"
 EMPTY_LINE = "\x15"
+"""Of a key that was pressed once too often."""
 
 
 @pytest.fixture(scope="module")
@@ -35,17 +36,13 @@ def desk(tmp_path: Path, model: FakeModel) -> Desk:
 
 
 async def press(seat: Seat, key: str, trial: Trial) -> PermissionGone:
-    """Answer what the terminal asks. A key that comes too soon after the question is not taken: it is pressed again.
-
-    One that comes too late lands in the line where one writes, which is emptied.
-    """
+    """Answer what the terminal asks. A key that comes too soon after the question is not taken: it is pressed again."""
     gone = asyncio.create_task(hear_next(trial, PermissionGone))
     while not gone.done():
         if QUESTION in seat.shown:
             await seat.type(key)
         await asyncio.wait([gone], timeout=AGAIN_S)
     await seat.until_gone(QUESTION)
-    await seat.type(EMPTY_LINE)
     return gone.result()
 
 
@@ -67,7 +64,7 @@ async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spa
             assert (desk.directory / "allowed-there").exists()
             await seat.until_shown("saw it happen")
 
-            await seat.type("SAY spoken by a person")
+            await seat.type(f"{EMPTY_LINE}SAY spoken by a person")
             await seat.until_shown("› SAY spoken by a person")
             await seat.type("\r")
             words: list[Heard] = []

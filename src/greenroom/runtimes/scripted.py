@@ -97,8 +97,15 @@ wire_api = "responses"
 """
 
 
+def _elsewhere(home: Path) -> dict[str, str]:
+    """Codex keeps the program of its sandbox in its home, but not if that is a folder for temporary files."""
+    folder = home / "tmp"
+    folder.mkdir(parents=True, exist_ok=True)
+    return {"TMPDIR": str(folder)}
+
+
 def _codex(home: Path, model_url: str) -> Wiring:
-    env = {"FAKE_API_KEY": "fake", "CODEX_HOME": str(home / ".codex")}
+    env = {"FAKE_API_KEY": "fake", "CODEX_HOME": str(home / ".codex"), **_elsewhere(home)}
     files = {".codex/config.toml": _CODEX_CONFIG.format(model_url=model_url)}
     return Wiring(env=env, model="fake-model", files=files)
 
@@ -108,6 +115,7 @@ def _codex_acp(home: Path, model_url: str) -> Wiring:
     config = {"model_provider": "fake", "model_providers": {"fake": provider}, "analytics": {"enabled": False}}
     (home / ".codex").mkdir(parents=True, exist_ok=True)
     env = {"CODEX_CONFIG": json.dumps(config), "FAKE_API_KEY": "fake", "CODEX_HOME": str(home / ".codex")}
+    env |= _elsewhere(home)
     return Wiring(env=env, model="fake-model")
 
 
