@@ -7,6 +7,7 @@ from greenroom.testing.hub_process import eventually
 from tests.cli.shell import done
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
+from tests.workflows.test_trigger_calls import Caller
 
 _WAIT_S = 30.0
 
@@ -101,6 +102,24 @@ def test_ap_21_what_an_agent_writes_where_it_works_is_no_rule_and_no_profile(sta
         stage.end(run)
         assert judged(stage, run) == [("deny", "profile.worker")], "the hub's own files are out of the question"
     assert not (stage.hub.data / "policy.toml").exists()
+
+
+def test_what_a_webhook_has_begun_is_of_higher_risk(stage: Stage) -> None:
+    """B.7: taint. The same step asks with medium risk when a person begins it."""
+    step = {"id": "build", "profile": "rehearsal", "prompt": "WRITE made one\nSAY done"}
+    definition = {"name": "hooked", "steps": [step], "triggers": [{"id": "t", "webhook": True}]}
+    stage.api.put("/api/workflows/hooked", json={"definition": definition}).raise_for_status()
+    (trigger,) = stage.api.get("/api/triggers", params={"workflow": "hooked"}).json()
+    stage.api.post(f"/api/triggers/{trigger['id']}/arm").raise_for_status()
+    assert Caller(stage.api, stage.hub, f"/api/triggers/{trigger['id']}").call().status_code == 202
+    asked = stage.asked()
+    assert (asked["risk"], "comes from a webhook" in asked["why"]) == ("high", True)
+    stage.decide(asked["id"], "deny")
+    stage.until(lambda: not asks(stage), "the run to end")
+    stage.api.post("/api/workflow-runs", json={"workflow": "hooked"}).raise_for_status()
+    by_hand = stage.asked()
+    assert by_hand["risk"] == "medium"
+    stage.decide(by_hand["id"], "deny")
 
 
 def test_reading_runs_and_writing_asks_once_per_run(stage: Stage) -> None:
