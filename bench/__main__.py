@@ -15,6 +15,7 @@ from bench.report import Row, format_table
 from bench.run import QUICK, Bench, JobFailed, Scale
 from bench.section_agents import measure_agents
 from bench.section_asks import measure_asks
+from bench.section_hubs import measure_hubs
 from bench.section_page import measure_page
 from bench.section_policy import measure_policy
 from bench.section_posts import measure_posts
@@ -32,6 +33,7 @@ SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "policy": measure_policy,
     "asks": measure_asks,
     "workflows": measure_workflows,
+    "hubs": measure_hubs,
     "page": measure_page,
     "agents": measure_agents,
 }

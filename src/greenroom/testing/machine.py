@@ -12,10 +12,16 @@ EVERY_TEST = "GREENROOM_EVERY_TEST"
 def need_program(*names: str) -> Path:
     """The first of these programs that is installed."""
     for name in names:
-        if (found := shutil.which(name) or _in_debian(name)) is not None:
-            return Path(found)
+        if (found := find_program(name)) is not None:
+            return found
     lacking(f"none of these programs is installed: {', '.join(names)} (see `make debian`)")
     raise AssertionError
+
+
+def find_program(name: str) -> Path | None:
+    """Where a program is, on the path or where Debian keeps it."""
+    found = shutil.which(name) or _in_debian(name)
+    return Path(found) if found else None
 
 
 def lacking(what: str) -> None:
