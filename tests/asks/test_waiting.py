@@ -55,6 +55,12 @@ async def test_readers_of_a_thread_see_who_waits_for_a_person_and_are_not_woken_
     assert told(viewer.get(f"/api/threads/{thread_id}/wait-state")) == []
 
 
+async def test_nobody_asks_in_a_thread_that_is_not_there_for_them(desk: Desk) -> None:
+    for thread_id in ("thr_01nothing", f"mbx_{desk.agent('Other').id}"):
+        refused = desk.asking.http.post("/api/asks", json={"title": SECRET, "thread_id": thread_id})
+        assert (refused.status_code, refused.json()["code"]) == (404, "thread_not_found")
+
+
 async def test_the_stream_of_events_tells_that_somebody_waits_and_that_it_is_over(desk: Desk) -> None:
     thread_id = desk.thread(desk.asking)
     seen: list[dict[str, Any]] = []

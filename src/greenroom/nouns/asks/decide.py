@@ -29,6 +29,7 @@ from greenroom.nouns.asks.queries import (
 from greenroom.nouns.asks.raising import raised
 from greenroom.nouns.asks.votes import need_seat, need_voters, outstanding
 from greenroom.nouns.policy.answers import answered_events
+from greenroom.nouns.threads.queries import need_thread
 
 _CHARS = 200_000
 _TITLE = 300
@@ -54,6 +55,8 @@ def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
         raise Refused("key_reused", "This id is that of another ask: choose a new one.", "conflict")
     if known is not None and not _is_done_with(known, command.again_ms, context.now):
         return []
+    if command.thread_id is not None and not by.operates:
+        need_thread(rows, by, command.thread_id)
     _need_well_formed(by, command)
     _need_few(rows, by, asker, context)
     return [_raised(by, command, asker, wish, context)]
