@@ -41,6 +41,7 @@ class Scale(msgspec.Struct):
     agent_turns: int = 40
     agent_starts: int = 3
     agents_idle: int = 20
+    page_s: float = 60
 
 
 QUICK = Scale(
@@ -62,6 +63,7 @@ QUICK = Scale(
     agent_turns=10,
     agent_starts=1,
     agents_idle=5,
+    page_s=10,
 )
 
 

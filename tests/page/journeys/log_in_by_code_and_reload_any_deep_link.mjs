@@ -1,4 +1,8 @@
-import { api, assert, hub, journey, thread } from './rig.mjs'
+import { readFileSync } from 'node:fs'
+
+import { api, askOf, assert, hub, journey, startRun, thread, until } from './rig.mjs'
+
+const panels = JSON.parse(readFileSync(new URL('../../../src/greenroom/page/panels.json', import.meta.url), 'utf8'))
 
 await journey(async (visit, browser) => {
   const id = await thread('deep')
@@ -12,13 +16,25 @@ await journey(async (visit, browser) => {
   await stranger.click('button')
   await stranger.getByRole('heading', { name: /^deep / }).waitFor()
   assert.equal(new URL(stranger.url()).pathname, `/threads/${id}`)
+  const mark = Date.now()
+  const run = await startRun(`SHELL make deep-${mark}`)
+  const ask = await askOf(run)
+  await api('PUT', `/api/policy/rules/deep-${mark}`, { rule: { decision: 'ask', tools: ['nothing'] } })
+  await api('PUT', `/api/workflows/deep-${mark}`, { text: `name: deep-${mark}\nsteps: [{ id: a, set: { b: "1" } }]` })
+  const flow = await api('POST', '/api/workflow-runs', { workflow: `deep-${mark}` })
+  const agent = await until('the agent of the run', async () => (await api('GET', `/api/runs/${run.id}`)).agent_id)
+  const deep = [`/threads/${id}`, `/runs/${run.id}`, `/inbox/${ask.id}`, `/agents/${agent}`, `/policies/deep-${mark}`, `/workflows/edit/deep-${mark}`, `/workflows/runs/${flow.id}`, '/workflows/edit', '/profiles/rehearsal']
   const page = await visit()
-  for (const path of [`/threads/${id}`, '/inbox', '/threads', '/runs', '/agents', '/profiles/rehearsal', '/people', '/nodes', '/tokens', '/settings', '/']) {
+  for (const path of [...deep, ...panels.map((name) => (name === 'home' ? '/' : `/${name}`))]) {
     await page.goto(hub.url + path)
     await page.reload()
     await page.locator('main h1').first().waitFor()
     assert.equal(new URL(page.url()).pathname, path)
   }
+  await page.goto(`${hub.url}/policies/deep-${mark}`)
+  await page.getByRole('heading', { name: `deep-${mark}` }).waitFor()
+  await api('POST', `/api/runs/${run.id}/cancel`, {})
+  await api('DELETE', `/api/policy/rules/deep-${mark}`)
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'What would you like to do?' }).fill('log out')
   await page.keyboard.press('Enter')

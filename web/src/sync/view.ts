@@ -4,6 +4,9 @@ import { shallowReactive } from 'vue'
 import type { Tables } from '@/api/rows'
 import type { Frame, RowFrame, Table } from './frames'
 
+/** Of what a run says without end, only the newest is held: the most rows, and how many stay when there are more. */
+const HELD: Partial<Record<Table, [most: number, kept: number]>> = { item: [4000, 3000] }
+
 export class View {
   readonly tables = new Map<Table, Map<string, unknown>>()
   /** What the page shows of the view besides its rows; changes are seen. */
@@ -47,8 +50,18 @@ export class View {
 
   apply(frame: Extract<Frame, { op: 'changes' }>): void {
     for (const row of frame.rows) this.put(row)
+    this.trim()
     if (this.key !== undefined && frame.rows.some((row) => row.row === null && row.key === this.key)) this.end('gone')
     Object.assign(this.state, { ready: true, seq: frame.seq })
+  }
+
+  private trim(): void {
+    for (const [table, [most, kept]] of Object.entries(HELD) as [Table, [number, number]][]) {
+      const rows = this.tables.get(table)
+      if (!rows || rows.size <= most) continue
+      for (const key of [...rows.keys()].slice(0, rows.size - kept)) rows.delete(key)
+      this.state.more = true
+    }
   }
 
   end(error: string): void {

@@ -9,15 +9,19 @@ import type { Live } from '@/sync/use'
 import { rowOf } from './entries'
 
 const PAGE = 1000
+/** Who reads the newest holds so many at most; what was let go is read again when one scrolls up. */
+const MOST = 6000
+const KEPT = 2000
 
-export function useMessages(thread: Ref<string>, live: Live) {
+export function useMessages(thread: Ref<string>, live: Live, atEnd: Ref<boolean>) {
   const older = shallowRef<Message[]>([])
   const isLoading = ref(false)
   const isAll = ref(false)
 
+  const isTrimmed = ref(false)
   watch(thread, () => {
     older.value = []
-    isAll.value = false
+    isAll.value = isTrimmed.value = false
   })
 
   const newest = computed(() => [...live.map('message').values()].filter((one) => one.thread_id === thread.value).sort((a, b) => a.seq - b.seq))
@@ -32,7 +36,15 @@ export function useMessages(thread: Ref<string>, live: Live) {
     const known = new Set(replaced.map((one) => one.id))
     return [...replaced, ...held.filter((one) => !known.has(one.id))]
   })
-  const hasOlder = computed(() => !isAll.value && (live.more || older.value.length > 0))
+  const hasOlder = computed(() => !isAll.value && (live.more || isTrimmed.value || older.value.length > 0))
+  watch([() => list.value.length > MOST, atEnd], ([isLong, end]) => {
+    if (!isLong || !end) return
+    older.value = []
+    isAll.value = false
+    isTrimmed.value = true
+    const rows = live.map('message')
+    for (const one of newest.value.slice(0, -KEPT)) rows.delete(one.id)
+  })
 
   async function loadOlder(limit = PAGE): Promise<boolean> {
     const first = list.value[0]

@@ -1,0 +1,16 @@
+/** AP-03: what is approved is all there to be seen, however long it is and whatever hides in it. */
+import { api, askOf, assert, endOf, hub, journey, startRun } from './rig.mjs'
+
+await journey(async (visit) => {
+  const page = await visit()
+  const run = await startRun(`SHELL echo ${'x'.repeat(20_000)}; touch\u00a0/the/very/end\u202e\nSAY done`)
+  const ask = await askOf(run)
+  await page.goto(`${hub.url}/inbox/${ask.id}`)
+  await page.locator('[data-do=approve]').waitFor()
+  const shown = await page.locator('.command').first().innerText()
+  assert.ok(shown.includes('x'.repeat(20_000)), 'the long word is there to its end')
+  assert.ok(shown.includes('/the/very/end'), 'and so is what comes after it')
+  assert.ok(!/[\u00a0\u202e]/.test(shown), 'what cannot be seen is written out')
+  await api('POST', `/api/asks/${ask.id}/answer`, { verdict: 'deny' })
+  await endOf(run.id)
+})
