@@ -1,5 +1,6 @@
 """The examples, unchanged but for the profile, carried out by real agent CLIs on the scripted model."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -47,3 +48,16 @@ def test_the_examples_run_with_nothing_changed_but_the_profile(stage: Stage, tmp
         _, sorted_out = carry_out(stage, folder, "nightly-triage")
         assert len(sorted_out["answer"]["output"]) == 1
         assert "Make it faster" in sorted_out["report"]["output"]
+
+
+def test_opencode_hands_the_temperature_of_a_step_to_its_model(stage: Stage, tmp_path: Path) -> None:
+    bodies = tmp_path / "bodies"
+    bodies.mkdir()
+    with FakeModel(bodies=bodies) as model:
+        install(stage, "opencode", model, "opencode")
+        step = {"id": "a", "profile": "opencode", "prompt": "SAY pruned", "agent_config": {"temperature": 0.25}}
+        run_id = Play(stage).start(step)
+        found = stage.api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": 120}, timeout=140).json()
+    assert found["output"] == {"a": "pruned"}
+    asked = [json.loads(file.read_text())["body"] for file in sorted(bodies.iterdir())]
+    assert 0.25 in [body.get("temperature") for body in asked]

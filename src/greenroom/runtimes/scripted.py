@@ -120,7 +120,8 @@ def _codex_acp(home: Path, model_url: str) -> Wiring:
 
 
 def _opencode(home: Path, model_url: str) -> Wiring:
-    known = {"fake-model": {"limit": {"context": 100_000, "output": 8_000}, "cost": {"input": 1, "output": 2}}}
+    limit = {"context": 100_000, "output": 8_000}
+    known = {"fake-model": {"limit": limit, "cost": {"input": 1, "output": 2}, "temperature": True}}
     options = {"baseURL": f"{model_url}/v1", "apiKey": "fake"}
     config = {
         "small_model": "fake/fake-model",
