@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 PORT = 39765
+_PORTS = 65_535
 _DEADLINE = re.compile(r"(question|report|permission|decision|gate)(\.(low|medium|high))?=[0-9]{1,8}")
 
 
@@ -116,6 +117,8 @@ def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, s
         settings = msgspec.convert(values, Settings)
     except msgspec.ValidationError as error:
         raise BadSettings(f"{path}: {error}; see docs/users/settings.md") from error
+    if not 0 <= settings.port <= _PORTS:
+        raise BadSettings(f"port is {settings.port}: write a number from 1 to {_PORTS}, or 0 for a free one")
     if bool(settings.tls_cert) != bool(settings.tls_key):
         raise BadSettings("tls_cert and tls_key belong together: set both, or neither")
     for entry in settings.ask_deadlines:

@@ -155,4 +155,10 @@ def test_the_operators_token_goes_to_no_other_hub(shared_hub: HubProcess, tmp_pa
     elsewhere = done(
         tmp_path / "other", "thread", "list", GREENROOM_URL=shared_hub.url, GREENROOM_TOKEN=shared_hub.token
     )
-    assert "topic" in elsewhere.out
+    assert "TOPIC" in elsewhere.out
+
+
+def test_letters_that_a_terminal_does_not_know_are_shown_as_escapes(shared_hub: HubProcess) -> None:
+    done(shared_hub.data, "thread", "post", "主题", "hello", "--new")
+    listed = done(shared_hub.data, "thread", "list", PYTHONIOENCODING="ascii")
+    assert "\\u4e3b\\u9898" in listed.out

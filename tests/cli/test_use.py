@@ -97,3 +97,44 @@ def test_a_reader_who_has_seen_enough_causes_no_complaint(tmp_path: Path) -> Non
     shown = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=30)
     assert shown.stderr == ""
     assert shown.stdout.startswith("ok")
+
+
+@pytest.mark.parametrize(
+    "url", ["zz", "http://127.0.0.1:door", "http://[::1", "http://127.0.0.1:99999", "http://127.0.0.1:0"]
+)
+def test_what_is_no_address_is_named_as_such(tmp_path: Path, url: str) -> None:
+    ran = greenroom(tmp_path, "thread", "list", "--url", url, "--token", "gr_x")
+    assert (ran.code, ran.out) == (1, "")
+    assert "is no address of a hub" in ran.err
+
+
+@pytest.mark.parametrize("token", ["two\nlines", "gr_\u00fc"])
+def test_what_is_no_token_is_named_as_such(tmp_path: Path, token: str) -> None:
+    ran = greenroom(tmp_path, "thread", "list", "--url", "http://127.0.0.1:9", "--token", token)
+    assert (ran.code, "A token is one word" in ran.err) == (1, True)
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "99999"])
+def test_a_port_that_does_not_exist_is_refused(tmp_path: Path, port: str) -> None:
+    ran = greenroom(tmp_path / "data", "serve", "--port", port)
+    assert (ran.code, "write a number from 1 to 65535" in ran.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["ask", "list", "--state", "bogus"],
+        ["ask", "list", "--kind", "bogus"],
+        ["dag", "list", "--status", "bogus"],
+        ["token", "create", "--name", "x", "--days", "-1"],
+        ["token", "create", "--name", "x", "--days", "99999999"],
+    ],
+)
+def test_a_word_that_is_not_known_is_not_taken_for_an_empty_list(tmp_path: Path, args: list[str]) -> None:
+    ran = greenroom(tmp_path / "data", *args)
+    assert (ran.code, "usage: greenroom" in ran.err) == (2, True)
+
+
+def test_help_is_a_word_too(tmp_path: Path) -> None:
+    assert "start the hub" in greenroom(tmp_path, "help").out
+    assert "--no-open" in greenroom(tmp_path, "help", "demo").out

@@ -14,15 +14,18 @@ from greenroom.cli.watch import add_watch
 from greenroom.log.errors import Refused
 
 _PAGE = 500
+_STATES = ("open", "answered", "expired", "withdrawn", "all")
+_KINDS = ("question", "report", "permission", "decision", "gate")
+_RISKS = ("high", "medium", "low")
 
 
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser("ask", help="what waits for you: look at it and answer it")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = _verb(inner, "list", "what waits, high risk first", "greenroom ask list --kind permission", run_list)
-    listing.add_argument("--state", default="open", help="open, answered, expired, withdrawn or all (default: open)")
-    listing.add_argument("--kind", help="question, report, permission, decision or gate")
-    listing.add_argument("--risk", help="low, medium or high")
+    listing.add_argument("--state", choices=_STATES, default="open", help="(default: open)")
+    listing.add_argument("--kind", choices=_KINDS)
+    listing.add_argument("--risk", choices=_RISKS)
     listing.add_argument("--run", dest="run_id", metavar="RUN", help="only what this run waits for")
     show = _verb(
         inner, "show", "one ask: the exact call, and what became of it", "greenroom ask show ask_01m7...", run_show
@@ -100,9 +103,6 @@ def run_list(args: argparse.Namespace) -> int:
     ]
     show_table(rows, ["ID", "KIND", "RISK", "WHO", "STATE", "WHAT"])
     return 0
-
-
-_RISKS = ("high", "medium", "low")
 
 
 def all_asks(client: Client, **wanted: Any) -> list[dict[str, Any]]:

@@ -62,6 +62,7 @@ def _agent(client: Client, given: str) -> str:
 
 
 def _last_run(client: Client, agent_id: str) -> str:
+    agent_id = _agent(client, agent_id)
     found = next((run for run in client.get("runs", limit=200) if run["agent_id"] == agent_id), None)
     if found is None:
         raise Refused("no_run", f"{agent_id} has had no run lately: see `greenroom runs list`.")

@@ -4,17 +4,21 @@ import argparse
 import contextlib
 import ipaddress
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from greenroom import settings
 from greenroom.log.directory import HUB_FILE, OPERATOR_TOKEN
 from greenroom.log.errors import Refused
 
+T = TypeVar("T")
 _TIMEOUT_S = 30.0
 _THERE_S = 5.0
+_AWAY_S = 60.0
+_RETRY_S = 1.0
 
 
 class HubUnreachable(Exception):
@@ -52,6 +56,7 @@ def find_hub(args: argparse.Namespace) -> tuple[str, str]:
     url = args.url or given_url or own_url
     if url is None:
         raise HubUnreachable(f"No hub is running in {data}: start one with `greenroom serve`, or name one with --url.")
+    _need_address(url)
     token = args.token or _token_in(args.token_file) or given_token
     if token is None and url.rstrip("/") == own_url:  # the operator's token goes to its own hub and nowhere else
         token = _token_in(data / OPERATOR_TOKEN)
@@ -61,6 +66,8 @@ def find_hub(args: argparse.Namespace) -> tuple[str, str]:
         raise Refused(
             "token_missing", f"A credential for {url} is missing: give --token-file, or set $GREENROOM_TOKEN."
         )
+    if not token.isprintable() or not token.isascii():
+        raise Refused("bad_token", "A token is one word of plain letters and digits: is the right file or text given?")
     return url.rstrip("/"), token
 
 
@@ -84,6 +91,18 @@ def need_safe(url: str, is_insecure_meant: bool) -> bool:
             " yours alone, say --insecure.",
         )
     return True
+
+
+def _need_address(url: str) -> None:
+    """Refuse what cannot be taken apart as an address."""
+    try:
+        is_whole = urlsplit(url).port != 0
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        raise Refused(
+            "bad_url", f"{url!r} is no address of a hub: write http://127.0.0.1:{settings.PORT}, for example."
+        )
 
 
 def get_own_url(data: Path) -> str | None:
@@ -172,8 +191,15 @@ class Client:
             connection.close()
 
     def _unreachable(self, error: Exception) -> HubUnreachable:
+        from ssl import SSLError
+
         if isinstance(error, TimeoutError):
             return HubUnreachable(f"The hub at {self.url} did not answer in time: is it busy, or stopped?")
+        if isinstance(error, SSLError):
+            return HubUnreachable(
+                f"The hub at {self.url} cannot be reached by TLS ({error.reason}): does it speak http://, or is its"
+                " certificate not known here ($SSL_CERT_FILE)?"
+            )
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
         return HubUnreachable(f"The hub at {self.url} cannot be reached ({why}): start it with `greenroom serve`.")
 
@@ -194,3 +220,16 @@ def _refusal(status: int, content: bytes) -> Refused:
 def open_client(args: argparse.Namespace) -> Client:
     """A client of the hub that the options name."""
     return Client(*find_hub(args))
+
+
+def patiently(ask: Callable[[], T]) -> T:
+    """Ask the hub, and wait for one that is away for a while: it is being restarted."""
+    deadline = time.monotonic() + _AWAY_S
+    while True:
+        try:
+            return ask()
+        except (HubUnreachable, Refused) as no:
+            is_away = isinstance(no, HubUnreachable) or no.code == "stopping"
+            if not is_away or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_S)

@@ -19,7 +19,7 @@ def add_run_verbs(add: Add) -> None:
         "list", run_list, "runs of workflows, newest first; --workflows lists these", "list --workflow release"
     )
     listing.add_argument("--workflow", metavar="NAME", help="only runs of this one")
-    listing.add_argument("--status", help="only runs that are running, paused, completed, failed or cancelled")
+    listing.add_argument("--status", choices=("running", "paused", "stopping", "completed", "failed", "cancelled"))
     listing.add_argument("--workflows", action="store_true", help="the workflows that the hub knows")
     for name, run, says in (
         ("status", run_status, "how a run and its steps stand"),

@@ -4,6 +4,7 @@ Modules of verbs import what they run with only when they run it, so that `--hel
 """
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
@@ -77,7 +78,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    args = parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # letters that a terminal does not know are shown as escapes
+    given = sys.argv[1:] if argv is None else argv
+    args = parser().parse_args([*given[1:], "--help"] if given[:1] == ["help"] else given)
     try:
         return int(args.run(args) or 0)
     except KeyboardInterrupt:

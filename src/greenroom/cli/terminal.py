@@ -57,9 +57,9 @@ def show_json(value: Any) -> None:
 
 def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:
     """Rows under their heads, each cell on one line."""
-    cells = [[line(cell) for cell in row] for row in rows]
-    widths = [max(len(head), *(width(row[i]) for row in cells), 0) for i, head in enumerate(heads)]
-    for row in [list(heads), *cells]:
+    cells = [[head.upper() for head in heads], *([line(cell) for cell in row] for row in rows)]
+    widths = [max(width(row[i]) for row in cells) for i in range(len(heads))]
+    for row in cells:
         print("  ".join(padded(cell, columns) for cell, columns in zip(row, widths, strict=True)).rstrip())
 
 

@@ -11,6 +11,7 @@ from greenroom.log.errors import Refused
 
 ENROLLING = ["read", "all", "chat", "register"]
 """The rights of a credential under which several agents register."""
+_MOST_DAYS = 3650
 KINDS = ("agent", "operator", "viewer", "room", "webhook")
 
 
@@ -33,7 +34,7 @@ def add_to(verbs: Any) -> None:
     create.add_argument(
         "--only", choices=("ask", "answer"), help="a room's that may ask and not answer, or the reverse"
     )
-    create.add_argument("--days", type=int, help="ends by itself after so many days")
+    create.add_argument("--days", type=_days, help="ends by itself after so many days")
     create.add_argument("--out", metavar="FILE", help="write the token to a new file that only you can read")
     create.set_defaults(run=run_create)
     listing = inner.add_parser(
@@ -54,6 +55,12 @@ def add_to(verbs: Any) -> None:
     )
     add_options(login)
     login.set_defaults(run=run_login)
+
+
+def _days(text: str) -> int:
+    if text.isdecimal() and 1 <= int(text) <= _MOST_DAYS:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"write a number of days from 1 to {_MOST_DAYS}")
 
 
 def run_create(args: argparse.Namespace) -> int:

@@ -153,7 +153,7 @@ async def show_agent(hub: Hub, by: Principal, request: Request) -> Response:
 def _need_agent(hub: Hub, by: Principal, agent_id: str) -> Agent:
     agent = get_agent(hub.rows, agent_id)
     if agent is None or not may_see(hub.rows, by, agent):
-        raise Refused("agent_not_found", "There is no such agent: see GET /api/agents.", "not_found")
+        raise Refused("agent_not_found", "There is no such agent: see `greenroom agent list`.", "not_found")
     return agent
 
 
