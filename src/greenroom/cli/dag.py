@@ -14,6 +14,7 @@ from greenroom.cli.dag_show import brief, follow, report_table
 from greenroom.cli.dag_triggers import add_trigger_verbs
 from greenroom.cli.run import client_or_new_hub
 from greenroom.cli.terminal import line, say, show_json
+from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
 _POLL_S = 20
@@ -37,7 +38,7 @@ def add_to(verbs: Any) -> None:
     )
     run.add_argument("file", metavar="FILE", help="a file in YAML or JSON, or the name of a workflow in the hub")
     run.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="an input; may be repeated")
-    run.add_argument("--thread", help="the thread that it belongs to")
+    run.add_argument("--thread", help="the thread that it belongs to: its id, or its topic")
     how = run.add_mutually_exclusive_group()
     how.add_argument("--follow", action="store_true", help="show the steps as they go on (what a terminal gets)")
     how.add_argument("--wait", action="store_true", help="wait for the end without showing anything")
@@ -52,7 +53,7 @@ def run_run(args: argparse.Namespace) -> int:
     client = client_or_new_hub(args)
     body = _body(args, client)
     if args.thread:
-        body["thread_id"] = args.thread
+        body["thread_id"] = need_thread_id(client, args.thread)
     run = client.post("workflow-runs", body=body)
     if args.detach:
         show_json(brief(run)) if args.json else print(run["id"])

@@ -3,9 +3,10 @@
 import shutil
 import sys
 import time
+from functools import partial
 from typing import Any
 
-from greenroom.cli.client import Client
+from greenroom.cli.client import Client, patiently
 from greenroom.cli.terminal import cut, line, padded, show_table, width
 
 MARKS = {
@@ -45,7 +46,7 @@ def follow(client: Client, run_id: str) -> Json:
     seen: dict[str, tuple[str, int]] = {}
     drawn = 0
     while True:
-        report = client.get("workflow-runs", run_id, "report")
+        report = patiently(partial(client.get, "workflow-runs", run_id, "report"))
         if redraws:
             drawn = _draw(report, drawn)
         else:
@@ -53,7 +54,7 @@ def follow(client: Client, run_id: str) -> Json:
         run: Json = report["run"]
         if run["status"] in _ENDED:
             return run
-        client.get("workflow-runs", run_id, "wait", for_s=0.5)
+        patiently(partial(client.get, "workflow-runs", run_id, "wait", for_s=0.5))
 
 
 def _tell_changes(report: Json, seen: dict[str, tuple[str, int]]) -> None:
@@ -162,5 +163,5 @@ def _short(value: Any) -> str:
 
     if value is None:
         return ""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:59] + "…"

@@ -4,15 +4,18 @@ import argparse
 import subprocess
 import sys
 import time
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_url, open_client
+from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_url, open_client, patiently
 from greenroom.cli.terminal import line, lines, say, show_json
+from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
 _START_S = 15.0
-_POLL_S = 20
+_POLL_S = 2
 ENDED = ("completed", "failed", "cancelled", "interrupted")
 
 
@@ -29,7 +32,13 @@ def add_to(verbs: Any) -> None:
     how = run.add_mutually_exclusive_group()
     how.add_argument("--follow", action="store_true", help="show what the agent says and does as it happens")
     how.add_argument("--detach", action="store_true", help="return at once with the run's id")
-    run.add_argument("--thread", help="the thread that the run belongs to")
+    run.add_argument("--thread", help="the thread that the run belongs to: its id, or its topic")
+    run.add_argument(
+        "--directory",
+        metavar="DIR",
+        help="where it works (default: where the profile says, else here if agents run on this machine alone)",
+    )
+    run.add_argument("--model", help="the model to think with, instead of the profile's")
     run.add_argument("--agent", help="go on with a kept agent: its id, or the name it is kept as")
     run.add_argument("--keep-as", metavar="NAME", help="keep the agent under this name for further runs")
     run.add_argument("--node", help="the node to run on")
@@ -38,11 +47,11 @@ def add_to(verbs: Any) -> None:
     invite = verbs.add_parser(
         "invite",
         help="invite an agent into a thread",
-        epilog="example: greenroom invite claude --thread thr_01m7...",
+        epilog='example: greenroom invite claude --thread "First meeting"',
     )
     add_options(invite)
     invite.add_argument("profile", metavar="PROFILE")
-    invite.add_argument("--thread", required=True)
+    invite.add_argument("--thread", required=True, help="its id, or its topic")
     invite.add_argument("--prompt", help="what to tell it instead of the usual invitation")
     invite.set_defaults(run=run_invite)
 
@@ -52,11 +61,13 @@ def run_run(args: argparse.Namespace) -> int:
     prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
     body = {
         "profile": args.profile,
-        "prompt": prompt.replace("\\n", "\n"),
+        "prompt": prompt,
         "agent": args.agent,
         "keep_as": args.keep_as,
-        "thread_id": args.thread,
+        "thread_id": args.thread and need_thread_id(client, args.thread),
         "node": args.node,
+        "directory": _directory(args, client),
+        "model": args.model,
         "timeout_s": args.timeout,
     }
     run = client.post("runs", body={name: value for name, value in body.items() if value is not None})
@@ -66,19 +77,32 @@ def run_run(args: argparse.Namespace) -> int:
     return end_of(client, run["id"], args.follow and not args.json, args.json)
 
 
+def _directory(args: argparse.Namespace, client: Client) -> str | None:
+    """Where the agent shall work: who says nothing means the project they are in, and never their whole home."""
+    if args.directory:
+        return args.directory if args.node else str(Path(args.directory).expanduser().absolute())
+    here = Path.cwd()
+    data = settings.data_dir(args.data)
+    if (
+        args.agent
+        or args.node
+        or client.url != get_own_url(data)
+        or any(p.is_relative_to(here) for p in (Path.home(), data))
+    ):
+        return None
+    nodes = [node for node in client.get("nodes") if node.get("state") == "connected"]
+    if not all(node.get("local") for node in nodes):
+        return None
+    return None if client.get("profiles", args.profile)["definition"].get("directory") else str(here)
+
+
 def end_of(client: Client, run_id: str, follow: bool, as_json: bool) -> int:
     """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was done."""
-    shown = 0
-    while True:
-        run = client.get("runs", run_id, "wait", for_s=1 if follow else _POLL_S)
-        if follow:
-            for item in client.get("runs", run_id, "items", after=shown):
-                shown = item["number"]
-                show_item(item)
-        if run["status"] in ENDED:
-            break
-        if run["status"] == "waiting" and not as_json:
-            say(f"waiting — {line(run.get('waiting_for') or '')} (see `greenroom ask list`)")
+    try:
+        run = _until_ended(client, run_id, follow, as_json)
+    except KeyboardInterrupt:
+        say(f"The run goes on: `greenroom runs follow {run_id}` takes it up, `greenroom runs cancel {run_id}` ends it.")
+        raise
     if as_json:
         show_json(_brief(run))
     elif run["status"] == "completed":
@@ -87,6 +111,23 @@ def end_of(client: Client, run_id: str, follow: bool, as_json: bool) -> int:
     else:
         say(f"greenroom: the run {run_id} {run['status']}: {line(run.get('error') or '')}")
     return 0 if run["status"] == "completed" else 1
+
+
+def _until_ended(client: Client, run_id: str, follow: bool, as_json: bool) -> dict[str, Any]:
+    """The run once it is over; what it waits for is told once. A hub that is restarted meanwhile is waited for."""
+    shown, told = 0, ""
+    while True:
+        run: dict[str, Any] = patiently(partial(client.get, "runs", run_id, "wait", for_s=1 if follow else _POLL_S))
+        if follow:
+            for item in patiently(partial(client.get, "runs", run_id, "items", after=shown)):
+                shown = item["number"]
+                show_item(item)
+        if run["status"] in ENDED:
+            return run
+        waits_for = run.get("waiting_for") or "" if run["status"] == "waiting" else ""
+        if waits_for and waits_for != told and not as_json:
+            say(f"waiting — {line(waits_for)} (see `greenroom ask list`)")
+        told = waits_for
 
 
 def show_item(item: dict[str, Any]) -> None:
@@ -143,7 +184,8 @@ def client_or_new_hub(args: argparse.Namespace) -> Client:
 
 def run_invite(args: argparse.Namespace) -> int:
     body = {"agent_name": args.profile, **({"prompt": args.prompt} if args.prompt else {})}
-    invited = open_client(args).post("threads", args.thread, "invite", body=body)
+    client = open_client(args)
+    invited = client.post("threads", need_thread_id(client, args.thread), "invite", body=body)
     if args.json:
         show_json(invited)
     else:

@@ -3,19 +3,16 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
+from greenroom.cli.client import Client, add_options, open_client, patiently
 from greenroom.cli.terminal import line, lines, say, show_json, show_message, show_table
 from greenroom.log.errors import Refused
 
-T = TypeVar("T")
 _WAIT_S = 300.0
 _SLACK_S = 15.0
-_AWAY_S = 60.0
 _RETRY_S = 1.0
 _PAGE = 200
 
@@ -73,7 +70,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_show(args: argparse.Namespace) -> int:
     client = open_client(args)
-    found = _messages(client, _thread_id(client, args.thread), args.after, args.limit)
+    found = _messages(client, need_thread_id(client, args.thread), args.after, args.limit)
     if args.json:
         show_json(found)
     else:
@@ -103,7 +100,7 @@ def run_post(args: argparse.Namespace) -> int:
     if args.new and not _is_id(args.thread):
         thread_id = client.post("threads", body={"topic": args.thread})["id"]
     else:
-        thread_id = _thread_id(client, args.thread)
+        thread_id = need_thread_id(client, args.thread)
     body: dict[str, Any] = {"content": text}
     if args.author:
         body["author"] = args.author
@@ -119,13 +116,14 @@ def run_post(args: argparse.Namespace) -> int:
 
 def run_wait(args: argparse.Namespace) -> int:
     client = open_client(args)
-    thread_id = _thread_id(client, args.thread)
+    thread_id = need_thread_id(client, args.thread)
     after = args.after
     if after is None and not client.is_agent:  # an agent goes on from where it was
         after = client.get("threads", thread_id)["current_seq"]
     deadline = time.monotonic() + max(0.0, args.timeout)
     while True:
-        messages, closed = _patiently(partial(_wait, client, thread_id, after, deadline, args.for_agent), args.follow)
+        ask = partial(_wait, client, thread_id, after, deadline, args.for_agent)
+        messages, closed = patiently(ask) if args.follow else ask()
         for message in messages:
             show_json(message) if args.json else show_message(message)
             after = message["seq"]
@@ -165,22 +163,9 @@ def _wait(
     return [], False
 
 
-def _patiently(ask: Callable[[], T], follow: bool) -> T:
-    """Ask the hub; who follows waits for one that is away for a while."""
-    deadline = time.monotonic() + _AWAY_S
-    while True:
-        try:
-            return ask()
-        except (HubUnreachable, Refused) as no:
-            is_away = isinstance(no, HubUnreachable) or no.code == "stopping"
-            if not is_away or not follow or time.monotonic() > deadline:
-                raise
-            time.sleep(_RETRY_S)
-
-
 def run_export(args: argparse.Namespace) -> int:
     client = open_client(args)
-    content = client.ask("GET", ("threads", _thread_id(client, args.thread), "export"))
+    content = client.ask("GET", ("threads", need_thread_id(client, args.thread), "export"))
     if args.out:
         with _new_file(args.out) as out:
             out.write(content)
@@ -199,7 +184,7 @@ def _new_file(name: str) -> Any:
         raise Refused("file_unusable", f"{name} cannot be written ({error.strerror}).") from error
 
 
-def _thread_id(client: Client, wanted: str) -> str:
+def need_thread_id(client: Client, wanted: str) -> str:
     """The id of a thread that is named by its id or its topic."""
     if _is_id(wanted):
         return wanted

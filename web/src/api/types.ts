@@ -901,6 +901,8 @@ export interface NewRun {
   thread_id?: string | null
   parent_id?: string | null
   node?: string | null
+  directory?: string | null
+  model?: string | null
   context?: AgentContext | null
   timeout_s?: number | null
   max_tokens?: number | null

@@ -1,8 +1,9 @@
 """Runs over REST."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -37,18 +38,23 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     thread_id: str | None = None
     parent_id: str | None = None
     node: str | None = None
+    directory: str | None = None
+    """Where it works on its node, instead of where the profile says."""
+    model: str | None = None
     context: AgentContext | None = None
-    timeout_s: int | None = None
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
+    timeout_s: Annotated[int, Meta(ge=1)] | None = None
+    max_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
 
 
 async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, NewRun)
     if body.thread_id is not None:
         need_thread(hub.rows, by, body.thread_id)
-    fields = {name: getattr(body, name) for name in NewRun.__struct_fields__}
-    return json(await start_run(hub.log, by, key=key_of(request), **fields), 201)
+    fields = msgspec.structs.asdict(body)
+    overrides = {name: fields.pop(name) for name in ("directory", "model")}
+    given = {name: value for name, value in overrides.items() if value is not None}
+    return json(await start_run(hub.log, by, key=key_of(request), overrides=given, **fields), 201)
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,9 +133,9 @@ async def steer_run(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 class Extend(msgspec.Struct, frozen=True, kw_only=True):
-    timeout_s: int | None = None
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
+    timeout_s: Annotated[int, Meta(ge=1)] | None = None
+    max_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
 
 
 async def extend_run(hub: Hub, by: Principal, request: Request) -> Response:

@@ -40,7 +40,7 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         _need_room_in_tree(rows, parent, profile)
     agent = _reused(rows, by, command, profile)
     node_id = place_for(rows, profile.definition, command.node, agent)
-    created = _created(command, profile, parent, agent, node_id)
+    created = _created(command, profile, parent, agent, node_id, command.overrides or _made_with(rows, agent))
     events: list[Event] = []
     if agent is None:
         events.append(_new_agent(rows, command, profile))
@@ -104,6 +104,12 @@ def _reused(rows: Rows, by: Principal, command: StartRun, profile: Profile) -> A
     return agent
 
 
+def _made_with(rows: Rows, agent: Agent | None) -> dict[str, str | float]:
+    """An agent that goes on is what it was when it was made: it works where it did, as it did."""
+    before = rows.find(RUNS, {"agent_id": agent.id}, order="_key", limit=1) if agent is not None else []
+    return before[0].overrides if before else {}
+
+
 def _is_own(rows: Rows, by: Principal, agent: Agent) -> bool:
     """Whether an agent was put to work below this one: another's has a memory and a credential that are not its own."""
     return any(may_see_run(rows, by, run) for run in rows.find(RUNS, {"agent_id": agent.id}, order="_key", limit=20))
@@ -124,7 +130,12 @@ def _new_agent(rows: Rows, command: StartRun, profile: Profile) -> AgentStarted:
 
 
 def _created(
-    command: StartRun, profile: Profile, parent: Run | None, agent: Agent | None, node_id: str | None
+    command: StartRun,
+    profile: Profile,
+    parent: Run | None,
+    agent: Agent | None,
+    node_id: str | None,
+    overrides: dict[str, str | float],
 ) -> RunCreated:
     definition = profile.definition
     limits = None
@@ -153,7 +164,7 @@ def _created(
         timeout_s=int(_least(definition.timeout_s, command.timeout_s, seconds) or definition.timeout_s),
         max_tokens=_whole(_least(command.max_tokens, constraints.max_tokens if constraints else None)),
         isolation=definition.sandbox,
-        overrides=command.overrides,
+        overrides=overrides,
         taint=(parent.taint if parent else "") or command.taint[:100],
         limits=limits,
     )

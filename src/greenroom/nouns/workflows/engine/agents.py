@@ -10,7 +10,6 @@ from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES, find_profiles
 from greenroom.nouns.runs.commands import ResumeRun, StartRun
-from greenroom.nouns.runs.model import RUNS
 from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.plan import Node
 from greenroom.nouns.workflows.engine.prompts import PROBE, RESUME, Telling, mend_prompt
@@ -39,7 +38,7 @@ async def start_agent(
         agent = log.rows.get(AGENTS, step.agent_id or "")
         if agent is None or agent.profile is None:
             raise Refused("agent_not_kept", "The agent whose output is to be mended is gone.", "not_found")
-        who = _going_on(log.rows, agent)
+        who = {"agent": agent.id, "profile": agent.profile}
         prompt = mend_prompt(step.reason or "it does not fit", node.step.output_schema)
     else:
         who = _agent_of(log.rows, run, facts, node, telling)
@@ -77,12 +76,6 @@ def _began_by_webhook(rows: Rows, run: WorkflowRun) -> bool:
     return True  # it cannot be told any more
 
 
-def _going_on(rows: Rows, agent: Agent) -> dict[str, Any]:
-    """An agent that goes on is what it was when it was made."""
-    before = rows.find(RUNS, {"agent_id": agent.id}, order="_key", limit=1)
-    return {"agent": agent.id, "profile": agent.profile, "overrides": before[0].overrides if before else {}}
-
-
 def _agent_of(rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: Node, telling: Telling) -> dict[str, Any]:
     """The agent to go on with, or the profile to start a new one from."""
     name = node.step.reuse_agent
@@ -93,7 +86,7 @@ def _agent_of(rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: Node, te
     elif name is not None and name in facts.agents:
         agent = rows.get(AGENTS, facts.agents[name])
     if agent is not None and agent.profile is not None:
-        return _going_on(rows, agent)
+        return {"agent": agent.id, "profile": agent.profile}
     if name is not None and node.step.profile is None and node.step.agent_runtime is None:
         raise Refused(
             "agent_not_kept", f"No agent is kept as '{name}': the step that keeps it was not done.", "not_found"
