@@ -52,6 +52,7 @@ def _pair(bench: Bench, fans: int, kills: int) -> list[Row]:
             judged=pair["per_hub"],
         ),
         Row("  and of the one that had fewer", f"{pair['least']:.0f}/s"),
+        Row("  processor time of an attempt in the hubs", f"{pair['cpu_ms']:.1f} ms"),
         Row(
             f"one of two hubs killed {kills} times: its work adopted, at worst",
             f"{killed['adopted_s']:.2f} s",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import psycopg
 
 from bench.flows.timing import Watch, main
@@ -61,6 +62,11 @@ class Pair:
         """How many attempts each hub has carried out."""
         return Counter({hub: count for hub, status, count in self._queue.execute(_CLAIMED) if status == "SUCCESS"})
 
+    def cpu_s(self) -> float:
+        """How long both hubs have had a processor."""
+        times = [psutil.Process(hub.pid).cpu_times() for hub in self.hubs]
+        return sum(one.user + one.system for one in times)
+
     def held(self, hub: str) -> int:
         """How many attempts a hub has taken and not finished."""
         return sum(n for who, status, n in self._queue.execute(_CLAIMED) if (who, status) == (hub, "PENDING"))
@@ -102,12 +108,18 @@ def _pair() -> Iterator[Pair]:
 def attempts(folder: Path, size: int) -> dict[str, float]:
     """So many fan-outs at once, on both hubs."""
     with _pair() as pair:
-        before = pair.carried()
+        before, cpu_s = pair.carried(), pair.cpu_s()
         watch = Watch()
         lost = pair.lost(pair.hubs[0], pair.start(pair.hubs[0], size, "run"))
-        took = watch.s()
+        took, used_s = watch.s(), pair.cpu_s() - cpu_s
         each = pair.carried() - before
-        return {"per_hub": sum(each.values()) / 2 / took, "least": min(each.values()) / took, "lost": lost}
+        count = sum(each.values())
+        return {
+            "per_hub": count / 2 / took,
+            "least": min(each.values()) / took,
+            "lost": lost,
+            "cpu_ms": used_s * 1000 / count,
+        }
 
 
 def kills(folder: Path, size: int) -> dict[str, Any]:
