@@ -43,6 +43,7 @@ export async function scenesOf({ url, token }) {
     { name: 'agent', path: `/agents/${runs.find((one) => one.status === 'waiting')?.agent_id}` },
     { name: 'pair', path: '/tokens?do=pair' },
     { name: 'token-new', path: '/tokens?do=new' },
+    { name: 'home-known', path: '/', act: (page) => page.getByRole('button', { name: /^(Not now|暂不)$/ }).click() },
     { name: 'palette', path: '/', act: key('Control+k'), sample: true },
     { name: 'help', path: '/inbox', desk: true, act: key('?') },
     { name: 'tour', path: '/?tour=1', sample: true, after: (page) => page.evaluate(() => localStorage.removeItem('greenroom.tour')) },
