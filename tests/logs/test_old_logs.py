@@ -17,6 +17,7 @@ from greenroom.log.store_sqlite import APPLICATION_ID, MECHANISM
 from greenroom.testing.hub_process import HubProcess
 
 LOGS = sorted(Path(__file__).parent.glob("*.jsonl"))
+AT_WORK = Path(__file__).parent / "0.1.0-agents.jsonl"
 
 
 def put_back(log: Path, data: Path) -> list[dict[str, Any]]:
@@ -58,12 +59,37 @@ def test_an_old_log_is_read_shown_and_continued(log: Path, tmp_path: Path) -> No
             assert messages[0]["edit_version"] == 1
             assert messages[0]["reactions"][0]["reaction"] == "👍"
             assert api.get("/api/search", params={"q": "patterns"}).json()["total"] == 1
-            assert {agent["display_name"] for agent in api.get("/api/agents").json()} == {"Countess"}
+            names = {agent["display_name"] for agent in api.get("/api/agents").json()}
+            assert ("Countess" in names, "Bob" in names) == (True, False)
             said = api.post(f"/api/threads/{threads['engines']['id']}/messages", json={"content": "and on it goes"})
             assert said.json()["seq"] > events[-1]["seq"]
         assert hub.stop() == 0, hub.stderr
     assert check(tmp_path / "data", NOUNS).findings == []
 
 
+def test_runs_asks_and_workflows_of_an_old_log_are_there_and_go_on(tmp_path: Path) -> None:
+    put_back(AT_WORK, tmp_path / "data")
+    with HubProcess(tmp_path / "data") as hub:
+        headers = {"Authorization": f"Bearer {hub.token}"}
+        with httpx.Client(base_url=hub.url, headers=headers, timeout=30) as api:
+            runs = {run["prompt"]: run for run in api.get("/api/runs").json()}
+            assert runs["THINK hm\nSAY hello\nUSAGE 100 20"]["input_tokens"] == 100
+            assert runs["SAY below"]["parent_id"] == runs["SPAWN rehearsal SAY below"]["id"]
+            assert runs["SLEEP 600"]["status"] == "cancelled"
+            assert runs["ASK Which port?\nSAY {{answer}}"]["output"].endswith("8080")
+            asks = api.get("/api/asks", params={"state": "answered"}).json()["asks"]
+            assert sorted(ask["answer"]["verdict"] for ask in asks) == ["answer", "approve", "approve", "deny"]
+            assert [rule["name"] for rule in api.get("/api/policy").json()["rules"]] == ["no-deploys"]
+            waiting, done = api.get("/api/workflow-runs").json()
+            assert (waiting["status"], done["status"]) == ("running", "completed")
+            (gate,) = api.get("/api/asks").json()["asks"]
+            answered = api.post(f"/api/asks/{gate['id']}/answer", json={"verdict": "approve"})
+            assert answered.is_success, answered.text
+            ended = api.get(f"/api/workflow-runs/{waiting['id']}/wait", params={"for_s": 20}).json()
+            assert (ended["status"], ended["output"]) == ("completed", done["output"])
+        assert hub.stop() == 0, hub.stderr
+    assert check(tmp_path / "data", NOUNS).findings == []
+
+
 def test_there_is_an_old_log() -> None:
-    assert LOGS
+    assert len(LOGS) > 1

@@ -2,9 +2,13 @@
 
 import contextlib
 import json
+import os
+import signal
 import sys
 import tempfile
+import time
 from base64 import b64encode
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,15 @@ from greenroom.log.directory import FILES
 from greenroom.testing.hub_process import HubProcess
 from tests.doors.pictures import png
 
+WORKFLOW = """
+name: release
+steps:
+  - { id: notes, profile: rehearsal, prompt: "SAY two mended, one new" }
+  - { id: leave, dependencies: [notes], level: { kind: confirmed, question: "Publish {{ steps.notes.output }}?" } }
+  - { id: tell, dependencies: [leave], set: { words: steps.notes.output } }
+output: steps.tell.output
+"""
+_TRIES = 600
 EVENTS = (
     "SELECT seq, at, by, type, v, CAST(data AS TEXT), hex(hash) FROM events LEFT JOIN chain USING (seq) ORDER BY seq"
 )
@@ -57,6 +70,53 @@ class Story:
         self.call("DELETE", f"/api/credentials/{guest['id']}")
         self.call("POST", "/api/agents/unregister", {"agent_id": bob, "token": bob_token})
 
+    def tell_of_work(self) -> None:
+        """Agents at work, what they ask, rules, and workflows: one that is done, one that waits for a person."""
+        self.call("PUT", "/api/profiles/scribe", {"driver": "rehearsal", "description": "writes things down"})
+        self.call("PUT", "/api/policy/rules/no-deploys", {"rule": {"decision": "deny", "commands": ["make deploy"]}})
+        self.run("THINK hm\nSAY hello\nUSAGE 100 20", keep_as="writer")
+        self.run("SAY again", agent="writer")
+        self.run("SPAWN rehearsal SAY below", profile="scribe")
+        self.run("SHELL make deploy")
+        refused = self.start("SHELL make")
+        self.answer({"run_id": refused}, {"verdict": "deny", "text": "not now"})
+        self.end(refused)
+        approved = self.start("SHELL echo done > note.txt")
+        self.answer({"run_id": approved}, {"verdict": "approve", "scope": "run"})
+        self.end(approved)
+        asked = self.start("ASK Which port?\nSAY {{answer}}")
+        self.answer({"run_id": asked}, {"verdict": "answer", "text": "8080"})
+        self.end(asked)
+        long = self.start("SLEEP 600")
+        self.call("POST", f"/api/runs/{long}/cancel", {"reason": "enough"})
+        self.end(long)
+        done = self.call("POST", "/api/workflow-runs", {"text": WORKFLOW})["id"]
+        self.answer({"workflow_run_id": done}, {"verdict": "approve"})
+        self.until(lambda: self.call("GET", f"/api/workflow-runs/{done}")["run"]["status"] == "completed")
+        self.call("POST", "/api/workflow-runs", {"workflow": "release"})
+        self.until(lambda: self.call("GET", "/api/asks")["asks"])
+
+    def start(self, prompt: str, profile: str = "rehearsal", **fields: Any) -> str:
+        return str(self.call("POST", "/api/runs", {"profile": profile, "prompt": prompt, **fields})["id"])
+
+    def end(self, run_id: str) -> None:
+        self.until(lambda: "ended_at" in self.call("GET", f"/api/runs/{run_id}/wait", params={"for_s": 30}))
+
+    def run(self, prompt: str, **fields: Any) -> None:
+        self.end(self.start(prompt, **fields))
+
+    def answer(self, whose: dict[str, str], answer: dict[str, str]) -> None:
+        """Answer what is asked there, once it is."""
+        asks = self.until(lambda: self.call("GET", "/api/asks", params={**whose, "for_s": 5})["asks"])
+        self.call("POST", f"/api/asks/{asks[0]['id']}/answer", answer)
+
+    def until(self, true: Callable[[], Any]) -> Any:
+        for _ in range(_TRIES):
+            if found := true():
+                return found
+            time.sleep(0.1)
+        raise AssertionError("it did not come about")
+
 
 def read_log(data: Path) -> list[dict[str, Any]]:
     """The events, and after them the files that they name."""
@@ -70,11 +130,15 @@ def read_log(data: Path) -> list[dict[str, Any]]:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
-        with HubProcess(data, {"GREENROOM_INLINE_CONTENT_CHARS": "200"}) as hub:
+        settings = {"GREENROOM_INLINE_CONTENT_CHARS": "200", "GREENROOM_LOCAL_NODE": "1"}
+        with HubProcess(data, settings) as hub:
             headers = {"Authorization": f"Bearer {hub.token}"}
             with httpx.Client(base_url=hub.url, headers=headers, timeout=60) as api:
-                Story(api).tell()
+                story = Story(api)
+                story.tell()
+                story.tell_of_work()
             hub.stop()
+            os.kill(int((data / "node" / "lock").read_text()), signal.SIGTERM)
             lines = [json.dumps(line, ensure_ascii=False) for line in read_log(data)]
     Path(sys.argv[1]).write_text("\n".join(lines) + "\n", "utf-8")
     print(f"{len(lines)} lines")
