@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import hashlib
+import importlib.util
 import logging
 import os
 import secrets
@@ -114,6 +115,10 @@ def _shared_engine(hub: Hub) -> "SharedEngine | None":
     """The engine of several hubs, where the log may have several; what it needs is loaded only then."""
     if hub.settings.database is None:
         return None
+    if importlib.util.find_spec("dbos") is None:
+        raise StoreUnusable(
+            "Workflows on a shared database need what comes with the extra postgres: install greenroom[postgres]."
+        )
     from greenroom.nouns.workflows.engine.shared import SharedEngine
 
     return SharedEngine(hub.log, HubWorld(hub.log, hub.data), hub.settings.database, hub.instance, hub.reactor_errors)

@@ -16,6 +16,7 @@ from greenroom.log.postgres_tx import connect
 from greenroom.nouns.workflows.model import WorkflowStep
 
 if TYPE_CHECKING:
+    import sqlalchemy
     from dbos import DBOSConfig
 
 T = TypeVar("T")
@@ -53,6 +54,7 @@ class DbosQueue:
             1, "greenroom-queue-door"
         )  # it is closed after it was opened, and not meanwhile
         self._threads = ThreadPoolExecutor(_CONNECTIONS // 2, "greenroom-queue")
+        self._engine: sqlalchemy.Engine | None = None
         self._is_open = asyncio.Event()
         self.here: set[str] = set()
         """The attempts that are carried out in this process just now."""
@@ -65,7 +67,7 @@ class DbosQueue:
                     await self._loop.run_in_executor(self._door, self._open)
                     self._is_open.set()
                 except Exception as error:
-                    logger.warning("the queue of attempts cannot be opened yet: %s", error)
+                    logger.warning("workflows wait, for their queue cannot be opened (%s)", _reason(error))
                     await self._loop.run_in_executor(self._door, self._close)
                     await asyncio.sleep(_RETRY_S)
             await self._loop.create_future()
@@ -99,7 +101,9 @@ class DbosQueue:
         try:
             return await self._loop.run_in_executor(self._threads, work)
         except SQLAlchemyError as error:
-            raise Unavailable("storage_unreachable", f"The queue of attempts does not answer ({error}).") from error
+            raise Unavailable(
+                "storage_unreachable", f"The queue of attempts does not answer ({_reason(error)})."
+            ) from error
 
     def _open(self) -> None:
         from dbos import DBOS, WorkflowSerializationFormat
@@ -122,7 +126,7 @@ class DbosQueue:
     def _config(self) -> "DBOSConfig":
         import sqlalchemy
 
-        engine = sqlalchemy.create_engine(
+        self._engine = sqlalchemy.create_engine(
             "postgresql+psycopg://",
             creator=lambda: connect(self._url, autocommit=False),
             pool_size=_CONNECTIONS,
@@ -131,7 +135,7 @@ class DbosQueue:
         )
         return {
             "name": "greenroom",
-            "system_database_engine": engine,
+            "system_database_engine": self._engine,
             "dbos_system_schema": _SCHEMA,
             "application_version": _VERSION,
             "executor_id": self._hub,
@@ -144,6 +148,8 @@ class DbosQueue:
         from dbos import DBOS
 
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=_FAREWELL_S)
+        if self._engine is not None:
+            self._engine.dispose()
 
     async def _carried(self, run_id: str, step_id: str, number: int) -> None:
         attempt = _id_of(run_id, step_id, number)
@@ -194,6 +200,13 @@ class DbosQueue:
         if over:
             DBOS.delete_workflows([one.workflow_id for one in over])
         return len(over) == _AT_ONCE
+
+
+def _reason(error: Exception) -> str:
+    """Its first line, and what to do where that helps."""
+    first = str(error).partition("\n")[0]
+    denied = "permission denied" in first
+    return f"{first}: let the database's role create a schema in it" if denied else first
 
 
 def _id_of(run_id: str, step_id: str, number: int) -> str:
