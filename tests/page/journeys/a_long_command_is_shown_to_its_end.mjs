@@ -3,14 +3,16 @@ import { api, askOf, assert, endOf, hub, journey, startRun } from './rig.mjs'
 
 await journey(async (visit) => {
   const page = await visit()
-  const run = await startRun(`SHELL echo ${'x'.repeat(20_000)}; touch\u00a0/the/very/end\u202e\nSAY done`)
+  const many = Array.from({ length: 500 }, (_, at) => `w${at}`).join(' ')
+  const run = await startRun(`SHELL echo ${'x'.repeat(20_000)} ${many}; touch\u00a0/the/very/end\u202e\nSAY done`)
   const ask = await askOf(run)
   await page.goto(`${hub.url}/inbox/${ask.id}`)
   await page.locator('[data-do=approve]').waitFor()
   const shown = await page.locator('.command').first().innerText()
   assert.ok(shown.includes('x'.repeat(20_000)), 'the long word is there to its end')
-  assert.ok(shown.includes('/the/very/end'), 'and so is what comes after it')
+  assert.ok(shown.includes('w499') && shown.includes('/the/very/end'), 'and so is what comes after it')
   assert.ok(!/[\u00a0\u202e]/.test(shown), 'what cannot be seen is written out')
+  assert.ok(shown.includes('touch⟦U+00A0⟧/the'), 'a space that is none parts no words')
   await api('POST', `/api/asks/${ask.id}/answer`, { verdict: 'deny' })
   await endOf(run.id)
 })

@@ -12,7 +12,7 @@ export function wordsOf(command: string): Word[] {
   let rest = command
   let first = true
   while (rest.length && words.length < 400) {
-    const gap = /^\s+/.exec(rest)
+    const gap = /^[ \t\n]+/.exec(rest)
     if (gap) {
       rest = rest.slice(gap[0].length)
       if (gap[0].includes('\n')) {
@@ -28,14 +28,14 @@ export function wordsOf(command: string): Word[] {
       first = FIRST_AFTER.has(operator[0])
       continue
     }
-    const found = /^(?:'[^']*'?|"(?:\\.|[^"\\])*"?|\$\((?:[^()]|\([^()]*\))*\)?|`[^`]*`?|\\.|[^\s'"\\|&;<>()`])+/s.exec(rest)
+    const found = /^(?:'[^']*'?|"(?:\\.|[^"\\])*"?|\$\((?:[^()]|\([^()]*\))*\)?|`[^`]*`?|\\.|[^ \t\n'"\\|&;<>()`])+/s.exec(rest)
     const text = found?.[0] || rest[0]!
     rest = rest.slice(text.length)
     const assigns = first && /^\w+=/.test(text)
     words.push({ text, kind: kindOf(text, first && !assigns) })
     first = assigns
   }
-  if (rest.length) words.push({ text: '…', kind: 'operator' })
+  if (rest.length) words.push({ text: rest, kind: 'word' })
   return words
 }
 
