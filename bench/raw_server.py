@@ -148,6 +148,7 @@ def main() -> None:
         http="httptools",
         lifespan="off",
         access_log=False,
+        proxy_headers=False,
         log_level="warning",
     )
 
