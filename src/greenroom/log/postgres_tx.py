@@ -1,13 +1,13 @@
 """Transactions of a log in PostgreSQL: the writer's, under a lock that all hubs share, and consistent views."""
 
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
 
 import psycopg
 
-from greenroom.log.chain import GENESIS, Raw, link
 from greenroom.log.codec import Codec
-from greenroom.log.model import Change, Event, Recorded
+from greenroom.log.gathering import Gathering
+from greenroom.log.model import Recorded
 from greenroom.log.postgres_row_writer import PostgresRowWriter
 from greenroom.log.postgres_rows import Connection, PostgresRows
 
@@ -30,16 +30,12 @@ def connect(url: str, *, autocommit: bool = True) -> Connection:
     )
 
 
-class PostgresTx(PostgresRowWriter):
-    """The writer's transaction: events, their rows, command keys, the chain of privileged events, reactors' cursors."""
+class PostgresTx(PostgresRowWriter, Gathering):
+    """The writer's transaction: rows, and what goes with them."""
 
     def __init__(self, connection: Connection, codec: Codec) -> None:
-        super().__init__(connection)
-        self._codec = codec
-        self._events: list[Raw] = []
-        self._links: list[tuple[int, bytes]] = []
-        self._commands: dict[str, tuple[str, int, int, int]] = {}
-        self.cursors: dict[str, int] = {}
+        PostgresRowWriter.__init__(self, connection)
+        Gathering.__init__(self, codec)
 
     def begin(self, cursors: dict[str, int]) -> int:
         """Become the writer; returns the seq that the log has come to."""
@@ -52,67 +48,26 @@ class PostgresTx(PostgresRowWriter):
 
     def forget(self) -> None:
         super().forget()
-        self._events, self._links, self._commands = [], [], {}
+        self._clear()
 
-    def append(self, event: Event, at: int, by: str) -> Recorded:
-        self.seq += 1
-        kind = type(event)
-        raw = (self.seq, at, by, kind.__name__, kind.version, self._codec.encode(event))
-        self._events.append(raw)
-        if kind.privileged:
-            self._links.append((self.seq, link(self._last_link(), raw)))
-        return Recorded(self.seq, at, by, event)
+    def first_of(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+        return self.run(sql.replace("?", "%s"), map(_plain, values)).fetchone()
 
-    def _last_link(self) -> bytes:
-        if self._links:
-            return self._links[-1][1]
-        found = self.run("SELECT hash FROM chain ORDER BY seq DESC LIMIT 1").fetchone()
-        return found[0] if found else GENESIS
+    def write_all(self, sql: str, values: Iterable[tuple[Any, ...]]) -> None:
+        self.run_many(sql.replace("?", "%s"), [tuple(map(_plain, line)) for line in values])
 
-    def known(self, key: str) -> tuple[str, int, int] | None:
-        fresh = self._commands.get(key)
-        if fresh is not None:
-            return fresh[:3]
-        found = self.run("SELECT name, first, last FROM commands WHERE key = %s", (_text(key),)).fetchone()
-        return cast("tuple[str, int, int] | None", found)
+    def events_after(self, after: int, limit: int) -> Iterator[Recorded]:
+        return read_events(self, self._codec, after, limit)
 
-    def remember(self, key: str, name: str, first: int, last: int, at: int) -> None:
-        self._commands[key] = (name, first, last, at)
-
-    def records(self, first: int, last: int) -> list[Recorded]:
-        self._write_events()
-        return list(read_events(self, self._codec, first - 1, last - first + 1))
-
-    def changes(self) -> tuple[Change, ...]:
-        return tuple(sorted(self.changed.values(), key=lambda change: change.seq))
-
-    def finish(self) -> None:
-        """Write all that has been gathered; the commit is still to come."""
-        self.flush()
-        self._write_events()
-        if self._links:
-            self.run_many("INSERT INTO chain (seq, hash) VALUES (%s, %s)", self._links)
-            self._links = []
-        if self._commands:
-            commands = [(_text(key), *values) for key, values in self._commands.items()]
-            self.run_many("INSERT INTO commands VALUES (%s, %s, %s, %s, %s)", commands)
-            self._commands = {}
-        if self.cursors:
-            sql = (
-                "INSERT INTO cursors VALUES (%s, %s)"
-                " ON CONFLICT (name) DO UPDATE SET seq = greatest(cursors.seq, excluded.seq)"
-            )
-            self.run_many(sql, self.cursors.items())
-
-    def _write_events(self) -> None:
+    def write_events(self) -> None:
         if self._events:
-            self.run_many("INSERT INTO events VALUES (%s, %s, %s, %s, %s, %s)", self._events)
+            super().write_events()
             self.run("SELECT pg_notify(%s, %s)", (CHANNEL, str(self.seq)))
-            self._events = []
 
 
-def _text(key: str) -> str:
-    return key.replace("\0", "\ufffd")
+def _plain(value: Any) -> Any:
+    """PostgreSQL has no text with a NUL in it."""
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
 def head_of(rows: PostgresRows) -> int:

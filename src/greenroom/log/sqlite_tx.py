@@ -1,28 +1,22 @@
 """The one writer's transaction in SQLite: what a group of commands brings, written in one go."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import apsw
 
-from greenroom.log.chain import GENESIS, Raw, link
 from greenroom.log.codec import Codec
-from greenroom.log.model import Change, Event, Recorded
+from greenroom.log.gathering import Gathering
+from greenroom.log.model import Recorded
 from greenroom.log.sqlite_row_writer import SqliteRowWriter
 
 
-class SqliteTx(SqliteRowWriter):
-    """The writer's transaction: events, their rows, command keys, the chain of privileged events, reactors' cursors.
-
-    All of it is gathered, and written in one go when the transaction ends or when something of it is asked for.
-    """
+class SqliteTx(SqliteRowWriter, Gathering):
+    """The writer's transaction: rows, and what goes with them."""
 
     def __init__(self, connection: apsw.Connection, codec: Codec) -> None:
-        super().__init__(connection)
-        self._codec = codec
-        self._events: list[Raw] = []
-        self._links: list[tuple[int, bytes]] = []
-        self._commands: dict[str, tuple[str, int, int, int]] = {}
-        self.cursors: dict[str, int] = {}
+        SqliteRowWriter.__init__(self, connection)
+        Gathering.__init__(self, codec)
 
     def begin(self, cursors: dict[str, int]) -> None:
         self.connection.execute("BEGIN IMMEDIATE")
@@ -33,62 +27,16 @@ class SqliteTx(SqliteRowWriter):
 
     def forget(self) -> None:
         super().forget()
-        self._events, self._links, self._commands = [], [], {}
+        self._clear()
 
-    def append(self, event: Event, at: int, by: str) -> Recorded:
-        self.seq += 1
-        kind = type(event)
-        raw = (self.seq, at, by, kind.__name__, kind.version, self._codec.encode(event))
-        self._events.append(raw)
-        if kind.privileged:
-            self._links.append((self.seq, link(self._last_link(), raw)))
-        return Recorded(self.seq, at, by, event)
+    def first_of(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+        return next(self.connection.execute(sql, values), None)
 
-    def _last_link(self) -> bytes:
-        if self._links:
-            return self._links[-1][1]
-        return self.connection.execute("SELECT hash FROM chain ORDER BY seq DESC LIMIT 1").get or GENESIS
+    def write_all(self, sql: str, values: Iterable[tuple[Any, ...]]) -> None:
+        self.connection.executemany(sql, values)
 
-    def known(self, key: str) -> tuple[str, int, int] | None:
-        fresh = self._commands.get(key)
-        if fresh is not None:
-            return fresh[:3]
-        return next(self.connection.execute("SELECT name, first, last FROM commands WHERE key = ?", (key,)), None)
-
-    def remember(self, key: str, name: str, first: int, last: int, at: int) -> None:
-        self._commands[key] = (name, first, last, at)
-
-    def records(self, first: int, last: int) -> list[Recorded]:
-        self._write_events()
-        return list(read_events(self.connection, self._codec, first - 1, last - first + 1))
-
-    def changes(self) -> tuple[Change, ...]:
-        return tuple(sorted(self.changed.values(), key=_seq_of))
-
-    def finish(self) -> None:
-        """Write all that has been gathered."""
-        self.flush()
-        self._write_events()
-        if self._links:
-            self.connection.executemany("INSERT INTO chain (seq, hash) VALUES (?, ?)", self._links)
-            self._links = []
-        if self._commands:
-            commands = [(key, *values) for key, values in self._commands.items()]
-            self.connection.executemany("INSERT INTO commands VALUES (?, ?, ?, ?, ?)", commands)
-            self._commands = {}
-        if self.cursors:
-            sql = "INSERT INTO cursors VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = max(seq, excluded.seq)"
-            self.connection.executemany(sql, self.cursors.items())
-
-    def _write_events(self) -> None:
-        if self._events:
-            sql = "INSERT INTO events (seq, at, by, type, v, data) VALUES (?, ?, ?, ?, ?, ?)"
-            self.connection.executemany(sql, self._events)
-            self._events = []
-
-
-def _seq_of(change: Change) -> int:
-    return change.seq
+    def events_after(self, after: int, limit: int) -> Iterator[Recorded]:
+        return read_events(self.connection, self._codec, after, limit)
 
 
 def head_of(connection: apsw.Connection) -> int:
