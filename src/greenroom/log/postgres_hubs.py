@@ -75,7 +75,8 @@ async def _take_lead(stack: contextlib.AsyncExitStack, url: str, part: str) -> H
     connection: HeldConnection | None = None
     while True:
         try:
-            connection = connection or await stack.enter_async_context(connected(url))
+            if connection is None:
+                connection = await stack.enter_async_context(connected(url))
             if await _is_taken(connection, part):
                 return connection
         except LOST:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from greenroom.log.errors import Unavailable
-from greenroom.log.postgres_tx import connect
+from greenroom.log.postgres_tx import WRITER_LOCK, connect
 from greenroom.nouns.workflows.model import WorkflowStep
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class DbosQueue:
     def _open(self) -> None:
         from dbos import DBOS, WorkflowSerializationFormat
 
-        connect(self._url).close()  # DBOS tells at great length of a database that is gone
+        self._ensure_schema()
 
         @DBOS.workflow(
             name=_NAME,
@@ -122,6 +122,14 @@ class DbosQueue:
         DBOS(config=self._config())
         DBOS.launch()
         DBOS.register_queue(_QUEUE, polling_interval_sec=_POLL_S)
+
+    def _ensure_schema(self) -> None:
+        """Make the place for the tables of DBOS, which tells at great length of a database that is gone or closed."""
+        with connect(self._url, autocommit=False) as connection:
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
+            found = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (_SCHEMA,)).fetchone()
+            if found is None:
+                connection.execute(f"CREATE SCHEMA {_SCHEMA}")
 
     def _config(self) -> "DBOSConfig":
         import sqlalchemy
