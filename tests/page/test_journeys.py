@@ -34,6 +34,7 @@ from tests.page.stage import travel
         "hostile_text_is_harmless",
         "take_the_tour",
         "no_panel_has_a_serious_accessibility_problem",
+        "no_form_has_a_serious_accessibility_problem",
         "what_opens_in_a_panel_is_accessible_too",
     ],
 )
