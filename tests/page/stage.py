@@ -14,7 +14,7 @@ JOURNEYS = Path(__file__).parent / "journeys"
 MODULES = Path(__file__).parents[2] / "web" / "node_modules"
 NOTEBOOK = str(Path(__file__).parents[1] / "policy" / "notebook_server.py")
 """An MCP server for agents to call through the hub."""
-_LIMIT_S = 100
+LIMIT_S = 200
 
 
 def need_page() -> None:
@@ -33,7 +33,7 @@ def travel(hub: HubProcess, name: str, **more: str) -> None:
         env={"PATH": _path(), "CHROMIUM": str(chromium), "HOME": str(hub.data.parent)},
         capture_output=True,
         text=True,
-        timeout=_LIMIT_S,
+        timeout=LIMIT_S,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 

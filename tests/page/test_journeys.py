@@ -3,9 +3,10 @@
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from tests.page.stage import travel
+from tests.page.stage import LIMIT_S, travel
 
 
+@pytest.mark.timeout(LIMIT_S + 20)
 @pytest.mark.parametrize(
     "journey",
     [
@@ -32,6 +33,7 @@ from tests.page.stage import travel
         "edit_steps_and_triggers_in_forms",
         "the_people_of_a_room_have_their_own_inbox",
         "hostile_text_is_harmless",
+        "ten_megabytes_of_markdown_are_shown_in_part",
         "take_the_tour",
         "no_panel_has_a_serious_accessibility_problem",
         "no_form_has_a_serious_accessibility_problem",

@@ -9,8 +9,6 @@ const CORPUS = [
   '&lt;script&gt;window.__pwned=1&lt;/script&gt;', '<style>*{display:none}</style>', '<form action="https://evil.example"><button>x</button></form>', '[x]: javascript:window.__pwned=1\n[x]', '<x onfocus=window.__pwned=1 tabindex=1 autofocus>', '{{constructor.constructor("window.__pwned=1")()}}',
 ]
 
-const LONG = ['# Head\n\nSome **bold** words, a [link](https://x.example) and `code`\n\n', '<script>window.__pwned=1</script>\n', '| a | <img src=x onerror=window.__pwned=1> |\n', '> '.repeat(30) + 'deep\n', '\u202ex']
-
 await journey(async (visit) => {
   const page = await visit()
   const id = await thread('hostile')
@@ -27,22 +25,6 @@ await journey(async (visit) => {
   await isUnharmed()
   const odd = await page.evaluate(() => [...document.querySelectorAll('.markdown a')].filter((a) => !/^(https?:|mailto:|\/)/.test(a.getAttribute('href') ?? '/') || (a.target === '_blank' && !a.rel.includes('noopener'))).length)
   assert.equal(odd, 0, 'links lead to http, https, mailto or here, and open without an opener')
-
-  // Ten megabytes of Markdown: each message is shown in part, and as a whole when one asks for it.
-  const long = await thread('long')
-  for (const piece of LONG) for (let n = 0; n < 2; n++) await api('POST', `/api/threads/${long}/messages`, { content: `${piece.repeat(Math.ceil(999_000 / piece.length)).slice(0, 999_000)}\nend` })
-  await page.goto(`${hub.url}/threads/${long}`)
-  const whole = page.getByRole('button', { name: 'Show the whole message' })
-  await whole.last().click()
-  await page.getByRole('button', { name: /^Show more/ }).first().click()
-  for (let step = 0; step < 30; step++) await log.evaluate((box) => { box.scrollTop -= 1500 })
-  await page.locator('.message').first().waitFor()
-  await isUnharmed()
-  const elements = await page.evaluate(() => document.querySelectorAll('*').length)
-  assert.ok(elements < 40_000, `only what is looked at is there, not ${elements} elements`)
-  await page.getByLabel('Write a message').fill('still **here**')
-  await page.keyboard.press('Enter')
-  await page.locator('.markdown strong', { hasText: 'here' }).waitFor()
 
   const said = await startRun(CORPUS.slice(0, 20).map((text) => `SAY ${text.replaceAll('\n', '\\n')}`).join('\n') + `\nTHINK ${CORPUS[0]}\nFAIL ${CORPUS[1]}`)
   await api('GET', `/api/runs/${said.id}/wait?for_s=30`)
