@@ -78,3 +78,13 @@ def test_a_room_token_names_its_room_and_opens_nothing_else(hub: HubProcess) -> 
     wrong = greenroom(hub.data, "token", "create", "--room", "no room")
     assert (wrong.code, "names its room" in wrong.err) == (1, True)
     assert greenroom(hub.data, "token", "create", "--kind", "room", "--name", "x").code == 1
+
+
+def test_a_token_is_made_for_threads_that_are_there(hub: HubProcess) -> None:
+    done(hub.data, "thread", "post", "Plan", "hi", "--new")
+    create = ("token", "create", "--name", "guest", "--kind", "viewer", "--json", "--thread")
+    assert done(hub.data, *create, "Plan").json["threads"][0].startswith("thr_")
+    for missing in ("Plam", "thr_01m7"):
+        ran = greenroom(hub.data, *create, missing)
+        assert (ran.code, "There is no thread" in ran.err) == (1, True), ran
+    assert len([c for c in done(hub.data, "token", "list", "--json").json if c["name"] == "guest"]) == 1

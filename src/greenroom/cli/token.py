@@ -7,6 +7,7 @@ from typing import Any
 
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
 ENROLLING = ["read", "all", "chat", "register"]
@@ -29,7 +30,7 @@ def add_to(verbs: Any) -> None:
     create.add_argument("--kind", choices=KINDS, help="whose it is (default: agent; room with --room)")
     create.add_argument("--enrol", action="store_true", help="an agent's that may register further agents")
     create.add_argument("--agent", metavar="ID", help="a further credential of this agent (default: a new agent)")
-    create.add_argument("--thread", metavar="ID", action="append", help="only for this thread; may be repeated")
+    create.add_argument("--thread", action="append", help="only for this thread, by its id or topic; may be repeated")
     create.add_argument("--room", metavar="NAME", help="for the people of this room, and for who asks them")
     create.add_argument(
         "--only", choices=("ask", "answer"), help="a room's that may ask and not answer, or the reverse"
@@ -68,7 +69,7 @@ def run_create(args: argparse.Namespace) -> int:
     name = args.name or args.room
     if name is None:
         raise Refused("name_missing", "Give the credential a name that you will know it by: --name.")
-    body: dict[str, Any] = {"kind": kind, "name": name, "agent_id": args.agent, "threads": args.thread}
+    body: dict[str, Any] = {"kind": kind, "name": name, "agent_id": args.agent}
     body["room"] = args.room
     if args.only:
         body["rights"] = [args.only]
@@ -77,7 +78,10 @@ def run_create(args: argparse.Namespace) -> int:
     if args.days is not None:
         body["expires_in_s"] = args.days * 86_400
     out = need_new(args.out)
-    made = open_client(args).post("credentials", body={k: v for k, v in body.items() if v is not None})
+    client = open_client(args)
+    if args.thread:
+        body["threads"] = [need_thread_id(client, thread) for thread in args.thread]
+    made = client.post("credentials", body={k: v for k, v in body.items() if v is not None})
     if out:
         write_private(out, made["token"] + "\n")
         made["token"] = None

@@ -19,6 +19,7 @@ from greenroom.nouns.access.model import CreateCredential, CredentialCreated, Pr
 from greenroom.nouns.access.queries import find_credentials
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.queries import agent_not_found, get_agent
+from greenroom.nouns.threads.queries import need_thread
 
 
 class Credential(msgspec.Struct):
@@ -80,6 +81,8 @@ async def create_credential(hub: Hub, by: Principal, request: Request) -> Respon
     agent_id = body.agent_id
     if agent_id is not None and get_agent(hub.rows, agent_id) is None:
         raise agent_not_found(agent_id)
+    for thread_id in body.threads or ():
+        need_thread(hub.rows, by, thread_id)
     if body.kind == "agent" and agent_id is None and "register" not in (body.rights or ()):
         agent_id = new_id("agt")
     token = new_token(body.kind if body.kind in access.RIGHTS else "none")
