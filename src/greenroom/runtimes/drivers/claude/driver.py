@@ -6,9 +6,12 @@ from typing import Any
 from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
 from greenroom.runtimes.drivers.claude import manifest
 from greenroom.runtimes.drivers.claude.account import totals
-from greenroom.runtimes.drivers.claude.launch import plan_launch
+from greenroom.runtimes.drivers.claude.launch import HOOKS, plan_launch
+from greenroom.runtimes.drivers.claude.seated import SeatedClaude
 from greenroom.runtimes.drivers.claude.session import ClaudeSession
+from greenroom.runtimes.drivers.pty.driver import COLUMNS, ROWS
 from greenroom.runtimes.programs import find_program, write_private
+from greenroom.runtimes.transports.pty import TerminalLine
 
 
 class ClaudeDriver:
@@ -19,11 +22,14 @@ class ClaudeDriver:
     async def find(self, env: dict[str, str]) -> Found | None:
         return await find_program(manifest.COMMAND[0], manifest.VERSION, env)
 
-    async def open(self, opening: Opening, spawner: Spawner) -> ClaudeSession:
+    async def open(self, opening: Opening, spawner: Spawner) -> ClaudeSession | SeatedClaude:
         token = opening.token_file.read_text().strip() if opening.token_file else None
         launch = plan_launch(opening, token)
         for path, text in launch.files.items():
             write_private(path, text)
+        if launch.options.attach:
+            terminal = await spawner.spawn_terminal(launch.command, opening.directory, launch.env, ROWS, COLUMNS)
+            return SeatedClaude(TerminalLine(terminal), launch.session, opening.scratch / HOOKS)
         process = await spawner.spawn(launch.command, opening.directory, launch.env)
         session = ClaudeSession(process, gates_all=launch.options.gate == "all")
         try:

@@ -10,8 +10,11 @@ import msgspec
 
 from greenroom.runtimes.contract import Opening
 from greenroom.runtimes.drivers.claude import manifest
+from greenroom.runtimes.drivers.claude.hooks import plan_hooks
 from greenroom.runtimes.programs import need_command
 
+HOOKS = "hooks"
+"""The folder in which its hooks tell what the terminal program does."""
 _MENTION = re.compile(r"(?<![\w.+-])@(?=\S)")
 _WORD_JOINER = "\u2060"
 
@@ -22,6 +25,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     gate: Literal["all", "runtime"] = "runtime"
     """all: every call of a tool is asked. runtime: what Claude Code's own rules do not allow by themselves."""
     permission_mode: str = manifest.DEFAULT_PERMISSION_MODE
+    attach: bool = False
+    """Run Claude Code's own terminal program, so that people can sit at it."""
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,10 +46,18 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
     except msgspec.ValidationError as error:
         raise ValueError(f"options: {error}") from None
     session = opening.resume or str(uuid.uuid4())
-    arguments = [*manifest.STREAM, manifest.PERMISSION_MODE, options.permission_mode]
-    arguments += [manifest.RESUME if opening.resume else manifest.NEW_SESSION, session]
+    if options.attach and options.gate == "all":
+        raise ValueError('options: gate = "all" and attach = true do not go together')
     env = {**manifest.ENV, manifest.OWN_FOLDER: str(opening.scratch), **opening.env}
     files: dict[Path, str] = {}
+    arguments, mode = [*manifest.STREAM], options.permission_mode
+    if options.attach:
+        path = opening.scratch / "settings.json"
+        files[path] = json.dumps(plan_hooks(opening.scratch / HOOKS))
+        arguments = [manifest.SETTINGS, str(path)]
+        mode = manifest.ASKING_MODE if mode == manifest.DEFAULT_PERMISSION_MODE else mode
+    arguments += [manifest.OWN_SERVERS, manifest.PERMISSION_MODE, mode]
+    arguments += [manifest.RESUME if opening.resume else manifest.NEW_SESSION, session]
     if opening.model:
         arguments += [manifest.MODEL, opening.model]
     if opening.instructions:

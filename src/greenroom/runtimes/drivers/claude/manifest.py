@@ -13,10 +13,13 @@ STREAM = [
     "--include-partial-messages",
     "--permission-prompt-tool",
     "stdio",
-    # Otherwise the folder's and the person's own servers are started, each with tools that nobody asked for.
-    "--strict-mcp-config",
 ]
 """One process is one conversation, until its stdin is closed."""
+# Otherwise the folder's and the person's own servers are started, each with tools that nobody asked for.
+OWN_SERVERS = "--strict-mcp-config"
+SETTINGS = "--settings"
+ASKING_MODE = "manual"
+"""What the terminal program calls the mode in which it asks; its own default lets a model decide."""
 ENV = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
 OWN_FOLDER = "CLAUDE_CODE_TMPDIR"
 """Where it listens for a person's other sessions, which are not to be talked with behind the hub's back."""

@@ -11,7 +11,7 @@ from greenroom.runtimes.drivers.pty.session import PtySession
 from greenroom.runtimes.hub_variables import hub_variables
 from greenroom.runtimes.transports.pty import TerminalLine
 
-_ROWS, _COLUMNS = 36, 110
+ROWS, COLUMNS = 36, 110
 _PROMPTS = ("type", "argument", "none")
 
 
@@ -32,7 +32,7 @@ class PtyDriver:
         if "ready" in options:
             _need_pattern(str(options["ready"]))
         env = {**opening.env, **hub_variables(opening)}
-        terminal = await spawner.spawn_terminal(opening.command, opening.directory, env, _ROWS, _COLUMNS)
+        terminal = await spawner.spawn_terminal(opening.command, opening.directory, env, ROWS, COLUMNS)
         return PtySession(TerminalLine(terminal), options)
 
 

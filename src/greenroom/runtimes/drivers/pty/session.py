@@ -15,14 +15,14 @@ _LINES = 12
 class PtySession:
     """One program in one terminal."""
 
-    def __init__(self, line: TerminalLine, options: dict[str, Any]) -> None:
+    def __init__(self, line: TerminalLine, options: dict[str, Any], session: str = "") -> None:
         self._line = line
         self._options = options
         self._ears = Ears()
         self._in_turn = False
         self._is_first = True
         self._typing: asyncio.Task[None] | None = None
-        self._ears.put(Opened(session=""))
+        self._ears.put(Opened(session=session))
         self._ending = asyncio.create_task(self._end(), name="end of a terminal program")
 
     def seat(self) -> TerminalLine:

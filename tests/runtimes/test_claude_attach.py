@@ -1,0 +1,133 @@
+"""A person sits at a live session of Claude Code, in its own terminal program, while the hub drives it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyte
+import pytest
+
+from greenroom.node.processes import Spawner
+from greenroom.runtimes.contract import CallFinished, PermissionAsked, PermissionGone, Seated
+from greenroom.runtimes.trial import Trial, need_end
+from greenroom.testing.fake_llm import FakeModel
+from tests.runtimes.acp_rig import Desk
+from tests.runtimes.native_rig import hear_next, make_desk, on_trial, said
+from tests.runtimes.seat import Screen
+
+pytestmark = pytest.mark.anyio
+KEY = "sk-ant-fake-of-twenty-characters"
+QUESTION = "Do you want to proceed?"
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeModel]:
+    with FakeModel() as model:
+        yield model
+
+
+@pytest.fixture
+def desk(tmp_path: Path, model: FakeModel) -> Desk:
+    """At a desk where the terminal program was used before: it knows its key and trusts the folder."""
+    options: dict[str, Any] = {"attach": True}
+    found = make_desk("claude", tmp_path / "home", model.url)
+    known = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [KEY[-20:]]},
+        "projects": {str(found.directory): {"hasTrustDialogAccepted": True}},
+    }
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (tmp_path / "home" / ".claude.json").write_text(json.dumps(known))
+    return msgspec.structs.replace(found, options=options, env={**found.env, "ANTHROPIC_API_KEY": KEY})
+
+
+class Sitter:
+    """Somebody at the terminal that the session lives in."""
+
+    def __init__(self, trial: Trial) -> None:
+        assert isinstance(trial.session, Seated)
+        self.seat = trial.session.seat()
+        self._screen = Screen(110, 36)
+        self._stream = pyte.ByteStream(self._screen)
+        self._changed = asyncio.Event()
+        self.leave = self.seat.watch(self._see)
+
+    def _see(self, data: bytes) -> None:
+        self._stream.feed(data)
+        self._changed.set()
+
+    async def until_shown(self, text: str) -> None:
+        while text not in "\n".join(self._screen.display):
+            self._changed.clear()
+            await self._changed.wait()
+
+
+@asynccontextmanager
+async def seated(desk: Desk, spawner: Spawner) -> AsyncIterator[tuple[Trial, Sitter]]:
+    async with on_trial("claude", desk, spawner) as trial:
+        await trial.open()
+        sitter = Sitter(trial)
+        try:
+            yield trial, sitter
+        finally:
+            sitter.leave()
+
+
+async def test_the_hub_drives_it_and_answers_what_it_asks(desk: Desk, spawner: Spawner) -> None:
+    async with seated(desk, spawner) as (trial, sitter):
+        assert said(await trial.turn("SAY driven by the hub")) == "driven by the hub"
+        assert trial.session is not None
+        await trial.session.prompt("USE_TOOL bash touch allowed\nSAY saw it happen")
+        asked = await hear_next(trial, PermissionAsked)
+        assert (asked.tool, asked.input["command"]) == ("Bash", "touch allowed")
+        await sitter.until_shown(QUESTION)
+        await trial.session.decide(asked.permission, "allow")
+        heard = await trial.to_the_end()
+        assert said(heard) == "saw it happen"
+        assert (desk.directory / "allowed").exists()
+
+
+async def test_what_the_hub_refuses_does_not_run_and_the_agent_goes_on(desk: Desk, spawner: Spawner) -> None:
+    async with seated(desk, spawner) as (trial, _):
+        assert trial.session is not None
+        await trial.session.prompt("USE_TOOL bash touch refused\nSAY went on")
+        asked = await hear_next(trial, PermissionAsked)
+        await trial.session.decide(asked.permission, "deny", text="not today")
+        need_end(await trial.to_the_end(), "done")
+        assert not (desk.directory / "refused").exists()
+
+
+async def test_a_person_answers_and_speaks_at_its_terminal(desk: Desk, spawner: Spawner) -> None:
+    async with seated(desk, spawner) as (trial, sitter):
+        need_end(await trial.turn("SAY before anybody came"), "done")
+        assert trial.session is not None
+        await trial.session.prompt("USE_TOOL bash touch allowed-there\nSAY saw it happen")
+        asked = await hear_next(trial, PermissionAsked)
+        await sitter.until_shown(QUESTION)
+        sitter.seat.type(b"1")
+        assert await hear_next(trial, PermissionGone) == PermissionGone(asked.permission)
+        assert (await hear_next(trial, CallFinished)).ok
+        assert said(await trial.to_the_end()) == "saw it happen"
+        assert (desk.directory / "allowed-there").exists()
+
+        sitter.seat.type(b"SAY spoken by a person")
+        await sitter.until_shown("SAY spoken by a person")
+        sitter.seat.type(b"\r")
+        await sitter.until_shown("● spoken by a person")
+        assert said(await trial.turn("SAY driven on")) == "driven on"
+
+
+async def test_a_turn_is_cancelled_and_the_next_goes_on(desk: Desk, spawner: Spawner) -> None:
+    async with seated(desk, spawner) as (trial, sitter):
+        need_end(await trial.turn("SAY remember the milk"), "done")
+        assert trial.session is not None
+        await trial.session.prompt("SLOW 200 0.5")
+        await sitter.until_shown(" tokens)")
+        await trial.session.cancel()
+        need_end(await trial.to_the_end(), "cancelled")
+        assert said(await trial.turn("SAY still here")) == "still here"
