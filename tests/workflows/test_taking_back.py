@@ -15,6 +15,7 @@ def test_a_failed_run_takes_back_what_it_had_completed_the_last_first() -> None:
     assert player.status == "failed"
     assert Player(workflow(*steps, after("c", "b"))).play().statuses()["una"] == "pending"
 
+
 def taken_back() -> Definition:
     steps = [after(x, *y, rollback=[{"id": f"un{x}", "prompt": "undo"}]) for x, y in (("a", ()), ("b", ("a",)))]
     return workflow(*steps, after("c", "b", wait={"webhook": "never"}))
