@@ -195,7 +195,7 @@ async def test_what_is_said_meanwhile_belongs_to_the_turn(desk: Desk, spawner: S
         assert await trial.session.steer("SAY after the slow words")
         heard = await trial.to_the_end()
         assert "after the slow words" in said(heard)
-        assert last(heard, Usage) == Usage(2000, 100, 0.01, "claude-opus-5-5")
+        assert last(heard, Usage) == Usage(2000, 100, 0.01, "claude-opus-5-5", is_last=True)
         need_end(await trial.turn("SAY next"), "done")
 
 
@@ -240,7 +240,7 @@ async def test_a_resumed_session_tells_what_the_turn_used(desk: Desk, spawner: S
         assert (await trial.open(resume=opened.session)).session == opened.session
         heard = await trial.turn("RECALL")
         assert "3 user messages" in said(heard)
-        assert last(heard, Usage) == Usage(1000, 50, 0.005, "claude-opus-5-5")
+        assert last(heard, Usage) == Usage(1000, 50, 0.005, "claude-opus-5-5", is_last=True)
 
 
 async def test_what_cannot_begin_says_why(desk: Desk, spawner: Spawner) -> None:
@@ -262,7 +262,7 @@ async def test_an_older_version_is_driven_with_less(tmp_path: Path, spawner: Spa
         await trial.open(resume="earlier")
         await trial.session.prompt("hello")
         assert not await trial.session.steer("it does not tell when it takes this up")
-        assert await trial.to_the_end() == [Said("error", "m"), Usage(0, 0), TurnEnded(reason="done")]
+        assert await trial.to_the_end() == [Said("error", "m"), Usage(0, 0, is_last=True), TurnEnded(reason="done")]
 
 
 async def test_a_model_that_fails_is_a_fact(desk: Desk, spawner: Spawner) -> None:
