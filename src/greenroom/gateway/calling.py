@@ -26,8 +26,8 @@ _LOOK_S = 1.0
 @contextlib.asynccontextmanager
 async def calling(hub: Hub) -> AsyncIterator[None]:
     """All that, for as long as the hub has doors."""
-    if not hub.store.is_shared:
-        await _read_files(hub)
+    if _is_alone(hub):
+        await _read_files(hub)  # who comes as soon as the doors are open finds them
     await _lose_nodes(hub)
     tasks = [asyncio.create_task(lead(hub.store, "agents", lambda: _duties(hub)), name="lead of agents")]
     if hub.settings.local_node:
@@ -39,6 +39,11 @@ async def calling(hub: Hub) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _is_alone(hub: Hub) -> bool:
+    """Whether no other hub is there that may lead."""
+    return len(hub.store.hubs()) == int(hub.store.is_alive(hub.instance))
 
 
 def _duties(hub: Hub) -> list[Coroutine[Any, Any, None]]:

@@ -96,11 +96,11 @@ class Store(Protocol):
         ...
 
     def is_alive(self, hub: str) -> bool:
-        """Whether another hub, of this name, is on the database just now."""
+        """Whether a hub of this name is on a shared database just now."""
         ...
 
     def hubs(self) -> frozenset[int]:
-        """The other hubs that are on the database just now, a number for each: who looks again sees a change."""
+        """The hubs that are on a shared database just now, a number for each: who looks again sees a change."""
         ...
 
     async def close(self) -> None:
