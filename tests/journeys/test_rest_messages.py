@@ -210,7 +210,7 @@ def test_words_find_messages_that_the_caller_may_see(rest: Rest) -> None:
     assert (result["thread_topic"], result["author"]) == ("where words are found", agent.name)
     assert "zebra" in result["snippet"] and json.loads(result["metadata"]) == {"k": 1}
     assert agent.http.get("/api/search", params={"q": "zebra", "thread_id": rest.thread()}).json()["results"] == []
-    scoped = rest.bearer(kind="agent", threads=["thr_other"])
+    scoped = rest.bearer(kind="agent", threads=[rest.thread()])
     assert scoped.get("/api/search", params={"q": "zebra"}).json()["total"] == 0
     for query in ({}, {"q": ""}, {"q": " "}, {"q": "x", "limit": "0"}, {"q": "x", "limit": "201"}, {"q": "x" * 1001}):
         assert code_of(agent.http.get("/api/search", params=query)) == (400, "bad_request")
