@@ -1,6 +1,7 @@
 """What operators do over REST: letting in and putting out, looking after the hub, and the front page."""
 
 import re
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -120,6 +121,23 @@ def test_metrics_count_what_is_there(rest: Rest) -> None:
     assert (numbers["queue"], numbers["waiters"], numbers["reactor_errors"]) == (0, 0, 0)
     assert numbers["memory_bytes"] > 1_000_000
     assert numbers["uptime_seconds"] >= 0 and numbers["started_at"]
+
+
+def test_messages_are_counted_by_the_time_of_their_posting(rest: Rest) -> None:
+    agent = rest.agent()
+    thread = rest.thread(agent)
+    hour, now = 3_600_000, int(time.time() * 1000)
+    span = {"since": now - 2 * hour, "step_ms": hour, "times": 4}
+    before = rest.operator.get("/api/metrics/messages", params=span).json()
+    for n in range(3):
+        agent.post(thread, f"message {n}")
+    after = rest.operator.get("/api/metrics/messages", params=span).json()
+    assert sum(after["counts"]) == sum(before["counts"]) + 3
+    assert len(after["counts"]) == 4 and after["counts"][0] == 0
+    assert (
+        rest.operator.get("/api/metrics/messages", params={**span, "since": now + 9 * hour}).json()["counts"] == [0] * 4
+    )
+    assert rest.operator.get("/api/metrics/messages", params={**span, "times": 1_000_000}).status_code == 400
 
 
 def test_metrics_are_text_for_who_asks_for_text(rest: Rest) -> None:

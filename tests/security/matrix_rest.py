@@ -92,6 +92,7 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("DELETE", "/api/credentials/{credential_id}"): (200, 403, 403, 403, 401),
     ("GET", "/api/audit"): (200, 403, 403, 403, 401),
     ("GET", "/api/metrics"): (200, 200, 200, 200, 401),
+    ("GET", "/api/metrics/messages"): (400, 400, 400, 400, 401),
     ("GET", "/api/workflows"): (200, 200, 200, 200, 401),
     ("GET", "/api/workflows/{name}"): (404, 404, 404, 404, 401),
     ("PUT", "/api/workflows/{name}"): (400, 403, 403, 403, 401),

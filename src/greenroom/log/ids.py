@@ -33,6 +33,11 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_{_time_text(time.time_ns() // 1_000_000)}{_random_text()[:16]}"
 
 
+def id_before(prefix: str, ms: int) -> str:
+    """What sorts before every id of this prefix that was made at a time or later, and after all earlier ones."""
+    return f"{prefix}_{_time_text(ms)}"
+
+
 def new_secret(size: int = 32) -> str:
     """Random text that nobody can guess, in the alphabet of ids."""
     number = int.from_bytes(os.urandom(size), "big")

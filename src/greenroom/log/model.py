@@ -118,6 +118,7 @@ class Rows(Protocol):
         where: Mapping[str, Value] | None = None,
         *,
         after: tuple[str, Value] | None = None,
+        before: tuple[str, Value] | None = None,
     ) -> int:
         """How many rows `find` would return."""
         ...

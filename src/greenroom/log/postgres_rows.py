@@ -91,8 +91,9 @@ class PostgresRows:
         where: Mapping[str, Value] | None = None,
         *,
         after: tuple[str, Value] | None = None,
+        before: tuple[str, Value] | None = None,
     ) -> int:
-        sql, values = self._select(table, "count(*)", where, after, None)
+        sql, values = self._select(table, "count(*)", where, after, before)
         found = self.run(sql, values).fetchone()
         return int(found[0]) if found else 0
 

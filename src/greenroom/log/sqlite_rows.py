@@ -85,8 +85,9 @@ class SqliteRows:
         where: Mapping[str, Value] | None = None,
         *,
         after: tuple[str, Value] | None = None,
+        before: tuple[str, Value] | None = None,
     ) -> int:
-        sql, values = self._select(table, "count(*)", where, after, None)
+        sql, values = self._select(table, "count(*)", where, after, before)
         return int(self.connection.execute(sql, values).get)
 
     def search(

@@ -761,6 +761,12 @@ export interface MessageChange {
   edited_by?: string | null
 }
 
+export interface MessageCounts {
+  since: number
+  step_ms: number
+  counts: number[]
+}
+
 export interface MessageFilter {
   thread?: string
   from?: string

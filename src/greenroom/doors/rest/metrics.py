@@ -1,19 +1,22 @@
 """How the hub is doing, in numbers: as JSON, and as text for Prometheus."""
 
+import itertools
 import os
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import json
+from greenroom.doors.rest.wire import MAX_SEQ, json, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
+from greenroom.log.ids import id_before
 from greenroom.log.model import Commit, Rows
 from greenroom.log.store_sqlite import SCHEMA
 from greenroom.nouns.access.model import Principal
@@ -58,6 +61,20 @@ class Metrics(msgspec.Struct):
     waiters: int
     memory_bytes: int | None
     reactor_errors: int
+
+
+class CountQuery(msgspec.Struct):
+    since: Annotated[int, msgspec.Meta(ge=0, le=MAX_SEQ)]
+    step_ms: Annotated[int, msgspec.Meta(ge=60_000, le=366 * 86_400_000)] = 3_600_000
+    times: Annotated[int, msgspec.Meta(ge=1, le=100)] = 24
+
+
+class MessageCounts(msgspec.Struct):
+    """How many messages were posted in each of equal spans of time, from `since` on."""
+
+    since: int
+    step_ms: int
+    counts: list[int]
 
 
 class Meter:
@@ -114,6 +131,14 @@ def _counted(rows: Rows) -> tuple[int, dict[str, int], list[str]]:
     return rows.count(MESSAGES), {state: count for state, count in listed.items() if count}, agents
 
 
+def _count_messages(rows: Rows, wanted: CountQuery) -> list[int]:
+    """Messages are counted by their ids, which begin with their time."""
+    edges = [id_before("msg", wanted.since + n * wanted.step_ms) for n in range(wanted.times + 1)]
+    return [
+        rows.count(MESSAGES, after=("_key", first), before=("_key", last)) for first, last in itertools.pairwise(edges)
+    ]
+
+
 def _memory_bytes() -> int | None:
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -160,4 +185,20 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             return Response(_as_text(numbers), media_type="text/plain; version=0.0.4; charset=utf-8")
         return json(numbers)
 
-    return [Endpoint("GET", "/api/metrics", "all", show, "How the hub is doing", answer=Metrics)]
+    async def count_messages(hub: Hub, by: Principal, request: Request) -> Response:
+        wanted = query_of(request, CountQuery)
+        counts = await hub.store.read(lambda rows: _count_messages(rows, wanted))
+        return json(MessageCounts(wanted.since, wanted.step_ms, counts))
+
+    return [
+        Endpoint("GET", "/api/metrics", "all", show, "How the hub is doing", answer=Metrics),
+        Endpoint(
+            "GET",
+            "/api/metrics/messages",
+            "all",
+            count_messages,
+            "How many messages were posted, by time",
+            query=CountQuery,
+            answer=MessageCounts,
+        ),
+    ]
