@@ -66,6 +66,20 @@ def test_a_file_is_run_steered_and_reported_from_the_command_line(hub: HubProces
     assert "each" in done(hub.data, "dag", "report", run_id).out
 
 
+def test_a_workflow_is_kept_as_it_was_written(hub: HubProcess, api: httpx.Client, tmp_path: Path) -> None:
+    file = plan(tmp_path)
+    file.write_text("# Why it is so.\n" + PLAN)
+    done(hub.data, "dag", "run", str(file), "--input", "who=Ann", "--detach")
+    shown = api.get("/api/workflows/greet").json()
+    assert shown["text"] == file.read_text()
+    other = shown["text"].replace("Why it is so", "Why it is still so")
+    put = api.put("/api/workflows/greet", json={"text": other}).json()
+    assert (put["version"], put["digest"]) == (shown["workflow"]["version"], shown["workflow"]["digest"])
+    assert api.get("/api/workflows/greet").json()["text"] == other
+    api.put("/api/workflows/greet", json={"definition": shown["definition"]})
+    assert api.get("/api/workflows/greet").json()["text"] == other
+
+
 def test_wrong_files_and_inputs_are_refused_in_words(hub: HubProcess, tmp_path: Path) -> None:
     file = plan(tmp_path)
     missing = greenroom(hub.data, "dag", "run", str(file), "--wait")

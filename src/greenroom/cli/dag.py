@@ -70,6 +70,7 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
     from greenroom.nouns.workflows.checking.problems import BadWorkflow
     from greenroom.nouns.workflows.definition import Definition
     from greenroom.nouns.workflows.inputs import parse_input
+    from greenroom.nouns.workflows.reading.load import parse_text
 
     file = Path(args.file)
     looks_like_file = file.suffix in (".yaml", ".yml", ".json") or file.exists()
@@ -83,7 +84,12 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
         for problem in loaded.warnings:
             say(f"! {line(problem.text)}")
         where = {"source": str(file), "directory": str(file.resolve().parent)}
-        body: dict[str, Any] = {"definition": msgspec.to_builtins(definition), **where}
+        text = file.read_text()
+        says_it_all = (
+            parse_text(text).definition == definition
+        )  # without other files, so the hub can keep it as written
+        body: dict[str, Any] = {"text": text} if says_it_all else {"definition": msgspec.to_builtins(definition)}
+        body |= where
     else:
         shown = client.get("workflows", args.file)
         definition = msgspec.convert(shown["definition"], Definition)

@@ -846,6 +846,7 @@ export interface WorkflowVersion {
   version: number
   definition: WorkflowsDefinition
   made_at: number
+  text?: string
 }
 
 export interface AgentsSkill {

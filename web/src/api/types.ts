@@ -1754,6 +1754,7 @@ export interface WorkflowShown {
   workflow: Workflow
   definition: WorkflowsDefinition
   layers: string[][]
+  text: string
 }
 
 export interface WorkflowText {
@@ -1767,6 +1768,7 @@ export interface WorkflowVersion {
   version: number
   definition: WorkflowsDefinition
   made_at: number
+  text?: string
 }
 
 export interface WorkflowsDefinition {

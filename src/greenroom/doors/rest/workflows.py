@@ -52,6 +52,8 @@ class WorkflowShown(msgspec.Struct, kw_only=True):
     workflow: Workflow
     definition: Definition
     layers: list[list[str]]
+    text: str
+    """The YAML that it was written in; empty if it came as values."""
 
 
 async def read_definition(hub: Hub, definition: Any, text: str | None, source: str) -> Definition:
@@ -81,13 +83,14 @@ async def put(hub: Hub, by: Principal, request: Request) -> Response:
     name = request.path_params["name"]
     if name not in (definition.name, definition.id):
         raise Refused("wrong_name", f"The workflow in the body is called '{definition.name}', not '{name[:80]}'.")
-    return json(await put_workflow(hub.log, by, definition, body.source))
+    return json(await put_workflow(hub.log, by, definition, body.source, body.text or ""))
 
 
 async def show(hub: Hub, by: Principal, request: Request) -> Response:
     workflow = need_workflow(hub.rows, request.path_params["name"])
-    definition = need_version(hub.rows, workflow.digest).definition
-    return json(WorkflowShown(workflow=workflow, definition=definition, layers=Graph(definition).layers()))
+    version = need_version(hub.rows, workflow.digest)
+    layers = Graph(version.definition).layers()
+    return json(WorkflowShown(workflow=workflow, definition=version.definition, layers=layers, text=version.text))
 
 
 async def list_versions(hub: Hub, by: Principal, request: Request) -> Response:
@@ -124,6 +127,7 @@ async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
         body.workflow or (definition.name if definition else ""),
         definition=definition,
         source=body.source,
+        text=body.text or "",
         key=key_of(request),
         inputs=body.inputs,
         thread_id=body.thread_id,

@@ -13,6 +13,8 @@ class PutWorkflow(Command, frozen=True, kw_only=True):
     definition: Definition
     source: str = ""
     """The file it comes from, to be shown."""
+    text: str = ""
+    """The YAML that it was written in, comments and all, if it was."""
 
 
 class DeleteWorkflow(Command, frozen=True, kw_only=True):

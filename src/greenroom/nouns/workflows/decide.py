@@ -30,17 +30,24 @@ _MOST_BYTES = 4_000_000
 def put_workflow(rows: Rows, command: PutWorkflow, context: Context) -> list[Event]:
     need_right(principal(command), "operate")
     definition = command.definition
-    if len(msgspec.json.encode(definition)) > _MOST_BYTES:
+    if max(len(msgspec.json.encode(definition)), len(command.text)) > _MOST_BYTES:
         raise Refused("workflow_too_large", f"A workflow has at most {_MOST_BYTES} bytes: keep long texts in files.")
     need_sound(rows, definition)
     digest = digest_of(definition)
     found = rows.get(WORKFLOWS, definition.name)
-    if found is not None and found.digest == digest:
-        return []
     number = found.version + 1 if found else 1
+    if found is not None and found.digest == digest:
+        if command.text in ("", need_version(rows, digest).text):
+            return []
+        number = found.version  # other words around the same definition
     return [
         WorkflowPut(
-            name=definition.name, digest=digest, number=number, definition=definition, source=command.source[:500]
+            name=definition.name,
+            digest=digest,
+            number=number,
+            definition=definition,
+            source=command.source[:500],
+            text=command.text,
         )
     ]
 

@@ -16,6 +16,7 @@ class WorkflowPut(Event, frozen=True, kw_only=True):
     number: int
     definition: Definition
     source: str = ""
+    text: str = ""
 
 
 class WorkflowDeleted(Event, frozen=True, kw_only=True):

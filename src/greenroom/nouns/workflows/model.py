@@ -59,6 +59,8 @@ class WorkflowVersion(Row, frozen=True, kw_only=True):
     """0 is a definition that belongs to a run only: one that was amended."""
     definition: Definition
     made_at: int
+    text: str = ""
+    """The YAML that it was written in; empty if it came as values."""
 
 
 class WorkflowRun(Row, frozen=True, kw_only=True):

@@ -43,16 +43,18 @@ def workflow_put(tx: Tx, event: e.WorkflowPut, record: Recorded) -> None:
             steps=len(definition.steps),
         ),
     )
-    _keep(tx, event.digest, event.number, definition, record.at)
+    _keep(tx, event.digest, event.number, definition, record.at, event.text)
     put_triggers(tx, definition, record.at)
 
 
-def _keep(tx: Tx, digest: str, number: int, definition: Definition, at: int) -> None:
+def _keep(tx: Tx, digest: str, number: int, definition: Definition, at: int, text: str = "") -> None:
     """Keep a definition, and those that came inside it."""
     if tx.get(VERSIONS, digest) is None or number:
         tx.put(
             VERSIONS,
-            WorkflowVersion(digest=digest, name=definition.name, version=number, definition=definition, made_at=at),
+            WorkflowVersion(
+                digest=digest, name=definition.name, version=number, definition=definition, made_at=at, text=text
+            ),
         )
     for inner in definition.workflows.values():
         _keep(tx, digest_of(inner), 0, inner, at)

@@ -13,18 +13,25 @@ from greenroom.nouns.workflows.model import ENDED, WORKFLOW_RUNS, Workflow, Work
 from greenroom.nouns.workflows.queries import digest_of, need_workflow
 
 
-async def put_workflow(log: Log, by: Principal, definition: Definition, source: str = "") -> Workflow:
+async def put_workflow(log: Log, by: Principal, definition: Definition, source: str = "", text: str = "") -> Workflow:
     """Keep a definition under its name."""
-    await log.do(PutWorkflow(by=by, definition=definition, source=source))
+    await log.do(PutWorkflow(by=by, definition=definition, source=source, text=text))
     return need_workflow(log.rows, definition.name)
 
 
 async def start_workflow(
-    log: Log, by: Principal, workflow: str, *, definition: Definition | None = None, source: str = "", **fields: Any
+    log: Log,
+    by: Principal,
+    workflow: str,
+    *,
+    definition: Definition | None = None,
+    source: str = "",
+    text: str = "",
+    **fields: Any,
 ) -> WorkflowRun:
     """Have a workflow carried out; returns as soon as that is written down. A definition is kept first."""
     if definition is not None:
-        await put_workflow(log, by, definition, source)
+        await put_workflow(log, by, definition, source, text)
         fields["digest"] = digest_of(definition)
     done = await log.do(StartWorkflow(by=by, run_id=new_id("wfr"), workflow=workflow, **fields))
     began: WorkflowBegan = done.first(WorkflowBegan)
