@@ -94,7 +94,7 @@ async def test_words_thoughts_output_and_usage_are_told(desk: Desk, spawner: Spa
         Thought("well"),
         Said("one\ntwo"),
         Said("\nHello, who is there?"),
-        Usage(15, 3, None, "hamlet"),
+        Usage(15, 3, None, "hamlet", is_last=True),
         TurnEnded(reason="done", output={"a": [1]}),
     ]
 

@@ -57,7 +57,7 @@ class Actor:
         self._begin(prompt)
         try:
             for op, text in parse(prompt):
-                if self.cancelled.is_set():
+                if self.cancelled.is_set() and op != "HANG":
                     raise Cancelled
                 _DIRECTIVES[op](self, fill(text, self._results))
         finally:

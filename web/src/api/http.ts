@@ -10,8 +10,13 @@ export class ApiError extends Error {
   }
 }
 
-export function toLogin(): void {
-  location.assign(`/login?next=${encodeURIComponent(location.pathname)}`)
+let isLeaving = false
+
+/** Leave for the login page, which leads back here; who says so first counts, for a second leaving would break off the first. */
+export function toLogin(address = `/login?next=${encodeURIComponent(location.pathname)}`): void {
+  if (isLeaving) return
+  isLeaving = true
+  location.assign(address)
 }
 
 interface Options {

@@ -1,6 +1,7 @@
 /** What the palette offers everywhere. */
 import { Bell, BellOff, Footprints, Keyboard, Languages, LogOut, Moon, RefreshCw, Sun, SunMoon, UserRound } from '@lucide/vue'
 
+import { toLogin } from '@/api/http'
 import { sync } from '@/sync/use'
 import { LANGUAGES, language, setLanguage, t, type Language } from './i18n'
 import { setLook } from './look'
@@ -37,5 +38,5 @@ export async function rename(): Promise<void> {
 
 export async function logOut(): Promise<void> {
   await fetch('/logout', { method: 'POST', redirect: 'manual' })
-  location.assign('/login')
+  toLogin('/login')
 }
