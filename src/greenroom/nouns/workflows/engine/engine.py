@@ -171,15 +171,19 @@ class Engine:
         await self._try(tell(self._log, run_id, news, self._complain), again)
 
     async def _submit(self, run_id: str, step_id: str) -> None:
-        step = self._log.rows.get(STEPS, run_id, step_id)
-        if step is None or step.waits_for is None:
-            return
-
         def again() -> None:
             self._steps[run_id, step_id] = None
 
+        await self._try(self._begin(run_id, step_id), again)
+
+    async def _begin(self, run_id: str, step_id: str) -> None:
+        step = self._log.rows.get(STEPS, run_id, step_id)
+        if step is None or step.waits_for is None:
+            return
         try:
-            await self._try(self._world.submit(step), again)
+            await self._world.submit(step)
+        except (Refused, Unavailable):
+            raise
         except Exception as error:
             self._complain(f"step {step_id} of {run_id}", error)
             failed = Ended(step=step_id, attempt=step.attempt, ok=False, error=f"it could not be begun: {error}")
@@ -187,15 +191,16 @@ class Engine:
             self._wake.set()
 
     async def _cancel(self, what: str) -> None:
-        ending: WorkflowEnding | None = self._log.rows.get(ENDINGS, what)
-        if ending is None:
-            return
-
         def again() -> None:
             self._endings[what] = None
 
-        if await self._try(self._world.cancel(ending), again):
+        if await self._try(self._end(what), again):
             self._ended[what] = None
+
+    async def _end(self, what: str) -> None:
+        ending: WorkflowEnding | None = self._log.rows.get(ENDINGS, what)
+        if ending is not None:
+            await self._world.cancel(ending)
 
     async def _all(self, wishes: Iterable[Coroutine[Any, Any, None]]) -> None:
         """Do several things at once; one that fails by a bug holds up no other."""
