@@ -11,6 +11,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import psycopg
+
 from greenroom.log.errors import Unavailable
 from greenroom.log.postgres_tx import WRITER_LOCK, connect
 from greenroom.nouns.workflows.model import WorkflowStep
@@ -67,7 +69,12 @@ class DbosQueue:
                     await self._loop.run_in_executor(self._door, self._open)
                     self._is_open.set()
                 except Exception as error:
-                    logger.warning("workflows wait, for their queue cannot be opened (%s)", _reason(error))
+                    from sqlalchemy.exc import SQLAlchemyError
+
+                    bug = None if isinstance(error, (psycopg.Error, SQLAlchemyError)) else error
+                    logger.warning(
+                        "workflows wait, for their queue cannot be opened (%s)", _reason(error), exc_info=bug
+                    )
                     await self._loop.run_in_executor(self._door, self._close)
                     await asyncio.sleep(_RETRY_S)
             await self._loop.create_future()
@@ -122,6 +129,7 @@ class DbosQueue:
         DBOS(config=self._config())
         DBOS.launch()
         DBOS.register_queue(_QUEUE, polling_interval_sec=_POLL_S)
+        logging.getLogger("dbos").setLevel(logging.ERROR)
 
     def _ensure_schema(self) -> None:
         """Make the place for the tables of DBOS, which tells at great length of a database that is gone or closed."""
@@ -149,7 +157,7 @@ class DbosQueue:
             "executor_id": self._hub,
             "use_listen_notify": False,  # nothing here waits for messages of DBOS
             "max_executor_threads": _CONNECTIONS,
-            "log_level": "ERROR",
+            "log_level": "CRITICAL",  # until it is open: what fails before is raised, and told here
         }
 
     def _close(self) -> None:
