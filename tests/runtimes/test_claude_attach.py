@@ -1,6 +1,7 @@
 """A person sits at a live session of Claude Code, in its own terminal program, while the hub drives it."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -22,6 +23,7 @@ from tests.runtimes.seat import Screen
 pytestmark = pytest.mark.anyio
 KEY = "sk-ant-fake-of-twenty-characters"
 QUESTION = "Do you want to proceed?"
+_AGAIN_S = 5
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +64,24 @@ class Sitter:
         self._changed.set()
 
     async def until_shown(self, text: str) -> None:
-        while text not in "\n".join(self._screen.display):
+        while text not in self._shown:
             self._changed.clear()
             await self._changed.wait()
+
+    async def answer(self, key: bytes) -> None:
+        """Press a key until the question is gone: one pressed right when it appears counts as a mistake."""
+        await self.until_shown(QUESTION)
+        while QUESTION in self._shown:
+            self.seat.type(key)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_AGAIN_S):
+                    while QUESTION in self._shown:
+                        self._changed.clear()
+                        await self._changed.wait()
+
+    @property
+    def _shown(self) -> str:
+        return "\n".join(self._screen.display)
 
 
 @asynccontextmanager
@@ -108,8 +125,7 @@ async def test_a_person_answers_and_speaks_at_its_terminal(desk: Desk, spawner: 
         assert trial.session is not None
         await trial.session.prompt("USE_TOOL bash touch allowed-there\nSAY saw it happen")
         asked = await hear_next(trial, PermissionAsked)
-        await sitter.until_shown(QUESTION)
-        sitter.seat.type(b"1")
+        await sitter.answer(b"1")
         assert await hear_next(trial, PermissionGone) == PermissionGone(asked.permission)
         assert (await hear_next(trial, CallFinished)).ok
         assert said(await trial.to_the_end()) == "saw it happen"
@@ -126,8 +142,30 @@ async def test_a_turn_is_cancelled_and_the_next_goes_on(desk: Desk, spawner: Spa
     async with seated(desk, spawner) as (trial, sitter):
         need_end(await trial.turn("SAY remember the milk"), "done")
         assert trial.session is not None
-        await trial.session.prompt("SLOW 200 0.5")
+        await trial.session.prompt("SLOW 200 0.5\nSAY " + "never " * 40)
+        await sitter.until_shown("❯ SLOW 200 0.5")
         await sitter.until_shown(" tokens)")
         await trial.session.cancel()
         need_end(await trial.to_the_end(), "cancelled")
         assert said(await trial.turn("SAY still here")) == "still here"
+
+
+async def test_a_turn_cancelled_as_soon_as_it_was_asked_for_leaves_nothing_behind(desk: Desk, spawner: Spawner) -> None:
+    async with seated(desk, spawner) as (trial, _):
+        for script in ("SLOW 200 0.5", "SLOW 200 0.5\nSAY never"):
+            assert trial.session is not None
+            await trial.session.prompt(script)
+            await trial.session.cancel()
+            need_end(await trial.to_the_end(), "cancelled")
+            assert said(await trial.turn("SAY still here")) == "still here"
+
+
+async def test_a_turn_is_cancelled_while_it_asks_and_the_next_goes_on(desk: Desk, spawner: Spawner) -> None:
+    async with seated(desk, spawner) as (trial, _):
+        assert trial.session is not None
+        await trial.session.prompt("USE_TOOL bash touch unanswered\nSAY never")
+        await hear_next(trial, PermissionAsked)
+        await trial.session.cancel()
+        need_end(await trial.to_the_end(), "cancelled")
+        assert said(await trial.turn("SAY still here")) == "still here"
+        assert not (desk.directory / "unanswered").exists()
