@@ -54,6 +54,7 @@ await journey(async (visit) => {
   await page.locator(`[data-rule="${first}"]`).waitFor()
   await api('DELETE', `/api/policy/rules/${first}`)
   await page.getByRole('button', { name: 'Apply' }).first().click()
-  await page.locator('[data-rule^="read-only-"]').first().waitFor()
+  const wanted = (await api('GET', '/api/policy/templates'))[0].rules.length
+  await page.waitForFunction((count) => document.querySelectorAll('[data-rule^="read-only-"]').length === count, wanted)
   for (const rule of (await api('GET', '/api/policy')).rules) if (rule.source === 'template') await api('DELETE', `/api/policy/rules/${rule.name}`)
 })
