@@ -6,10 +6,9 @@ import posixpath
 from pathlib import Path
 from typing import Any
 
-from greenroom.nouns.policy.facts import find_path_texts
+from greenroom.nouns.policy.facts import MOST_FILES, find_path_texts
 
 logger = logging.getLogger(__name__)
-_MOST = 200
 
 
 def seen_here(directory: Path, tool: str, arguments: Any, hidden: Path | None = None) -> dict[str, Any]:
@@ -23,7 +22,7 @@ def seen_here(directory: Path, tool: str, arguments: Any, hidden: Path | None = 
     except (ValueError, RecursionError) as error:  # the hub judges it without our help then
         logger.warning("the paths of a call of %s cannot be looked at: %s", tool[:100], error)
         return {"directory": base}
-    for text in texts[:_MOST]:
+    for text in texts[:MOST_FILES]:
         if "\x00" in text:
             continue
         plain = posixpath.normpath(posixpath.join(base, text.removeprefix("file://")))

@@ -3,22 +3,21 @@
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from greenroom.log.codec import encode
 from greenroom.nouns.policy import tables
+from greenroom.nouns.policy.arguments import command_in, directory_in, paths_in, values_in
+from greenroom.nouns.policy.hosts import host_of, hosts_in
 from greenroom.nouns.policy.model import Risk, Wanted
 from greenroom.nouns.policy.shell import SHELLS, Parsed, Word, parse
 
+MOST_FILES = 200
+"""A call that names more is not looked through: the node follows the links of so many."""
+_STRANGE = "an address in it can be read in more than one way"
+_OWN_SHELLS = SHELLS | {f"{folder}/{shell}" for folder in ("/bin", "/usr/bin") for shell in SHELLS}
 _HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "-"})
-_PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
-_AT_HOST = re.compile(r"(?:[^@\s/]+@)?([A-Za-z0-9.-]+\.[A-Za-z0-9-]+|localhost)(?::.*)?")
-_MOST_VALUES = 2000
-_MOST_DEEP = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +80,13 @@ class Facts:
 def facts_of(wanted: Wanted) -> Facts:
     """All that can be told of a call without running anything."""
     kind = "other" if wanted.server else tables.kind_of(wanted.tool)
-    values, is_cut = _values(wanted.arguments)
-    text, doubt = ("", "") if wanted.server or kind in ("hub", "plan") else _command_text(kind, wanted.arguments)
+    values, is_cut = values_in(wanted.arguments)
+    is_plain = wanted.server or kind in ("hub", "plan")
+    text, doubt = ("", "") if is_plain else command_in(wanted.tool, kind, wanted.arguments)
     is_shell = bool(text) or kind == "execute"
     facts = _shell_facts(wanted, text, doubt) if is_shell else _plain_facts(wanted, kind, values)
-    if is_cut:
-        facts = replace(facts, doubt="its arguments are too large to look through")
+    if is_cut or len(facts.files) > MOST_FILES:
+        facts = replace(facts, doubt="its arguments are too large to look through", has_unknown_files=True)
     facts = replace(facts, digest=digest_of(wanted, facts.kind))
     return replace(facts, risk=wanted.risk or _risk(facts))
 
@@ -94,8 +94,12 @@ def facts_of(wanted: Wanted) -> Facts:
 def digest_of(wanted: Wanted, kind: str) -> str:
     """A digest that the same call has again; words that are only for people make no difference to a shell call."""
     arguments = wanted.arguments
-    if kind == "execute" and isinstance(arguments, dict):
-        arguments = {name: value for name, value in arguments.items() if name not in tables.ADVISORY} or arguments
+    if (
+        kind == "execute"
+        and isinstance(arguments, dict)
+        and any(name in arguments for name in tables.COMMAND_ARGUMENTS)
+    ):
+        arguments = {name: value for name, value in arguments.items() if name not in tables.ADVISORY}
     subject = [wanted.server, wanted.tool, arguments]
     return hashlib.sha256(encode(_ordered(subject))).hexdigest()
 
@@ -107,64 +111,55 @@ def find_path_texts(tool: str, arguments: Any) -> list[str]:
 
 
 def _plain_facts(wanted: Wanted, kind: str, values: list[tuple[str, str]]) -> Facts:
-    writes = kind == "write"
-    texts = [text for name, text in values if name in tables.PATH_ARGUMENTS]
-    if writes:
-        texts += [found.strip() for _, text in values for found in _PATCHED.findall(text)]
-    patterns = [
-        text for name, text in values if name == "pattern" and kind == "search" and "grep" not in wanted.tool.lower()
-    ]
-    texts += [text for text in patterns if text.startswith(("/", "~")) or ".." in text]
-    if not texts and kind in ("read", "search") and not wanted.server:
-        texts = ["."] if kind == "search" or wanted.tool in ("LS", "list", "ls", "list_directory") else []
+    texts = paths_in(wanted.tool, kind, wanted.arguments, values)
     urls = [text for name, text in values if name in tables.URL_ARGUMENTS]
-    hosts = tuple(dict.fromkeys(host for text in urls if (host := _host(text))))
-    unknown = kind in ("read", "write") and not texts
+    found = {text: host_of(text) for text in urls}
+    hosts = tuple(dict.fromkeys(host for host in found.values() if host))
+    strange = any(host is None and (kind == "network" or "://" in text) for text, host in found.items())
+    unknown = kind in ("read", "search", "write") and not texts
     return Facts(
         kind,
-        files=tuple(_file(wanted, text, writes) for text in dict.fromkeys(texts) if text not in _HARMLESS),
+        files=tuple(_file(wanted, text, kind == "write") for text in texts if text not in _HARMLESS),
         has_unknown_files=unknown,
         hosts=hosts,
-        has_unknown_hosts=kind == "network" and not hosts,
-        doubt="the files are not told" if unknown and kind == "write" else "",
+        has_unknown_hosts=strange or (kind == "network" and not hosts),
+        doubt="the files are not told" if unknown and kind == "write" else _STRANGE if strange else "",
     )
 
 
 def _shell_facts(wanted: Wanted, text: str, doubt: str) -> Facts:
     shell = _unwrapped(parse(text)) if text else Parsed(doubt=doubt or "the command is not told")
-    arguments = wanted.arguments if isinstance(wanted.arguments, dict) else {}
-    asked = next(
-        (arguments[name] for name in ("cwd", "workdir", "directory") if isinstance(arguments.get(name), str)), ""
-    )
+    asked = directory_in(wanted.arguments)
     words: list[tuple[Word, bool]] = [(word, False) for word in shell.reads] + [(word, True) for word in shell.writes]
     hosts: list[str] = []
-    networks = False
+    is_unknown = networks = False
     for one in shell.commands:
-        networks = networks or tables.is_network(one.program, one.words)
+        is_network = tables.is_network(one.program, one.words)
+        networks = networks or is_network
         is_reader = one.program in tables.READERS
         for word in one.words[1:]:
             if word is None:
                 words.append((None, False))
                 continue
-            found = _URL.search(word) or (tables.is_network(one.program, one.words) and _AT_HOST.fullmatch(word))
-            if found and not is_reader:
-                host = _host(found[0]) if "://" in found[0] else found[1]
-                hosts += [host] if host else []
-            else:
+            reached, unsure = ([], False) if is_reader else hosts_in(word, is_network=is_network)
+            hosts += reached
+            is_unknown = is_unknown or unsure
+            if not reached:
                 words += [(part, not is_reader) for part in _path_parts(word, is_reader)]
     files = [_file(wanted, word, writes) for word, writes in words if word is not None and word not in _HARMLESS]
     if asked:
         files.append(_file(wanted, asked, False))
     danger = next((said for one in shell.commands if (said := tables.danger_of(one.words, one.program))), "")
-    moved = any(one.program in ("cd", "pushd", "popd", "chdir") for one in shell.commands) or bool(
-        asked and files[-1].full != _base(wanted)
-    )
+    moved = any(one.program in ("cd", "pushd", "popd", "chdir") for one in shell.commands)
+    if asked and _base(wanted) != files[-1].real:
+        shell = shell._replace(is_plain=False)  # what its words do is known of its own directory only
+    moved = moved or bool(asked and not _base(wanted) == files[-1].full == files[-1].real)
     return Facts(
         "execute",
         files=tuple(dict.fromkeys(files)),
         has_unknown_files=moved or any(word is None for word, _ in words),
         hosts=tuple(dict.fromkeys(hosts)),
-        has_unknown_hosts=networks and not hosts,
+        has_unknown_hosts=is_unknown or (networks and not hosts),
         shell=shell,
         doubt=doubt or shell.doubt,
         danger=danger,
@@ -175,30 +170,12 @@ def _shell_facts(wanted: Wanted, text: str, doubt: str) -> Facts:
 def _unwrapped(shell: Parsed) -> Parsed:
     """Many agents hand every command to a shell of their own: what it runs is what counts."""
     outer = [one for one in shell.commands if not one.is_inner]
-    if len(outer) != 1 or shell.reads or shell.writes or outer[0].program not in SHELLS:
+    if len(outer) != 1 or shell.reads or shell.writes or shell.assigns or outer[0].program not in SHELLS:
         return shell
     match outer[0].words:
-        case (str(program), "-c" | "-lc", str(inner)) if program in SHELLS or program.startswith(
-            ("/bin/", "/usr/bin/")
-        ):
+        case (str(program), "-c" | "-lc", str(inner)) if program in _OWN_SHELLS:
             return parse(inner)
     return shell
-
-
-def _command_text(kind: str, arguments: Any) -> tuple[str, str]:
-    """The shell text of a call, and what is doubtful about where it was found."""
-    if not isinstance(arguments, dict):
-        return ("", "the command is not told") if kind == "execute" else ("", "")
-    for name in tables.COMMAND_ARGUMENTS:
-        value = arguments.get(name)
-        if isinstance(value, str) and value.strip():
-            return value, ""
-        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-            return " ".join("'" + word.replace("'", "'\\''") + "'" for word in value), ""
-    title = arguments.get("title")
-    if kind == "execute" and isinstance(title, str):
-        return title, "the command is told only in words for people"
-    return "", ""
 
 
 def _path_parts(word: str, is_reader: bool) -> list[str]:
@@ -231,14 +208,6 @@ def _within(base: str, path: str) -> bool:
     return path == base or path.startswith(base.rstrip("/") + "/")
 
 
-def _host(text: str) -> str:
-    try:
-        split = urlsplit(text if "://" in text else f"//{text}")
-        return (split.hostname or "").lower().rstrip(".")
-    except ValueError:
-        return ""
-
-
 def _either(pattern: re.Pattern[str], file: File) -> bool:
     return pattern.search(file.full) is not None or pattern.search(file.real) is not None
 
@@ -259,29 +228,6 @@ def _risk(facts: Facts) -> Risk:
             outside = any(not file.inside for file in facts.files)
             return "high" if outside or facts.hosts or facts.has_unknown_hosts else "medium"
     return "medium"
-
-
-def _values(arguments: Any) -> tuple[list[tuple[str, str]], bool]:
-    """Every text in the arguments with the name it stands under; and whether there were too many."""
-    found: list[tuple[str, str]] = []
-    for pair in _walk(arguments, "", 0):
-        if pair is None or len(found) >= _MOST_VALUES:
-            return found, True
-        found.append(pair)
-    return found, False
-
-
-def _walk(value: Any, name: str, depth: int) -> Iterator[tuple[str, str] | None]:
-    if depth > _MOST_DEEP:
-        yield None
-    elif isinstance(value, str):
-        yield name, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _walk(inner, str(key), depth + 1)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _walk(inner, name, depth + 1)
 
 
 def _ordered(value: Any) -> Any:

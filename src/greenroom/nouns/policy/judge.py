@@ -182,7 +182,7 @@ def _like(wanted: Wanted, facts: Facts, risk: Risk) -> tuple[str, str]:
     """The key of all calls that one yes would cover, and the same in words."""
     subject: list[object]
     if facts.doubt or facts.guarded() or facts.secret() or "high" in (facts.risk, risk):
-        subject, words = ["call", facts.digest, wanted.directory], "exactly this call"
+        subject, words = _exactly(wanted, facts), "exactly this call"
     elif facts.kind == "write" and facts.is_inside:
         subject, words = ["write", wanted.directory], "writing in the working directory"
     elif facts.kind in ("read", "search") and facts.files:
@@ -193,8 +193,14 @@ def _like(wanted: Wanted, facts: Facts, risk: Risk) -> tuple[str, str]:
     elif facts.kind in ("other", "network"):
         subject, words = ["tool", wanted.server, wanted.tool], f"every call of {wanted.tool[:100]}"
     else:
-        subject, words = ["call", facts.digest, wanted.directory], "exactly this call"
+        subject, words = _exactly(wanted, facts), "exactly this call"
     return hashlib.sha256(encode(subject)).hexdigest()[:32], words
+
+
+def _exactly(wanted: Wanted, facts: Facts) -> list[object]:
+    """One call, where it runs, and where the paths in it lead that say something else."""
+    elsewhere = sorted({(file.full, file.real) for file in facts.files if file.real != file.full})
+    return ["call", facts.digest, wanted.directory, *elsewhere]
 
 
 def _named(patterns: list[str], tool: str) -> bool:

@@ -16,7 +16,7 @@ _TOOLS: dict[str, str] = {
     "write": "Edit MultiEdit Write NotebookEdit edit write patch apply_patch multiedit write_file replace create"
     " str_replace_editor fileChange delete move save_memory",
     "execute": "Bash bash shell execute run_shell_command commandExecution local_shell exec_command write_stdin"
-    " powershell PowerShell Monitor",
+    " write_bash powershell PowerShell Monitor",
     "network": "WebFetch WebSearch webfetch websearch web_fetch google_web_search webSearch fetch web_search"
     " codesearch",
     "plan": "TodoWrite TodoRead todowrite todoread todo_write update_plan plan Task Agent task think"
@@ -32,6 +32,23 @@ PATH_ARGUMENTS = each(
     "file_path path notebook_path filePath absolute_path file filename paths files target_file dir directory folder"
     " dir_path root cwd destination source target old_path new_path workdir grantRoot include_directories"
 )
+DIRECTORY_ARGUMENTS = (
+    "cwd",
+    "workdir",
+    "directory",
+    "dir_path",
+    "working_directory",
+    "workingDirectory",
+    "working_dir",
+)
+SHELL_ARGUMENTS = ("args", "env", "environment", "shell", "interpreter", "executable", "stdin")
+"""What beside a command's text can make another command of it."""
+CONTENT_ARGUMENTS = each(
+    "content contents text new_string old_string newString oldString new_str old_str file_text insert_text replacement"
+    " new_source patch diff patch_text patchText input edits query queries regex regexp search replace prompt"
+    " description title reason explanation intent instruction instructions"
+)
+"""What is written or looked for, and words for people: these name no file, whatever they begin with."""
 URL_ARGUMENTS = frozenset({"url", "urls", "uri", "endpoint", "href", "host", "hostname", "base_url"})
 ADVISORY = frozenset({"description", "timeout", "timeout_ms", "title", "reason", "explanation", "intent"})
 """Arguments of shell tools that are words for people: they make no other call of it."""
@@ -39,18 +56,22 @@ ADVISORY = frozenset({"description", "timeout", "timeout_ms", "title", "reason",
 READERS: dict[str, frozenset[str]] = {
     **dict.fromkeys(
         each(
-            "ls cat head wc pwd echo true false stat basename dirname cut tr cmp md5sum sha1sum sha256sum uname whoami"
-            " id printf seq nl od hexdump strings tac rev fold expand column comm join paste realpath readlink tree"
-            " grep egrep fgrep tail du"
+            "ls cat head wc pwd echo true false stat basename dirname cut tr cmp uname whoami"
+            " id seq nl od hexdump strings tac rev fold expand column comm join paste realpath readlink tail du"
         ),
         frozenset(),
     ),
+    **dict.fromkeys(each("md5sum sha1sum sha256sum"), frozenset({"-c", "--check"})),
+    **dict.fromkeys(each("grep egrep fgrep"), frozenset({"-R", "--dereference-recursive"})),
+    "printf": frozenset({"-v"}),
+    "tree": frozenset({"-o", "-R", "-l", "--fromfile", "--fromtabfile", "--infofile", "--gitfile"}),
     "sort": frozenset({"-o", "--output", "--compress-program", "-T", "--temporary-directory", "--files0-from"}),
-    "rg": frozenset({"--pre", "--hostname-bin", "-z", "--search-zip"}),
-    "diff": frozenset({"--to-file", "--from-file"}),
+    "rg": frozenset({"--pre", "--hostname-bin", "-z", "--search-zip", "-L"}),
+    "diff": frozenset({"--to-file", "--from-file", "-r", "--recursive", "-l", "--paginate"}),
     "date": frozenset({"-s", "--set", "-f", "--file"}),
 }
-"""Programs that only read, and the options with which they would do more."""
+"""Programs that only read, and the options with which they would write, run something, or follow links elsewhere."""
+_SETS_CLOCK = re.compile(r"[0-9]{8,12}(\.[0-9]{2})?")
 _GENERAL = ("--output", "--exec", "--files0-from", "--from-file", "--file", "--exclude-from", "--follow", "--retry")
 
 _DANGEROUS = each(
@@ -64,14 +85,15 @@ _NETWORK = each(
     " yarn bun cargo gem go brew apt apt-get dnf yum pacman apk snap http https aria2c lynx w3m rclone uv uvx"
 )
 _INTERPRETERS = each("python python3 node deno perl ruby php lua awk gawk mawk sed osascript tclsh Rscript")
-_CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceE]$|--eval|-i|--in-place")
 _GIT_NETWORK = frozenset({"push", "pull", "fetch", "clone", "remote", "submodule", "ls-remote", "send-email"})
 
 GUARDED = re.compile(
-    r"(^|/)(\.git|\.hg|\.svn|\.claude|\.codex|\.gemini|\.opencode|\.cursor|\.vscode|\.idea|\.devcontainer|\.husky)(/|$)"
-    r"|(^|/)\.github/(workflows|actions|hooks)(/|$)"
-    r"|(^|/)(\.mcp\.json|\.envrc|\.npmrc|\.yarnrc(\.yml)?|\.pypirc|\.gitattributes|\.gitmodules|\.bashrc|\.bash_profile"
-    r"|\.profile|\.zshrc|\.zshenv|opencode\.jsonc?|CLAUDE\.md|AGENTS\.md|GEMINI\.md|\.pre-commit-config\.yaml"
+    r"(^|/)(\.git|\.hg|\.svn|\.claude|\.codex|\.gemini|\.opencode|\.cursor|\.copilot|\.vscode|\.idea|\.devcontainer|\.husky|\.cargo"
+    r"|\.windsurf|\.continue|\.direnv)(/|$)"
+    r"|(^|/)\.github/(workflows|actions|hooks|copilot-instructions\.md)(/|$)"
+    r"|(^|/)(\.mcp\.json|\.envrc|\.npmrc|\.yarnrc(\.yml)?|\.pypirc|\.gitattributes|\.gitmodules|\.gitconfig"
+    r"|\.bashrc|\.bash_(profile|login|aliases)|\.z?profile|\.zshrc|\.zshenv|\.zlogin|\.(vim|ex|lldb|gdb|tmux)\.?(rc|init|conf)"
+    r"|\.cursorrules|opencode\.jsonc?|CLAUDE\.md|AGENTS\.md|GEMINI\.md|\.pre-commit-config\.yaml"
     r"|policy\.toml|authorized_keys)$",
     re.IGNORECASE,
 )
@@ -83,7 +105,7 @@ SECRET = re.compile(
 )
 """Files that hold secrets: to read them is never quiet."""
 HUB_OWN = re.compile(
-    r"(^|/)(\.greenroom(/|$)|operator\.token$)|^/proc/[^/]+/(environ|mem|root|fd|cwd)(/|$)", re.IGNORECASE
+    r"(^|/)(\.greenroom(/|$)|operator\.token$)|^/proc/[^/]+/(task/[^/]+/)?(environ|mem|root|fd|cwd)(/|$)", re.IGNORECASE
 )
 """The hub's own state, which no agent has any business with."""
 
@@ -110,7 +132,7 @@ def _does_more(program: str, word: str) -> bool:
         name = word.partition("=")[0]
         return any(long.startswith(name) or name.startswith(long) for long in (*_GENERAL, *wrong) if len(long) > 2)
     if not word.startswith("-"):
-        return False
+        return word.startswith("@") or (program == "date" and _SETS_CLOCK.fullmatch(word) is not None)
     return (
         "f" in word
         or (program == "tail" and "F" in word)
