@@ -113,3 +113,23 @@ async def test_an_event_of_another_kind_does_not_wake_it(tmp_path: Path) -> None
             await log.do(EraseNote(by=WRITER, id="n1"))
             await log.do(note(2))
             await until(lambda: log.store.cursor("reader") == 3)
+
+
+async def test_a_reactor_chooses_what_it_looks_at_and_goes_on_past_the_rest(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    async def react(record: Recorded) -> None:
+        seen.append(record.event.id)
+
+    def choose(records: list[Recorded]) -> list[Recorded]:
+        return [record for record in records if record.event.id.endswith("7")]
+
+    reactor = Reactor("reader", (NoteWritten,), react, choose)
+    async with open_notebook(tmp_path) as log:
+        await asyncio.gather(*[log.do(note(n)) for n in range(20)])
+        task = asyncio.create_task(run_reactor(log, reactor))
+        await until(lambda: log.store.cursor("reader") == 20)
+        await asyncio.gather(*[log.do(note(n)) for n in range(20, 40)])
+        await until(lambda: log.store.cursor("reader") == 40)
+        task.cancel()
+    assert seen == ["n7", "n17", "n27", "n37"]

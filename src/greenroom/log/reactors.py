@@ -16,6 +16,10 @@ _REST_S = 0.2
 _RETRY_S = 5.0
 
 
+def _all(records: list[Recorded]) -> list[Recorded]:
+    return records
+
+
 @dataclass(frozen=True)
 class Reactor:
     """A name for the cursor, the kinds of events it wants, and what it does about one."""
@@ -23,6 +27,8 @@ class Reactor:
     name: str
     kinds: tuple[type, ...]
     react: Callable[[Recorded], Awaitable[None]]
+    choose: Callable[[list[Recorded]], list[Recorded]] = _all
+    """Which of these it has to do something about, told at a glance: of most messages nobody has to do anything."""
 
 
 class Inbox:
@@ -83,10 +89,11 @@ async def run_reactor(log: Log, reactor: Reactor, errors: "list[str] | None" = N
             records = inbox.take()
             if records is None:
                 seq = await _catch_up(log, reactor, seq, errors)
-            for record in records or ():
-                if record.seq > seq:
-                    seq = await _react(reactor, record, errors)
-                    log.store.note_cursor(reactor.name, seq)
+            elif records:
+                for record in reactor.choose([record for record in records if record.seq > seq]):
+                    log.store.note_cursor(reactor.name, await _react(reactor, record, errors))
+                seq = max(seq, records[-1].seq)
+                log.store.note_cursor(reactor.name, seq)
             if not await inbox.rest():
                 await _move_cursor(log, reactor.name, seq)
                 await inbox.wait()
@@ -98,9 +105,8 @@ async def _catch_up(log: Log, reactor: Reactor, seq: int, errors: list[str] | No
     """Read on from a cursor. What is committed meanwhile is in the inbox: it is not waited for here."""
     while True:
         records = log.store.events(seq, _BATCH)
-        for record in records:
-            if type(record.event) in reactor.kinds:
-                await _react(reactor, record, errors)
+        for record in reactor.choose([record for record in records if type(record.event) in reactor.kinds]):
+            await _react(reactor, record, errors)
         seq = records[-1].seq if records else seq
         if len(records) < _BATCH:
             log.store.note_cursor(reactor.name, seq)

@@ -21,7 +21,8 @@ _WORDS = "tokenize='unicode61 remove_diacritics 2', detail=full"
 
 def searchable(text: str) -> str:
     """Text as the index takes it: a character of Chinese, Japanese or Korean is a word of its own."""
-    return _CJK.sub(r" \1 ", text[:_INDEXED_CHARS])
+    head = text[:_INDEXED_CHARS]
+    return head if head.isascii() else _CJK.sub(r" \1 ", head)
 
 
 def match_all(words: str) -> str:

@@ -135,8 +135,12 @@ def find_targets(rows: Rows, message: Message) -> Iterator[Target]:
             yield Target(why, profile, agent)
 
 
+def _calls(records: list[Recorded]) -> list[Recorded]:
+    """The ends of runs, and messages that name somebody: most wake nobody, and need not be looked at."""
+    return [record for record in records if isinstance(record.event, RunEnded) or _names_somebody(record.event)]
+
+
 def _names_somebody(event: MessagePosted) -> bool:
-    """Most messages wake nobody, which can be told without looking anything up."""
     named = event.mentions or event.handoff_target is not None or "@" in event.content
     return bool(named) or event.thread_id.startswith(mailbox_of(""))
 
@@ -163,13 +167,13 @@ class Waker:
         self._bus = bus
 
     def reactor(self) -> Reactor:
-        return Reactor("wake", (MessagePosted, RunEnded), self.react)
+        return Reactor("wake", (MessagePosted, RunEnded), self.react, _calls)
 
     async def react(self, record: Recorded) -> None:
         if isinstance(record.event, RunEnded):
             await self._run_ended(record.event)
             return
-        message = self._log.rows.get(MESSAGES, record.event.message_id) if _names_somebody(record.event) else None
+        message = self._log.rows.get(MESSAGES, record.event.message_id)
         if message is None:
             return
         for target in find_targets(self._log.rows, message):

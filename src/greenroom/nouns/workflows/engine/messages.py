@@ -17,7 +17,7 @@ def message_reactor(log: Log) -> Reactor:
     """Tells waiting steps of messages; a repeat comes to steps that wait no more."""
 
     async def react(record: Recorded) -> None:
-        message = log.rows.get(MESSAGES, record.event.message_id) if somebody_waits(log.rows) else None
+        message = log.rows.get(MESSAGES, record.event.message_id)
         if message is None:
             return
         for step in find_waiting(log.rows, message):
@@ -26,7 +26,10 @@ def message_reactor(log: Log) -> Reactor:
             told = Ended(step=step.id, attempt=step.attempt, ok=True, output=told_of(message))
             await log.do(TellRun(by=HUB, run_id=step.run_id, news=[told]))
 
-    return Reactor("workflow messages", (MessagePosted,), react)
+    def choose(records: list[Recorded]) -> list[Recorded]:
+        return records if somebody_waits(log.rows) else []
+
+    return Reactor("workflow messages", (MessagePosted,), react, choose)
 
 
 def somebody_waits(rows: Rows) -> bool:

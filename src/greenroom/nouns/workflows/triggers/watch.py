@@ -48,11 +48,21 @@ def trigger_reactor(log: Log) -> Reactor:
         else:
             await _end(log, record.event)
 
-    return Reactor("workflow triggers", (MessagePosted, WorkflowEnded), react)
+    def choose(records: list[Recorded]) -> list[Recorded]:
+        if _find_armed(log):
+            return records
+        return [record for record in records if not isinstance(record.event, MessagePosted)]
+
+    return Reactor("workflow triggers", (MessagePosted, WorkflowEnded), react, choose)
+
+
+def _find_armed(log: Log) -> list[TriggerState]:
+    """The triggers that wait for messages."""
+    return [row for row in log.rows.find(TRIGGERS, {"kind": "message"}) if row.armed]
 
 
 async def _message(log: Log, record: Recorded) -> None:
-    armed = [row for row in log.rows.find(TRIGGERS, {"kind": "message"}) if row.armed and row.last <= record.at]
+    armed = [row for row in _find_armed(log) if row.last <= record.at]
     message = log.rows.get(MESSAGES, record.event.message_id) if armed else None
     if message is None:
         return
