@@ -15,11 +15,18 @@ from tests.log.notebook import WRITER, EraseNote, NoteErased, NoteWritten, note,
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("either_store")]
 
 
+def every(records: list[Recorded]) -> list[Recorded]:
+    return records
+
+
 @contextlib.asynccontextmanager
 async def reacting(
-    log: Log, react: Callable[[Recorded], Awaitable[None]], errors: list[str] | None = None
+    log: Log,
+    react: Callable[[Recorded], Awaitable[None]],
+    errors: list[str] | None = None,
+    choose: Callable[[list[Recorded]], list[Recorded]] = every,
 ) -> AsyncIterator[None]:
-    task = asyncio.create_task(run_reactor(log, Reactor("reader", (NoteWritten,), react), errors))
+    task = asyncio.create_task(run_reactor(log, Reactor("reader", (NoteWritten,), react, choose), errors))
     try:
         yield
     finally:
@@ -124,12 +131,10 @@ async def test_a_reactor_chooses_what_it_looks_at_and_goes_on_past_the_rest(tmp_
     def choose(records: list[Recorded]) -> list[Recorded]:
         return [record for record in records if record.event.id.endswith("7")]
 
-    reactor = Reactor("reader", (NoteWritten,), react, choose)
     async with open_notebook(tmp_path) as log:
         await asyncio.gather(*[log.do(note(n)) for n in range(20)])
-        task = asyncio.create_task(run_reactor(log, reactor))
-        await until(lambda: log.store.cursor("reader") == 20)
-        await asyncio.gather(*[log.do(note(n)) for n in range(20, 40)])
-        await until(lambda: log.store.cursor("reader") == 40)
-        task.cancel()
+        async with reacting(log, react, choose=choose):
+            await until(lambda: log.store.cursor("reader") == 20)
+            await asyncio.gather(*[log.do(note(n)) for n in range(20, 40)])
+            await until(lambda: log.store.cursor("reader") == 40)
     assert seen == ["n7", "n17", "n27", "n37"]
