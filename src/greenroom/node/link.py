@@ -152,11 +152,6 @@ class HubLink:
         self._something.set()
         return True
 
-    async def cut(self) -> None:
-        """End the connection; the next one begins with who is alive."""
-        if self._link is not None:
-            await self._link.close()
-
 
 def _why(closed: "BaseExceptionGroup[websockets.ConnectionClosed]") -> Exception:
     """Whether the hub closed the connection on purpose, with a reason, or it was lost."""

@@ -54,9 +54,6 @@ class Presence:
         heard = self._heard.get(agent_id)
         return heard is not None and self._clock.now() - heard.at < self._online_ms
 
-    def is_waiting(self, agent_id: str) -> bool:
-        return agent_id in self._waiting
-
     def last_heard(self, agent_id: str) -> Heard | None:
         return self._heard.get(agent_id)
 

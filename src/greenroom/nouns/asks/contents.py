@@ -77,11 +77,6 @@ def _decoded(given: Iterable[Given], most_bytes: int) -> list[tuple[Given, bytes
     return out
 
 
-def given_bytes(type_: str, data: bytes, mime: str, uri: str = "", name: str = "") -> Given:
-    """A piece from bytes, as clients of other protocols send them."""
-    return Given(type=type_, data=base64.b64encode(data).decode(), mime=mime, uri=uri, name=name)
-
-
 async def read_content(blobs: Blobs, content: Content) -> bytes:
     """The bytes of a piece that is not text; empty when its file is gone."""
     if content.file is None:

@@ -9,7 +9,6 @@ from greenroom.log.model import Row, Table
 KINDS = ("question", "report", "permission", "decision", "gate")
 RISKS = ("low", "medium", "high")
 SCOPES = ("once", "run", "profile", "rule")
-VERDICTS = ("approve", "deny", "answer")
 ROOM = "room:"
 """What stands before the name of a room in `delegated_to` and `asked_of`; anything else there names a person."""
 

@@ -9,7 +9,6 @@ from greenroom.log.model import Row, Table
 Decision = Literal["allow", "deny", "ask"]
 Risk = Literal["low", "medium", "high"]
 Where = Literal["any", "inside", "outside"]
-Source = Literal["file", "api", "answer", "template"]
 STRICTNESS: dict[str, int] = {"allow": 0, "ask": 1, "deny": 2}
 DEFAULT_LOOP_TIMES = 10
 

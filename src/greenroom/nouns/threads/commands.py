@@ -93,7 +93,6 @@ class CloseThread(Command, frozen=True, kw_only=True):
 
     thread_id: str
     summary: str | None = None
-    admin_only: bool = False
 
 
 class ArchiveThread(Command, frozen=True, kw_only=True):

@@ -1,7 +1,6 @@
 """The graph of a workflow: what comes before what, and on which level each step stands."""
 
 import graphlib
-from collections.abc import Iterator
 
 from greenroom.nouns.workflows.definition import Definition, Edge
 
@@ -36,10 +35,6 @@ class Graph:
     def is_before(self, step: str, other: str) -> bool:
         """Whether the first always comes before the second."""
         return step in self._place and bool(self._above[other] >> self._place[step] & 1)
-
-    def find_before(self, step: str) -> Iterator[str]:
-        """All that come before a step, near and far, in order."""
-        return (other for other in self.order if self.is_before(other, step))
 
     def layers(self) -> list[list[str]]:
         """The steps by level: each stands one below the lowest of those before it, and in the order of the file."""
