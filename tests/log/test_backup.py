@@ -266,7 +266,8 @@ def refused_restore(file: Path, data: Path) -> Refused:
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.5, 0.8, 0.97])
 def test_a_cut_backup_is_refused(saved: Path, tmp_path: Path, share: float) -> None:
-    saved.write_bytes(saved.read_bytes()[: int(saved.stat().st_size * share)])
+    content = saved.read_bytes().rstrip(b"\0")  # an archive may lose what it is padded with
+    saved.write_bytes(content[: int(len(content) * share)])
     assert refused_restore(saved, tmp_path / "new").code == "backup_damaged"
 
 

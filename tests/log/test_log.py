@@ -210,8 +210,8 @@ async def test_dropped_rows_are_told_since_a_seq(tmp_path: Path) -> None:
         await log.do(note(1))
         await log.do(EraseNote(by=WRITER, id="n1"))
         with log.store.snapshot() as view:
-            assert view.gone_since("note", 0) == [("n1", 2)]
-            assert view.gone_since("note", 2) == []
+            assert view.gone_since("note", 0, 10) == [("n1", 2)]
+            assert view.gone_since("note", 2, 10) == []
             page = view.get(PAGES, "first")
             assert page is not None
             assert page.notes == 0

@@ -104,6 +104,6 @@ class PostgresSnapshot(PostgresRows):
             for row in cursor:
                 yield self._codec.decode(*row)
 
-    def gone_since(self, table: str, seq: int) -> Sequence[tuple[str, int]]:
-        found = self.run("SELECT key, seq FROM gone WHERE tbl = %s AND seq > %s", (table, seq)).fetchall()
-        return cast("list[tuple[str, int]]", found)
+    def gone_since(self, table: str, seq: int, limit: int) -> Sequence[tuple[str, int]]:
+        query = "SELECT key, seq FROM gone WHERE tbl = %s AND seq > %s ORDER BY seq LIMIT %s"
+        return cast("list[tuple[str, int]]", self.run(query, (table, seq, limit)).fetchall())

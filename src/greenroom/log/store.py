@@ -121,6 +121,6 @@ class Snapshot(Rows, Protocol):
         """The whole log after a seq, oldest first."""
         ...
 
-    def gone_since(self, table: str, seq: int) -> Sequence[tuple[str, int]]:
-        """Keys of rows of a table that were dropped after a seq."""
+    def gone_since(self, table: str, seq: int, limit: int) -> Sequence[tuple[str, int]]:
+        """Keys of rows of a table that were dropped after a seq, those first that went first."""
         ...

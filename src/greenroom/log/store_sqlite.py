@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS commands
 CREATE TABLE IF NOT EXISTS chain (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS gone
     (tbl TEXT NOT NULL, key TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tbl, key)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS gone_seq ON gone (tbl, seq);
 CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """
@@ -66,8 +67,9 @@ class SqliteSnapshot(SqliteRows):
     def all_events(self, after: int = 0) -> Iterator[Recorded]:
         return read_events(self.connection, self._codec, after, 1 << 62)
 
-    def gone_since(self, table: str, seq: int) -> Sequence[tuple[str, int]]:
-        return list(self.connection.execute("SELECT key, seq FROM gone WHERE tbl = ? AND seq > ?", (table, seq)))
+    def gone_since(self, table: str, seq: int, limit: int) -> Sequence[tuple[str, int]]:
+        query = "SELECT key, seq FROM gone WHERE tbl = ? AND seq > ? ORDER BY seq LIMIT ?"
+        return list(self.connection.execute(query, (table, seq, limit)))
 
 
 class SqliteStore:

@@ -58,7 +58,9 @@ def read_since(view: View, key: str, by: Principal, limit: int, after: int, now:
     rows: list[bytes] = []
     left = MOST_BYTES
     for part in view.parts:
-        gone = now.gone_since(part.table.name, after)
+        gone = now.gone_since(part.table.name, after, MOST_ROWS + 1)
+        if len(gone) > MOST_ROWS:
+            return None
         if view.keyed:
             if any(gone_key == key for gone_key, _ in gone):
                 return None
