@@ -134,3 +134,21 @@ def test_a_page_of_long_messages_ends_before_it_fills_the_memory(tmp_path: Path)
         assert seen == [str(number) for number in range(20)]
 
     inside(tmp_path / "data", scene)
+
+
+def test_credentials_that_hold_are_listed_and_the_newest_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("greenroom.nouns.access.queries._REVOKED", 1)
+
+    async def scene(hub: Hub, client: httpx.AsyncClient) -> None:
+        made = [
+            (await client.post("/api/credentials", json={"kind": "viewer", "name": f"v{n}"})).json()["id"]
+            for n in range(3)
+        ]
+        for credential_id in made[:2]:
+            await client.delete(f"/api/credentials/{credential_id}")
+        listed = {one["name"] for one in (await client.get("/api/credentials")).json()}
+        assert listed == {"operator", "v1", "v2"}
+
+    inside(tmp_path, scene)

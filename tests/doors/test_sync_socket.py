@@ -2,19 +2,26 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
+from greenroom.doors.sync import reading
+from greenroom.doors.sync.views import VIEWS
 from greenroom.log.ids import new_secret
+from greenroom.log.store_sqlite import SqliteSnapshot
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads import commands as c
 from greenroom.nouns.threads.bus import mailbox_of
 from tests.doors.sync_rig import Rig, serving
 
 pytestmark = pytest.mark.anyio
+FEW = ("templates", "triggers")
+"""Views of what people write by hand."""
 
 
 @pytest.fixture
@@ -65,6 +72,47 @@ async def test_when_more_has_changed_than_a_snapshot_holds_a_snapshot_comes(rig:
         assert held.answers == ["snapshot", "snapshot"]
         assert held.more
         assert [key for table, key in held.rows if table == "message"] == posted[1:]
+
+
+async def test_when_more_is_gone_than_a_page_holds_a_snapshot_comes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_ROWS", 3)
+    kept, *doomed = [await rig.thread() for _ in range(5)]
+    async with rig.client() as client:
+        held = await client.subscribe("threads")
+        await client.drop()
+        for thread in doomed:
+            await rig.hub.log.do(c.DeleteThread(by=HUB, thread_id=thread))
+        await client.connect()
+        await client.until(lambda: len(held.answers) == 2)
+        assert held.answers == ["snapshot", "snapshot"]
+        assert {key for _, key in held.rows} == {kept}
+
+
+async def test_no_view_is_read_by_going_through_a_table(rig: Rig) -> None:
+    asked: list[str] = []
+
+    def note(cursor: apsw.Cursor, sql: str, bindings: object) -> bool:
+        asked.append(sql)
+        return True
+
+    by = rig.principal(rig.operator)
+    with rig.hub.store.snapshot() as now:
+        assert isinstance(now, SqliteSnapshot)
+        now.connection.exec_trace = note
+        for view in VIEWS.values():
+            if view.name not in FEW:
+                reading.read_all(view, "key", by, 10, now)
+                reading.read_since(view, "key", by, 10, 1, now)
+        now.connection.exec_trace = None
+        plans = {sql: plan_of(now.connection, sql) for sql in asked}
+    assert len(plans) > len(VIEWS)
+    assert not {sql: plan for sql, plan in plans.items() if re.search(r"SCAN \w+$", plan, re.MULTILINE)}
+
+
+def plan_of(connection: apsw.Connection, sql: str) -> str:
+    """How SQLite would answer a question."""
+    steps = connection.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))
+    return "\n".join(step[3] for step in steps)
 
 
 async def test_a_seq_from_the_future_must_begin_anew(rig: Rig) -> None:

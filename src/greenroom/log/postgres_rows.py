@@ -24,7 +24,7 @@ def ddl(tables: Iterable[Table[Any]]) -> list[str]:
             f'CREATE TABLE {name} (key TEXT COLLATE "C" PRIMARY KEY, seq BIGINT NOT NULL, data BYTEA NOT NULL'
             f"{columns}{words})"
         )
-        for number, index in enumerate([("_seq",), *table.indexes]):
+        for number, index in enumerate(dict.fromkeys([("_seq",), *table.indexes])):
             fields = ", ".join(column_of(c) for c in index)
             out.append(f"CREATE INDEX {name}_{number} ON {name} ({fields})")
         if table.text:

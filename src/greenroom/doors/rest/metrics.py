@@ -113,7 +113,7 @@ class Meter:
             started_at=iso(self._started_at),
             threads=ThreadNumbers(sum(by_status.values()), by_status),
             messages=MessageNumbers(messages, rate, dict(self._stop_reasons)),
-            agents=AgentNumbers(len(agents), sum(hub.presence.is_online(agent_id) for agent_id in agents)),
+            agents=AgentNumbers(agents, len(hub.presence.online())),
             schema_version=SCHEMA,
             seq=hub.store.head(),
             commits=self._commits,
@@ -125,9 +125,9 @@ class Meter:
         )
 
 
-def _counted(rows: Rows) -> tuple[int, dict[str, int], list[str]]:
+def _counted(rows: Rows) -> tuple[int, dict[str, int], int]:
     listed = {state: rows.count(THREADS, {"status": state, "mailbox_of": None}) for state in ALL_STATES}
-    agents = [agent.id for agent in rows.find(AGENTS, {"state": "registered"})]
+    agents = rows.count(AGENTS, {"state": "registered"})
     return rows.count(MESSAGES), {state: count for state, count in listed.items() if count}, agents
 
 

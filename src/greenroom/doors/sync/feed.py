@@ -12,7 +12,7 @@ from greenroom.log.errors import Refused
 from greenroom.log.model import Change, Commit, Row, Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
-from greenroom.nouns.agents.queries import find_agents
+from greenroom.nouns.agents.queries import get_agent, may_see
 
 OUTBOX_BYTES = 4 << 20
 FRAME_BYTES = 1 << 18
@@ -98,8 +98,10 @@ class Feed:
         return now.seq
 
     def _online(self, by: Principal) -> Frame:
-        online = [a.id for a in find_agents(self._hub.rows, by) if self._hub.presence.is_online(a.id)]
-        return frames.signal("agents.online", {"agent_ids": online})
+        rows = self._hub.rows
+        there = [agent for one in self._hub.presence.online() if (agent := get_agent(rows, one)) is not None]
+        seen = sorted(agent.id for agent in there if agent.state == "registered" and may_see(rows, by, agent))
+        return frames.signal("agents.online", {"agent_ids": seen})
 
     def unsubscribe(self, client: Client, number: int) -> None:
         """Send a client no more of a view; raises Refused."""

@@ -78,7 +78,9 @@ class Credential(Row, frozen=True, kw_only=True):
     browser: bool = False
 
 
-CREDENTIALS = Table("credential", Credential, ("id",), (("kind",), ("agent_id",)))
+CREDENTIALS = Table(
+    "credential", Credential, ("id",), (("kind", "revoked_at"), ("agent_id", "revoked_at"), ("revoked_at",), ("_seq",))
+)
 
 
 class CreateCredential(Command, frozen=True, kw_only=True):

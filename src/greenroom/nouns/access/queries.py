@@ -9,6 +9,7 @@ from greenroom.nouns.access.tokens import credential_of, matches
 
 _BY_ANOTHER = {"answer": frozenset({"operate"}), "enter": frozenset({"read", "answer"})}
 """Rights that others bring: who operates may answer, and whoever may read or answer anything may come in."""
+_REVOKED = 500
 _NAME = re.compile(r"[\w-]{1,64}")
 
 
@@ -41,9 +42,15 @@ def principal_of(credential: Credential) -> Principal:
     )
 
 
-def find_credentials(rows: Rows, kind: str | None = None) -> list[Credential]:
-    """Credentials, oldest first."""
-    return rows.find(CREDENTIALS, {"kind": kind} if kind else None, order="_key")
+def find_credentials(rows: Rows) -> list[Credential]:
+    """Credentials, oldest first; of those that were taken back, which every run leaves behind, only the newest."""
+    revoked = rows.find(CREDENTIALS, after=("revoked_at", 0), order="revoked_at", desc=True, limit=_REVOKED)
+    return sorted([*rows.find(CREDENTIALS, {"revoked_at": None}), *revoked], key=lambda credential: credential.id)
+
+
+def find_unrevoked(rows: Rows, agent_id: str) -> list[Credential]:
+    """The credentials of an agent or a node that were not taken back, oldest first."""
+    return rows.find(CREDENTIALS, {"agent_id": agent_id, "revoked_at": None}, order="_key")
 
 
 def need_right(by: Principal, right: str) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Sized
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
-from greenroom.nouns.access.model import CREDENTIALS, RIGHTS, CredentialCreated, CredentialRevoked
-from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.access.model import RIGHTS, CredentialCreated, CredentialRevoked
+from greenroom.nouns.access.queries import find_unrevoked, need_right
 from greenroom.nouns.agents.model import (
     AGENTS,
     Agent,
@@ -143,10 +143,9 @@ def kick_agent(rows: Rows, command: KickAgent, context: Context) -> list[Event]:
         raise agent_not_found(command.agent_id)
     if agent.state == "kicked":
         return []
-    live = [c for c in rows.find(CREDENTIALS, {"agent_id": agent.id}) if c.revoked_at is None]
     return [
         AgentKicked(agent_id=agent.id, reason=command.reason[:_TEXT]),
-        *[CredentialRevoked(credential_id=c.id, reason="kicked") for c in live],
+        *[CredentialRevoked(credential_id=one.id, reason="kicked") for one in find_unrevoked(rows, agent.id)],
     ]
 
 

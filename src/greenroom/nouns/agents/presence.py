@@ -5,6 +5,8 @@ import msgspec
 from greenroom.log.clock import Clock
 from greenroom.log.signals import Signals
 
+_REMEMBERED = 10_000
+
 
 class Heard(msgspec.Struct, frozen=True):
     at: int
@@ -48,6 +50,10 @@ class Presence:
             self._online.discard(agent_id)
             self._signals.emit("agent.offline", {"agent_id": agent_id})
 
+    def online(self) -> list[str]:
+        """Who is online."""
+        return [agent_id for agent_id in self._online if self.is_online(agent_id)]
+
     def is_online(self, agent_id: str) -> bool:
         if agent_id in self._waiting:
             return True
@@ -58,7 +64,9 @@ class Presence:
         return self._heard.get(agent_id)
 
     def sweep(self) -> None:
-        """Announce those who have gone silent; called every few seconds."""
+        """Announce those who have gone silent, and forget them when there are too many; called every few seconds."""
         for agent_id in [a for a in self._online if not self.is_online(a)]:
             self._online.discard(agent_id)
             self._signals.emit("agent.offline", {"agent_id": agent_id})
+        if len(self._heard) > _REMEMBERED:
+            self._heard = {agent_id: heard for agent_id, heard in self._heard.items() if agent_id in self._online}

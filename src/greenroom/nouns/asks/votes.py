@@ -2,8 +2,8 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.access.queries import find_credentials, is_live, principal_of
+from greenroom.nouns.access.model import CREDENTIALS, Principal
+from greenroom.nouns.access.queries import is_live, principal_of
 from greenroom.nouns.asks.commands import AnswerAsk, RaiseAsk
 from greenroom.nouns.asks.events import AskApproved, AskOpposed
 from greenroom.nouns.asks.model import ROOM, Ask
@@ -27,9 +27,8 @@ def find_strangers(rows: Rows, names: list[str], now: int) -> list[str]:
     """Those of the named whom nobody's credential makes them."""
     seats: set[str] = set()
     for kind in ("operator", "room"):
-        seats |= {
-            seat for one in find_credentials(rows, kind) if is_live(one, now) for seat in seats_of(principal_of(one))
-        }
+        given = rows.find(CREDENTIALS, {"kind": kind, "revoked_at": None})
+        seats |= {seat for one in given if is_live(one, now) for seat in seats_of(principal_of(one))}
     return [name for name in names if name not in seats]
 
 

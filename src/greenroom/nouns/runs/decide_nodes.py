@@ -3,8 +3,8 @@
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
-from greenroom.nouns.access.model import CREDENTIALS, CredentialRevoked
-from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.access.model import CredentialRevoked
+from greenroom.nouns.access.queries import find_unrevoked, need_right
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged
 from greenroom.nouns.nodes.decide import need_node
 from greenroom.nouns.nodes.model import NODES, ORDERS, Node, NodeRemoved
@@ -61,10 +61,8 @@ def remove_node(rows: Rows, command: RemoveNode, context: Context) -> list[Event
         events += run_gone(rows, run, "the node of the run was removed")
     for agent in agents:
         events += [AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
-    given = rows.find(CREDENTIALS, {"agent_id": node.id}, order="_key")
-    for one in given:
-        if one.revoked_at is None:
-            events.append(CredentialRevoked(credential_id=one.id, reason="the node was removed"))
+    for one in find_unrevoked(rows, node.id):
+        events.append(CredentialRevoked(credential_id=one.id, reason="the node was removed"))
     return [*events, NodeRemoved(node_id=node.id, name=node.name)]
 
 

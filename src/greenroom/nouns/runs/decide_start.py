@@ -83,7 +83,7 @@ def _need_room_in_tree(rows: Rows, parent: Run, profile: Profile) -> None:
         raise Refused("too_deep", f"The tree is {parent.depth} deep already: its limit is reached.", "limited")
     if tree.runs >= tree.limits.max_runs:
         raise Refused("too_many_runs", f"The tree has {tree.runs} runs: its limit is reached.", "limited")
-    children = sum(child.status in LIVE for child in rows.find(RUNS, {"parent_id": parent.id}))
+    children = sum(rows.count(RUNS, {"parent_id": parent.id, "status": status}) for status in LIVE)
     if children >= above.max_children:
         raise Refused("too_many_children", f"{children} agents are at work below this one: wait for one.", "limited")
     if (tree.limits.max_tokens is not None and tree.tokens >= tree.limits.max_tokens) or (

@@ -162,8 +162,7 @@ RUNS = Table(
     Run,
     ("id",),
     (
-        ("root_id",),
-        ("parent_id",),
+        ("parent_id", "status"),
         ("agent_id", "status"),
         ("node_id", "status"),
         ("status", "deadline"),

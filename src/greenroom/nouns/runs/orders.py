@@ -3,7 +3,8 @@
 import msgspec
 
 from greenroom.log.model import Event, Rows
-from greenroom.nouns.access.model import CREDENTIALS, HUB, CredentialRevoked
+from greenroom.nouns.access.model import HUB, CredentialRevoked
+from greenroom.nouns.access.queries import find_unrevoked
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.nouns.nodes.model import NODES, OrderGiven
@@ -65,11 +66,10 @@ def let_go(rows: Rows, agent: Agent, node_id: str, order_id: str) -> list[Event]
 
 def revoke_credentials(rows: Rows, agent_id: str, but: str | None = None) -> list[Event]:
     """End the credentials that the hub has given an agent for its runs, but for the one that its process has."""
-    given = rows.find(CREDENTIALS, {"agent_id": agent_id}, order="_key")
     return [
         CredentialRevoked(credential_id=one.id, reason="the agent's process does not have it any more")
-        for one in given
-        if one.kind == "agent" and one.created_by == HUB.id and one.revoked_at is None and one.id != but
+        for one in find_unrevoked(rows, agent_id)
+        if one.kind == "agent" and one.created_by == HUB.id and one.id != but
     ]
 
 

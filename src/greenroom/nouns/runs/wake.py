@@ -147,7 +147,8 @@ def _names_somebody(event: MessagePosted) -> bool:
 
 def _resolve(rows: Rows, name: str, thread: Thread) -> tuple[Profile | None, Agent | None]:
     """An agent by its id, its name or the name it is kept as; else a profile, with its agent in the thread if any."""
-    named = [rows.get(AGENTS, name), *rows.find(AGENTS, {"kept_as": name}), *rows.find(AGENTS, {"name": name})]
+    kept = rows.find(AGENTS, {"kept_as": name})
+    named = [rows.get(AGENTS, name), *kept, *rows.find(AGENTS, {"name": name, "state": "registered"})]
     agent = next((a for a in named if a is not None and a.profile is not None and a.state == "registered"), None)
     if agent is not None and agent.profile is not None:
         return rows.get(PROFILES, agent.profile), agent

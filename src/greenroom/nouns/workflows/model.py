@@ -214,7 +214,15 @@ WORKFLOW_RUNS = Table(
     "workflow_run",
     WorkflowRun,
     ("id",),
-    (("status", "created_at"), ("workflow", "created_at"), ("parent_id",), ("root_id",), ("created_at",), ("due",)),
+    (
+        ("status", "created_at"),
+        ("workflow", "created_at"),
+        ("parent_id",),
+        ("root_id",),
+        ("created_at",),
+        ("due",),
+        ("_seq",),
+    ),
 )
 FACTS = Table("workflow_facts", WorkflowFacts, ("run_id",))
 STEPS = Table("workflow_step", WorkflowStep, ("run_id", "id"), (("run_id",), ("waits_for",), ("due",)))
