@@ -2,9 +2,11 @@
 
 import os
 import signal
+from pathlib import Path
 
 import psutil
 
+from tests.runs.conftest import staged
 from tests.runs.stage import Stage
 
 
@@ -40,3 +42,12 @@ def test_a_node_that_is_killed_interrupts_its_runs_and_a_resume_goes_on(stage: S
     ended = stage.end(resumed["id"])
     assert (ended["status"], ended["agent_id"]) == ("completed", stage.run(run_id)["agent_id"])
     assert "SAY before" in ended["output"]
+
+
+def test_a_local_node_that_could_not_be_started_is_started_once_it_can_be(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "data" / "node" / "node.log"
+    in_the_way.mkdir(parents=True)
+    for stage in staged(tmp_path):
+        stage.until(lambda: "the local node cannot be started now" in stage.hub.stderr, "the hub to try")
+        in_the_way.rmdir()
+        assert stage.done("SAY here after all")["output"] == "here after all"

@@ -50,6 +50,7 @@ def test_a_placeholder_stays_one_argument_whatever_is_put_in() -> None:
         ('driver = "command"\ncommand = "run {who}"', "command: {who} is not known"),
         ('driver = "command"\ncommand = "run \'open"', "command: it cannot be split into words"),
         ("driver =", "it is not TOML"),
+        (f"driver = {'[' * 5000}", "it is not TOML"),
     ],
 )
 def test_a_wrong_file_is_told_with_its_key_and_a_remedy(tmp_path: Path, text: str, said: str) -> None:

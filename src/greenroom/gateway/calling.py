@@ -29,16 +29,17 @@ async def calling(hub: Hub) -> AsyncIterator[None]:
     if _is_alone(hub):
         await _read_files(hub)  # who comes as soon as the doors are open finds them
     await _lose_nodes(hub)
-    tasks = [asyncio.create_task(lead(hub.store, "agents", lambda: _duties(hub)), name="lead of agents")]
     if hub.settings.local_node:
         await ensure_local_node(hub)
-        tasks.append(asyncio.create_task(keep_local_node(hub), name="local node"))
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    async with asyncio.TaskGroup() as tasks:
+        kept = [tasks.create_task(lead(hub.store, "agents", lambda: _duties(hub)), name="lead of agents")]
+        if hub.settings.local_node:
+            kept.append(tasks.create_task(keep_local_node(hub), name="local node"))
+        try:
+            yield
+        finally:
+            for task in kept:
+                task.cancel()
 
 
 def _is_alone(hub: Hub) -> bool:

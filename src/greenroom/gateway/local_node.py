@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from greenroom.hub import Hub
+from greenroom.log.errors import Unavailable
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB, CreateCredential
 from greenroom.nouns.access.queries import get_principal
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 FOLDER = "node"
 TOKEN = "token"  # noqa: S105 a file's name
 _LOOK_S = 1.0
+_STEADY_S = 60.0
 _LOG_BYTES = 4 * 1024 * 1024
 _BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 15.0, 60.0)
 
@@ -29,15 +31,24 @@ async def keep_local_node(hub: Hub) -> None:
     folder = hub.data / FOLDER
     failures = 0
     while True:
-        if not is_running(folder):
-            await asyncio.sleep(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
-            started = time.monotonic()
-            await ensure_local_node(hub)
-            process = _start(hub.data, folder)
-            await _ended(process)
-            failures = 0 if process.returncode == 0 or time.monotonic() - started > 60 else failures + 1
-            logger.warning("the local node ended with code %s", process.returncode)
+        try:
+            if not is_running(folder):
+                await asyncio.sleep(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
+                failures = 0 if await _has_run_well(hub, folder) else failures + 1
+        except (OSError, Unavailable) as error:
+            logger.warning("the local node cannot be started now: %s", error)
+            failures += 1
         await asyncio.sleep(_LOOK_S)
+
+
+async def _has_run_well(hub: Hub, folder: Path) -> bool:
+    """Run the node to its end: whether it ended in good order, or at least not soon."""
+    began = time.monotonic()
+    await ensure_local_node(hub)
+    process = _start(hub.data, folder)
+    await _ended(process)
+    logger.warning("the local node ended with code %s", process.returncode)
+    return process.returncode == 0 or time.monotonic() - began > _STEADY_S
 
 
 async def _ended(process: "subprocess.Popen[bytes]") -> None:

@@ -55,7 +55,7 @@ def read_policy(data: Path) -> Read:
         fields = tomllib.loads(path.read_text())
     except FileNotFoundError:
         return found
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
         bad("", f"it is not TOML: {error}")
         return found
     for key in fields.keys() - set(_KEYS):

@@ -50,7 +50,7 @@ def read_files(data: Path) -> Read:
     for path in sorted((data / FOLDER).glob("*.toml")):
         try:
             fields = tomllib.loads(path.read_text())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
             found.wrong.append(WrongFile(str(path), path.stem, f"it is not TOML: {error}"))
             continue
         _take(found, path, "file", path.stem, fields)
@@ -76,7 +76,7 @@ def _read_legacy(path: Path, found: Read) -> None:
         return
     try:
         entries = _entries(msgspec.json.decode(path.read_bytes()))
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, OSError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError, OSError) as error:
         found.wrong.append(WrongFile(str(path), None, str(error)))
         return
     for name, entry in entries:
@@ -162,6 +162,6 @@ async def watch_profiles(hub: Hub, shipped: dict[str, Definition]) -> None:
             if stamp != loaded:
                 await load_profiles(hub, shipped)
                 loaded = stamp
-        except (OSError, Unavailable) as error:
+        except (OSError, Refused, Unavailable) as error:
             logger.warning("the files of profiles cannot be looked at now: %s", error)
         await asyncio.sleep(_LOOK_S)
