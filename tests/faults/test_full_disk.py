@@ -6,8 +6,10 @@ import contextlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
@@ -15,6 +17,7 @@ from greenroom.testing.people import open_thread, read_all
 from greenroom.testing.raw_http import Line
 from tests.conftest import assert_in_order
 from tests.faults.conftest import SmallDisk
+from tests.runs.conftest import staged
 
 pytestmark = pytest.mark.anyio
 PNG = base64.b64decode(
@@ -112,3 +115,27 @@ def test_a_hub_that_cannot_write_at_its_start_says_so_in_one_line(cramped: HubPr
     assert said.splitlines()[-1].startswith("greenroom: ")
     small_disk.empty()
     cramped.restart()
+
+
+def test_a_node_on_a_full_disk_ends_no_agent_and_tells_all_once_there_is_room(
+    small_disk: SmallDisk, tmp_path: Path
+) -> None:
+    data, node = tmp_path / "data", small_disk.path / "node"
+    data.mkdir(mode=0o700)
+    node.mkdir(mode=0o700)
+    (data / "node").symlink_to(node)
+    words = "word " * 100_000
+    for stage in staged(tmp_path):
+        talks = stage.start(f"ASK Shall I?\nSAY {words}")
+        sleeps = stage.start("SAY good night\nSLEEP 600")
+        ask = stage.asked()
+        stage.until(lambda: stage.run(sleeps)["status"] == "running", "the other to be at work")
+        small_disk.fill(leave=100_000)
+        stage.decide(ask["id"], "answer", text="yes").raise_for_status()
+        stage.until(lambda: small_disk.free() < 20_000, "the disk to be full")
+        assert stage.api.post(f"/api/runs/{sleeps}/cancel", json={}).status_code == 200
+        node_program = psutil.Process(int((node / "lock").read_text()))
+        stage.until(lambda: len(node_program.children()) == 1, "the agent to be stopped")
+        small_disk.empty()
+        ended = stage.end(talks)
+        assert (ended["status"], ended["output"]) == ("completed", words)

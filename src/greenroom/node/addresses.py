@@ -38,12 +38,15 @@ class Hubs:
         return Where(url, read_token(self._token_file), self._pins, url in self._insecure)
 
 
+class _Hub(msgspec.Struct):
+    url: str
+
+
 def local_address(hub_file: Path, token_file: Path) -> Address:
     """Where the hub of this machine is just now: it may have another port after a restart."""
 
     def address() -> Where:
-        found = msgspec.json.decode(hub_file.read_bytes())
-        return Where(str(found["url"]), read_token(token_file))
+        return Where(msgspec.json.decode(hub_file.read_bytes(), type=_Hub).url, read_token(token_file))
 
     return address
 

@@ -1,6 +1,7 @@
 """What a node must not lose: items until the hub has them, orders from the moment they are acknowledged."""
 
 import asyncio
+import logging
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import msgspec
 
 from greenroom.gateway import frames
 
+logger = logging.getLogger(__name__)
 _TABLES = """
 CREATE TABLE IF NOT EXISTS items (number INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS orders (
@@ -41,6 +43,8 @@ class Outbox:
         self._db.execute(_TABLES)
         self.acked = self._db.execute("SELECT value FROM meta WHERE name = 'acked'").get or 0
         self.newest = max(self._db.execute("SELECT max(number) FROM items").get or 0, self.acked)
+        self._unwritten: list[tuple[int, bytes]] = []
+        self._is_full = False
         self._room = asyncio.Event()
         self._see_to_room()
 
@@ -53,17 +57,38 @@ class Outbox:
         if len(data) > _FRAME_BYTES:
             bare = {key: shorten(value) for key, value in heard.items() if isinstance(value, str | int | bool)}
             data = frames.encode(msgspec.structs.replace(item, heard=bare))
-        self._db.execute("INSERT INTO items VALUES (?, ?)", (item.number, data))
+        self._unwritten.append((item.number, data))
         self.newest = item.number
+        self.write()
+
+    def write(self) -> None:
+        """Write the items that the disk has not taken yet; meanwhile no agent is read. To be done every second."""
+        if self._unwritten and self._is_taken(*[("INSERT INTO items VALUES (?, ?)", one) for one in self._unwritten]):
+            self._unwritten = []
         self._see_to_room()
+
+    def _is_taken(self, *statements: tuple[str, tuple[Any, ...]]) -> bool:
+        """Whether the disk has taken all of this; else none of it."""
+        try:
+            with self._db:
+                for sql, values in statements:
+                    self._db.execute(sql, values)
+        except (apsw.FullError, apsw.IOError) as error:
+            if not self._is_full:
+                logger.warning("the disk takes nothing (%s): agents are not read until it does", error)
+            self._is_full = True
+            return False
+        self._is_full = False
+        return True
 
     def take_ack(self, number: int) -> None:
         """The hub has everything up to this number."""
         if number <= self.acked:
             return
-        with self._db:
-            self._db.execute("DELETE FROM items WHERE number <= ?", (number,))
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('acked', ?)", (number,))
+        self._is_taken(  # if not, the hub tells it again after a restart
+            ("DELETE FROM items WHERE number <= ?", (number,)),
+            ("INSERT OR REPLACE INTO meta VALUES ('acked', ?)", (number,)),
+        )
         self.acked, self.newest = number, max(self.newest, number)
         self._see_to_room()
 
@@ -93,13 +118,15 @@ class Outbox:
         await self._room.wait()
 
     def _see_to_room(self) -> None:
-        (self._room.clear if self.newest - self.acked >= _FULL else self._room.set)()
+        (self._room.clear if self._unwritten or self.newest - self.acked >= _FULL else self._room.set)()
 
     def keep_order(self, order: frames.Ordered) -> bool:
-        """Remember an order, so that it is carried out once; False if it was remembered before."""
+        """Remember an order, so that it is carried out once; False if it was remembered before. Raises OSError."""
         if self._db.execute("SELECT 1 FROM orders WHERE id = ?", (order.id,)).get is not None:
             return False
-        self._db.execute("INSERT INTO orders VALUES (?, ?, ?, ?)", (order.id, order.run, order.what, int(time.time())))
+        values = (order.id, order.run, order.what, int(time.time()))
+        if not self._is_taken(("INSERT INTO orders VALUES (?, ?, ?, ?)", values)):
+            raise OSError("the disk does not take the order")
         return True
 
     def is_cancelled(self, run: str) -> bool:
@@ -109,7 +136,7 @@ class Outbox:
 
     def forget_orders(self) -> None:
         """Orders that are so old that the hub will not send them again need not be remembered."""
-        self._db.execute("DELETE FROM orders WHERE at < ?", (int(time.time()) - _REMEMBERED_S,))
+        self._is_taken(("DELETE FROM orders WHERE at < ?", (int(time.time()) - _REMEMBERED_S,)))
 
     def pragmas(self) -> dict[str, object]:
         """How the file is kept."""

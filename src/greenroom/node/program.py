@@ -49,6 +49,7 @@ class NodeProgram:
         self._agents: dict[str, HeldAgent] = {}
         self._found: dict[str, str] = {}
         self._watched: set[str] = set()
+        self._untaken: dict[str, frames.Ordered] = {}
         self._pace = Pace()
         self._mcp_url = ""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -149,13 +150,12 @@ class NodeProgram:
         self._mcp_url = f"{self._link.url}/mcp"  # agents reach the hub as this node does
         self._is_unneeded = False
         self._attempt = 0
+        self._untaken.clear()  # the hub gives them again
 
     def _on_frame(self, frame: frames.FromHub) -> None:
         match frame:
             case frames.Ordered():
-                if self._outbox.keep_order(frame):
-                    self._do(self._carry_out(frame))
-                self._link.say(frames.Taken(orders=[frame.id]))
+                self._take(frame)
             case frames.Watch():
                 self._watch(frame.agent, on=frame.on)
             case frames.Typed():
@@ -167,6 +167,21 @@ class NodeProgram:
                 self._is_unneeded = True
             case _:
                 pass
+
+    def _take(self, order: frames.Ordered) -> None:
+        """Store an order and carry it out; one that the disk does not take is tried again, and not acknowledged."""
+        is_untaken = order.id in self._untaken
+        try:
+            is_new = self._outbox.keep_order(order)
+        except OSError:
+            self._untaken[order.id] = order
+            if order.what == "cancel" and not is_untaken:  # which waits for no disk, and may be done twice
+                self._do(self._carry_out(order))
+            return
+        self._untaken.pop(order.id, None)
+        if is_new:
+            self._do(self._carry_out(order))
+        self._link.say(frames.Taken(orders=[order.id]))
 
     async def _look_at(self, wish: frames.Look) -> None:
         try:
@@ -242,10 +257,13 @@ class NodeProgram:
             self._show(agent_id, "none", None)
 
     async def _look(self) -> None:
-        """Every second: collect what has ended, end who idles too long, forget who is gone."""
+        """Every second: collect what has ended, write what is not written, end who idles, forget who is gone."""
         forgotten = -_FORGET_S
         while True:
             reap()
+            self._outbox.write()
+            for order in tuple(self._untaken.values()):
+                self._take(order)
             now = time.monotonic()
             for agent in tuple(self._agents.values()):
                 if agent.is_gone:
