@@ -6,6 +6,23 @@ from pathlib import Path
 LEVELS = ("none", "bwrap")
 _PATH = "/usr/bin:/usr/local/bin:/bin"
 """Where it is looked for: not on a PATH that somebody may have changed."""
+_SOCKETS = "/run"
+"""Where services of the machine and of its user listen: any of them would start a program outside of the sandbox."""
+_RESOLVING = (
+    "/run/systemd/resolve",
+    "/run/resolvconf/resolv.conf",
+    "/run/NetworkManager/resolv.conf",
+    "/run/current-system",
+)
+"""What of it programs need: how names are looked up, and where one system keeps its programs."""
+_SECRET_FOLDERS = (
+    *(".greenroom", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", ".mozilla"),
+    *(".config/gh", ".config/gcloud", ".config/google-chrome", ".config/chromium", ".local/share/keyrings"),
+)
+_SECRET_FILES = (
+    *(".netrc", ".git-credentials", ".config/git/credentials", ".pypirc", ".pgpass", ".my.cnf"),
+    *(".Xauthority", ".ICEauthority", ".bash_history", ".zsh_history"),
+)
 
 
 def is_installed() -> bool:
@@ -30,15 +47,23 @@ class Sandbox:
     def wrap(self, command: list[str], directory: Path) -> list[str]:
         """The command inside the sandbox. What is hidden is covered last, then its own parts are given back."""
         hidden = [path.resolve() for path in self._hidden if path.is_dir()]
+        files = [path.resolve() for path in self._hidden if path.is_file()]
         writable = list(dict.fromkeys(path.resolve() for path in [*self._writable, directory]))
         inside = [path for path in writable if any(path.is_relative_to(cover) for cover in hidden)]
+        if whole := next((path for path in inside if path in hidden), None):
+            raise ValueError(f"{whole} is not a directory for an agent in a sandbox: what is kept there is not its own")
         words = [self._program, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
         words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # noqa: S108 its own
+        words += ["--tmpfs", _SOCKETS]
+        for kept in _RESOLVING:
+            words += ["--ro-bind-try", kept, kept]
         for path in writable:
             if path not in inside:
                 words += ["--bind", str(path), str(path)]
         for path in hidden:
             words += ["--tmpfs", str(path)]
+        for path in files:
+            words += ["--ro-bind", "/dev/null", str(path)]
         for path in inside:
             words += ["--bind", str(path), str(path)]
         return [*words, "--chdir", str(directory.resolve()), "--", *command]
@@ -50,5 +75,6 @@ def sandbox_for(level: str, folder: Path, home: str | None, writable: list[Path]
         return None
     if level != "bwrap":
         raise ValueError(f"the sandbox '{level}' is not known here: write one of {', '.join(LEVELS)}")
-    hidden = [folder.parent, *([Path(home) / ".greenroom", Path(home) / ".ssh"] if home else [])]
+    secrets = [Path(home) / name for name in (*_SECRET_FOLDERS, *_SECRET_FILES)] if home else []
+    hidden = [folder.parent, folder, folder / "scratch", *secrets]
     return Sandbox(hidden, writable)

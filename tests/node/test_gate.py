@@ -1,0 +1,135 @@
+"""Between an approval and the run: whatever is swapped meanwhile, only what was approved may run."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from greenroom.node.gate import Gate
+from greenroom.node.operands import find_programs
+from greenroom.nouns.asks.digest import digest_of
+from greenroom.nouns.asks.model import Subject
+from greenroom.runtimes.contract import PermissionAsked
+
+PLACE = Subject(tool="", agent_id="agt_1", run_id="run_1")
+
+
+def approved_after(gate: Gate, tool: str, arguments: Any, directory: Path) -> dict[str, Any]:
+    """A call is asked about, and this is the order that a person's yes makes."""
+    seen = gate.noted(PermissionAsked(permission="1", call="c", tool=tool, input=arguments), PLACE, directory)
+    subject = msgspec.structs.replace(
+        PLACE, tool=tool, arguments=arguments, directory=seen["directory"], files=seen["files"]
+    )
+    return {"decision": "allow", "digest": digest_of(subject)}
+
+
+def test_a_path_that_leads_elsewhere_after_the_approval_is_refused(tmp_path: Path) -> None:
+    """AP-05"""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "outside").mkdir()
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "docs").symlink_to(tmp_path / "notes")
+    gate = Gate()
+    order = approved_after(gate, "Write", {"file_path": "docs/a.txt", "content": "x"}, work)
+    (work / "docs").unlink()
+    (work / "docs").symlink_to(tmp_path / "outside")
+    assert "leads elsewhere" in (gate.refusal("1", order) or "")
+
+
+def test_a_plain_folder_that_became_a_link_after_the_approval_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    gate = Gate()
+    order = approved_after(gate, "Write", {"file_path": "docs/a.txt", "content": "x"}, tmp_path)
+    (tmp_path / "docs").rmdir()
+    (tmp_path / "docs").symlink_to("/etc")
+    assert gate.refusal("1", order) is not None
+
+
+def test_a_working_directory_that_was_swapped_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    work = tmp_path / "work"
+    work.symlink_to(tmp_path / "one")
+    gate = Gate()
+    order = approved_after(gate, "Bash", {"command": "make"}, work)
+    work.unlink()
+    work.symlink_to(tmp_path / "two")
+    assert gate.refusal("1", order) is not None
+
+
+def test_a_call_of_which_nothing_has_changed_runs(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("true")
+    gate = Gate()
+    order = approved_after(gate, "Bash", {"command": "sh run.sh > out.txt", "cwd": "."}, tmp_path)
+    assert gate.refusal("1", order) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "./run.sh",
+        "ls;./run.sh",
+        "ls&&./run.sh",
+        "ls\n./run.sh",
+        "(./run.sh)",
+        "echo $(./run.sh)",
+        "bash -c './run.sh now'",
+        "timeout 5 ./run.sh",
+        "nice -n 5 sh run.sh",
+        "A=1 ./run.sh",
+        "find . -exec ./run.sh {} ;",
+        "source run.sh",
+        "sh -eu ./run.sh",
+        "if true; then ./run.sh; fi",
+        "./run.sh 'unfinished",
+        "sub/../run.sh",
+        "python3 -u run.sh",
+    ],
+)
+def test_a_script_is_bound_wherever_it_stands_in_the_command(tmp_path: Path, command: str) -> None:
+    """AP-05"""
+    script = tmp_path / "run.sh"
+    (tmp_path / "sub").mkdir()
+    script.write_text("true")
+    before = find_programs("Bash", {"command": command}, tmp_path)
+    script.write_text("false")
+    assert before
+    assert find_programs("Bash", {"command": command}, tmp_path) != before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"command": "cd sub && ./run.sh"},
+        {"command": "./run.sh", "workdir": "sub"},
+        {"cmd": ["sh", "run.sh"], "cwd": "sub"},
+        {"script": "sub/run.sh"},
+        {"command": "make -C sub test; cd sub; sh run.sh"},
+    ],
+)
+def test_a_script_is_bound_in_the_directory_that_it_runs_in(tmp_path: Path, arguments: Any) -> None:
+    script = tmp_path / "sub" / "run.sh"
+    script.parent.mkdir()
+    script.write_text("true")
+    assert list(find_programs("Bash", arguments, tmp_path)) in (["sub/run.sh"], ["run.sh"], ["./run.sh"])
+
+
+def test_neither_size_nor_a_detour_nor_a_crowd_hides_a_script(tmp_path: Path) -> None:
+    large = tmp_path / "large.sh"
+    with large.open("wb") as file:
+        file.truncate(80 << 20)
+    before = find_programs("Bash", {"command": "./large.sh"}, tmp_path)
+    with large.open("r+b") as file:
+        file.write(b"harm")
+    assert find_programs("Bash", {"command": "./large.sh"}, tmp_path) != before
+    (tmp_path / "run.sh").write_text("true")
+    detour = f"/usr/..{tmp_path}/run.sh"
+    assert list(find_programs("Bash", {"command": detour}, tmp_path)) == [detour]
+    for number in range(20):
+        (tmp_path / f"s{number}").write_text("true")
+    crowd = "; ".join(f"./s{number}" for number in range(20)) + "; ./run.sh"
+    assert "./run.sh" in find_programs("Bash", {"command": crowd}, tmp_path)
+    (tmp_path / "Makefile").write_text("test:\n")
+    assert list(find_programs("Bash", {"command": "make test"}, tmp_path)) == ["Makefile"]
