@@ -39,6 +39,7 @@ def greenroom(data: Path, *args: str, stdin: str | None = None, **env: str) -> R
         stdin=subprocess.DEVNULL if stdin is None else None,
         capture_output=True,
         text=True,
+        errors="surrogateescape",
         timeout=_LIMIT_S,
         check=False,
     )

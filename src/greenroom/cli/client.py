@@ -135,13 +135,22 @@ class Client:
 
     def get(self, *path: str, timeout_s: float = _TIMEOUT_S, **query: object) -> Any:
         """The answer to a GET; parts of the path are taken literally, queries that are None are left out."""
-        return json.loads(self.ask("GET", path, query=query, timeout_s=timeout_s))
+        return self._json(self.ask("GET", path, query=query, timeout_s=timeout_s))
 
     def post(self, *path: str, body: Mapping[str, Any] | None = None) -> Any:
-        return json.loads(self.ask("POST", path, body=body or {}))
+        return self._json(self.ask("POST", path, body=body or {}))
+
+    def put(self, *path: str, body: Mapping[str, Any]) -> Any:
+        return self._json(self.ask("PUT", path, body=body))
 
     def delete(self, *path: str, **query: object) -> Any:
-        return json.loads(self.ask("DELETE", path, query=query) or b"null")
+        return self._json(self.ask("DELETE", path, query=query) or b"null")
+
+    def _json(self, content: bytes) -> Any:
+        try:
+            return json.loads(content)
+        except ValueError:
+            raise _no_hub(self.url) from None
 
     def ask(
         self,
@@ -163,8 +172,8 @@ class Client:
         status, content = self._exchange(
             method, f"{target}?{urlencode(asked)}" if asked else target, data, headers, timeout_s
         )
-        if status >= 400:
-            raise _refusal(status, content)
+        if status >= 300:
+            raise _refusal(self.url, status, content)
         return content
 
     def is_there(self) -> bool:
@@ -204,13 +213,19 @@ class Client:
         return HubUnreachable(f"The hub at {self.url} cannot be reached ({why}): start it with `greenroom serve`.")
 
 
-def _refusal(status: int, content: bytes) -> Refused:
+def _no_hub(url: str, status: int = 200) -> Refused:
+    return Refused(
+        "no_hub", f"What answers at {url} is no hub that this program knows ({status}): is the address right?"
+    )
+
+
+def _refusal(url: str, status: int, content: bytes) -> Refused:
     """The hub's refusal in its own words."""
     try:
         answer = json.loads(content)
         detail = answer["detail"]
     except (ValueError, KeyError, TypeError):
-        return Refused("http_error", f"The hub answered {status}.")
+        return _no_hub(url, status)
     if isinstance(detail, dict):
         code = str(detail.get("error", answer.get("code", "refused")))
         return Refused(code, str(detail.get("message", code)))
@@ -222,6 +237,11 @@ def open_client(args: argparse.Namespace) -> Client:
     return Client(*find_hub(args))
 
 
+def is_away(no: HubUnreachable | Refused) -> bool:
+    """Whether the hub is being stopped or restarted, and will answer later."""
+    return isinstance(no, HubUnreachable) or no.code == "stopping"
+
+
 def patiently(ask: Callable[[], T]) -> T:
     """Ask the hub, and wait for one that is away for a while: it is being restarted."""
     deadline = time.monotonic() + _AWAY_S
@@ -229,7 +249,6 @@ def patiently(ask: Callable[[], T]) -> T:
         try:
             return ask()
         except (HubUnreachable, Refused) as no:
-            is_away = isinstance(no, HubUnreachable) or no.code == "stopping"
-            if not is_away or time.monotonic() > deadline:
+            if not is_away(no) or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_S)

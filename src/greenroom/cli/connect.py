@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import Client, add_options, find_hub, get_own_url
+from greenroom.cli.client import Client, HubUnreachable, add_options, find_hub, get_own_url
 from greenroom.cli.connect_files import PROGRAMS, Place, place_of, with_entry, without_entry
 from greenroom.cli.terminal import line, say, show_json
 from greenroom.cli.token import write_private
@@ -107,6 +107,8 @@ def _remove(args: argparse.Namespace, place: Place, token_file: Path) -> int:
             is_ended = True
         except Refused as no:
             say(f"greenroom: {line(no)}")
+        except HubUnreachable as no:
+            say(f"greenroom: {line(no)} Then end the credential: greenroom agent kick {line(agent_id)}")
     for path in (token_file, note):
         path.unlink(missing_ok=True)
     if args.json:

@@ -3,11 +3,12 @@
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import Client, add_options, open_client
+from greenroom.cli.client import Client, add_options, open_client, patiently
 from greenroom.cli.dag_files import add_file_verbs, find_drivers
 from greenroom.cli.dag_runs import add_run_verbs
 from greenroom.cli.dag_show import brief, follow, report_table
@@ -116,9 +117,10 @@ def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
             say(f"\ngreenroom: the run goes on; `greenroom dag follow {run_id}` shows it again")
             raise
     else:
-        run = client.get("workflow-runs", run_id, "wait", for_s=1)
+        run = patiently(partial(client.get, "workflow-runs", run_id, "wait", for_s=1))
         while run["status"] not in ENDED:
-            run = client.get("workflow-runs", run_id, "wait", for_s=_POLL_S, timeout_s=_POLL_S + 10)
+            waiting = partial(client.get, "workflow-runs", run_id, "wait", for_s=_POLL_S, timeout_s=_POLL_S + 10)
+            run = patiently(waiting)
     if as_json:
         report = client.get("workflow-runs", run_id, "report")
         show_json({**brief(run), "steps": report["steps"]})

@@ -75,14 +75,15 @@ def _take_file(args: argparse.Namespace) -> None:
         return
     try:
         found = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
+        port = int(found.get("agentassistant_server_port") or _ASSISTANT_PORT)
+    except (OSError, ValueError, TypeError) as error:
         raise Refused("bad_config", f"{path} cannot be read: {error}.") from error
     host = str(found.get("agentassistant_server_host") or "127.0.0.1")
     if not args.config and host not in _LOOPBACK:
         say(f"greenroom mcp: {path} names another machine and is left alone; use --config {path} if you trust it")
         return
     args.host = args.host or host
-    args.port = args.port or int(found.get("agentassistant_server_port") or _ASSISTANT_PORT)
+    args.port = args.port or port
     if not args.token and not args.token_file and not settings.hub_named()[1]:
         args.token = str(found.get("agentassistant_server_token") or "") or None
     say(f"greenroom mcp: using {path} for {args.host}:{args.port}")

@@ -1,11 +1,12 @@
 """`greenroom notify`: the ways in which you are told that something waits for you."""
 
 import argparse
-import json
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.terminal import line, say, show_json, show_table
+
+_ALL, _NEVER = "all", "never"
 
 
 def add_to(verbs: Any) -> None:
@@ -30,7 +31,7 @@ def add_to(verbs: Any) -> None:
     add.set_defaults(run=run_add)
     change = inner.add_parser(
         "set",
-        help="change the rules of a channel",
+        help="change the rules of a channel; what is not said stays",
         epilog="example: greenroom notify set chn_01m7... --kind permission",
     )
     add_options(change)
@@ -45,16 +46,20 @@ def add_to(verbs: Any) -> None:
 
 
 def _rules(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--kind", action="append", default=[], help="only asks of this kind; may be repeated")
-    parser.add_argument("--risk", action="append", default=[], help="only asks of this risk; may be repeated")
-    parser.add_argument("--quiet", default="", metavar="HOURS", help="keep silent then, as 22:00-07:00")
-    parser.add_argument("--zone", default="UTC", help="the time zone of those hours (default: UTC)")
+    parser.add_argument("--kind", action="append", help=f"only asks of this kind, or {_ALL}; may be repeated")
+    parser.add_argument("--risk", action="append", help=f"only asks of this risk, or {_ALL}; may be repeated")
+    parser.add_argument("--quiet", metavar="HOURS", help=f"keep silent then, as 22:00-07:00, or {_NEVER}")
+    parser.add_argument("--zone", help="the time zone of those hours (default: UTC)")
     parser.add_argument("--loud", action="append", help="a risk that is told in quiet hours too (default: high)")
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
-    loud = ["high"] if args.loud is None else args.loud
-    return {"kinds": args.kind, "risks": args.risk, "quiet": args.quiet, "zone": args.zone, "loud": loud}
+    """The rules that were said, and no others."""
+    rules = {"kinds": args.kind, "risks": args.risk, "quiet": args.quiet, "zone": args.zone, "loud": args.loud}
+    rules["quiet"] = "" if args.quiet == _NEVER else args.quiet
+    for name in ("kinds", "risks"):
+        rules[name] = [] if _ALL in (rules[name] or ()) else rules[name]
+    return {name: value for name, value in rules.items() if value is not None}
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -90,8 +95,9 @@ def run_add(args: argparse.Namespace) -> int:
 
 
 def run_set(args: argparse.Namespace) -> int:
-    answer = open_client(args).ask("PUT", ("notify", "channels", args.id), body=_given(args))
-    changed = json.loads(answer)
+    client = open_client(args)
+    rules = {one["id"]: one.get("rules", {}) for one in client.get("notify")["channels"]}
+    changed = client.put("notify", "channels", args.id, body={**rules.get(args.id, {}), **_given(args)})
     if args.json:
         show_json(changed)
     else:

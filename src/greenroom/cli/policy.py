@@ -81,7 +81,9 @@ def _rule(args: argparse.Namespace) -> dict[str, Any] | None:
             found: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except (OSError, ValueError) as error:
             raise Refused("bad_rule", f"{path} cannot be read: {error}") from error
-        return dict(found)
+        if not isinstance(found, dict):
+            raise Refused("bad_rule", f"{path} holds no rule: write its keys, such as decision.")
+        return found
     if args.decision is None:
         return None
     rule: dict[str, Any] = {"decision": args.decision}
@@ -141,7 +143,7 @@ def run_try(args: argparse.Namespace) -> int:
 
 def run_add(args: argparse.Namespace) -> int:
     body = {"rule": _rule(args)} | ({"before": args.before} if args.before else {})
-    kept = json.loads(open_client(args).ask("PUT", ("policy", "rules", args.name), body=body))
+    kept = open_client(args).put("policy", "rules", args.name, body=body)
     show_json(kept) if args.json else print(f"The rule {line(kept['name'])} holds from now on.")
     return 0
 
@@ -160,7 +162,7 @@ def run_suggest(args: argparse.Namespace) -> int:
         chosen = next((one for one in found if one["name"] == args.accept), None)
         if chosen is None:
             raise Refused("rule_not_found", f"No rule '{args.accept}' is suggested: see `greenroom policy suggest`.")
-        found = json.loads(client.ask("PUT", ("policy", "rules", args.accept), body={"rule": chosen["rule"]}))
+        found = client.put("policy", "rules", args.accept, body={"rule": chosen["rule"]})
         show_json(found) if args.json else print(f"The rule {line(args.accept)} holds from now on.")
         return 0
     if args.json:

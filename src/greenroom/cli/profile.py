@@ -83,7 +83,8 @@ def run_check(args: argparse.Namespace) -> int:
 
 def run_put(args: argparse.Namespace) -> int:
     fields = _read(args.file)
-    return _import(args, {args.name: fields.get("profiles", {}).get(args.name, fields)})
+    bundle = fields.get("profiles")
+    return _import(args, {args.name: bundle.get(args.name, fields) if isinstance(bundle, dict) else fields})
 
 
 def run_delete(args: argparse.Namespace) -> int:

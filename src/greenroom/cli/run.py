@@ -10,7 +10,7 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_url, open_client, patiently
-from greenroom.cli.terminal import line, lines, say, show_json
+from greenroom.cli.terminal import line, lines, read_stdin, say, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
@@ -58,7 +58,7 @@ def add_to(verbs: Any) -> None:
 
 def run_run(args: argparse.Namespace) -> int:
     client = client_or_new_hub(args)
-    prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
+    prompt = read_stdin() if args.prompt == "-" else args.prompt
     body = {
         "profile": args.profile,
         "prompt": prompt,

@@ -1,11 +1,16 @@
 """What is printed: text of strangers without its powers over a terminal, tables, and JSON."""
 
 import json
+import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from greenroom.log.errors import Refused
+
+_LEAST = 16
+"""Columns that a folded cell needs to be read with ease."""
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -56,17 +61,45 @@ def show_json(value: Any) -> None:
 
 
 def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:
-    """Rows under their heads, each cell on one line."""
+    """Rows under their heads, each cell on one line; on a terminal that is too narrow the last one is folded."""
     cells = [[head.upper() for head in heads], *([line(cell) for cell in row] for row in rows)]
     widths = [max(width(row[i]) for row in cells) for i in range(len(heads))]
-    for row in cells:
-        print("  ".join(padded(cell, columns) for cell, columns in zip(row, widths, strict=True)).rstrip())
+    before = sum(widths[:-1]) + len("  ") * (len(widths) - 1)
+    columns = shutil.get_terminal_size().columns - 1 if sys.stdout.isatty() else sys.maxsize
+    for *first, last in cells:
+        begin = "".join(f"{padded(cell, most)}  " for cell, most in zip(first, widths, strict=False))
+        if before + width(last) <= columns:
+            print((begin + last).rstrip())
+        elif columns - before >= _LEAST:
+            print(begin + f"\n{' ' * before}".join(folded(last, columns - before)))
+        else:
+            print("\n    ".join([begin.rstrip(), *folded(last, max(_LEAST, columns - 4))]))
+
+
+def folded(text: str, columns: int) -> list[str]:
+    """A text on as many lines as it takes, cut between words where there are some."""
+    out: list[str] = []
+    while width(text) > columns:
+        end = len(cut(text, columns + 1)) - 1
+        space = text.rfind(" ", 1, end + 1)
+        end = space if space > 0 else end
+        out.append(text[:end].rstrip())
+        text = text[end:].lstrip()
+    return [*out, text]
 
 
 def show_message(message: Mapping[str, Any]) -> None:
     """A message: who and when on one line, what was said indented below it, so that no text can pose as a head."""
     print(f"[{message['seq']}] {line(message['author'])} ({line(message['role'])}) {line(message['created_at'])}")
     print("\n".join(f"    {row}" for row in lines(message["content"]).split("\n")), flush=True)
+
+
+def read_stdin() -> str:
+    """All of the standard input as text."""
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise Refused("bad_text", f"The standard input is no text in UTF-8 ({error.reason}).") from error
 
 
 def say(text: str) -> None:

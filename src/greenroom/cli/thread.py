@@ -1,14 +1,13 @@
 """`greenroom thread`: read, post and wait in threads."""
 
 import argparse
-import sys
 import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import Client, add_options, open_client, patiently
-from greenroom.cli.terminal import line, lines, say, show_json, show_message, show_table
+from greenroom.cli.terminal import line, lines, read_stdin, say, show_json, show_message, show_table
 from greenroom.log.errors import Refused
 
 _WAIT_S = 300.0
@@ -81,13 +80,17 @@ def run_show(args: argparse.Namespace) -> int:
 
 def _messages(client: Client, thread_id: str, after: int, newest: int | None) -> list[dict[str, Any]]:
     """All messages after a seq, page by page; or only the newest of them."""
+    found: list[dict[str, Any]] = []
     if newest is not None:
-        limit = min(max(1, newest), _PAGE)
-        found: list[dict[str, Any]] = client.get(
-            "threads", thread_id, "messages", after_seq=after, before_seq=2**53 - 1, limit=limit
-        )
+        while (left := newest - len(found)) > 0:
+            before = found[0]["seq"] if found else 2**53 - 1
+            page = client.get(
+                "threads", thread_id, "messages", after_seq=after, before_seq=before, limit=min(left, _PAGE)
+            )
+            if not page:
+                break
+            found = page + found
         return found
-    found = []
     while page := client.get("threads", thread_id, "messages", after_seq=after, limit=_PAGE):
         found += page
         after = page[-1]["seq"]
@@ -96,7 +99,7 @@ def _messages(client: Client, thread_id: str, after: int, newest: int | None) ->
 
 def run_post(args: argparse.Namespace) -> int:
     client = open_client(args)
-    text = sys.stdin.read() if args.text == "-" else args.text
+    text = read_stdin() if args.text == "-" else args.text
     if args.new and not _is_id(args.thread):
         thread_id = client.post("threads", body={"topic": args.thread})["id"]
     else:
@@ -108,7 +111,7 @@ def run_post(args: argparse.Namespace) -> int:
         body["metadata"] = {"handoff_target": args.to}
     posted = client.post("threads", thread_id, "messages", body=body)
     if args.json:
-        show_json(posted)
+        show_json({"thread_id": thread_id, **posted})
     else:
         print(f"Posted as message {posted['seq']} in {line(thread_id)}.")
     return 0

@@ -133,10 +133,12 @@ def run_login(args: argparse.Namespace) -> int:
 
 
 def need_new(name: str | None) -> Path | None:
-    """The file to write a token to, if one was named: before the token is made it must not be there."""
+    """The file to write a token to, if one was named: not there before the token is made, in a folder that is."""
     out = None if name is None else Path(name).expanduser()
     if out and out.exists():
         raise Refused("file_unusable", f"{out} exists already: choose another name for the token's file.")
+    if out and not os.access(out.parent, os.W_OK | os.X_OK):
+        raise Refused("file_unusable", f"{out} cannot be written: is {out.parent} a folder of yours?")
     return out
 
 

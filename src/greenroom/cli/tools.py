@@ -70,7 +70,7 @@ def run_add(args: argparse.Namespace) -> int:
         "timeout_s": args.timeout,
     }
     body |= {name: value for name, value in given.items() if value}
-    shown = json.loads(open_client(args).ask("PUT", ("servers", args.name), body=body))
+    shown = open_client(args).put("servers", args.name, body=body)
     if args.json:
         show_json(shown)
     else:

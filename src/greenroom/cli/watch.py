@@ -7,8 +7,9 @@ import sys
 import time
 from typing import Any
 
-from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
+from greenroom.cli.client import Client, HubUnreachable, add_options, is_away, open_client
 from greenroom.cli.terminal import line, say, show_json
+from greenroom.log.errors import Refused
 
 _WAIT_S = 25.0
 _RETRY_S = 2.0
@@ -47,7 +48,9 @@ def _news(client: Client, after: int) -> list[dict[str, Any]]:
         page = client.get("asks", state="all", after=after, for_s=_WAIT_S, limit=500, timeout_s=_WAIT_S + 15)
         found: list[dict[str, Any]] = page["asks"]
         return found
-    except HubUnreachable:
+    except (HubUnreachable, Refused) as no:
+        if not is_away(no):
+            raise
         time.sleep(_RETRY_S)
         return []
 

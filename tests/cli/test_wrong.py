@@ -1,0 +1,108 @@
+"""What is wrong with what a person typed is said in a sentence, whatever the verb, and nothing is done by half."""
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from greenroom.testing.hub_process import HubProcess
+from tests.cli.shell import Ran, done, greenroom
+from tests.conftest import checked
+
+
+@pytest.fixture(scope="module")
+def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+    """One hub for all of it, at which one may post as quickly as one can."""
+    yield from checked(HubProcess(tmp_path_factory.mktemp("hub") / "data", env={"GREENROOM_POSTS_PER_MINUTE": "0"}))
+
+
+def refused(ran: Ran) -> str:
+    """What a command said that was refused: one sentence, and no trace."""
+    assert (ran.code, ran.out) == (1, ""), ran
+    assert ran.err.startswith("greenroom: "), ran
+    assert "Traceback" not in ran.err, ran
+    return ran.err
+
+
+class NoHub(http.server.BaseHTTPRequestHandler):
+    """A web server that is none of ours."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path.startswith("/api/threads") else 302)
+        self.end_headers()
+        self.wfile.write(b"<html>Welcome</html>")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def stranger() -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), NoHub)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("verb", ["thread", "agent"])
+def test_another_server_is_not_taken_for_a_hub(tmp_path: Path, stranger: str, verb: str) -> None:
+    said = refused(greenroom(tmp_path, verb, "list", "--url", stranger, "--token", "gr_x"))
+    assert f"What answers at {stranger} is no hub" in said
+
+
+def test_what_is_no_text_is_not_posted(shared_hub: HubProcess) -> None:
+    done(shared_hub.data, "thread", "post", "Bytes", "one", "--new")
+    ran = greenroom(shared_hub.data, "thread", "post", "Bytes", "-", stdin="\udcff\udcfe")
+    assert "no text in UTF-8" in refused(ran)
+    assert len(done(shared_hub.data, "thread", "show", "Bytes", "--json").json) == 1
+
+
+@pytest.mark.parametrize("verb", [["token", "create", "--name", "lost"], ["node", "add", "lost"]])
+def test_no_token_is_made_for_a_file_that_cannot_be_written(shared_hub: HubProcess, verb: list[str]) -> None:
+    out = shared_hub.data.parent / "nowhere" / "token"
+    assert "cannot be written" in refused(greenroom(shared_hub.data, *verb, "--out", str(out)))
+    assert "lost" not in done(shared_hub.data, "token", "list").out
+
+
+@pytest.mark.parametrize("text", ["[1]", "3", "null"])
+def test_a_file_that_holds_no_rule_and_no_profile_is_named(shared_hub: HubProcess, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "wrong.json"
+    file.write_text(text)
+    assert "holds no rule" in refused(greenroom(shared_hub.data, "policy", "add", "x", "--file", str(file)))
+    assert "holds no profile" in refused(greenroom(shared_hub.data, "profile", "put", "x", str(file)))
+    file.write_text(json.dumps({"profiles": 3}))
+    assert "profiles" in refused(greenroom(shared_hub.data, "profile", "put", "x", str(file)))
+
+
+def test_a_wrong_port_in_agent_assistants_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "assistant.toml"
+    file.write_text('agentassistant_server_port = "door"\n')
+    assert str(file) in refused(greenroom(tmp_path / "data", "mcp", "--config", str(file)))
+
+
+def test_a_program_forgets_a_hub_that_is_gone(hub: HubProcess) -> None:
+    done(hub.data, "connect", "cursor")
+    hub.stop()
+    ran = greenroom(hub.data, "connect", "cursor", "--remove")
+    assert (ran.code, "does not know the hub any more" in ran.out) == (0, True)
+    assert "greenroom agent kick agt_" in ran.err
+    assert not list((hub.data / "connections").glob("cursor.*"))
+    hub.restart()
+
+
+def test_as_many_of_the_newest_messages_are_shown_as_are_asked_for(shared_hub: HubProcess) -> None:
+    thread_id = done(shared_hub.data, "thread", "post", "Long", "0", "--new", "--json").json["thread_id"]
+    with httpx.Client(base_url=shared_hub.url, headers={"Authorization": f"Bearer {shared_hub.token}"}) as api:
+        for number in range(1, 230):
+            api.post(f"/api/threads/{thread_id}/messages", json={"content": str(number)}).raise_for_status()
+    shown = done(shared_hub.data, "thread", "show", "Long", "--limit", "220", "--json").json
+    assert [m["content"] for m in shown] == [str(number) for number in range(10, 230)]
