@@ -11,6 +11,7 @@ import pytest
 
 from greenroom.cli.main import parser
 from greenroom.doors.mcp.tools import TOOLS
+from greenroom.doors.sync.views import VIEWS
 from greenroom.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +46,11 @@ def test_every_setting_is_documented(name: str) -> None:
 @pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
 def test_every_tool_is_documented(tool: str) -> None:
     assert f"`{tool}`" in ALL
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_documented(view: str) -> None:
+    assert f"| `{view}` |" in USERS["sync-socket.md"]
 
 
 def commands(of: argparse.ArgumentParser, path: str = "greenroom") -> Iterator[str]:
