@@ -14,6 +14,7 @@ def test_the_demonstration_fills_a_room_and_leaves_nothing_behind(tmp_path: Path
         [sys.executable, "-m", "greenroom", "demo", "--no-open"],
         env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
     try:
@@ -31,9 +32,8 @@ def test_the_demonstration_fills_a_room_and_leaves_nothing_behind(tmp_path: Path
         assert "make test" in listed.stdout, listed
     finally:
         demo.send_signal(signal.SIGINT)
-        code = demo.wait(60)
-        demo.stdout.close()  # type: ignore[union-attr]
-    assert code == 0
+        _, complained = demo.communicate(timeout=60)
+    assert (demo.returncode, complained) == (0, "")
     assert not list(tmp_path.glob("greenroom-demo-*"))
     left = [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(p.info["cmdline"] or [])]
     assert not left, left

@@ -132,9 +132,15 @@ def config_of(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     )
 
 
+_USUAL = ("UTF-8 sequence received from client", "timeout graceful shutdown exceeded")
+
+
 def _is_ours(record: logging.LogRecord) -> bool:
-    """uvicorn takes wrong bytes of a client for an error with a trace; the socket is closed, and that is all."""
-    return "UTF-8 sequence received from client" not in str(record.msg)
+    """uvicorn takes two things for errors: wrong bytes of a client, and calls that still wait when the hub stops.
+
+    In both cases the connection is closed, and that is all.
+    """
+    return not any(words in str(record.msg) for words in _USUAL)
 
 
 class HubServer(uvicorn.Server):
