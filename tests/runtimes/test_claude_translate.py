@@ -19,7 +19,7 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.drivers.claude.account import Account, Totals
 from greenroom.runtimes.drivers.claude.launch import without_mentions
-from greenroom.runtimes.drivers.claude.translate import Translator, ended, permission
+from greenroom.runtimes.drivers.claude.translate import Translator, ended, permission, resets_at
 from tests.runtimes.native_recorder import DRIVERS_FOLDER
 from tests.runtimes.native_rig import last, only, said
 
@@ -190,3 +190,10 @@ def test_a_strange_message_is_no_error(message: Json) -> None:
 def test_questions_without_a_question_are_a_permission() -> None:
     (asked,) = permission("r1", {"tool_name": "AskUserQuestion", "input": {"questions": [{}]}, "tool_use_id": "t1"})
     assert isinstance(asked, PermissionAsked)
+
+
+def test_an_account_that_is_used_up_is_told_with_its_time() -> None:
+    assert resets_at({"status": "allowed_warning", "resetsAt": 1_800_000_000}) is None
+    assert resets_at({"status": "rejected", "resetsAt": 1_800_000_000}) == 1_800_000_000_000
+    assert resets_at({"status": "rejected", "resetsAt": 1_800_000_000_000}) == 1_800_000_000_000
+    assert resets_at({"status": "rejected"}) == 0

@@ -178,3 +178,13 @@ def test_an_end_has_its_reason(turn: Json, end: tuple[str, str]) -> None:
 )
 def test_a_strange_message_is_no_error(method: str, params: Json) -> None:
     assert Translator().hear(method, params) == []
+
+
+def test_an_account_that_is_used_up_is_told_with_the_time_of_its_last_full_window() -> None:
+    translator = Translator()
+    turn = {"status": "failed", "error": {"message": "You've hit your limit.", "codexErrorInfo": "usageLimitExceeded"}}
+    assert translator.ended(turn) == TurnEnded(reason="quota", error="You've hit your limit.")
+    day, week = {"usedPercent": 100, "resetsAt": 1_800_000_000}, {"usedPercent": 40, "resetsAt": 1_800_500_000}
+    translator.hear("account/rateLimits/updated", {"rateLimits": {"primary": day, "secondary": week}})
+    assert translator.ended(turn).resets_at == 1_800_000_000_000
+    assert translator.ended({"status": "completed"}) == TurnEnded(reason="done")

@@ -53,7 +53,7 @@ class Agent:
             try:
                 result = self._handle(message["method"], params, request)
             except Failed as error:
-                self._wire.send({"id": request, "error": {"code": error.code, "message": str(error)}})
+                self._wire.send({"id": request, "error": error.error})
                 continue
             if result is not None and request is not None:
                 self._wire.send({"id": request, "result": result})

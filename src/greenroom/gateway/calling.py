@@ -9,7 +9,7 @@ from typing import Any
 from greenroom.gateway.local_node import ensure_local_node, keep_local_node
 from greenroom.gateway.policy_file import load_policy, watch_policy
 from greenroom.gateway.profile_files import load_profiles, watch_profiles
-from greenroom.gateway.timers import expire_runs, time_asks
+from greenroom.gateway.timers import continue_runs, expire_runs, time_asks
 from greenroom.hub import Hub
 from greenroom.log.errors import Unavailable
 from greenroom.log.leading import lead
@@ -85,6 +85,7 @@ async def _look(hub: Hub) -> None:
         await asyncio.sleep(_LOOK_S)
         try:
             await expire_runs(hub)
+            await continue_runs(hub)
             await time_asks(hub)
         except Unavailable as no:
             logger.warning("what has run out of time must wait: %s", no)

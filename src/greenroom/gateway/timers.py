@@ -1,4 +1,4 @@
-"""Time that runs out: runs beyond their deadline are paused, asks beyond theirs are refused by silence."""
+"""Time that runs out: runs beyond their deadline are paused, or go on; asks beyond theirs are refused by silence."""
 
 import asyncio
 
@@ -7,8 +7,11 @@ from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.asks.commands import TimeAsk
 from greenroom.nouns.asks.model import ASKS
-from greenroom.nouns.runs.commands import ExpireRun
+from greenroom.nouns.runs.commands import ExpireRun, GoOn
 from greenroom.nouns.runs.model import RUNS
+
+_AT_ONCE = 5
+"""How many runs go on each second: agents of one account would only use it up again."""
 
 
 async def expire_runs(hub: Hub) -> None:
@@ -23,6 +26,20 @@ async def expire_runs(hub: Hub) -> None:
     )
     for run in over:
         await hub.log.do(ExpireRun(by=HUB, run_id=run.id, order_id=new_id("ord")))
+
+
+async def continue_runs(hub: Hub) -> None:
+    """Let runs go on whose account can be used again; to be done every second."""
+    due = hub.rows.find(
+        RUNS,
+        {"status": "waiting"},
+        after=("goes_on_at", 0),
+        before=("goes_on_at", hub.log.clock.now() + 1),
+        order="goes_on_at",
+        limit=_AT_ONCE,
+    )
+    for run in due:
+        await hub.log.do(GoOn(by=HUB, run_id=run.id, order_id=new_id("ord")))
 
 
 async def time_asks(hub: Hub) -> None:

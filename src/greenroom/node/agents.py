@@ -190,8 +190,10 @@ class HeldAgent:
 
     async def _turn_ended(self, session: Session, ended: TurnEnded) -> None:
         goes_on = bool(self._queued) and ended.reason == "done" and self.run_id is not None
-        paused = self._paused and ended.reason == "cancelled"
-        self._hearing.note(self.run_id, ended, goes_on="turn_went_on" if goes_on else "turn_paused" if paused else "")
+        used_up = ended.reason == "quota" and self.run_id is not None
+        paused = used_up or (self._paused and ended.reason == "cancelled")
+        kind = "turn_went_on" if goes_on else "turn_used_up" if used_up else "turn_paused" if paused else ""
+        self._hearing.note(self.run_id, ended, goes_on=kind)
         if goes_on:
             text, self._queued = "\n\n".join(self._queued), []
             await session.prompt(text)

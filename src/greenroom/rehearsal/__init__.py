@@ -14,6 +14,7 @@
     OUTPUT {json}            give structured output at the end of the turn
     USAGE in out usd         say that the turn used so many tokens more, and what they cost
     RECALL                   say the first prompt of the session and how many there were
+    QUOTA seconds            end the turn as one whose account is used up for so long
     FAIL text                end the turn with an error
     CRASH                    end the process at once
     HANG                     never answer, not even a cancel

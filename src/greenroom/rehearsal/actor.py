@@ -5,6 +5,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -171,6 +172,10 @@ class Actor:
     def recall(self, text: str) -> None:
         self.say(self._memory.recall(self._prompt))
 
+    def quota(self, text: str) -> NoReturn:
+        resets_at = int((time.time() + _number(text)) * 1000)
+        raise Failed("the account is used up for now", data={"greenroom": {"resets_at": resets_at}})
+
     def fail(self, text: str) -> NoReturn:
         raise Failed(text or "the script says so")
 
@@ -284,6 +289,7 @@ _DIRECTIVES: dict[str, Callable[[Actor, str], None]] = {
     "OUTPUT": Actor.output,
     "USAGE": Actor.usage,
     "RECALL": Actor.recall,
+    "QUOTA": Actor.quota,
     "FAIL": Actor.fail,
     "CRASH": Actor.crash,
     "HANG": Actor.hang,

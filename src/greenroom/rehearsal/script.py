@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 DIRECTIVES = (
     *("SAY", "THINK", "SLEEP", "SHELL", "WRITE", "EDIT", "TOOL", "ASK", "POST", "SPAWN", "OUTPUT", "USAGE", "RECALL"),
-    *("FAIL", "CRASH", "HANG"),
+    *("QUOTA", "FAIL", "CRASH", "HANG"),
 )
 _LINE = re.compile(rf"\s*({'|'.join(DIRECTIVES)})\b[ \t]*(.*)")
 _ASIDE = re.compile(r"[#>]( |$)")

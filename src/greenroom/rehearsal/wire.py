@@ -11,9 +11,9 @@ Json = dict[str, Any]
 class Failed(Exception):
     """A request cannot be answered otherwise; the message goes to the client."""
 
-    def __init__(self, message: str, code: int = -32603) -> None:
+    def __init__(self, message: str, code: int = -32603, data: Any = None) -> None:
         super().__init__(message)
-        self.code = code
+        self.error: Json = {"code": code, "message": message} | ({} if data is None else {"data": data})
 
 
 class Wire:

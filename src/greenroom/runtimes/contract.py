@@ -120,8 +120,11 @@ class Opened(msgspec.Struct, frozen=True, tag="opened"):
 class TurnEnded(msgspec.Struct, frozen=True, tag="turn_ended"):
     """The agent has answered a prompt, or has been stopped."""
 
-    reason: Literal["done", "cancelled", "refused", "limit", "failed"]
+    reason: Literal["done", "cancelled", "refused", "limit", "quota", "failed"]
+    """quota: the account that the runtime works with is used up for now; the session can go on later."""
     error: str = ""
+    resets_at: int | None = None
+    """When the account can be used again, in milliseconds, where the runtime tells it."""
     output: Any = None
     """Structured output, where the runtime gives any."""
 

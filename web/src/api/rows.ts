@@ -521,6 +521,7 @@ export interface Run {
   started_at?: number | null
   ended_at?: number | null
   deadline?: number
+  goes_on_at?: number
   extended_at?: number
   taint?: string
   timeout_s?: number

@@ -124,6 +124,13 @@ class ExpireRun(Command, frozen=True, kw_only=True):
     order_id: str
 
 
+class GoOn(Command, frozen=True, kw_only=True):
+    """The account of a run that was used up can be used again; the hub's timer says so."""
+
+    run_id: str
+    order_id: str
+
+
 class PlaceRun(Command, frozen=True, kw_only=True):
     """Find a node for a run that waits for one."""
 

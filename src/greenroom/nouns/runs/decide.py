@@ -7,10 +7,10 @@ from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.nodes.model import OrderGiven
 from greenroom.nouns.runs import decide_items, decide_nodes, decide_start, requests, tool_calls
-from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExpireRun, ExtendRun, FinishRun, SteerRun
+from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExpireRun, ExtendRun, FinishRun, GoOn, SteerRun
 from greenroom.nouns.runs.decide_start import PROMPT_CHARS
 from greenroom.nouns.runs.ending import cancelled
-from greenroom.nouns.runs.events import RunExtended, TreeCancelled
+from greenroom.nouns.runs.events import RunExtended, RunWentOn, TreeCancelled
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Limits, Run
 from greenroom.nouns.runs.orders import let_go
 from greenroom.nouns.runs.pauses import pause, pause_asks_gone
@@ -78,6 +78,14 @@ def expire_run(rows: Rows, command: ExpireRun, context: Context) -> list[Event]:
     return pause(rows, run, f"{run.timeout_s} s of time are used", command.order_id, context)
 
 
+def go_on(rows: Rows, command: GoOn, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    run = rows.get(RUNS, command.run_id)
+    if run is None or run.status != "waiting" or not 0 < run.goes_on_at <= context.now:
+        return []
+    return [RunWentOn(run_id=run.id), _order(run, command.order_id, "go_on")]
+
+
 def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
     by = principal(command)
     need_right(by, "operate")
@@ -111,6 +119,7 @@ DECIDE: dict[type[Command], Decide] = {
     EndAgent: end_agent,
     FinishRun: finish_run,
     ExpireRun: expire_run,
+    GoOn: go_on,
     ExtendRun: extend_run,
     **decide_start.DECIDE,
     **decide_items.DECIDE,

@@ -17,7 +17,7 @@ from greenroom.nouns.runs.events import ApprovalRefused, RunBegan, RunEnded, Run
 from greenroom.nouns.runs.loops import looping
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run, Spent, read_spent
 from greenroom.nouns.runs.orders import revoke_credentials, start_order
-from greenroom.nouns.runs.pauses import pause
+from greenroom.nouns.runs.pauses import pause, used_up
 from greenroom.nouns.runs.permissions import asker_gone, permission_asked, question_asked, run_gone
 
 _STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
@@ -72,6 +72,8 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
         events += asker_gone(rows, run, str(heard.get("permission") or ""))
     elif kind == "usage":
         events += _used(rows, run, heard, seed, context)
+    elif kind == "turn_used_up":
+        events += used_up(rows, run, heard, seed, context)
     elif kind == "turn_ended":
         events += _turn_ended(rows, run, heard, seed)
     elif kind == "died":

@@ -68,10 +68,12 @@ class RunWentOn(Event, frozen=True, kw_only=True):
 
 
 class RunPaused(Event, frozen=True, kw_only=True):
-    """A run has reached a limit and waits for a person to say whether it may go on."""
+    """A run has reached a limit and waits for a person to say whether it may go on, or for a time."""
 
     run_id: str
     reason: str
+    until: int = 0
+    """When it goes on by itself; 0 if a person has to say so."""
 
 
 class ApprovalRefused(Event, frozen=True, kw_only=True):

@@ -109,6 +109,8 @@ class Run(Row, frozen=True, kw_only=True):
     ended_at: int | None = None
     deadline: int = 0
     """When the run's time is over; 0 while it has not begun or when it has ended."""
+    goes_on_at: int = 0
+    """When a run that waits for its account goes on by itself; 0 if it does not."""
     extended_at: int = 0
     """When a person last let it go on beyond a limit."""
     taint: str = ""
@@ -166,6 +168,7 @@ RUNS = Table(
         ("agent_id", "status"),
         ("node_id", "status"),
         ("status", "deadline"),
+        ("status", "goes_on_at"),
         ("created_at",),
         ("_seq",),
         ("root_id", "_seq"),

@@ -1,5 +1,8 @@
 """Runs that have reached a limit: they are paused, and a person is asked whether they may go on."""
 
+import datetime
+from typing import Any
+
 import msgspec
 
 from greenroom.log.model import Context, Event, Rows
@@ -15,18 +18,30 @@ from greenroom.nouns.runs.model import RUNS, TREES, Limits, Run, Tree
 
 LIMIT, LOOP = "limit", "loop"
 """The keys of the asks by which they are known."""
+_WORDS = 1000
+_AGAIN_MS = 60_000
+_LATE_MS = 3_600_000
+_FAR_MS = 32 * 24 * _LATE_MS
+"""An account is tried again after a minute if its time is just over; a time that makes no sense is none."""
 _ENDED = {LIMIT: "it had reached a limit, and a person ended it", LOOP: "it looked like a loop, and a person ended it"}
 
 
 def pause(
-    rows: Rows, run: Run, said: str, order_id: str, context: Context, *, key: str = LIMIT, text: str = ""
+    rows: Rows,
+    run: Run,
+    said: str,
+    order_id: str,
+    context: Context,
+    *,
+    key: str = LIMIT,
+    text: str = "",
+    is_stopped: bool = False,
 ) -> list[Event]:
-    """Stop the turn, keep the run, and ask. The caller has seen that the run is on a node."""
-    assert run.node_id is not None  # noqa: S101 the callers have looked
+    """Stop the turn, unless it has, keep the run, and ask. The caller has seen that the run is on a node."""
     agent = rows.get(AGENTS, run.agent_id)
     name = (agent.display_name or agent.name) if agent else run.profile
     title = "It looks like a loop: shall it go on?" if key == LOOP else f"{name} has reached a limit: shall it go on?"
-    more = "" if key == LOOP else ", with as much again"
+    more = "" if key == LOOP or is_stopped else ", with as much again"
     ask = raised(
         context,
         f"ask_{order_id.removeprefix('ord_')}",
@@ -40,7 +55,20 @@ def pause(
         rule=key,
         timeout_s=0,
     )
-    return [RunPaused(run_id=run.id, reason=f"limit: {said}"), _order(run, order_id, "pause"), ask]
+    stop = [] if is_stopped else [_order(run, order_id, "pause")]
+    return [RunPaused(run_id=run.id, reason=f"limit: {said}"), *stop, ask]
+
+
+def used_up(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+    """The account of the agent's runtime is used up: the run waits until it is not, or for a person if none knows."""
+    told = heard.get("resets_at")
+    said = "the account that it works with is used up"
+    words = str(heard.get("error") or "")[:_WORDS]
+    if not isinstance(told, int) or not context.now - _LATE_MS <= told <= context.now + _FAR_MS:
+        return pause(rows, run, said, seed, context, text=f": {words}" if words else "", is_stopped=True)
+    until = told if told > context.now else context.now + _AGAIN_MS
+    at = datetime.datetime.fromtimestamp(until / 1000, datetime.UTC)
+    return [RunPaused(run_id=run.id, reason=f"limit: {said} until {at:%Y-%m-%d %H:%M} UTC", until=until)]
 
 
 def pause_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:

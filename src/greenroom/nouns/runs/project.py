@@ -91,7 +91,7 @@ def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
         _call_finished(tx, run, data, event.heard_at)
     elif event.kind == "usage":
         run = _used(tx, run, data)
-    elif event.kind in ("turn_ended", "turn_went_on", "turn_paused"):
+    elif event.kind in ("turn_ended", "turn_went_on", "turn_paused", "turn_used_up"):
         run = replace(run, earlier=Spent(run.input_tokens, run.output_tokens, run.cost_usd))
     tx.put(RUNS, replace(run, items=number))
 
@@ -131,11 +131,15 @@ def run_waits(tx: Tx, event: e.RunWaits, record: Recorded) -> None:
 
 
 def run_went_on(tx: Tx, event: e.RunWentOn, record: Recorded) -> None:
-    _change(tx, event.run_id, status="running", waiting_for=None)
+    _change(tx, event.run_id, status="running", waiting_for=None, goes_on_at=0)
 
 
 def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
-    _change(tx, event.run_id, status="waiting", waiting_for=event.reason)
+    run = tx.get(RUNS, event.run_id)
+    if run is not None:
+        rest = event.until - record.at if event.until else 0  # its own time stands still meanwhile
+        paused = replace(run, status="waiting", waiting_for=event.reason, goes_on_at=event.until)
+        tx.put(RUNS, replace(paused, deadline=run.deadline + rest))
 
 
 def only_noted(tx: Tx, event: e.ApprovalRefused, record: Recorded) -> None:
@@ -149,6 +153,7 @@ def run_extended(tx: Tx, event: e.RunExtended, record: Recorded) -> None:
         event.run_id,
         status="running",
         waiting_for=None,
+        goes_on_at=0,
         extended_at=record.at,
         timeout_s=event.timeout_s,
         max_tokens=event.max_tokens,
@@ -173,6 +178,7 @@ def run_ended(tx: Tx, event: e.RunEnded, record: Recorded) -> None:
             result=event.result,
             error=event.error,
             waiting_for=None,
+            goes_on_at=0,
             ended_at=record.at,
             deadline=0,
         ),

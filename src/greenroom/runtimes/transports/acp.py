@@ -29,6 +29,7 @@ class AcpFailed(Exception):
     def __init__(self, error: RequestError) -> None:
         super().__init__(_sentence(error))
         self.code = error.code
+        self.data: Any = error.data
 
 
 class AcpLink:

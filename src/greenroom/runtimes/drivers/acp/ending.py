@@ -41,6 +41,14 @@ def ended(answer: Json) -> TurnEnded:
     return TurnEnded(reason="failed", error=f"the agent stopped for a reason that is not known: {reason}")
 
 
+def failed(words: str, data: Any) -> TurnEnded:
+    """What an error in place of an answer says. ACP has no word for a used up account: our own agents tell it so."""
+    told = _part(data, "greenroom").get("resets_at") if isinstance(data, dict) else None
+    if isinstance(told, int):
+        return TurnEnded(reason="quota", error=words, resets_at=told)
+    return TurnEnded(reason="failed", error=words)
+
+
 class Meter:
     """Counts one turn, which may take several prompts."""
 

@@ -19,7 +19,7 @@ from greenroom.runtimes.contract import (
     Usage,
 )
 from greenroom.runtimes.drivers.acp import form
-from greenroom.runtimes.drivers.acp.ending import Meter, ended
+from greenroom.runtimes.drivers.acp.ending import Meter, ended, failed
 from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.drivers.acp.translate import Translator, choose, options_of
 from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
@@ -142,7 +142,7 @@ class AcpSession:
             self._meter.count(answer)
             end = self._judge(turn, ended(answer))
         except AcpFailed as error:
-            end = self._judge(turn, TurnEnded(reason="failed", error=str(error)))
+            end = self._judge(turn, failed(str(error), error.data))
         except ConnectionError:
             return  # Died tells it
         turn.open_prompts -= 1

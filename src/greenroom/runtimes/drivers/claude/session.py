@@ -17,7 +17,7 @@ from greenroom.runtimes.contract import (
 from greenroom.runtimes.drivers.claude.account import Account
 from greenroom.runtimes.drivers.claude.launch import without_mentions
 from greenroom.runtimes.drivers.claude.manifest import HUB_TOOLS
-from greenroom.runtimes.drivers.claude.translate import Translator, ended, permission, questions_of
+from greenroom.runtimes.drivers.claude.translate import Translator, ended, permission, questions_of, resets_at
 from greenroom.runtimes.transports.ears import Ears
 from greenroom.runtimes.transports.json_lines import JsonLines
 
@@ -62,6 +62,8 @@ class ClaudeSession:
         self.account = Account()
         self._turn: Turn | None = None
         self._asked: dict[str, Asked] = {}
+        self._resets_at: int | None = None
+        """When the account can be used again; None while it can be."""
         self._tells_progress = False
         """Whether it tells when it takes a message up. Without that nothing can be said into a running turn."""
         self._line = JsonLines(process, self._told, self._ears)
@@ -86,7 +88,7 @@ class ClaudeSession:
         return self._ears.listen()
 
     async def prompt(self, text: str) -> None:
-        self._turn = Turn()
+        self._turn, self._resets_at = Turn(), None
         await self._say(self._turn, text)
 
     async def steer(self, text: str) -> bool:
@@ -149,6 +151,8 @@ class ClaudeSession:
                 self._withdraw(id)
             case {"type": "command_lifecycle", "command_uuid": str(id), "state": str(state)}:
                 self._progressed(id, state)
+            case {"type": "rate_limit_event", "rate_limit_info": dict(limit)}:
+                self._resets_at = resets_at(limit)
             case {"type": "result"}:
                 self._ended(message)
             case _:
@@ -204,8 +208,14 @@ class ClaudeSession:
         self._ears.put(used, self._judged(turn, ended(result)))
 
     def _judged(self, turn: Turn, end: TurnEnded) -> TurnEnded:
-        """What is said to have failed because of the interruption was cancelled."""
-        return TurnEnded(reason="cancelled") if turn.is_cancelled and end.reason == "failed" else end
+        """What is said to have failed because of the interruption was cancelled; or the account is used up."""
+        if end.reason != "failed":
+            return end
+        if turn.is_cancelled:
+            return TurnEnded(reason="cancelled")
+        if self._resets_at is None:
+            return end
+        return TurnEnded(reason="quota", error=end.error, resets_at=self._resets_at or None)
 
 
 def _with_answers(asked: Asked) -> Json:

@@ -17,6 +17,8 @@ Json = dict[str, Any]
 Reason = Literal["done", "cancelled", "refused", "limit", "failed"]
 _QUESTIONS = "AskUserQuestion"
 _LIMITS = ("error_max_turns", "error_max_budget_usd")
+_MILLISECONDS = 10**11
+"""A time above it is not told in seconds."""
 _TELLING = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "skill", "description")
 """What of a tool's input tells people most, the best first."""
 
@@ -103,6 +105,15 @@ def ended(result: Json) -> TurnEnded:
     errors = [str(error) for error in result.get("errors") or []]
     words = text or "; ".join(errors) or subtype
     return TurnEnded(reason="limit" if subtype in _LIMITS else "failed", error=words)
+
+
+def resets_at(limit: Json) -> int | None:
+    """When an account that is used up can be used again, in milliseconds; 0 if that is not told, None if it can be."""
+    if limit.get("status") != "rejected":
+        return None
+    told = limit.get("resetsAt")
+    seconds = int(told) if isinstance(told, int | float) else 0
+    return seconds if seconds > _MILLISECONDS else seconds * 1000
 
 
 def title_of(given: Any) -> str:

@@ -17,7 +17,7 @@ from greenroom.runtimes.contract import (
     TurnEnded,
 )
 from greenroom.runtimes.drivers.codex.requests import ACCEPTED, Asked, answer, is_hub_call, read_request
-from greenroom.runtimes.drivers.codex.translate import Translator, ended
+from greenroom.runtimes.drivers.codex.translate import Translator
 from greenroom.runtimes.transports.ears import Ears
 from greenroom.runtimes.transports.json_lines import JsonLines, Lines
 
@@ -202,7 +202,7 @@ class CodexSession:
     def _completed(self, thread: str, id: str, told: Json) -> None:
         self._active.pop(thread, None)
         self._ears.put(*self._translator.finish(thread))
-        turn, end = self._turn, ended(told)
+        turn, end = self._turn, self._translator.ended(told)
         if turn is None or turn.id != id:
             return  # a helper's, or one that a person began in a terminal of their own
         if end.reason == "done" and turn.unanswered and self._tells_progress and not turn.is_repeated:

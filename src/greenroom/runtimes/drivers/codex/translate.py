@@ -3,6 +3,8 @@
 import json
 from typing import Any, Literal
 
+import msgspec
+
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -17,13 +19,14 @@ from greenroom.runtimes.contract import (
 Json = dict[str, Any]
 Tokens = tuple[int, int]
 """In and out."""
-Reason = Literal["done", "cancelled", "refused", "limit", "failed"]
+Reason = Literal["done", "cancelled", "refused", "limit", "quota", "failed"]
 _WORDS = ("userMessage", "agentMessage", "reasoning", "plan", "hookPrompt", "functionCallOutput")
 _MARKS = ("enteredReviewMode", "exitedReviewMode", "contextCompaction", "subAgentActivity")
 _THOUGHTS = ("item/reasoning/summaryTextDelta", "item/reasoning/textDelta", "item/plan/delta")
 _REASONS: dict[str, Reason] = {
     "contextWindowExceeded": "limit",
     "sessionBudgetExceeded": "limit",
+    "usageLimitExceeded": "quota",
     "cyberPolicy": "refused",
     "misalignmentPolicyViolation": "refused",
 }
@@ -42,6 +45,8 @@ class Translator:
         self._used: dict[str, Tokens] = {}
         self._used_before: dict[str, Tokens] = {}
         self.model: str | None = None
+        self._resets_at: int | None = None
+        """When the account can be used again, once a window of its limits is full."""
 
     def hear(self, method: str, params: Json, *, is_helper: bool = False, is_ours: bool = True) -> list[Heard]:
         """What a notification tells; nothing for those that only matter to the session.
@@ -64,6 +69,8 @@ class Translator:
                 if is_ours:
                     return [self._usage()]
                 self._used_before[thread] = self._used[thread]
+            case "account/rateLimits/updated", {"rateLimits": dict(limits)}:
+                self._resets_at = _full_until(limits)
         return []
 
     def begin(self) -> None:
@@ -117,6 +124,11 @@ class Translator:
             before = self._used_before.get(thread, (0, 0))
             used_in, used_out = used_in + now[0] - before[0], used_out + now[1] - before[1]
         return Usage(max(0, used_in), max(0, used_out), None, self.model)
+
+    def ended(self, turn: Json) -> TurnEnded:
+        """How a turn ended; with a used up account also when that can be used again."""
+        end = ended(turn)
+        return msgspec.structs.replace(end, resets_at=self._resets_at) if end.reason == "quota" else end
 
 
 def ended(turn: Json) -> TurnEnded:
@@ -187,6 +199,13 @@ def _text(block: Any) -> str:
 
 def _is_call(item: Json) -> bool:
     return item.get("type") not in (*_WORDS, *_MARKS)
+
+
+def _full_until(limits: Json) -> int | None:
+    """When the last of the full windows ends, in milliseconds; None when none is full."""
+    windows = [limits.get(name) for name in ("primary", "secondary")]
+    full = [one for one in windows if isinstance(one, dict) and _number(one, "usedPercent") >= 100]
+    return max((_number(one, "resetsAt") * 1000 for one in full), default=0) or None
 
 
 def _number(counts: Json, name: str) -> int:
