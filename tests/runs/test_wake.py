@@ -99,3 +99,34 @@ def test_agents_that_keep_waking_each_other_are_stopped_with_a_word(stage: Stage
             over(stage, "ping", number + 1)
     stage.until(lambda: "looks like a loop" in stage.api.get(f"/api/threads/{thread}/messages").text, "the word")
     assert len(over(stage, "ping", 30)) == 30
+
+
+def test_what_is_urgent_is_said_into_the_turn_of_an_agent_at_work(stage: Stage) -> None:
+    ready(stage)
+    stage.profile("light", wake_on=["mail"])
+    busy = stage.start("SLEEP 3\nSAY done", profile="light", keep_as="lamp")
+    agent = stage.until(lambda: (run := stage.run(busy))["status"] == "running" and run, "it to work")["agent_id"]
+    sent = stage.api.post(f"/api/agents/{agent}/mail", json={"content": "SAY stop the press", "priority": "urgent"})
+    assert sent.status_code == 201
+    told, woken = over(stage, "light", 2)
+    assert told["output"].startswith("done") and "stop the press" in told["output"]
+    assert "stop the press" in woken["prompt"], "it has not shown to have read it"
+
+
+def test_a_sender_is_told_what_the_recipient_is_doing(stage: Stage) -> None:
+    ready(stage)
+    stage.profile("light")
+    agent = stage.done("SAY here", profile="light", keep_as="lamp")["agent_id"]
+
+    def now() -> str:
+        sent = stage.api.post(f"/api/agents/{agent}/mail", json={"content": "are you there?"}).json()
+        (receipt,) = stage.api.get(f"/api/messages/{sent['id']}/receipts").json()["receipts"]
+        assert receipt["state"] == "queued"
+        return str(receipt["now"])
+
+    assert now() == "asleep: nothing wakes it but an invitation or a run"
+    busy = stage.start("SLEEP 30", profile="light", agent="lamp")
+    stage.until(lambda: stage.run(busy)["status"] == "running", "it to work")
+    assert now().startswith("at work since a moment")
+    stage.api.post(f"/api/runs/{busy}/cancel", json={})
+    stage.end(busy)

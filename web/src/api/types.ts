@@ -1122,6 +1122,7 @@ export interface Receipt {
   agent_id: string
   agent_name: string
   state: string
+  now?: string
 }
 
 export interface Receipts {

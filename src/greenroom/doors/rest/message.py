@@ -16,6 +16,7 @@ from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.runs.whereabouts import whereabouts
 from greenroom.nouns.threads import model as threads
 from greenroom.nouns.threads.commands import React, Unreact
 from greenroom.nouns.threads.decide_post import need_poster
@@ -82,6 +83,8 @@ class Receipt(msgspec.Struct):
     agent_id: str
     agent_name: str
     state: str
+    now: str = ""
+    """What the recipient does just now, in words; empty for people."""
 
 
 class Receipts(msgspec.Struct):
@@ -185,8 +188,12 @@ async def remove_reaction(hub: Hub, by: Principal, request: Request) -> Response
 async def show_receipts(hub: Hub, by: Principal, request: Request) -> Response:
     row = _message(hub, by, request)
     faces = shapes.Faces(hub.rows)
-    reached = receipts(hub.rows, row)
-    return json(Receipts(row.id, [Receipt(who, faces.name(who), state) for who, state in reached.items()]))
+    at = hub.log.clock.now()
+    reached = [
+        Receipt(who, faces.name(who), state, whereabouts(hub.rows, hub.presence, by, who, at))
+        for who, state in receipts(hub.rows, row).items()
+    ]
+    return json(Receipts(row.id, reached))
 
 
 async def search(hub: Hub, by: Principal, request: Request) -> Response:

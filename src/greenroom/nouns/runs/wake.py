@@ -21,7 +21,7 @@ from greenroom.nouns.agents.profiles import (
     find_profiles,
     need_profile,
 )
-from greenroom.nouns.runs.commands import StartRun
+from greenroom.nouns.runs.commands import StartRun, SteerRun
 from greenroom.nouns.runs.events import RunCreated, RunEnded
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
 from greenroom.nouns.runs.queries import is_invitable
@@ -178,14 +178,34 @@ class Waker:
         if message is None:
             return
         for target in find_targets(self._log.rows, message):
-            if target.profile.changed_at <= record.at and not self._is_up(target.agent):
+            if target.profile.changed_at > record.at:
+                continue
+            if target.agent is None or not self._is_up(target.agent):
                 await self._wake(target, [message])
+            elif message.priority == "urgent":
+                await self._interrupt(target.agent, target.why, message)
 
-    def _is_up(self, agent: Agent | None) -> bool:
+    def _is_up(self, agent: Agent) -> bool:
         """Whether an agent is at a run, or about to be: then it reads by itself, or is woken again at the run's end."""
-        if agent is None:
-            return False
         return any(self._log.rows.count(RUNS, {"agent_id": agent.id, "status": status}) for status in LIVE)
+
+    async def _interrupt(self, agent: Agent, why: str, message: Message) -> None:
+        """Say what cannot wait into the turn of an agent at work; its node does so as its runtime can."""
+        rows = self._log.rows
+        thread = rows.get(THREADS, message.thread_id)
+        if thread is None or agent.run_id is None or self._urgent_lately(thread.id) > WAKES_PER_HOUR:
+            return  # it is read at the end of the turn
+        text = _wake_prompt(thread, why, [message])
+        key = f"urgent {agent.id} {message.seq}"
+        try:
+            await self._log.do(SteerRun(by=HUB, key=key, run_id=agent.run_id, order_id=new_id("ord"), text=text))
+        except Refused as no:
+            logger.info("%s was not interrupted: %s", agent.id, no.message)
+
+    def _urgent_lately(self, thread_id: str) -> int:
+        since = self._log.clock.now() - _HOUR_MS
+        newest = find_messages(self._log.rows, thread_id, before_seq=_FAR)
+        return sum(message.priority == "urgent" and message.created_at > since for message in newest)
 
     async def _run_ended(self, event: RunEnded) -> None:
         """Note what came of an invitation; and wake the agent again for what came while it was up and was not read."""

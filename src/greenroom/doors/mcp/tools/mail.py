@@ -1,6 +1,6 @@
 """Tools for mail: a message to one agent, which it finds whenever it looks."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -8,6 +8,7 @@ from msgspec import Meta
 from greenroom.doors.mcp.tool import Call, Tool
 from greenroom.doors.mcp.tools.messages import Attachments, Format, Key, Patience, Seq, patience_ms, show_waited
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, need_speaker, still_holds
+from greenroom.nouns.runs.whereabouts import whereabouts
 
 
 class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -16,6 +17,10 @@ class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     author: Annotated[
         str | None, Meta(description="Your agent_id. Not needed when you connect with a token of your own.")
     ] = None
+    priority: Annotated[
+        Literal["normal", "urgent"],
+        Meta(description="urgent interrupts an agent at work, where mail may wake it at all."),
+    ] = "normal"
     key: Annotated[
         Key | None, Meta(description="A name of your own for this mail: a repeat with it sends nothing twice.")
     ] = None
@@ -24,8 +29,14 @@ class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 async def mail_send(call: Call[SendArgs]) -> Any:
     args = call.args
     author = author_of(call, args.author)
-    posted = await call.hub.bus.mail(call.by, args.agent_id, args.content, author, key=args.key)
-    return {"msg_id": posted.event.message_id, "seq": posted.seq, "thread_id": posted.event.thread_id}
+    hub = call.hub
+    posted = await hub.bus.mail(call.by, args.agent_id, args.content, author, key=args.key, priority=args.priority)
+    return {
+        "msg_id": posted.event.message_id,
+        "seq": posted.seq,
+        "thread_id": posted.event.thread_id,
+        "recipient": whereabouts(hub.rows, hub.presence, call.by, args.agent_id, hub.log.clock.now()),
+    }
 
 
 class WaitArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,6 +12,7 @@ from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, ge
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.nouns.agents.queries import get_agent
+from greenroom.nouns.runs.whereabouts import whereabouts
 from greenroom.nouns.threads.commands import React, Unreact
 from greenroom.nouns.threads.model import THREADS, Edit, Message
 from greenroom.nouns.threads.queries import find_edits, is_for_people, need_message, receipts, search_messages
@@ -156,12 +157,13 @@ async def msg_unreact(call: Call[ReactArgs]) -> Any:
 
 async def msg_receipts(call: Call[MessageArgs]) -> Any:
     message = need_message(call.hub.rows, call.by, call.args.message_id)
-    states = receipts(call.hub.rows, message)
-    return {
-        "message_id": message.id,
-        "seq": message.seq,
-        "receipts": [{"agent_id": member, "state": state} for member, state in states.items()],
-    }
+    hub, by = call.hub, call.by
+    now = hub.log.clock.now()
+    reached = [
+        {"agent_id": who, "state": state, "now": whereabouts(hub.rows, hub.presence, by, who, now)}
+        for who, state in receipts(hub.rows, message).items()
+    ]
+    return {"message_id": message.id, "seq": message.seq, "receipts": reached}
 
 
 ONE_MESSAGE_TOOLS: tuple[Tool[Any], ...] = (
@@ -191,7 +193,7 @@ ONE_MESSAGE_TOOLS: tuple[Tool[Any], ...] = (
     Tool("msg_unreact", "Take a reaction of yours back.", ReactArgs, "chat", msg_unreact),
     Tool(
         "msg_receipts",
-        "See who has got a message: queued, delivered, seen, or acted upon.",
+        "See who has got a message: queued, delivered, seen, or acted upon; and what each of them does just now.",
         MessageArgs,
         "read",
         msg_receipts,
