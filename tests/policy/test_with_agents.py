@@ -212,3 +212,38 @@ def test_a_rule_is_tried_on_what_was_asked_and_suggested_from_the_answers(stage:
     done(stage.hub.data, "policy", "suggest", "--accept", suggested[0]["name"])
     assert stage.done("SHELL make check\nSAY done")["status"] == "completed"
     assert done(stage.hub.data, "policy", "suggest", "--json").json == []
+
+
+def test_a_file_that_another_agent_at_work_has_written_is_asked_about_again(stage: Stage, tmp_path: Path) -> None:
+    desk = str(tmp_path / "desk")
+    Path(desk).mkdir()
+    first = stage.start("WRITE plan.txt one\nSLEEP 60", directory=desk)
+    stage.decide(stage.asked()["id"], "approve")
+    stage.until(lambda: (tmp_path / "desk/plan.txt").exists(), "the first to have written")
+    second = stage.start("WRITE notes.txt mine\nWRITE plan.txt two\nSAY went on", directory=desk)
+    stage.decide(stage.asked()["id"], "approve")
+    asked = stage.until(lambda: [one for one in asks(stage) if "plan.txt" in one["title"]], "the second to be asked")[0]
+    assert (asked["rule"], first in asked["why"]) == ("default.contested", True)
+    stage.decide(asked["id"], "deny", text="it is not yours")
+    stage.end(second)
+    assert (tmp_path / "desk/plan.txt").read_text() == "one"
+    stage.api.post(f"/api/runs/{first}/cancel", json={})
+    stage.end(first)
+    third = stage.start("WRITE plan.txt three", directory=desk)
+    asked = stage.asked()
+    assert asked["rule"] == "default.write"
+    stage.decide(asked["id"], "approve")
+    stage.end(third)
+    assert (tmp_path / "desk/plan.txt").read_text() == "three"
+
+
+def test_a_rule_may_refuse_what_another_agent_is_at_without_asking(stage: Stage, tmp_path: Path) -> None:
+    stage.profile("free", approvals="never")
+    put(stage, "hands-off", decision="deny", kinds=["write"], when="contested", note="another agent is at it")
+    first = stage.start("WRITE plan.txt one\nSLEEP 60", profile="free", directory=str(tmp_path))
+    stage.until(lambda: (tmp_path / "plan.txt").exists(), "the first to have written")
+    second = stage.start("WRITE plan.txt two", profile="free", directory=str(tmp_path))
+    stage.end(second)
+    assert judged(stage, second) == [("deny", "hands-off")]
+    assert (tmp_path / "plan.txt").read_text() == "one"
+    stage.api.post(f"/api/runs/{first}/cancel", json={})

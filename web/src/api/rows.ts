@@ -391,6 +391,7 @@ export interface Option {
 export interface Options {
   loop_times?: number
   loop_window_s?: number
+  contested_s?: number
   timezone?: string
   budget?: Budget
 }
@@ -727,6 +728,7 @@ export interface Wanted {
   lineage?: Place[]
   own?: boolean
   agent_id?: string | null
+  contested?: string
   server?: string | null
   risk?: "high" | "low" | "medium" | null
 }
@@ -848,6 +850,14 @@ export interface WorkflowVersion {
   definition: WorkflowsDefinition
   made_at: number
   text?: string
+}
+
+export interface Writing {
+  run_id: string
+  path: string
+  agent_id: string
+  node_id: string
+  at: number
 }
 
 export interface AgentsSkill {
@@ -984,4 +994,5 @@ export interface Tables {
   "workflow_run": WorkflowRun
   "workflow_step": WorkflowStep
   "workflow_version": WorkflowVersion
+  "writing": Writing
 }

@@ -1012,6 +1012,7 @@ export interface Option {
 export interface Options {
   loop_times?: number
   loop_window_s?: number
+  contested_s?: number
   timezone?: string
   budget?: Budget
 }
@@ -1666,6 +1667,7 @@ export interface Wanted {
   lineage?: Place[]
   own?: boolean
   agent_id?: string | null
+  contested?: string
   server?: string | null
   risk?: "high" | "low" | "medium" | null
 }

@@ -83,7 +83,7 @@ def _at(rows: Rows, book: Book, options: Options, wanted: Wanted, facts: Facts, 
         return _says("allow", facts, name, "The profile allows this tool.")
     if definition.approvals == "never":
         return _says("allow", facts, name, "Nothing of this profile is asked about.")
-    return _default(facts)
+    return _default(facts, wanted.contested)
 
 
 def _definition(rows: Rows, place: Place) -> Definition:
@@ -113,7 +113,7 @@ def _refusal(wanted: Wanted, facts: Facts, place: Place, definition: Definition)
     return ""
 
 
-def _default(facts: Facts) -> Verdict:
+def _default(facts: Facts, contested: str) -> Verdict:
     """What holds where no rule says anything: safe, and quiet where it can be."""
     guarded, secret = facts.guarded(), facts.secret()
     if facts.doubt:
@@ -131,6 +131,8 @@ def _default(facts: Facts) -> Verdict:
             return _says("ask", facts, "default.read_outside", "It reads out of the working directory.")
         case "write" if guarded:
             return _says("ask", facts, "default.guarded", f"{guarded.text} changes what programs or agents may do.")
+        case "write" if facts.is_inside and contested:
+            return _says("ask", facts, "default.contested", f"{contested}.")
         case "write" if facts.is_inside:
             verdict = _says("ask", facts, "default.write", "It writes in the working directory.")
             return msgspec.structs.replace(verdict, once="run")
@@ -181,7 +183,7 @@ def _tainted(lineage: list[Place], verdict: Verdict) -> tuple[Risk, str]:
 def _like(wanted: Wanted, facts: Facts, risk: Risk) -> tuple[str, str]:
     """The key of all calls that one yes would cover, and the same in words."""
     subject: list[object]
-    if facts.doubt or facts.guarded() or facts.secret() or "high" in (facts.risk, risk):
+    if facts.doubt or wanted.contested or facts.guarded() or facts.secret() or "high" in (facts.risk, risk):
         subject, words = _exactly(wanted, facts), "exactly this call"
     elif facts.kind == "write" and facts.is_inside:
         subject, words = ["write", wanted.directory], "writing in the working directory"

@@ -28,6 +28,7 @@ CEL_NAMES = (
     "risk",
     "kind",
     "directory",
+    "contested",
 )
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 OUTSIDE_PROFILE = "external"
@@ -227,6 +228,7 @@ class Compiled:
             "risk": facts.risk,
             "kind": facts.kind,
             "directory": wanted.directory or "",
+            "contested": bool(wanted.contested),
         }
         try:
             return "yes" if self._when.holds(values) else "no"

@@ -34,7 +34,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     commands: list[str] = []
     """Commands word by word, `*` within a word, `**` as the last word for any further words."""
     when: str = ""
-    """A CEL expression over tool, arguments, paths, hosts, commands, profile, depth, thread, run, risk and kind."""
+    """A CEL expression over tool, arguments, paths, hosts, commands, profile, depth, thread, run, risk, kind,
+    directory and contested."""
     profiles: list[str] = []
     min_depth: int | None = None
     max_depth: int | None = None
@@ -87,6 +88,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
     loop_times: int = DEFAULT_LOOP_TIMES
     """The same call so many times within `loop_window_s` is a loop: a person is asked. 0 looks for none."""
     loop_window_s: int = 300
+    contested_s: int = 900
+    """A file that another run at work has written within this time is asked about. 0 looks for none."""
     timezone: str = "UTC"
     budget: Budget = Budget()
 
@@ -128,6 +131,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     own: bool = False
     """Whether the node has seen that it is about the hub's own files; it can only narrow, too."""
     agent_id: str | None = None
+    contested: str = ""
+    """Which other run is at a file that the call would write, in words; empty when none is known to be."""
     server: str | None = None
     """The MCP server behind the hub that the tool belongs to."""
     risk: Risk | None = None

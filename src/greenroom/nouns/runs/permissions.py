@@ -19,6 +19,7 @@ from greenroom.nouns.policy.model import Wanted
 from greenroom.nouns.runs.events import RunWaits, RunWentOn
 from greenroom.nouns.runs.lineage import lineage_of
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
+from greenroom.nouns.runs.writing import contested
 from greenroom.nouns.threads.queries import get_present_thread
 
 replace = msgspec.structs.replace
@@ -38,7 +39,8 @@ def permission_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, con
     except (ValueError, TypeError, RecursionError):
         words = "This call cannot be looked at, so it is refused."
         return [*again, _decision(run, seed, native, "deny", words)]
-    wanted = replace(wanted_of(rows, run, subject, heard.get("resolved")), own=heard.get("own") is True)
+    wanted = wanted_of(rows, run, subject, context.now, heard.get("resolved"))
+    wanted = replace(wanted, own=heard.get("own") is True)
     verdict = judge(rows, wanted, context.now)
     ask_id = f"ask_{seed.removeprefix('ord_')}"
     judged = judged_events(ask_id, wanted, verdict, ask_id if verdict.decision == "ask" else None)
@@ -134,9 +136,9 @@ def _subject(run: Run, heard: dict[str, Any]) -> Subject:
     )
 
 
-def wanted_of(rows: Rows, run: Run, subject: Subject, resolved: Any = None) -> Wanted:
+def wanted_of(rows: Rows, run: Run, subject: Subject, now: int, resolved: Any = None) -> Wanted:
     """The call as the policy judges it: by the rights of the run, and of all above it."""
-    return Wanted(
+    wanted = Wanted(
         tool=subject.tool,
         arguments=subject.arguments,
         directory=subject.directory or None,
@@ -144,6 +146,7 @@ def wanted_of(rows: Rows, run: Run, subject: Subject, resolved: Any = None) -> W
         lineage=lineage_of(rows, run),
         agent_id=run.agent_id,
     )
+    return replace(wanted, contested=contested(rows, run, wanted, now))
 
 
 def _decision(
@@ -199,7 +202,7 @@ def _passed_on(rows: Rows, ask: Ask, run: Run, context: Context) -> list[Event]:
     if ask.subject is None:
         return [_decision(run, order_id, native, "allow", text)]
     changed = ask.subject if answer.arguments is None else replace(ask.subject, arguments=answer.arguments)
-    wanted = wanted_of(rows, run, changed)
+    wanted = wanted_of(rows, run, changed, context.now)
     verdict = judge(rows, wanted, context.now)
     if verdict.decision == "deny" and not verdict.rule.startswith(_COUNTED):
         words = f"It was approved, but what holds now refuses it: {verdict.why}"

@@ -27,6 +27,7 @@ from greenroom.nouns.runs.model import (
 )
 from greenroom.nouns.runs.pauses import pause_answered
 from greenroom.nouns.runs.permissions import FOLLOW
+from greenroom.nouns.runs.writing import WRITINGS, forget_writing, note_writing
 
 replace = msgspec.structs.replace
 
@@ -84,6 +85,8 @@ def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
     )
     tx.put(ITEMS, item)
     data = event.data
+    if event.kind in ("call_started", "permission_asked"):
+        note_writing(tx, run, data, record.at)
     if event.kind == "call_started":
         _call_started(tx, run, data, event.heard_at)
         run = replace(run, calls=run.calls + 1)
@@ -183,6 +186,7 @@ def run_ended(tx: Tx, event: e.RunEnded, record: Recorded) -> None:
             deadline=0,
         ),
     )
+    forget_writing(tx, run.id)
     tree = tx.get(TREES, run.root_id)
     if tree is not None:
         tx.put(TREES, replace(tree, live=tree.live - 1))
@@ -224,7 +228,7 @@ def _after_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Even
 
 RUNS_NOUN = Noun(
     name="runs",
-    tables=(RUNS, TREES, CALLS, ITEMS),
+    tables=(RUNS, TREES, CALLS, ITEMS, WRITINGS),
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
@@ -233,6 +237,7 @@ RUNS_NOUN = Noun(
         "greenroom.nouns.runs.model",
         "greenroom.nouns.runs.project",
         "greenroom.nouns.runs.loops",
+        "greenroom.nouns.runs.writing",
         "greenroom.nouns.policy.facts",
         "greenroom.nouns.policy.tables",
     ),
