@@ -44,7 +44,7 @@ clis: $(if $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m)),.clis/read
 	@touch .clis/ready
 
 # Programs that some tests need; where they cannot be installed, those tests are skipped and say so.
-DEBIAN := bubblewrap chromium fonts-noto-cjk iproute2 postgresql tmux xdotool xterm xvfb
+DEBIAN := bubblewrap chromium faketime fonts-noto-cjk iproute2 postgresql tmux xdotool xterm xvfb
 debian: ## install the Debian packages that some tests need (as root)
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! dpkg -s $(DEBIAN) >/dev/null 2>&1; then \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(DEBIAN); fi

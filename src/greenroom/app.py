@@ -23,7 +23,7 @@ from greenroom.doors.server import HubServer, bind, config_of, url_of
 from greenroom.gateway.calling import calling
 from greenroom.hub import Hub
 from greenroom.log import failpoints
-from greenroom.log.clock import Clock, SystemClock
+from greenroom.log.clock import Clock, HubClock
 from greenroom.log.directory import HUB_FILE, HUB_ID, OPERATOR_TOKEN, StoreUnusable, own
 from greenroom.log.errors import Unavailable
 from greenroom.log.leading import lead
@@ -39,6 +39,7 @@ from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.all import NOUNS as NOUNS
 from greenroom.nouns.asks.asking import Asking
 from greenroom.nouns.asks.queries import is_file_named
+from greenroom.nouns.clock.keep import Timekeeper
 from greenroom.nouns.threads.bus import Bus
 from greenroom.nouns.threads.coordinator import Coordinator
 from greenroom.nouns.threads.deliveries import Deliveries
@@ -66,11 +67,13 @@ async def open_hub(
 ) -> AsyncIterator[Hub]:
     """A running hub without doors: its log, its reactors and its timers."""
     failpoints.arm(settings.failpoint)
-    clock = clock or SystemClock()
     store = open_store(data, settings, NOUNS)
     with store.usable():
         ensure_rows(store, NOUNS, progress)
+        newest = store.events(store.head() - 1, 1)
+    clock = clock or HubClock(store.wall_time, newest[0].at if newest else 0)
     log = Log(store, NOUNS, settings, clock)
+    timekeeper = Timekeeper(log, clock)
     signals = Signals()
     presence = Presence(clock, signals, settings.online_s)
     waiters = Waiters(clock, presence, settings.max_waits_per_agent)
@@ -90,8 +93,11 @@ async def open_hub(
                 tasks.create_task(store.listen(hub.instance), name="other hubs"),
                 tasks.create_task(deliveries.run(), name="deliveries"),
                 tasks.create_task(hub.refusals.run(), name="refusals"),
+                tasks.create_task(timekeeper.run(), name="time"),
                 tasks.create_task(_again(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
-                tasks.create_task(lead(store, "hub", lambda: _duties(hub, coordinator, shared)), name="lead"),
+                tasks.create_task(
+                    lead(store, "hub", lambda: [timekeeper.lead(), *_duties(hub, coordinator, shared)]), name="lead"
+                ),
             ]
             if shared is not None:
                 background.append(tasks.create_task(shared.run(), name="attempts"))
@@ -235,7 +241,7 @@ async def serve(
         settings = msgspec.structs.replace(settings, port=port)  # the port that was found, when any would do
         async with open_hub(data, settings, progress=progress) as hub:
             url = url_of(settings, port)
-            codes = LoginCodes(hub.log.clock)
+            codes = LoginCodes()
             try:
                 async with calling(hub), doors(hub, port, codes) as app:
                     server = HubServer(config_of(app, settings), hub, lambda: _announce(hub, url, codes, ready))

@@ -92,7 +92,7 @@ async def serving(data: Path, port: int = 0, **settings: Any) -> AsyncIterator[R
     listener = bind(chosen)
     port = listener.getsockname()[1]
     started = asyncio.Event()
-    async with open_hub(data, chosen) as hub, doors(hub, port, LoginCodes(hub.log.clock)) as app:
+    async with open_hub(data, chosen) as hub, doors(hub, port, LoginCodes()) as app:
         server = HubServer(config_of(app, chosen), hub, started.set)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         await asyncio.wait_for(started.wait(), LIMIT_S)

@@ -57,7 +57,7 @@ async def places(data: Path) -> tuple[list[Place], list[str]]:
     """Everything that the application serves over HTTP, and the paths of its WebSockets."""
     async with (
         open_hub(data, Settings(port=1, local_node=False)) as hub,
-        router.build(hub, LoginCodes(hub.log.clock)) as (app, endpoints),
+        router.build(hub, LoginCodes()) as (app, endpoints),
     ):
         found = [Place(e.method, e.path, e.needs) for e in endpoints]
         routes = find_routes(app)

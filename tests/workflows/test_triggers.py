@@ -9,7 +9,7 @@ import pytest
 
 from greenroom.app import open_hub
 from greenroom.hub import Hub
-from greenroom.log.clock import from_iso
+from greenroom.log.clock import SystemClock, from_iso
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.workflows.commands import DeleteWorkflow, PutWorkflow, StartWorkflow
@@ -23,7 +23,7 @@ HOUR = 3_600_000
 _WAIT_S = 20.0
 
 
-class SetClock:
+class SetClock(SystemClock):
     """A clock that stands where it is put."""
 
     def __init__(self, at: str) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import html
 import re
+import time
 from urllib.parse import parse_qs
 
 import msgspec
@@ -13,13 +14,12 @@ from greenroom.doors.credentials import Bucket, cookie_name
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.room_login import get_entered
 from greenroom.hub import Hub
-from greenroom.log.clock import Clock
 from greenroom.log.ids import new_secret
 from greenroom.nouns.access.model import HUB, CreateCredential, Principal, RevokeCredential
 from greenroom.nouns.access.tokens import new_token
 
 _GUESSES = 20
-_CODE_MS = 10 * 60_000
+_CODE_S = 600
 _SESSION_MS = 30 * 86_400_000
 _PATH = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,500}")
 
@@ -27,22 +27,21 @@ _PATH = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,500}")
 class LoginCodes:
     """Codes that let one browser in, once, for a short while. They die with the hub."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._codes: dict[str, tuple[int, str]] = {}
+    def __init__(self) -> None:
+        self._codes: dict[str, tuple[float, str]] = {}
 
     def issue(self, name: str = "browser") -> str:
         """A code; the browser that comes with it is called so."""
-        now = self._clock.now()
+        now = time.monotonic()
         self._codes = {code: known for code, known in self._codes.items() if known[0] > now}
         code = new_secret(20)
-        self._codes[code] = (now + _CODE_MS, name)
+        self._codes[code] = (now + _CODE_S, name)
         return code
 
     def take(self, code: str) -> str | None:
         """The name of whoever comes with a good code, which it is not any more; None when it was none."""
-        until, name = self._codes.pop(code, (0, ""))
-        return name if until > self._clock.now() else None
+        until, name = self._codes.pop(code, (0.0, ""))
+        return name if until > time.monotonic() else None
 
 
 class LoginCode(msgspec.Struct):
@@ -100,7 +99,7 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
         return response
 
     async def new_code(hub: Hub, by: Principal, request: Request) -> Response:
-        code = LoginCode(codes.issue(by.name), _CODE_MS // 1000)
+        code = LoginCode(codes.issue(by.name), _CODE_S)
         return Response(msgspec.json.encode(code), media_type="application/json")
 
     return [

@@ -1,11 +1,14 @@
 """The hub's time: integer milliseconds inside, ISO text only at the edges."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Protocol
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
+JUMP_MS = 5_000
+"""A difference between two looks at the clock that is not its own pace: somebody has set it."""
 
 
 class Clock(Protocol):
@@ -13,10 +16,52 @@ class Clock(Protocol):
         """Milliseconds since 1970, as this hub sees it."""
         ...
 
+    def behind(self) -> int:
+        """By how much the clock that it goes by is ahead of it."""
+        ...
+
+    def move(self, ms: int) -> None:
+        """Go along with that clock."""
+        ...
+
 
 class SystemClock:
+    """The machine's clock itself, with all its jumps."""
+
     def now(self) -> int:
         return time.time_ns() // 1_000_000
+
+    def behind(self) -> int:
+        return 0
+
+    def move(self, ms: int) -> None:
+        return
+
+
+class HubClock:
+    """Goes on steadily, and goes along with a jump of the machine's clock only once it is moved.
+
+    So every time that was ever noted can be moved by as much: deadlines neither pass at once nor move away by a day.
+    """
+
+    def __init__(self, wall: Callable[[], int], newest: int = 0) -> None:
+        """`newest` is the time of the newest event: a clock that is behind it was put back while nobody looked."""
+        self._wall = wall
+        now = wall()
+        self._offset = (newest if newest - now >= JUMP_MS else now) - _steady()
+
+    def now(self) -> int:
+        return _steady() + self._offset
+
+    def behind(self) -> int:
+        return self._wall() - self.now()
+
+    def move(self, ms: int) -> None:
+        self._offset += ms
+
+
+def _steady() -> int:
+    return time.monotonic_ns() // 1_000_000
 
 
 def iso(ms: int) -> str:

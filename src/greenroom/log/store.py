@@ -67,6 +67,10 @@ class Store(Protocol):
         """The seq of the newest event."""
         ...
 
+    def wall_time(self) -> int:
+        """The time that all hubs on this store go by, as its clock shows it now, in milliseconds since 1970."""
+        ...
+
     def cursor(self, name: str) -> int:
         """How far a reactor has come."""
         ...

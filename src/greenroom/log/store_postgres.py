@@ -224,6 +224,10 @@ class PostgresStore:
     def head(self) -> int:
         return head_of(self.rows)
 
+    def wall_time(self) -> int:
+        found = self.rows.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").fetchone()
+        return int(found[0]) if found else 0
+
     def cursor(self, name: str) -> int:
         found = self.rows.run("SELECT seq FROM cursors WHERE name = %s", (name,)).fetchone()
         return found[0] if found else 0

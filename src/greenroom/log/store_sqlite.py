@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import apsw
 
 from greenroom.log import sqlite_rows
+from greenroom.log.clock import SystemClock
 from greenroom.log.codec import Codec
 from greenroom.log.commit_thread import CommitThread
 from greenroom.log.directory import FILE, Mark, own
@@ -201,6 +202,9 @@ class SqliteStore:
 
     def head(self) -> int:
         return head_of(self._reader)
+
+    def wall_time(self) -> int:
+        return SystemClock().now()
 
     def cursor(self, name: str) -> int:
         return self._reader.execute("SELECT seq FROM cursors WHERE name = ?", (name,)).get or 0

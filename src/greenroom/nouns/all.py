@@ -4,6 +4,7 @@ from greenroom.log.model import Noun
 from greenroom.nouns.access.project import ACCESS
 from greenroom.nouns.agents.project import AGENTS_NOUN
 from greenroom.nouns.asks.project import ASKS_NOUN
+from greenroom.nouns.clock.project import CLOCK_NOUN
 from greenroom.nouns.nodes.project import NODES_NOUN
 from greenroom.nouns.notify.project import NOTIFY_NOUN
 from greenroom.nouns.policy.project import POLICY_NOUN
@@ -14,6 +15,7 @@ from greenroom.nouns.workflows.project import WORKFLOWS_NOUN
 
 NOUNS: tuple[Noun, ...] = (
     ACCESS,
+    CLOCK_NOUN,
     NOTIFY_NOUN,
     NODES_NOUN,
     AGENTS_NOUN,

@@ -1,5 +1,7 @@
 """Who is there: an agent is online while it waits and for a while after it was last heard of. Kept in memory only."""
 
+import time
+
 import msgspec
 
 from greenroom.log.clock import Clock
@@ -11,6 +13,8 @@ _REMEMBERED = 10_000
 class Heard(msgspec.Struct, frozen=True):
     at: int
     activity: str
+    steady_s: float
+    """When that was by a clock that nobody sets."""
 
 
 class Presence:
@@ -19,14 +23,14 @@ class Presence:
     def __init__(self, clock: Clock, signals: Signals, online_s: int) -> None:
         self._clock = clock
         self._signals = signals
-        self._online_ms = online_s * 1000
+        self._online_s = online_s
         self._heard: dict[str, Heard] = {}
         self._waiting: dict[str, int] = {}
         self._online: set[str] = set()
 
     def hear(self, agent_id: str, activity: str) -> None:
         """The agent did something just now."""
-        self._heard[agent_id] = Heard(self._clock.now(), activity)
+        self._heard[agent_id] = Heard(self._clock.now(), activity, time.monotonic())
         if agent_id not in self._online:
             self._online.add(agent_id)
             self._signals.emit("agent.online", {"agent_id": agent_id})
@@ -58,7 +62,7 @@ class Presence:
         if agent_id in self._waiting:
             return True
         heard = self._heard.get(agent_id)
-        return heard is not None and self._clock.now() - heard.at < self._online_ms
+        return heard is not None and time.monotonic() - heard.steady_s < self._online_s
 
     def last_heard(self, agent_id: str) -> Heard | None:
         return self._heard.get(agent_id)

@@ -111,6 +111,12 @@ class AskWarned(Event, frozen=True, kw_only=True):
     ask_id: str
 
 
+class AskTimesMoved(Event, frozen=True, kw_only=True):
+    """The clock was set: asks are open for as long as they would have been."""
+
+    ms: int
+
+
 class AnswerMissed(Event, frozen=True, kw_only=True):
     """Who asked has not waited for the answer, and cannot be given it any more."""
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import msgspec
 
-from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
 from greenroom.nouns.asks import events as e
 from greenroom.nouns.asks.decide import DECIDE
 from greenroom.nouns.asks.model import ASK_FILES, ASKS, Answer, Approval, Ask, AskFile, Content
+from greenroom.nouns.clock.model import ClockMoved
 
 replace = msgspec.structs.replace
 
@@ -117,6 +118,13 @@ def ask_warned(tx: Tx, event: e.AskWarned, record: Recorded) -> None:
     _change(tx, event.ask_id, record, warned=True)
 
 
+def ask_times_moved(tx: Tx, event: e.AskTimesMoved, record: Recorded) -> None:
+    for ask in tx.find(ASKS, {"state": "open"}, order="_seq"):
+        if ask.deadline:  # until when it is snoozed is a date, and stays
+            warn_at = max(1, ask.warn_at + event.ms) if ask.warn_at else 0
+            _put(tx, replace(ask, deadline=max(1, ask.deadline + event.ms), warn_at=warn_at), record)
+
+
 def answer_missed(tx: Tx, event: e.AnswerMissed, record: Recorded) -> None:
     _change(tx, event.ask_id, record, reason=event.reason)
 
@@ -158,9 +166,15 @@ PROJECT: dict[type[Event], Project] = {
     e.AskSnoozed: ask_snoozed,
     e.AskDelegated: ask_delegated,
     e.AskWarned: ask_warned,
+    e.AskTimesMoved: ask_times_moved,
     e.AnswerMissed: answer_missed,
     e.AnswerTaken: answer_taken,
 }
+
+
+def _after_clock(rows: Rows, event: ClockMoved, context: Context) -> list[Event]:
+    return [e.AskTimesMoved(ms=event.ms)]
+
 
 ASKS_NOUN = Noun(
     name="asks",
@@ -168,5 +182,6 @@ ASKS_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
+    follow={ClockMoved: _after_clock},
     sources=("greenroom.nouns.asks.model", "greenroom.nouns.asks.project"),
 )

@@ -6,7 +6,8 @@ import msgspec
 
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
 from greenroom.nouns.asks.events import AskAnswered
-from greenroom.nouns.runs import earlier
+from greenroom.nouns.clock.model import ClockMoved
+from greenroom.nouns.runs import earlier, times
 from greenroom.nouns.runs import events as e
 from greenroom.nouns.runs.decide import DECIDE
 from greenroom.nouns.runs.feedback import report_answered
@@ -217,6 +218,7 @@ PROJECT: dict[type[Event], Project] = {
     e.RunEnded: run_ended,
     e.TreeCancelled: tree_cancelled,
     **earlier.PROJECT,
+    **times.PROJECT,
 }
 
 
@@ -232,10 +234,11 @@ RUNS_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
-    follow={**FOLLOW, AskAnswered: _after_answer},
+    follow={**FOLLOW, AskAnswered: _after_answer, ClockMoved: times.clock_moved},
     sources=(
         "greenroom.nouns.runs.model",
         "greenroom.nouns.runs.project",
+        "greenroom.nouns.runs.times",
         "greenroom.nouns.runs.loops",
         "greenroom.nouns.runs.writing",
         "greenroom.nouns.policy.facts",

@@ -215,6 +215,12 @@ class WorkflowRetried(Event, frozen=True, kw_only=True):
     due: int = 0
 
 
+class WorkflowTimesMoved(Event, frozen=True, kw_only=True):
+    """The clock was set: what waits for a span of time waits for as long as it would have."""
+
+    ms: int
+
+
 class WorkflowStopping(Event, frozen=True, kw_only=True):
     """A run will end thus, once what is at work is ended and taken back."""
 

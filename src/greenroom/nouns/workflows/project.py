@@ -3,7 +3,9 @@
 from typing import Any
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.nouns.clock.model import ClockMoved
 from greenroom.nouns.workflows import events as e
+from greenroom.nouns.workflows import times
 from greenroom.nouns.workflows.boards import TxBoard
 from greenroom.nouns.workflows.core.board import new_facts, new_run
 from greenroom.nouns.workflows.core.state import OF_A_RUN, apply
@@ -96,6 +98,7 @@ PROJECT: dict[type[Event], Project] = {
     e.WorkflowBegan: workflow_began,
     e.WorkflowAmended: workflow_amended,
     e.EndingDone: ending_done,
+    **times.PROJECT,
     **triggers.PROJECT,
 }
 
@@ -105,11 +108,13 @@ WORKFLOWS_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE | TRIGGERS_DECIDE,
     project=PROJECT,
+    follow={ClockMoved: times.clock_moved},
     sources=(
         "greenroom.nouns.workflows.model",
         "greenroom.nouns.workflows.project",
         "greenroom.nouns.workflows.core.board",
         "greenroom.nouns.workflows.core.state",
+        "greenroom.nouns.workflows.times",
         "greenroom.nouns.workflows.triggers.model",
         "greenroom.nouns.workflows.triggers.project",
     ),

@@ -75,16 +75,24 @@ class Engine:
         for first, after in _AT_WORK:
             for step in rows.find(STEPS, after=("waits_for", first), before=("waits_for", after)):
                 self._steps[step.run_id, step.id] = None
-        for step in rows.find(STEPS, after=("due", 0)):
-            self._timers.add(Timed(step.run_id, step.id, step.due), dated=step.dated)
-        for run in rows.find(WORKFLOW_RUNS, after=("due", 0)):
-            self._timers.add(Timed(run.id, "", run.due), dated=False)
+        self._time_all()
         for ending in rows.find(ENDINGS):
             self._endings[ending.what] = None
         for number, step_id in enumerate(tuple(self._steps)):
             self._look(rows.get(STEPS, *step_id))
             if number % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # others have their turn
+
+    def _time_all(self) -> None:
+        for step in self._log.rows.find(STEPS, after=("due", 0)):
+            self._timers.add(Timed(step.run_id, step.id, step.due), dated=step.dated)
+        for run in self._log.rows.find(WORKFLOW_RUNS, after=("due", 0)):
+            self._timers.add(Timed(run.id, "", run.due), dated=False)
+
+    def _note_moved(self, record: Recorded) -> None:
+        """The hub's clock has been moved by now, and so have the rows."""
+        self._time_all()
+        self._wake.set()
 
     def _note_began(self, record: Recorded) -> None:
         event: e.StepBegan = record.event
@@ -257,6 +265,7 @@ _NOTES: dict[type, Callable[[Engine, Recorded], None]] = {
     e.StepDelayed: Engine._note_delayed,
     e.WorkflowBegan: Engine._note_run,
     e.WorkflowRetried: Engine._note_run,
+    e.WorkflowTimesMoved: Engine._note_moved,
     e.EndingWanted: Engine._note_ending,
     RunEnded: Engine._note_run_ended,
     AskAnswered: Engine._note_ask,

@@ -1,0 +1,20 @@
+"""The rule about the hub's time. It has no rows: nouns above let their times follow."""
+
+from greenroom.log.model import Command, Context, Decide, Event, Noun, Project, Recorded, Rows, Tx
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.clock.model import ClockMoved, MoveClock
+
+
+def move_clock(rows: Rows, command: MoveClock, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    return [ClockMoved(ms=command.ms)] if command.ms else []
+
+
+def clock_moved(tx: Tx, event: ClockMoved, record: Recorded) -> None:
+    """It is read in the audit."""
+
+
+DECIDE: dict[type[Command], Decide] = {MoveClock: move_clock}
+PROJECT: dict[type[Event], Project] = {ClockMoved: clock_moved}
+CLOCK_NOUN = Noun(name="clock", tables=(), events=tuple(PROJECT), decide=DECIDE, project=PROJECT)
