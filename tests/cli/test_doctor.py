@@ -5,7 +5,10 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.postgres import PostgresServer
 from tests.cli.shell import greenroom
 
 
@@ -70,3 +73,22 @@ def test_agents_are_found_with_their_versions_and_broken_ones_do_no_harm(tmp_pat
     shown = greenroom(tmp_path / "data", "doctor", PATH=f"{programs}:/usr/bin:/bin", GREENROOM_PORT="0")
     assert "\x1b" not in shown.out
     assert "\\x1b[31mred" in shown.out
+
+
+def test_the_database_of_several_hubs_is_looked_at(tmp_path: Path, postgres: PostgresServer) -> None:
+    url = postgres.new_database()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE guest LOGIN PASSWORD 'secret'")
+
+    def database(setting: str) -> dict[str, Any]:
+        return examine(tmp_path / "data", GREENROOM_PORT="0", GREENROOM_DATABASE=setting)[1]["database"]
+
+    well = database(url)
+    assert (well["level"], well["found"].startswith("PostgreSQL ")) == ("ok", True), well
+    guest = database(url.replace("greenroom@", "guest:secret@"))
+    assert guest["level"] == "error"
+    assert "guest may not create tables and a schema" in guest["found"]
+    assert guest["remedy"] == "let the role own the database."
+    gone = database("postgresql://greenroom:secret@127.0.0.1:1/nowhere")
+    assert (gone["level"], "cannot be reached" in gone["found"], "secret" in str(gone)) == ("error", True, False)
+    assert database("mysql://here/it")["remedy"] == "write postgresql://user@host/name."

@@ -39,7 +39,8 @@ def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "doctor",
         help="see whether everything is here that Greenroom needs",
-        description="Look at Python, SQLite, the data directory, the hub, its port, the disk and the agents installed.",
+        description="Look at Python, SQLite, the data directory, the database if one is set, the hub, its port, the"
+        " disk and the agents installed.",
         epilog="example: greenroom doctor --json",
     )
     add_data_option(parser)
@@ -67,7 +68,7 @@ def examine(data: Path) -> Iterator[Finding]:
         yield _python()
         yield _sqlite()
         yield from _directory(data)
-        yield from _hub(data)
+        yield from _configured(data)
         yield _disk(data)
         yield _descriptors()
         for agent in agents:
@@ -107,12 +108,25 @@ def _directory(data: Path) -> Iterator[Finding]:
             yield Finding("operator token", "error", f"{token} is open to other users", f"close it: chmod 600 {token}")
 
 
-def _hub(data: Path) -> Iterator[Finding]:
+def _configured(data: Path) -> Iterator[Finding]:
     try:
         loaded = settings.load(data)
     except settings.BadSettings as error:
         yield Finding("settings", "error", str(error), "see docs/users/settings.md.")
         return
+    if loaded.database is not None:
+        yield _database(loaded.database)
+    yield from _hub(data, loaded)
+
+
+def _database(url: str) -> Finding:
+    from greenroom.cli.doctor_database import look_at_database
+
+    seen = look_at_database(url)
+    return Finding("database", "error" if seen.remedy else "ok", seen.found, seen.remedy)
+
+
+def _hub(data: Path, loaded: settings.Settings) -> Iterator[Finding]:
     try:
         url = get_own_url(data)
     except HubUnreachable as error:

@@ -13,14 +13,14 @@ from greenroom.settings import Settings
 if TYPE_CHECKING:
     from greenroom.log.store_postgres import PostgresStore
 
-_SCHEMES = ("postgresql://", "postgres://")
+SCHEMES = ("postgresql://", "postgres://")
 
 
 def open_store(data: Path, settings: Settings, nouns: tuple[Noun, ...]) -> "SqliteStore | PostgresStore":
     """The store that the settings name."""
     if settings.database is None:
         return SqliteStore(data, nouns)
-    if not settings.database.startswith(_SCHEMES):
+    if not settings.database.startswith(SCHEMES):
         raise StoreUnusable("The setting database names no PostgreSQL database: write postgresql://user@host/name.")
     try:
         from greenroom.log.store_postgres import PostgresStore
