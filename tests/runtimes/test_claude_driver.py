@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -271,6 +272,19 @@ async def test_a_model_that_fails_is_a_fact(desk: Desk, spawner: Spawner) -> Non
         heard = await trial.turn("ERROR 400")
         assert heard[-1] == TurnEnded(reason="failed", error="API Error: 400 fake error")
         assert not said(heard)
+
+
+async def test_an_account_that_is_used_up_is_a_fact_with_its_time(desk: Desk, spawner: Spawner) -> None:
+    """Limits of this kind are told to who is logged in with a subscription, and not to keys of the API."""
+    env = {name: value for name, value in desk.env.items() if name != "ANTHROPIC_API_KEY"}
+    desk = msgspec.structs.replace(desk, env={**env, "CLAUDE_CODE_OAUTH_TOKEN": "fake"})
+    async with on_trial("claude", desk, spawner) as trial:
+        await trial.open()
+        before = time.time() * 1000
+        end = (await trial.turn("QUOTA 3600"))[-1]
+        assert isinstance(end, TurnEnded) and end.reason == "quota" and "You've hit your" in end.error, end
+        assert end.resets_at is not None and before < end.resets_at - 3_500_000 < before + 300_000
+        assert said(await trial.turn("SAY back again")) == "back again"
 
 
 async def test_an_interrupt_from_outside_ends_turn_and_process(desk: Desk, spawner: Spawner, model: FakeModel) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from greenroom.runtimes.contract import (
     PermissionGone,
     QuestionAsked,
     Said,
+    TurnEnded,
     Usage,
 )
 from greenroom.runtimes.drivers import DRIVERS
@@ -255,6 +257,16 @@ async def test_what_cannot_begin_says_why(desk_at_hub: Desk, spawner: Spawner, t
     broken = msgspec.structs.replace(with_options(desk, attach=True), command=["/bin/false"])
     with pytest.raises(ValueError, match="Codex ended before it was ready"):
         await DRIVERS["codex"].open(make_opening(broken), spawner)
+
+
+async def test_an_account_that_is_used_up_is_a_fact_with_its_time(desk: Desk, spawner: Spawner) -> None:
+    async with on_trial("codex", desk, spawner) as trial:
+        await trial.open()
+        before = time.time() * 1000
+        end = (await trial.turn("QUOTA 3600"))[-1]
+        assert isinstance(end, TurnEnded) and end.reason == "quota" and "usage limit" in end.error, end
+        assert end.resets_at is not None and before < end.resets_at - 3_500_000 < before + 300_000
+        assert said(await trial.turn("SAY back again")) == "back again"
 
 
 async def test_a_model_that_fails_is_a_fact(desk: Desk, spawner: Spawner) -> None:

@@ -41,7 +41,30 @@ class Fail:
     status: int
 
 
-Answer = Say | UseTool | Fail
+@dataclass(frozen=True, slots=True)
+class UsedUp:
+    """The account may ask nothing more until a time, in seconds; told as Anthropic and as OpenAI tell it."""
+
+    until: int
+
+    def headers(self) -> dict[str, str]:
+        claude, codex = "anthropic-ratelimit-unified", "x-codex-primary"
+        return {
+            "x-should-retry": "false",
+            f"{claude}-status": "rejected",
+            f"{claude}-reset": str(self.until),
+            f"{claude}-representative-claim": "five_hour",
+            f"{codex}-used-percent": "100",
+            f"{codex}-window-minutes": "300",
+            f"{codex}-reset-at": str(self.until),
+        }
+
+    def body(self) -> Json:
+        error = {"type": "usage_limit_reached", "message": "The usage limit has been reached", "resets_at": self.until}
+        return {"type": "error", "error": error}
+
+
+Answer = Say | UseTool | Fail | UsedUp
 
 
 @dataclass(frozen=True, slots=True)

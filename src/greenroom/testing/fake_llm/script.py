@@ -1,16 +1,17 @@
 """The script in a prompt, and what it says after the tool results that there are so far."""
 
 import re
+import time
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from greenroom.testing.fake_llm.answer import Answer, Fail, Say, UseTool
+from greenroom.testing.fake_llm.answer import Answer, Fail, Say, UsedUp, UseTool
 from greenroom.testing.fake_llm.request import Blocks, Request
 from greenroom.testing.fake_llm.tools import find_call, forced_call
 from greenroom.testing.fake_llm.values import NoValue, fill, has_field
 
 _LINE = re.compile(
-    r"^[ \t]*(USE_TOOL|FORCE_TOOL|REPEAT|END|SAY|OUTPUT|SLOW|RECALL|TOOLS|SYSTEM|ERROR)\b[ \t]*(.*?)[ \t]*$", re.M
+    r"^[ \t]*(USE_TOOL|FORCE_TOOL|REPEAT|END|SAY|OUTPUT|SLOW|RECALL|TOOLS|SYSTEM|QUOTA|ERROR)\b[ \t]*(.*?)[ \t]*$", re.M
 )
 
 
@@ -131,6 +132,8 @@ def _carry_out(request: Request, directive: Directive, given: Mapping[str, int])
         case "SYSTEM":
             found = re.search(text, request.system)
             return Say(f"FAKE system: {found[0] if found else None}")
+        case "QUOTA":
+            return UsedUp(int(time.time()) + int(text or 3600))
         case _:
             return Fail(int(text or 500))
 

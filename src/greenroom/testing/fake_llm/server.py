@@ -4,12 +4,13 @@ import hashlib
 import json
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 
-from greenroom.testing.fake_llm.answer import TOKENS_IN, Fail, Reply
+from greenroom.testing.fake_llm.answer import TOKENS_IN, Fail, Reply, UsedUp
 from greenroom.testing.fake_llm.anthropic import ANTHROPIC
 from greenroom.testing.fake_llm.dialect import Dialect
 from greenroom.testing.fake_llm.gemini import GEMINI
@@ -122,6 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(said, Fail):
             self._reply(said.status, {"type": "error", "error": {"type": "api_error", "message": "fake error"}})
             return
+        if isinstance(said, UsedUp):
+            self._reply(429, said.body(), said.headers())
+            return
         reply = Reply(key, str(body.get("model", "fake-model")), said)
         if is_streamed:
             self._stream(dialect, reply)
@@ -141,9 +145,11 @@ class _Handler(BaseHTTPRequestHandler):
             # This is how a cancelled turn shows.
             self.server.model.note({"aborted": reply.key}, {})
 
-    def _reply(self, status: int, body: Json) -> None:
+    def _reply(self, status: int, body: Json, headers: Mapping[str, str] = {}) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
