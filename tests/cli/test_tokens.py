@@ -16,7 +16,8 @@ def test_a_token_is_shown_once_and_works_until_it_is_revoked(hub: HubProcess) ->
     assert greenroom(hub.data, "thread", "post", "X", "hi", "--new", "--token", made["token"]).code == 1
     done(hub.data, "token", "revoke", made["id"])
     assert greenroom(hub.data, "thread", "list", "--token", made["token"]).code == 1
-    (row,) = [r for r in done(hub.data, "token", "list").out.splitlines() if "eve" in r]
+    assert "eve" not in done(hub.data, "token", "list").out
+    (row,) = [r for r in done(hub.data, "token", "list", "--all").out.splitlines() if "eve" in r]
     assert "revoked" in row
 
 

@@ -135,6 +135,17 @@ def test_a_word_that_is_not_known_is_not_taken_for_an_empty_list(tmp_path: Path,
     assert (ran.code, "usage: greenroom" in ran.err) == (2, True)
 
 
+@pytest.mark.parametrize(("args", "listed"), [([], "start the hub"), (["thread"], "a whole thread as Markdown")])
+def test_who_says_no_verb_is_shown_what_there_is(tmp_path: Path, args: list[str], listed: str) -> None:
+    assert listed in greenroom(tmp_path, *args).err
+
+
+def test_a_mistyped_verb_is_answered_with_what_was_perhaps_meant(tmp_path: Path) -> None:
+    assert "did you mean thread?" in greenroom(tmp_path, "trhead", "list").err
+    assert "did you mean list?" in greenroom(tmp_path, "thread", "lsit").err
+    assert "there are list, show" in greenroom(tmp_path, "thread", "xyz").err
+
+
 def test_help_is_a_word_too(tmp_path: Path) -> None:
     assert "start the hub" in greenroom(tmp_path, "help").out
     assert "--no-open" in greenroom(tmp_path, "help", "demo").out

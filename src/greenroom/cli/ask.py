@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import Client, add_options, open_client
-from greenroom.cli.terminal import line, lines, say, show_json, show_table
+from greenroom.cli.terminal import cut, line, lines, say, show_json, show_table
 from greenroom.cli.watch import add_watch
 from greenroom.log.errors import Refused
 
 _PAGE = 500
+_TITLE = 80
 _STATES = ("open", "answered", "expired", "withdrawn", "all")
 _KINDS = ("question", "report", "permission", "decision", "gate")
 _RISKS = ("high", "medium", "low")
@@ -97,12 +98,13 @@ def run_list(args: argparse.Namespace) -> int:
         show_json(found)
         return 0
     found.sort(key=lambda ask: (_RISKS.index(ask.get("risk", "low")), ask["asked_at"]))
-    rows = [
-        [ask["id"], ask["kind"], ask.get("risk", "low"), ask["asker"].get("name", ""), how(ask), ask["title"][:80]]
-        for ask in found
-    ]
+    rows = [(a["id"], a["kind"], a.get("risk", "low"), a["asker"].get("name", ""), how(a), _title(a)) for a in found]
     show_table(rows, ["ID", "KIND", "RISK", "WHO", "STATE", "WHAT"])
     return 0
+
+
+def _title(ask: dict[str, Any]) -> str:
+    return cut(line(ask["title"]), _TITLE)
 
 
 def all_asks(client: Client, **wanted: Any) -> list[dict[str, Any]]:

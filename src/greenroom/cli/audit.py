@@ -10,8 +10,11 @@ from typing import Any, TextIO
 
 from greenroom import settings
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
-from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.cli.terminal import cut, line, say, show_json, show_table
 from greenroom.log.errors import Refused
+
+_ABOUT = 200
+"""Columns that one event gets in a list; `--json` has all of it."""
 
 
 def add_to(verbs: Any) -> None:
@@ -73,7 +76,7 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json({"events": events, "next_after_seq": after})
         return 0
-    rows = [(e["seq"], e["at"], e["by"], e["type"], json.dumps(e["data"])) for e in events]
+    rows = [(e["seq"], e["at"], e["by"], e["type"], cut(json.dumps(e["data"]), _ABOUT)) for e in events]
     show_table(rows, ("seq", "time", "by", "what", "about"))
     if after is not None:
         say(f"There is more: greenroom audit list --after {after}")

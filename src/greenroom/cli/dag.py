@@ -11,10 +11,10 @@ from greenroom import settings
 from greenroom.cli.client import Client, add_options, open_client, patiently
 from greenroom.cli.dag_files import add_file_verbs, find_drivers
 from greenroom.cli.dag_runs import add_run_verbs
-from greenroom.cli.dag_show import brief, follow, report_table
+from greenroom.cli.dag_show import brief, follow, output_text, report_table
 from greenroom.cli.dag_triggers import add_trigger_verbs
 from greenroom.cli.run import client_or_new_hub
-from greenroom.cli.terminal import line, say, show_json
+from greenroom.cli.terminal import line, lines, say, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
@@ -127,6 +127,8 @@ def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
     elif run["status"] == "completed":
         if not shows:
             report_table(client.get("workflow-runs", run_id, "report"))
+        elif run.get("output") is not None:
+            print(lines(output_text(run["output"])))
     else:
         say(f"greenroom: the workflow {run_id} {run['status']}: {line(run.get('error') or '')}")
         say(f"greenroom: `greenroom dag retry {run_id}` takes it up again, keeping what is finished")

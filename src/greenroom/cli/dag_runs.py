@@ -8,10 +8,11 @@ from greenroom.cli.client import Client, open_client
 from greenroom.cli.dag_files import Add
 from greenroom.cli.dag_show import brief, duration, over_of, report_table
 from greenroom.cli.run import show_item
-from greenroom.cli.terminal import line, show_json, show_table
+from greenroom.cli.terminal import cut, line, show_json, show_table
 from greenroom.log.errors import Refused
 
 Json = dict[str, Any]
+_ABOUT = 60
 
 
 def add_run_verbs(add: Add) -> None:
@@ -68,8 +69,10 @@ def run_list(args: argparse.Namespace) -> int:
         if args.json:
             show_json(found)
         else:
-            known = [(w["name"], w["version"], w.get("steps", 0), w.get("description", "")[:60]) for w in found]
-            show_table(known, ("WORKFLOW", "VERSION", "STEPS", "DESCRIPTION"))
+            about = [cut(line(one.get("description", "")), _ABOUT) for one in found]
+            known = [(one["name"], one["version"], one.get("steps", 0)) for one in found]
+            shown = [(*one, words) for one, words in zip(known, about, strict=True)]
+            show_table(shown, ("WORKFLOW", "VERSION", "STEPS", "DESCRIPTION"))
         return 0
     found = client.get("workflow-runs", workflow=args.workflow, status=args.status)
     if args.json:

@@ -1,9 +1,11 @@
 """How runs of workflows look on a terminal: the live table, the report, and a run in brief."""
 
+import json
 import shutil
 import sys
 import time
 from functools import partial
+from textwrap import indent
 from typing import Any
 
 from greenroom.cli.client import Client, patiently
@@ -70,9 +72,10 @@ def _draw(report: Json, drawn: int) -> int:
     columns, height = shutil.get_terminal_size()
     run, steps = report["run"], [step for step in report["steps"] if "[" not in step["id"]]
     done = over_of(run)
-    full = _BAR * done // max(1, run["steps"])
-    bar = f"{'█' * full}{'░' * (_BAR - full)}"
-    rows = [f"{line(run['workflow'])}  {run['status']}  {bar}  {done}/{run['steps']}  {run['id']}"]
+    head, tail = f"{line(run['workflow'])}  {run['status']}  ", f"  {done}/{run['steps']}  {run['id']}"
+    long = max(0, min(_BAR, columns - 1 - width(head) - width(tail)))  # the id is needed to the last letter
+    full = long * done // max(1, run["steps"])
+    rows = [f"{head}{'█' * full}{'░' * (long - full)}{tail}"]
     shown = _most_telling(steps, max(3, height - 6))
     name = max(8, *(min(_NAME, width(line(step["id"]))) for step in shown)) if shown else 8
     rows += [_step_line(step, name) for step in shown]
@@ -158,9 +161,16 @@ def report_table(report: Json) -> None:
     show_table(rows, ("STEP", "STATUS", "AGENT", "TRIES", "TIME", "TOKENS", "USD", "RESULT"))
 
 
-def _short(value: Any) -> str:
-    import json
+def output_text(output: Any) -> str:
+    """What came of a run, for people: words as they are, and where there are several values each under its name."""
+    if isinstance(output, dict) and len(output) > 1:
+        return "\n".join(f"{name}:\n{indent(output_text(value), '    ')}" for name, value in output.items())
+    if isinstance(output, dict) and output:
+        (output,) = output.values()
+    return output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
 
+
+def _short(value: Any) -> str:
     if value is None:
         return ""
     text = " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

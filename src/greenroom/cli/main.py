@@ -34,6 +34,7 @@ from greenroom.cli import (
     watch,
 )
 from greenroom.cli.client import HubUnreachable
+from greenroom.cli.parsing import Parser
 from greenroom.cli.terminal import line, say
 from greenroom.log.directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
@@ -67,7 +68,7 @@ GROUPS = (
 
 def parser() -> argparse.ArgumentParser:
     """All verbs with their options."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="greenroom", description="The room behind the stage where coding agents wait, talk and are called."
     )
     top.add_argument("--version", action="version", version=f"greenroom {__version__}")

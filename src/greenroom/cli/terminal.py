@@ -5,6 +5,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from greenroom.log.errors import Refused
@@ -86,6 +87,11 @@ def folded(text: str, columns: int) -> list[str]:
         out.append(text[:end].rstrip())
         text = text[end:].lstrip()
     return [*out, text]
+
+
+def local_time(text: str) -> str:
+    """A time of the hub (RFC 3339) as a clock on the wall shows it, to the minute."""
+    return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def show_message(message: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import Client, add_options, open_client, patiently
-from greenroom.cli.terminal import line, lines, read_stdin, say, show_json, show_message, show_table
+from greenroom.cli.terminal import line, lines, local_time, read_stdin, say, show_json, show_message, show_table
 from greenroom.log.errors import Refused
 
 _WAIT_S = 300.0
@@ -62,7 +62,7 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        rows = [(t["id"], t["status"], t["created_at"], t["topic"]) for t in found["threads"]]
+        rows = [(t["id"], t["status"], local_time(t["created_at"]), t["topic"]) for t in found["threads"]]
         show_table(rows, ("id", "status", "created", "topic"))
     return 0
 

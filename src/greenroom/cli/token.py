@@ -2,11 +2,12 @@
 
 import argparse
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.cli.terminal import line, local_time, say, show_json, show_table
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
@@ -42,6 +43,7 @@ def add_to(verbs: Any) -> None:
         "list", help="credentials, without their secrets", epilog="example: greenroom token list --json"
     )
     add_options(listing)
+    listing.add_argument("--all", action="store_true", help="those that have ended too")
     listing.set_defaults(run=run_list)
     revoke = inner.add_parser(
         "revoke",
@@ -97,19 +99,23 @@ def run_create(args: argparse.Namespace) -> int:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    found = open_client(args).get("credentials")
+    found = [one for one in open_client(args).get("credentials") if args.all or not _is_over(one)]
     if args.json:
         show_json(found)
     else:
-        rows = [(c["id"], c["kind"], _state(c), c["agent_id"] or "", c["name"]) for c in found]
-        show_table(rows, ("id", "kind", "is", "agent", "name"))
+        show_table([(c["id"], c["kind"], _state(c), c["name"]) for c in found], ("id", "kind", "is", "name"))
     return 0
+
+
+def _is_over(credential: dict[str, Any]) -> bool:
+    ends_at = credential["expires_at"]
+    return bool(credential["revoked_at"] or (ends_at and datetime.fromisoformat(ends_at) < datetime.now(UTC)))
 
 
 def _state(credential: dict[str, Any]) -> str:
     if credential["revoked_at"]:
         return "revoked"
-    return f"until {credential['expires_at']}" if credential["expires_at"] else "valid"
+    return f"until {local_time(credential['expires_at'])}" if credential["expires_at"] else "valid"
 
 
 def run_revoke(args: argparse.Namespace) -> int:
