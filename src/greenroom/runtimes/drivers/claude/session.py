@@ -63,7 +63,7 @@ class ClaudeSession:
         self._turn: Turn | None = None
         self._asked: dict[str, Asked] = {}
         self._resets_at: int | None = None
-        """When the account can be used again; None while it can be."""
+        """When the account can be used again; None while it can be. It is told once, and not with each refusal."""
         self._tells_progress = False
         """Whether it tells when it takes a message up. Without that nothing can be said into a running turn."""
         self._line = JsonLines(process, self._told, self._ears)
@@ -88,7 +88,7 @@ class ClaudeSession:
         return self._ears.listen()
 
     async def prompt(self, text: str) -> None:
-        self._turn, self._resets_at = Turn(), None
+        self._turn = Turn()
         await self._say(self._turn, text)
 
     async def steer(self, text: str) -> bool:
@@ -210,6 +210,7 @@ class ClaudeSession:
     def _judged(self, turn: Turn, end: TurnEnded) -> TurnEnded:
         """What is said to have failed because of the interruption was cancelled; or the account is used up."""
         if end.reason != "failed":
+            self._resets_at = None
             return end
         if turn.is_cancelled:
             return TurnEnded(reason="cancelled")
