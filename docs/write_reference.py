@@ -25,7 +25,6 @@ from greenroom.cli.main import parser
 from greenroom.doors import router
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.login import LoginCodes
-from greenroom.log.clock import SystemClock
 from greenroom.nouns.workflows import definition
 from greenroom.nouns.workflows.schema import build_schema, sentences
 
@@ -93,7 +92,7 @@ async def endpoints() -> list[Endpoint]:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             open_hub(Path(folder), settings.Settings(local_node=False)) as hub,
-            router.build(hub, LoginCodes(SystemClock())) as (_, declared),
+            router.build(hub, LoginCodes()) as (_, declared),
         ):
             return list(declared)
 

@@ -17,7 +17,6 @@ from greenroom.app import open_hub
 from greenroom.doors import router
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.rest.openapi import describe
-from greenroom.log.clock import SystemClock
 from greenroom.nouns.all import NOUNS
 from greenroom.settings import Settings
 
@@ -50,7 +49,7 @@ async def _endpoints() -> list[Any]:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             open_hub(Path(folder), Settings()) as hub,
-            router.build(hub, LoginCodes(SystemClock())) as (_, endpoints),
+            router.build(hub, LoginCodes()) as (_, endpoints),
         ):
             return endpoints
 

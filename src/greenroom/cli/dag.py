@@ -1,6 +1,7 @@
 """`greenroom dag`: workflows, from the file to the report."""
 
 import argparse
+import shutil
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -108,6 +109,15 @@ def run_follow(args: argparse.Namespace) -> int:
     return end_of(open_client(args), args.id, not args.json, args.json)
 
 
+def _show_output(run: dict[str, Any]) -> None:
+    """What came of a run, unless it would drive the steps off the screen."""
+    text = lines(output_text(run["output"]))
+    if text.count("\n") < shutil.get_terminal_size().lines:
+        print(text)
+    else:
+        say(f"`greenroom dag report {run['id']}` shows what came of it")
+
+
 def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
     """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was completed."""
     if shows:
@@ -128,7 +138,7 @@ def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
         if not shows:
             report_table(client.get("workflow-runs", run_id, "report"))
         elif run.get("output") is not None:
-            print(lines(output_text(run["output"])))
+            _show_output(run)
     else:
         say(f"greenroom: the workflow {run_id} {run['status']}: {line(run.get('error') or '')}")
         say(f"greenroom: `greenroom dag retry {run_id}` takes it up again, keeping what is finished")
