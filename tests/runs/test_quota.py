@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cli.shell import done
 from tests.runs.stage import Stage
 
 _LONG = 3600
@@ -60,3 +61,9 @@ def test_a_hub_that_is_killed_meanwhile_lets_it_go_on_afterwards(stage: Stage) -
     stage.hub.start(stage.hub.port)
     ended = stage.end(run_id)
     assert (ended["status"], ended["output"]) == ("completed", "Go on.")
+
+
+def test_who_waits_for_it_at_a_terminal_is_told_that_it_goes_on(stage: Stage) -> None:
+    told = done(stage.hub.data, "run", "rehearsal", "QUOTA 3")
+    assert told.out.strip() == "Go on."
+    assert "is used up until" in told.err and "it goes on by itself" in told.err

@@ -126,7 +126,8 @@ def _until_ended(client: Client, run_id: str, follow: bool, as_json: bool) -> di
             return run
         waits_for = run.get("waiting_for") or "" if run["status"] == "waiting" else ""
         if waits_for and waits_for != told and not as_json:
-            say(f"waiting — {line(waits_for)} (see `greenroom ask list`)")
+            what_to_do = "it goes on by itself" if run.get("goes_on_at") else "see `greenroom ask list`"
+            say(f"waiting — {line(waits_for)} ({what_to_do})")
         told = waits_for
 
 
