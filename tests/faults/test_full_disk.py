@@ -125,7 +125,7 @@ def test_a_node_on_a_full_disk_ends_no_agent_and_tells_all_once_there_is_room(
     node.mkdir(mode=0o700)
     (data / "node").symlink_to(node)
     words = "word " * 100_000
-    for stage in staged(tmp_path):
+    with contextlib.contextmanager(staged)(tmp_path) as stage:
         talks = stage.start(f"ASK Shall I?\nSAY {words}")
         sleeps = stage.start("SAY good night\nSLEEP 600")
         ask = stage.asked()

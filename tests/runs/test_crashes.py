@@ -1,5 +1,6 @@
 """Programs that are killed while agents work."""
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -47,7 +48,7 @@ def test_a_node_that_is_killed_interrupts_its_runs_and_a_resume_goes_on(stage: S
 def test_a_local_node_that_could_not_be_started_is_started_once_it_can_be(tmp_path: Path) -> None:
     in_the_way = tmp_path / "data" / "node" / "node.log"
     in_the_way.mkdir(parents=True)
-    for stage in staged(tmp_path):
+    with contextlib.contextmanager(staged)(tmp_path) as stage:
         stage.until(lambda: "the local node cannot be started now" in stage.hub.stderr, "the hub to try")
         in_the_way.rmdir()
         assert stage.done("SAY here after all")["output"] == "here after all"
