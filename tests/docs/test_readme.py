@@ -68,3 +68,10 @@ def test_both_readmes_have_the_same_shape() -> None:
             "README.md",
             "README.zh-CN.md",
         }
+
+
+def test_every_story_that_is_told_about_agents_names_a_test_or_a_command() -> None:
+    stories = [line for line in (ROOT / "docs/why.md").read_text().splitlines() if line.startswith('| "')]
+    assert len(stories) > 10
+    for story in stories:
+        assert re.search(r"`(tests/|greenroom )", story.split("|")[3]), story
