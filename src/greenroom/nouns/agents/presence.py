@@ -64,6 +64,9 @@ class Presence:
         heard = self._heard.get(agent_id)
         return heard is not None and time.monotonic() - heard.steady_s < self._online_s
 
+    def is_waiting(self, agent_id: str) -> bool:
+        return agent_id in self._waiting
+
     def last_heard(self, agent_id: str) -> Heard | None:
         return self._heard.get(agent_id)
 
