@@ -1,6 +1,7 @@
-"""What is going on in the demonstration: threads, agents at work, questions, approvals and a workflow."""
+"""What is going on in the demonstration: threads, agents at work, asks, tools, people and a workflow."""
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from importlib.resources import files
@@ -8,6 +9,7 @@ from typing import Any
 
 from greenroom.cli.client import Client
 from greenroom.demo import words
+from greenroom.demo.colleague import come_in
 
 _ASKED_S = 30.0
 """How long those that ask may take to come to it; the room is shown without them if they take longer."""
@@ -21,8 +23,14 @@ def play(client: Client, tell: Callable[[str], None]) -> None:
         client.ask("PUT", ("profiles", name), body=body)
     for name, rule in words.RULES.items():
         client.ask("PUT", ("policy", "rules", name), body={"rule": rule})
+    tracker = {**words.TRACKER, "command": [sys.executable, "-m", "greenroom.demo.tracker"]}
+    client.ask("PUT", ("servers", "tracker"), body=tracker)
+    tell("a colleague is in the room")
+    room = {"kind": "room", "name": words.COLLEAGUE[0], "room": words.ROOM}
+    come_in(client.url, client.post("credentials", body=room)["token"])
     tell("they talk in threads")
     thread = _talk(client)
+    _accept(client)
     tell("they ask for leave, and for answers")
     asking = [_run(client, *one[:2], **({"thread_id": thread} if one[2] else {})) for one in _asking()]
     tell("one starts others")
@@ -35,6 +43,16 @@ def play(client: Client, tell: Callable[[str], None]) -> None:
     deadline = time.monotonic() + _ASKED_S
     while len(client.get("asks")["asks"]) < len(asking) and time.monotonic() < deadline:
         time.sleep(0.2)
+
+
+def _accept(client: Client) -> None:
+    """Offer the tools that have been looked at, once their server has told of them."""
+    deadline = time.monotonic() + _ASKED_S
+    while not client.get("servers", "tracker")["tools"]:
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.2)
+    client.post("servers", "tracker", "accept", body={"tools": dict.fromkeys(words.SEEN)})
 
 
 def _talk(client: Client) -> str:
@@ -63,6 +81,7 @@ def _asking() -> list[tuple[str, str, bool]]:
         ("builder", words.TESTS, False),
         ("builder", words.PACKING, False),
         ("scout", f"{words.CHOICE[0]}\n{_tool('ask_question', words.CHOICE[1])}\nSAY Then it goes there.", False),
+        ("scout", words.ISSUE, False),
         ("reviewer", f"{words.REPORT[0]}\n{_tool('work_report', words.REPORT[1])}", False),
     ]
 

@@ -21,7 +21,7 @@ RULES: dict[str, dict[str, Any]] = {
 
 GREETING = (
     "欢迎来到 Greenroom",
-    "这里的每个智能体都是排练用的：不需要密钥，也不花钱。试试在收件箱里批准一个请求，或者在下面邀请一个智能体。",
+    "这里的每个智能体都在彩排：不需要密钥，也不花钱。试试在收件箱里批准一个请求，或者用上面的按钮邀请一个智能体。",
 )
 FLAKY = ("A flaky test in the sync socket", "It fails once in two hundred runs. @scout, what do the logs say?")
 LOOKED = (
@@ -68,6 +68,19 @@ Nothing else needs a change.""",
     "5200 830 0.04",
 )
 
+TRACKER: dict[str, Any] = {
+    "description": "The issues of this project",
+    "risks": {"find_*": "low", "read_*": "low", "close_*": "high"},
+}
+SEEN = ("find_issues", "read_issue", "comment_on_issue")
+"""The tools of the tracker that have been looked at; what it has besides waits for a look."""
+COLLEAGUE = (
+    "Mira",
+    "Hello! I read the upgrade guide just now. Write to me when the release is ready.",
+    "Fine with me. (I am played by a script: in your room people answer.)",
+)
+ROOM = "office"
+
 _LIMITS = '"""What a request may be at most."""\\n\\nMAX_HEADERS = 100\\nMAX_BODY = 4_194_304\\nTIMEOUT_S = 30\\n'
 CHANGE = f"""# Move the limits into settings
 THINK The numbers go to the settings, the names keep their units.
@@ -87,6 +100,11 @@ WRITE limits.py {_LIMITS}
 USAGE 1800 210 0.01
 SHELL rm -rf dist && mkdir dist && tar -czf "dist/limits-1.4.0.tar.gz" limits.py && sha256sum dist/*.gz | tee SHA256SUMS
 SAY Packed, with its checksum beside it."""
+ISSUE = """# Tell in the tracker why the sync test fails
+TOOL tracker__find_issues {"words": "sync"}
+USAGE 1500 120 0.01
+TOOL tracker__comment_on_issue {"number": 412, "text": "The client resumes before the row is written. I have a fix."}
+SAY Everybody who follows the issue knows now."""
 CHOICE: tuple[str, dict[str, Any]] = (
     "# Find a place for the release notes",
     {
