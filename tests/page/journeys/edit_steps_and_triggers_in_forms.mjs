@@ -56,6 +56,22 @@ await journey(async (visit) => {
   await page.getByRole('textbox', { name: 'Id', exact: true }).press('Enter')
   await says('id: look-first')
   await well(2)
+
+  // The way to a step has a condition, and what takes a step back stands beside it.
+  await page.locator('[data-id=report] .step').click()
+  await page.getByLabel('After look-first').fill('steps["look-first"].nothing')
+  await page.getByRole('alert').filter({ hasText: 'nothing' }).waitFor()
+  await page.getByLabel('After look-first').fill('inputs.size > 0')
+  await says('when: inputs.size > 0')
+  await well(2)
+  await page.locator('[data-id=look-first] .step').click()
+  await unfold('What takes it back')
+  await page.getByRole('button', { name: 'Add what takes it back' }).click()
+  const back = page.locator('.rollback .one')
+  await back.getByLabel('Name').fill('undo it')
+  await back.getByLabel('Prompt').fill('SAY undone')
+  await says('prompt: SAY undone')
+  await well(2)
   const written = await text.inputValue()
   for (const kept of ['# a comment that stays', '# and this one']) assert.ok(written.includes(kept), written)
 
@@ -67,6 +83,10 @@ await journey(async (visit) => {
   await page.getByLabel('Kind').selectOption('wait')
   await says('seconds: 60')
   await page.getByLabel('For seconds').fill('0')
+  await page.getByRole('button', { name: 'Remove', exact: true }).click()
+  await well(2)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await well(3)
   await page.getByRole('button', { name: 'Remove', exact: true }).click()
   await well(2)
 
@@ -90,6 +110,9 @@ await journey(async (visit) => {
   assert.deepEqual([report.on_error, report.timeout_s, report.inputs, report.when], ['ignore', 90, { greeting: '"hello"', many: 3 }, 'inputs.size > 1'])
   assert.deepEqual(report.level, { kind: 'arbitrated', stakeholders: ['ann', 'bob'], quorum: 1 })
   assert.deepEqual([report.dependencies, report.output_schema], [['look-first'], { type: 'object' }])
+  assert.deepEqual(definition.edges, [{ from: 'look-first', to: 'report', when: 'inputs.size > 0' }])
+  const [undo] = definition.steps.find((one) => one.id === 'look-first').rollback
+  assert.deepEqual([undo.name, undo.prompt], ['undo it', 'SAY undone'])
   assert.deepEqual(definition.triggers.map((one) => one.cron ?? one.message ?? one.after ?? one.webhook), ['30 4 * * *', true, { contains: 'please' }, { workflow: name }])
 
   // A trigger does nothing until it is armed; then a signed call starts a run.
@@ -104,6 +127,7 @@ await journey(async (visit) => {
   await call.getByRole('link', { name: 'last run' }).click()
   await page.waitForURL(/\/workflows\/runs\//)
   await page.getByRole('button', { name: 'Abort' }).click()
+  await page.getByRole('menuitem', { name: 'Abort, and leave what is done' }).click()
   await page.locator('.bar', { hasText: /Cancelled|Failed/ }).waitFor()
   await api('DELETE', `/api/workflows/${name}`)
 })

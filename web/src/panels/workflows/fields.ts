@@ -74,6 +74,8 @@ export const ONLY: Record<StepKind, string[]> = {
   set: ['set'],
   gate: [],
 }
+/** What takes a step back is always an agent's work, and has no place in the order. */
+export const ROLLBACK: Part[] = [{ name: 'rollback', open: true, fields: [text('name'), text('profile'), { key: 'prompt', kind: 'long', ...wide, ...mono }, text('skill'), number('timeout_s')] }]
 /** All that is written of a step in the one form. */
 export const STEP_KEYS = new Set(['id', 'rollback', ...[NAMED, ...Object.values(OF_KIND).flat(), ORDER, DATA, AGAIN, WRONG, PEOPLE].flatMap((part) => part.fields).map((field) => field.key.split('.')[0]!)])
 

@@ -1,4 +1,4 @@
-import { GitBranch, Plus } from '@lucide/vue'
+import { GitBranch, Play, Plus } from '@lucide/vue'
 
 import { go } from '@/shell/go'
 import { t } from '@/shell/i18n'
@@ -18,6 +18,7 @@ export default definePanel({
   badge: () => ({ count: useFlows().live.length }),
   commands: () => [
     { id: 'workflow new', title: t('workflows.new'), icon: Plus, run: () => go('/workflows/edit') },
+    ...useFlows().list.map((flow) => ({ id: `start ${flow.name}`, title: t('workflows.startOf', { name: flow.name }), hint: t('workflows.one'), icon: Play, run: () => go(`/workflows?start=${encodeURIComponent(flow.name)}`) })),
     ...useFlows().list.map((flow) => ({ id: `workflow ${flow.name}`, title: flow.name, hint: t('workflows.one'), icon: GitBranch, run: () => go(`/workflows/edit/${encodeURIComponent(flow.name)}`) })),
   ],
 })

@@ -119,6 +119,52 @@ export class Writing {
     if (!edges.items.length) this.document.delete('edges')
   }
 
+  /** The condition of the way from one step to another; without one the other simply comes after it. */
+  setWhen(from: string, to: string, when: string | undefined): this {
+    const map = this.step(to)
+    if (!map) return this
+    const edges = this.document.get('edges')
+    const edge = isSeq(edges) ? edges.items.find((one) => isMap(one) && one.get('from') === from && one.get('to') === to) : undefined
+    if (when !== undefined) {
+      if (isMap(edge)) edge.set('when', when)
+      else if (isSeq(edges)) edges.add(this.document.createNode({ from, to, when }))
+      else this.document.set('edges', this.document.createNode([{ from, to, when }]))
+    } else if (isMap(edge)) {
+      this.dropEdges((one) => one.from === from && one.to === to)
+      this.join(from, to)
+    }
+    return this
+  }
+
+  /** What takes a step back, as a list that can be written in. */
+  private rollback(id: string): YAMLSeq | undefined {
+    const map = this.step(id)
+    const found = map?.get('rollback')
+    if (!map || isSeq(found)) return found as YAMLSeq | undefined
+    const made = this.document.createNode(this.definition.steps.find((one) => one.id === id)?.rollback ?? []) as YAMLSeq
+    map.set('rollback', made)
+    return made
+  }
+  addRollback(id: string, step: Partial<Step>): this {
+    this.rollback(id)?.add(this.document.createNode(step))
+    return this
+  }
+  setRollback(id: string, at: number, key: string, value: unknown): this {
+    const list = this.rollback(id)
+    const known = this.definition.steps.find((one) => one.id === id)?.rollback?.[at]
+    if (!list || !known) return this
+    const held = list.items[at]
+    if (!isMap(held) || !held.items.every((pair) => STEP_KEYS.has(String(pair.key)))) list.set(at, this.document.createNode(known))
+    this.put(list.items[at] as YAMLMap, key, value, known as unknown as Facts)
+    return this
+  }
+  removeRollback(id: string, at: number): this {
+    const list = this.rollback(id)
+    list?.delete(at)
+    if (list && !list.items.length) this.step(id)?.delete('rollback')
+    return this
+  }
+
   private get triggers(): YAMLSeq {
     const found = this.document.get('triggers')
     if (isSeq(found)) return found
