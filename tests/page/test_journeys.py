@@ -14,6 +14,7 @@ from tests.page.stage import LIMIT_S, travel
         "invite_an_agent_and_talk_to_it",
         "approve_deny_edit_and_batch",
         "edit_the_arguments_of_a_call",
+        "look_at_a_tool_before_agents_have_it",
         "answer_with_a_form_files_and_a_voice",
         "snooze_hand_on_and_remember",
         "the_same_ask_on_two_pages",

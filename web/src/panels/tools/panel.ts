@@ -1,7 +1,11 @@
-import { Wrench } from '@lucide/vue'
+import { Plus, Wrench } from '@lucide/vue'
 
+import { go } from '@/shell/go'
+import { t } from '@/shell/i18n'
 import { definePanel } from '@/shell/panel'
 import { useView } from '@/sync/use'
+
+const tools = () => [...useView('servers').map('server_tool').values()]
 
 export default definePanel({
   name: 'tools',
@@ -9,9 +13,13 @@ export default definePanel({
   group: 'system',
   order: 85,
   needs: 'operate',
-  routes: [{ path: '', component: () => import('./ToolsPanel.vue') }],
+  routes: [{ path: ':server?/:tool?', component: () => import('./ToolsPanel.vue') }],
   badge: () => {
-    const held = [...useView('servers').map('server_tool').values()].filter((tool) => tool.state === 'held').length
+    const held = tools().filter((tool) => (tool.state ?? 'held') === 'held').length
     return { count: held, urgent: held > 0 }
   },
+  commands: () => [
+    { id: 'server new', title: t('tools.add'), icon: Plus, run: () => go('/tools?do=new') },
+    ...tools().map((tool) => ({ id: `tool ${tool.server} ${tool.name}`, title: tool.name, hint: tool.server, icon: Wrench, run: () => go(`/tools/${encodeURIComponent(tool.server)}/${encodeURIComponent(tool.name)}`) })),
+  ],
 })
