@@ -12,6 +12,13 @@ async function cuttable(page) {
   })
 }
 
+async function talkWithMira(page) {
+  await page.getByRole('button', { name: /Mira/ }).click()
+  await page.locator('.write input').fill('Two of us look at it now.')
+  await page.keyboard.press('Enter')
+  await page.locator('.word').nth(2).waitFor()
+}
+
 /** What is worth a picture besides the panels as they open: where to go, and what to do there first. */
 export async function scenesOf({ url, token }) {
   const get = async (path) => (await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })).json()
@@ -38,6 +45,14 @@ export async function scenesOf({ url, token }) {
     { name: 'workflow-step', path: `/workflows/runs/${(flows.runs ?? flows)[0]?.id}`, act: (page) => page.locator('.vue-flow__node').first().click() },
     { name: 'workflow-edit', path: '/workflows/edit/release', act: (page) => page.locator('.vue-flow__node').nth(2).click() },
     { name: 'workflow-new', path: '/workflows/edit' },
+    { name: 'workflow-start', path: '/workflows?start=release' },
+    { name: 'compare', path: `/runs/${run((one) => one.prompt.includes('guard.py'))}?with=any` },
+    { name: 'tool', path: '/tools/tracker/close_issue' },
+    { name: 'server-new', path: '/tools?do=new' },
+    { name: 'talk', path: '/people', act: talkWithMira },
+    { name: 'device', path: '/people?do=type' },
+    { name: 'machine-new', path: '/nodes?do=join' },
+    { name: 'rule', path: '/policies/publishing' },
     { name: 'profile', path: '/profiles/builder' },
     { name: 'profile-new', path: '/profiles?new=' },
     { name: 'agent', path: `/agents/${runs.find((one) => one.status === 'waiting')?.agent_id}` },

@@ -1,23 +1,33 @@
 /** Spans of time and sums of money in as few signs as possible. */
+import { language, type Language } from '@/shell/i18n'
+
+const UNITS: Record<Language, { s: string; m: string; h: string; d: string; between: string }> = {
+  en: { s: 's', m: 'm', h: 'h', d: 'd', between: ' ' },
+  'zh-CN': { s: '秒', m: '分', h: '时', d: '天', between: '' },
+}
+
 export function short(ms: number): string {
+  const unit = UNITS[language.value]
   const s = Math.max(0, Math.round(ms / 1000))
-  if (s < 60) return `${s}s`
-  if (s < 3600) return `${Math.floor(s / 60)}m`
-  if (s < 86_400) return `${Math.floor(s / 3600)}h`
-  return `${Math.floor(s / 86_400)}d`
+  if (s < 60) return `${s}${unit.s}`
+  if (s < 3600) return `${Math.floor(s / 60)}${unit.m}`
+  if (s < 86_400) return `${Math.floor(s / 3600)}${unit.h}`
+  return `${Math.floor(s / 86_400)}${unit.d}`
 }
 
 export function span(ms: number): string {
-  const s = Math.max(0, ms / 1000)
-  if (s < 10) return `${s.toFixed(1)}s`
-  if (s < 60) return `${Math.round(s)}s`
-  const m = Math.floor(s / 60)
-  if (m < 60) return `${m}m ${Math.round(s % 60)}s`
-  return `${Math.floor(m / 60)}h ${m % 60}m`
+  const unit = UNITS[language.value]
+  const s = Math.max(0, Math.round(ms / 100) / 10)
+  if (s < 10) return `${s.toFixed(1)}${unit.s}`
+  if (Math.round(s) < 60) return `${Math.round(s)}${unit.s}`
+  const whole = Math.round(s)
+  const m = Math.floor(whole / 60)
+  if (m < 60) return `${m}${unit.m}${unit.between}${whole % 60}${unit.s}`
+  return `${Math.floor(m / 60)}${unit.h}${unit.between}${m % 60}${unit.m}`
 }
 
 export const clockTime = (ms: number, language: string): string =>
-  new Date(ms).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' })
+  new Date(ms).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
 export function money(usd: number): string {
   if (usd === 0) return '$0'

@@ -2,7 +2,7 @@
 import { onScopeDispose, reactive } from 'vue'
 
 export interface Binding {
-  /** As in 'j', '?', 'shift+x', 'ctrl+k', 'g i'. Ctrl is also the Mac's command key. */
+  /** As in 'j', '?', 'shift+x', 'ctrl+k', 'g i'. Ctrl is also the Mac's command key. Without one it is in the palette only. */
   key: string
   /** What the help says. */
   says: string
@@ -10,9 +10,17 @@ export interface Binding {
   /** Also while somebody types. */
   always?: boolean
   hidden?: boolean
+  /** Moves about rather than doing something: the palette leaves it out. */
+  moves?: boolean
+  /** Whether it can be done just now. */
+  can?: () => boolean
   /** It does the same in every panel. */
   everywhere?: boolean
 }
+
+const NAMES: Record<string, string> = { ctrl: 'Ctrl', shift: '⇧', Enter: '↵', Escape: 'Esc', ArrowUp: '↑', ArrowDown: '↓' }
+/** A key as it is shown, part by part. */
+export const partsOf = (key: string): string[] => key.split(/[+ ]/).filter(Boolean).map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
 
 export const bindings = reactive<Binding[]>([])
 let first = ''
@@ -34,7 +42,7 @@ addEventListener('keydown', (event) => {
   const name = nameOf(event)
   const typing = isTyping(event.target)
   const pair = Date.now() - firstAt < 900 ? `${first} ${name}` : ''
-  const fits = (binding: Binding) => (binding.key === name || binding.key === pair) && (!typing || binding.always)
+  const fits = (binding: Binding) => binding.key !== '' && (binding.key === name || binding.key === pair) && (!typing || binding.always) && binding.can?.() !== false
   const binding = bindings.findLast((one) => fits(one) && one.key === pair) ?? bindings.findLast(fits)
   first = name
   firstAt = Date.now()

@@ -18,6 +18,8 @@ export interface Live {
   readonly ready: boolean
   readonly more: boolean
   readonly error: string | null
+  /** The place in the log that its rows are of. */
+  readonly seq: number
 }
 
 const NONE = new Map<string, never>()
@@ -42,6 +44,7 @@ export function useView(name: string, key?: MaybeRefOrGetter<string | null | und
     ready: computed(() => held.value?.state.ready ?? false),
     more: computed(() => held.value?.state.more ?? false),
     error: computed(() => held.value?.state.error ?? null),
+    seq: computed(() => held.value?.state.seq ?? 0),
   }) as Live
 }
 

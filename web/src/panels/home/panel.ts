@@ -1,5 +1,8 @@
-import { House } from '@lucide/vue'
+import { House, Play } from '@lucide/vue'
 
+import { go } from '@/shell/go'
+import { t } from '@/shell/i18n'
+import { may } from '@/shell/me'
 import { definePanel } from '@/shell/panel'
 
 export default definePanel({
@@ -9,4 +12,5 @@ export default definePanel({
   order: 10,
   phone: true,
   routes: [{ path: '', component: () => import('./HomePanel.vue') }],
+  commands: () => (may('chat') ? [{ id: 'dispatch', title: t('home.dispatch'), icon: Play, run: () => go('/?do=dispatch') }] : []),
 })

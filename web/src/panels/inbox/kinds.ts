@@ -52,5 +52,7 @@ export function titleOf(ask: Ask): string {
     if (['old_string', 'oldText', 'old_str'].some((name) => name in given)) return t('inbox.would.edit', { what })
     if ('content' in given) return t('inbox.would.write', { what })
   }
+  const [, server, tool] = /^(?:mcp__)?([a-z][a-z0-9-]*)__(.+)$/.exec(subject.tool) ?? []
+  if (server && tool) return t('inbox.would.use', { what: reveal(tool), server })
   return typeof given.url === 'string' ? t('inbox.would.fetch', { what: reveal(given.url) }) : nearPath(ask.title, subject)
 }

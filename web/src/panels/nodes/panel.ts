@@ -1,5 +1,8 @@
-import { Server } from '@lucide/vue'
+import { Plus, Server } from '@lucide/vue'
 
+import { go } from '@/shell/go'
+import { t } from '@/shell/i18n'
+import { may } from '@/shell/me'
 import { definePanel } from '@/shell/panel'
 
 export default definePanel({
@@ -8,4 +11,5 @@ export default definePanel({
   group: 'agents',
   order: 75,
   routes: [{ path: ':id?', component: () => import('./NodesPanel.vue') }],
+  commands: () => (may('operate') ? [{ id: 'node new', title: t('nodes.join'), icon: Plus, run: () => go('/nodes?do=join') }] : []),
 })

@@ -1,5 +1,7 @@
-import { UsersRound } from '@lucide/vue'
+import { KeyboardIcon, UsersRound } from '@lucide/vue'
 
+import { go } from '@/shell/go'
+import { t } from '@/shell/i18n'
 import { definePanel } from '@/shell/panel'
 import { usePeople } from './room'
 
@@ -10,5 +12,6 @@ export default definePanel({
   order: 70,
   needs: 'answer',
   routes: [{ path: '', component: () => import('./PeoplePanel.vue') }],
+  commands: () => [{ id: 'device', title: t('people.device'), icon: KeyboardIcon, run: () => go('/people?do=type') }],
   badge: () => ({ count: usePeople().unread, urgent: true }),
 })

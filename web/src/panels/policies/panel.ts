@@ -1,5 +1,7 @@
-import { ShieldCheck } from '@lucide/vue'
+import { Plus, ShieldCheck } from '@lucide/vue'
 
+import { go } from '@/shell/go'
+import { t } from '@/shell/i18n'
 import { definePanel } from '@/shell/panel'
 
 export default definePanel({
@@ -9,4 +11,5 @@ export default definePanel({
   order: 80,
   needs: 'operate',
   routes: [{ path: ':rule?', component: () => import('./PoliciesPanel.vue') }],
+  commands: () => [{ id: 'rule new', title: t('policies.new'), icon: Plus, run: () => go('/policies?do=new') }],
 })

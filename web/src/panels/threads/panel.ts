@@ -1,4 +1,4 @@
-import { MessagesSquare, Plus } from '@lucide/vue'
+import { MessagesSquare, Plus, Search } from '@lucide/vue'
 
 import { go } from '@/shell/go'
 import { t } from '@/shell/i18n'
@@ -15,6 +15,7 @@ export default definePanel({
   badge: () => ({ count: useThreads().unread.length }),
   commands: () => [
     { id: 'thread new', title: t('threads.new'), icon: Plus, run: () => go('/threads?new=1') },
+    { id: 'search', title: t('threads.search'), icon: Search, run: () => go('/threads?search=1') },
     ...useThreads().list.slice(0, 80).map((thread) => ({
       id: `thread ${thread.id}`,
       title: thread.topic,
