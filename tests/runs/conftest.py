@@ -4,14 +4,15 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
-from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.hub_process import HubProcess, eventually
 from tests.conftest import checked
-from tests.runs.stage import ENDED, Stage
+from tests.runs.stage import Stage
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -26,10 +27,8 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
         return
     stage: Stage = request.getfixturevalue("shared_stage")
     yield stage
-    for run in stage.api.get("/api/runs", params={"limit": 200}).json():
-        if run["status"] not in ENDED:
-            stage.api.post(f"/api/runs/{run['id']}/cancel", json={})
-            stage.end(run["id"])
+    with Stage(stage.hub) as after:  # the hub may have been restarted
+        after.tidy()
 
 
 @pytest.fixture(scope="module")
@@ -58,4 +57,9 @@ def end_node(data: Path) -> None:
         if "greenroom" in said and "node" in said and str(data) in said:
             with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
                 os.kill(process.pid, signal.SIGTERM)
-                process.wait(20)
+                eventually(partial(_has_ended, process), 20)
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    """An init may take seconds to collect what has ended."""
+    return bool(process.status() == psutil.STATUS_ZOMBIE)

@@ -72,5 +72,14 @@ class Stage:
         found = self.until(lambda: self.api.get("/api/asks").json()["asks"], "something to be asked")
         return dict(found[0])
 
+    def tidy(self) -> None:
+        """Leave nothing to who comes next that waits or is at work."""
+        for ask in self.api.get("/api/asks").json()["asks"]:
+            self.decide(ask["id"], "deny")
+        for run in self.api.get("/api/runs", params={"limit": 200}).json():
+            if run["status"] not in ENDED:
+                self.api.post(f"/api/runs/{run['id']}/cancel", json={})
+                self.end(run["id"])
+
     def decide(self, ask_id: str, verdict: str, **fields: Any) -> httpx.Response:
         return self.api.post(f"/api/asks/{ask_id}/answer", json={"verdict": verdict, **fields})

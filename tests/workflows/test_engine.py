@@ -4,9 +4,13 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.runs.stage import Stage
 from tests.runs.test_crashes import node_pid
 from tests.workflows.plays import Play
+
+pytestmark = pytest.mark.one_stage
 
 
 def test_agents_carry_out_steps_and_later_ones_see_what_came_of_earlier_ones(stage: Stage) -> None:

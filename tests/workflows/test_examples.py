@@ -11,6 +11,8 @@ from tests.cli.shell import done, greenroom
 from tests.runs.stage import Stage
 from tests.workflows.plays import Play
 
+pytestmark = pytest.mark.one_stage
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "workflows"
 FILES = sorted(EXAMPLES.glob("*.yaml"))
 
