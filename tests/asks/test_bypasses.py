@@ -95,6 +95,13 @@ def test_ap_02_changed_arguments_run_only_as_a_person_has_changed_them(tmp_path:
         ("ls\x1b[2K", "ls\\x1b[2K"),
         ("ls \u202egnp", "ls \\u202egnp"),
         ("ls\u200brm", "ls\\u200brm"),
+        ("ls \u3164x", "ls \\u3164x"),
+        ("ls\ufe0f x\U000e0141", "ls\\ufe0f x\\U000e0141"),
+        ("ls\u2800rm", "ls\\u2800rm"),
+        ("c\u0430t x", "c\\u0430t x"),
+        ("./\u0441\u043e\u0440\u0443.sh", "./\\u0441\\u043e\\u0440\\u0443.sh"),
+        ("\uff4cs x", "\\uff4cs x"),
+        ("cat \u0444\u0430\u0439\u043b.txt", "cat \u0444\u0430\u0439\u043b.txt"),
     ],
 )
 def test_ap_03_what_cannot_be_seen_is_written_out(command: str, shown: str) -> None:
@@ -103,7 +110,7 @@ def test_ap_03_what_cannot_be_seen_is_written_out(command: str, shown: str) -> N
 
 
 def test_ap_03_a_long_command_says_how_much_is_not_in_the_title(desk: Desk) -> None:
-    assert "more characters" in title_of("Bash", {"command": "x" * 20_000 + "; rm -rf /"})
+    assert "19816 more characters" in title_of("Bash", {"command": "x" * 20_000 + "; rm -rf /"})
     asked = desk.ask(by=desk.operator, text="y" * 20_000)
     assert len(desk.show(asked["id"])["text"]) == 20_000
 

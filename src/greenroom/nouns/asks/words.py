@@ -1,17 +1,26 @@
-"""A call in words that hide nothing: what cannot be seen is written out."""
+"""A call in words that hide nothing: what cannot be seen, or looks like something else, is written out."""
 
+import re
 from typing import Any
+
+from greenroom.nouns.policy.signs import ALIKE, BLANK, WORD, passes_for_another
 
 _MOST = 200
 
 
 def visible(text: str) -> str:
     """The text with everything that a screen would not show, or would show as something else, as an escape."""
+    if not text.isascii():
+        text = WORD.sub(lambda word: ALIKE.sub(_escaped, word[0]) if passes_for_another(word[0]) else word[0], text)
     return "".join(one if one == " " or (one.isprintable() and not _misleads(one)) else _escape(one) for one in text)
 
 
 def _misleads(one: str) -> bool:
-    return one.isspace() or 0x200B <= ord(one) <= 0x200F or 0x202A <= ord(one) <= 0x202E or 0x2066 <= ord(one) <= 0x2069
+    return one.isspace() or BLANK.fullmatch(one) is not None
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _escape(found[0])
 
 
 def _escape(one: str) -> str:
@@ -26,8 +35,10 @@ def title_of(tool: str, arguments: Any) -> str:
         about = _text(named[0]) if named else ", ".join(f"{key}={_text(value)}" for key, value in arguments.items())
     elif arguments is not None:
         about = _text(arguments)
-    line = visible(f"{tool}: {about}" if about else tool)
-    return line if len(line) <= _MOST else f"{line[:_MOST]}… ({len(line) - _MOST} more characters)"
+    whole = f"{tool}: {about}" if about else tool
+    line = visible(whole[:_MOST])  # of a long one the rest is counted, and not looked through
+    more = max(0, len(whole) - _MOST) + max(0, len(line) - _MOST)
+    return f"{line[:_MOST]}… ({more} more characters)" if more else line
 
 
 def _text(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from greenroom.nouns.policy.signs import BLANK, WORD, passes_for_another
 from greenroom.nouns.policy.tables import each
 
 Word = str | None
@@ -16,9 +17,6 @@ _MOST_CHARS = 20_000
 _MOST_NESTED = 4
 _MOST_COMMANDS = 200
 _LANGUAGE = Language(tree_sitter_bash.language())
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00a0\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
-)
 _QUOTED = re.compile(r"""'[^'\n]*'|"[^"$`\\!\n]*\"""")
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./\- &|;]*")
 """Text of which two readings must agree before a rule may allow it by its words."""
@@ -79,9 +77,11 @@ def parse(text: str) -> Parsed:
 def _parse(text: str, depth: int) -> Parsed:
     if len(text) > _MOST_CHARS:
         return Parsed(doubt=f"it is longer than {_MOST_CHARS} characters")
-    hidden = _HIDDEN.search(text)
+    hidden = BLANK.search(text)
     if hidden:
         return Parsed(doubt=f"it holds the hidden character U+{ord(hidden[0]):04X}")
+    if not text.isascii() and any(map(passes_for_another, WORD.findall(text))):
+        return Parsed(doubt="a word in it is of letters that look like others")
     if _BROKEN_WORD.search(text):
         return Parsed(doubt="a word is broken across lines")
     if depth > _MOST_NESTED:

@@ -170,7 +170,7 @@ def _meta_key(meta: Any) -> str | None:
 
 def _title(text: str) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "").strip(" #*")
-    shown = visible(first) or "?"
+    shown = visible(first[: _TITLE + 1]) or "?"
     return shown if len(shown) <= _TITLE else shown[: _TITLE - 1] + "…"
 
 
