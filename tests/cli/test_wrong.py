@@ -106,3 +106,47 @@ def test_as_many_of_the_newest_messages_are_shown_as_are_asked_for(shared_hub: H
             api.post(f"/api/threads/{thread_id}/messages", json={"content": str(number)}).raise_for_status()
     shown = done(shared_hub.data, "thread", "show", "Long", "--limit", "220", "--json").json
     assert [m["content"] for m in shown] == [str(number) for number in range(10, 230)]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["run", "rehearsal", "hi", "--timeout", "-3"],
+        ["thread", "list", "--limit", "-3"],
+        ["thread", "show", "Plan", "--limit", "0"],
+        ["thread", "show", "Plan", "--after", "-1"],
+        ["thread", "wait", "Plan", "--timeout", "nan"],
+        ["audit", "list", "--limit", "x"],
+        ["node", "--join", "http://127.0.0.1:9", "--capacity", "0"],
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused_before_anybody_is_asked(tmp_path: Path, args: list[str]) -> None:
+    ran = greenroom(tmp_path / "data", *args)
+    assert (ran.code, "write a " in ran.err) == (2, True), ran
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["policy", "try", "nope"], "There is no rule 'nope'"),
+        (["dag", "triggers", "nope"], "There is no workflow 'nope'"),
+        (["tools", "add", "x", "--command", "ls", "--risk", "rm=huge"], "There is no risk 'huge'"),
+        (["profile", "put", "x", "/nowhere.toml"], "cannot be read: No such file"),
+        (["policy", "add", "x", "--file", "/nowhere.toml"], "cannot be read: No such file"),
+    ],
+)
+def test_names_that_are_not_known_are_named(shared_hub: HubProcess, args: list[str], said: str) -> None:
+    assert said in refused(greenroom(shared_hub.data, *args))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "Say which hub"),
+        (["--join", "http://127.0.0.1:9", "--token-file", "/nowhere"], "/nowhere cannot be read"),
+        (["--join", "https://127.0.0.1:9", "--token-file", "/dev/null", "--pin", "zz"], "no digest of a certificate"),
+        (["--join", "http://127.0.0.1:9", "--token-file", "/dev/null", "--data", "/dev/null/x"], "cannot be used"),
+    ],
+)
+def test_a_node_that_could_never_join_does_not_try(tmp_path: Path, more: list[str], said: str) -> None:
+    assert said in refused(greenroom(tmp_path / "data", "node", *more))

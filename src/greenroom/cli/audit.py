@@ -10,7 +10,8 @@ from typing import Any, TextIO
 
 from greenroom import settings
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
-from greenroom.cli.terminal import cut, line, say, show_json, show_table
+from greenroom.cli.parsing import count, seq
+from greenroom.cli.terminal import cut, explained, line, say, show_json, show_table
 from greenroom.log.errors import Refused
 
 _ABOUT = 200
@@ -27,7 +28,7 @@ def add_to(verbs: Any) -> None:
     )
     add_options(listing)
     _add_filter(listing)
-    listing.add_argument("--limit", type=int, default=50, help="at most so many (default: 50)")
+    listing.add_argument("--limit", type=count, default=50, help="at most so many (default: 50)")
     listing.set_defaults(run=run_list)
     export = inner.add_parser(
         "export",
@@ -57,7 +58,7 @@ def add_to(verbs: Any) -> None:
 
 
 def _add_filter(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--after", type=int, default=0, metavar="SEQ", help="only those after this seq")
+    parser.add_argument("--after", type=seq, default=0, metavar="SEQ", help="only those after this seq")
     parser.add_argument("--type", metavar="NAMES", help="only these kinds, with commas between them")
     parser.add_argument("--by", metavar="ID", help="only what this principal did")
     parser.add_argument("--since", metavar="TIME", help="only from this time on, as 2026-11-15T10:00:00Z")
@@ -175,7 +176,7 @@ def _verify_file(name: str, anchor: tuple[int, str] | None) -> _Verified:
         with Path(name).open() as file:
             seq, digest, fault = verify_lines(watched(file))
     except (OSError, ValueError) as error:
-        raise Refused("cannot_read", f"{name} cannot be read: {error}") from error
+        raise Refused("cannot_read", f"{name} cannot be read: {explained(error)}") from error
     return seq, digest, fault, kept[0] if kept else None
 
 

@@ -28,7 +28,10 @@ def add_trigger_verbs(add: Add) -> None:
 
 
 def run_triggers(args: argparse.Namespace) -> int:
-    found = open_client(args).get("triggers", workflow=args.workflow)
+    client = open_client(args)
+    found = client.get("triggers", workflow=args.workflow)
+    if args.workflow and not found:
+        client.get("workflows", args.workflow)  # refused if there is none of that name
     show_json(found) if args.json else _show(found)
     return 0
 

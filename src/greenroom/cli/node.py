@@ -5,6 +5,7 @@ import asyncio
 import fcntl
 import logging
 import os
+import re
 import signal
 import socket
 from pathlib import Path
@@ -13,7 +14,11 @@ from typing import Any
 from greenroom import settings
 from greenroom.cli import nodes
 from greenroom.cli.client import need_safe
+from greenroom.cli.parsing import count
+from greenroom.cli.terminal import explained
 from greenroom.log.errors import Refused
+
+_PIN = re.compile(r"[0-9a-f]{64}")
 
 
 def add_to(verbs: Any) -> None:
@@ -39,7 +44,7 @@ def add_to(verbs: Any) -> None:
     )
     parser.add_argument("--token-file", help="the node's credential: see `greenroom node add`")
     parser.add_argument("--label", action="append", default=[], help="a label that profiles can ask for (repeatable)")
-    parser.add_argument("--capacity", type=int, default=16, help="how many runs at once (default: 16)")
+    parser.add_argument("--capacity", type=count, default=16, help="how many runs at once (default: 16)")
     parser.add_argument(
         "--insecure",
         action="store_true",
@@ -54,7 +59,11 @@ def run(args: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     os.umask(0o077)
     folder = settings.data_dir(args.data) / "node"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    exposed = [] if args.local else _need_hub(args)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refused("data_unusable", f"{folder} cannot be used ({error.strerror}): choose another --data.") from error
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -62,24 +71,37 @@ def run(args: argparse.Namespace) -> int:
         raise Refused("node_running", f"A node is running in {folder} already.") from None
     os.ftruncate(lock, 0)
     os.write(lock, str(os.getpid()).encode())
-    asyncio.run(_hold(args, folder))
+    asyncio.run(_hold(args, folder, exposed))
     return 0
 
 
-async def _hold(args: argparse.Namespace, folder: Path) -> None:
+def _need_hub(args: argparse.Namespace) -> list[str]:
+    """Refuse at once what would otherwise be tried for ever; the addresses over which nothing is encrypted."""
+    from greenroom.node.addresses import read_token
+
+    if not args.join or not args.token_file:
+        raise Refused("bad_use", "Say which hub: --join URL --token-file FILE.")
+    if wrong := [pin for pin in args.pin if not _PIN.fullmatch(pin)]:
+        raise Refused("bad_pin", f"{wrong[0]!r} is no digest of a certificate: `greenroom node add` shows it.")
+    exposed = [url for url in args.join if need_safe(url, args.insecure)]
+    try:
+        read_token(Path(args.token_file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused("token_missing", f"{args.token_file} cannot be read ({explained(error)}).") from error
+    return exposed
+
+
+async def _hold(args: argparse.Namespace, folder: Path, exposed: list[str]) -> None:
     from greenroom.node.addresses import Hubs, local_address
     from greenroom.node.program import NodeProgram
     from greenroom.runtimes.drivers import DRIVERS
 
     if args.local:
         address = local_address(folder.parent / "hub.json", folder / "token")
-    elif args.join and args.token_file:
-        exposed = [url for url in args.join if need_safe(url, args.insecure)]
+    else:
         for url in exposed:
             logging.getLogger(__name__).warning("the connection to %s is not encrypted (--insecure)", url)
         address = Hubs(args.join, Path(args.token_file), args.pin, exposed)
-    else:
-        raise Refused("bad_use", "Say which hub: --join URL --token-file FILE.")
     labels = [*args.label, socket.gethostname()]
     program = NodeProgram(folder, address, DRIVERS, labels, args.capacity, args.local)
     task = asyncio.create_task(program.run())

@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import math
 import re
 import sys
 from typing import NoReturn
@@ -23,3 +24,30 @@ class Parser(argparse.ArgumentParser):
             meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
             message = f"there is no {word!r}: {meant}"
         super().error(message)
+
+
+def count(text: str) -> int:
+    """An option's value: how many."""
+    return _whole(text, 1)
+
+
+def seq(text: str) -> int:
+    """An option's value: a place in the log."""
+    return _whole(text, 0)
+
+
+def _whole(text: str, least: int) -> int:
+    if text.isascii() and text.isdigit() and int(text) >= least:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"write a whole number from {least} on")
+
+
+def seconds(text: str) -> float:
+    """An option's value: how long."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found < math.inf:
+        raise argparse.ArgumentTypeError("write a number of seconds")
+    return found

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.cli.parsing import count
+from greenroom.cli.terminal import explained, line, say, show_json, show_table
 from greenroom.log.errors import Refused
 
 _LISTS = (
@@ -40,7 +41,7 @@ def add_to(verbs: Any) -> None:
         'try --decision allow --command "git status" --last 50',
     )
     trying.add_argument("name", metavar="NAME", nargs="?", help="a rule that is there, to be tried or replaced")
-    trying.add_argument("--last", type=int, default=100, metavar="N", help="the last N asks (default: 100)")
+    trying.add_argument("--last", type=count, default=100, metavar="N", help="the last N asks (default: 100)")
     trying.add_argument("--all", action="store_true", help="all calls that were judged, not only those that asked")
     _add_rule(trying, needed=False)
     adding = add("add", run_add, "add a rule, or replace it", 'add git --decision allow --command "git status"')
@@ -51,7 +52,7 @@ def add_to(verbs: Any) -> None:
     remove.add_argument("name", metavar="NAME|ID")
     suggest = add("suggest", run_suggest, "rules that people's answers suggest", "suggest --times 5 --accept allow-ls")
     suggest.add_argument(
-        "--times", type=int, default=3, metavar="N", help="answered alike at least N times (default: 3)"
+        "--times", type=count, default=3, metavar="N", help="answered alike at least N times (default: 3)"
     )
     suggest.add_argument("--accept", metavar="NAME", help="add the suggested rule of this name")
     templates = add("templates", run_templates, "sets of rules to begin with", "templates --apply read-only")
@@ -80,7 +81,7 @@ def _rule(args: argparse.Namespace) -> dict[str, Any] | None:
             text = path.read_text()
             found: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except (OSError, ValueError) as error:
-            raise Refused("bad_rule", f"{path} cannot be read: {error}") from error
+            raise Refused("bad_rule", f"{path} cannot be read: {explained(error)}") from error
         if not isinstance(found, dict):
             raise Refused("bad_rule", f"{path} holds no rule: write its keys, such as decision.")
         return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.cli.terminal import explained, line, say, show_json, show_table
 from greenroom.log.errors import Refused
 
 
@@ -129,7 +129,7 @@ def _read(name: str) -> dict[str, Any]:
         text = path.read_text()
         found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, ValueError) as error:
-        raise Refused("bad_profile", f"{path} cannot be read: {error}") from error
+        raise Refused("bad_profile", f"{path} cannot be read: {explained(error)}") from error
     if not isinstance(found, dict):
         raise Refused("bad_profile", f"{path} holds no profile: write its keys, such as driver.")
     return found

@@ -10,6 +10,7 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_url, open_client, patiently
+from greenroom.cli.parsing import count
 from greenroom.cli.terminal import line, lines, read_stdin, say, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
@@ -42,7 +43,7 @@ def add_to(verbs: Any) -> None:
     run.add_argument("--agent", help="go on with a kept agent: its id, or the name it is kept as")
     run.add_argument("--keep-as", metavar="NAME", help="keep the agent under this name for further runs")
     run.add_argument("--node", help="the node to run on")
-    run.add_argument("--timeout", type=int, metavar="SECONDS", help="pause and ask after so long")
+    run.add_argument("--timeout", type=count, metavar="SECONDS", help="pause and ask after so long")
     run.set_defaults(run=run_run)
     invite = verbs.add_parser(
         "invite",

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
+from greenroom.cli.parsing import count
 from greenroom.cli.run import end_of
 from greenroom.cli.terminal import cut, line, lines, show_json, show_table
 
@@ -32,8 +33,8 @@ def add_to(verbs: Any) -> None:
         if name == "steer":
             one.add_argument("text", metavar="TEXT")
         if name == "extend":
-            one.add_argument("--timeout", type=int, metavar="SECONDS")
-            one.add_argument("--tokens", type=int, metavar="N")
+            one.add_argument("--timeout", type=count, metavar="SECONDS")
+            one.add_argument("--tokens", type=count, metavar="N")
             one.add_argument("--cost", type=float, metavar="USD")
         one.set_defaults(run=run)
 

@@ -108,6 +108,11 @@ def read_stdin() -> str:
         raise Refused("bad_text", f"The standard input is no text in UTF-8 ({error.reason}).") from error
 
 
+def explained(error: Exception) -> str:
+    """Why a file could not be used, in words without numbers of errors."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
 def say(text: str) -> None:
     """Tell a person something that is not the answer."""
     print(text, file=sys.stderr, flush=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import Client, add_options, open_client, patiently
+from greenroom.cli.parsing import count, seconds, seq
 from greenroom.cli.terminal import line, lines, local_time, read_stdin, say, show_json, show_message, show_table
 from greenroom.log.errors import Refused
 
@@ -23,11 +24,11 @@ def add_to(verbs: Any) -> None:
     add_options(listing)
     listing.add_argument("--status", help="only those that are discuss, implement, review, done, closed or archived")
     listing.add_argument("--all", action="store_true", help="archived ones too")
-    listing.add_argument("--limit", type=int, default=50, help="at most so many (default: 50)")
+    listing.add_argument("--limit", type=count, default=50, help="at most so many (default: 50)")
     listing.set_defaults(run=run_list)
     show = _of_thread(inner, "show", "a thread's messages, oldest first", 'greenroom thread show "Plan" --limit 9')
-    show.add_argument("--after", type=int, default=0, metavar="SEQ", help="only those after this seq")
-    show.add_argument("--limit", type=int, help="only the newest so many")
+    show.add_argument("--after", type=seq, default=0, metavar="SEQ", help="only those after this seq")
+    show.add_argument("--limit", type=count, help="only the newest so many")
     show.set_defaults(run=run_show)
     post = _of_thread(inner, "post", "say something in a thread", 'greenroom thread post "Plan" "Shall we?" --new')
     post.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
@@ -36,9 +37,9 @@ def add_to(verbs: Any) -> None:
     post.add_argument("--to", metavar="AGENT", help="hand over to this agent")
     post.set_defaults(run=run_post)
     wait = _of_thread(inner, "wait", "wait for what is said next in it", 'greenroom thread wait "Plan" --follow')
-    wait.add_argument("--after", type=int, metavar="SEQ", help="wait for messages after this seq (default: from now)")
+    wait.add_argument("--after", type=seq, metavar="SEQ", help="wait for messages after this seq (default: from now)")
     wait.add_argument(
-        "--timeout", type=float, default=_WAIT_S, metavar="S", help=f"seconds to wait (default: {_WAIT_S:.0f})"
+        "--timeout", type=seconds, default=_WAIT_S, metavar="S", help=f"seconds to wait (default: {_WAIT_S:.0f})"
     )
     wait.add_argument("--for", dest="for_agent", metavar="AGENT", help="only what is handed over to this agent")
     wait.add_argument("--follow", action="store_true", help="go on until Ctrl-C, also over a restart of the hub")
@@ -57,7 +58,7 @@ def _of_thread(inner: Any, name: str, help: str, example: str) -> argparse.Argum
 
 def run_list(args: argparse.Namespace) -> int:
     found = open_client(args).get(
-        "threads", status=args.status, include_archived=str(args.all).lower(), limit=max(1, args.limit)
+        "threads", status=args.status, include_archived=str(args.all).lower(), limit=args.limit
     )
     if args.json:
         show_json(found)
@@ -123,7 +124,7 @@ def run_wait(args: argparse.Namespace) -> int:
     after = args.after
     if after is None and not client.is_agent:  # an agent goes on from where it was
         after = client.get("threads", thread_id)["current_seq"]
-    deadline = time.monotonic() + max(0.0, args.timeout)
+    deadline = time.monotonic() + args.timeout
     while True:
         ask = partial(_wait, client, thread_id, after, deadline, args.for_agent)
         messages, closed = patiently(ask) if args.follow else ask()

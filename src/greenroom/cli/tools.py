@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from greenroom.cli.client import Client, add_options, open_client
+from greenroom.cli.parsing import count
 from greenroom.cli.terminal import line, lines, say, show_json, show_table
 from greenroom.log.errors import Refused
+
+_RISKS = ("low", "medium", "high")
 
 
 def add_to(verbs: Any) -> None:
@@ -40,7 +43,7 @@ def add_to(verbs: Any) -> None:
     )
     adding.add_argument("--profile", action="append", default=[], metavar="NAME", help="only for agents of it")
     adding.add_argument("--trust-annotations", action="store_true", help="believe what it says of its tools' risk")
-    adding.add_argument("--timeout", type=int, metavar="S", help="how long a call may take (default: 600)")
+    adding.add_argument("--timeout", type=count, metavar="S", help="how long a call may take (default: 600)")
     add("list", run_list, "servers and how they are", "list --json")
     show = add("show", run_show, "a server and its tools as they are", "show files")
     show.add_argument("name", metavar="SERVER")
@@ -64,7 +67,7 @@ def run_add(args: argparse.Namespace) -> int:
         "directory": args.directory,
         "env": _pairs(args.env),
         "secrets": _pairs(args.secret),
-        "risks": _pairs(args.risk),
+        "risks": _risks(args.risk),
         "profiles": args.profile,
         "trust_annotations": args.trust_annotations,
         "timeout_s": args.timeout,
@@ -93,6 +96,13 @@ def _pairs(given: list[str]) -> dict[str, str]:
             raise Refused("bad_server", f"'{pair}' is no pair: write NAME=VALUE.")
         out[name] = value
     return out
+
+
+def _risks(given: list[str]) -> dict[str, str]:
+    risks = _pairs(given)
+    if wrong := [risk for risk in risks.values() if risk not in _RISKS]:
+        raise Refused("bad_server", f"There is no risk '{wrong[0]}': write {', '.join(_RISKS)}.")
+    return risks
 
 
 def run_list(args: argparse.Namespace) -> int:

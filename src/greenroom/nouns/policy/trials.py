@@ -5,6 +5,7 @@ from collections import defaultdict
 import msgspec
 
 from greenroom.log.codec import encode
+from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.policy.answers import free_name, suggested_rule
 from greenroom.nouns.policy.book import Book, find_rules, get_state
@@ -67,6 +68,8 @@ def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_a
         own = KeptRule(name=name or TRIED, place=0, rule=rule, source="api", changed_at=0, by="")
         places = [number for number, one in enumerate(kept) if one.name == name]
         kept = [own if one.name == name else one for one in kept] if places else [*kept, own]
+    elif name is not None and all(one.name != name for one in kept):
+        raise Refused("rule_not_found", f"There is no rule '{name[:80]}': see `greenroom policy list`.", "not_found")
     tried = next((one for one in kept if one.name == (name or TRIED)), None)
     compiled = Compiled(tried.name, tried.rule) if tried is not None else None
     book, options = Book(kept), get_state(rows).options

@@ -52,7 +52,9 @@ def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
     need_right(principal(command), "operate")
     agent = rows.get(AGENTS, command.agent_id)
     if agent is None or agent.profile is None:
-        raise Refused("agent_not_found", "There is no agent of that id that Greenroom started.", "not_found")
+        raise Refused(
+            "agent_not_found", "Greenroom has started no such agent: see `greenroom agent list`.", "not_found"
+        )
     if agent.run_id is not None:
         raise Refused("agent_busy", f"The agent is at {agent.run_id}: cancel that run first.", "conflict")
     if agent.node_id is None or agent.process == "asleep":

@@ -33,7 +33,9 @@ def need_workflow(rows: Rows, name: str) -> Workflow:
     workflow = rows.get(WORKFLOWS, name) or next(iter(rows.find(WORKFLOWS, {"alias": name}, limit=1)), None)
     if workflow is None:
         raise Refused(
-            "workflow_not_found", f"There is no workflow '{name[:80]}': see `greenroom dag list`.", "not_found"
+            "workflow_not_found",
+            f"There is no workflow '{name[:80]}': see `greenroom dag list --workflows`.",
+            "not_found",
         )
     return workflow
 
