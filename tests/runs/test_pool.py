@@ -59,3 +59,20 @@ def test_a_kept_agent_is_started_anew_when_its_profile_wants_another_process(sta
     run = stage.done("SHELL echo $COLOUR", profile="changing", agent="ann")
     (call,) = stage.api.get(f"/api/runs/{run['id']}/calls").json()
     assert call["output"].strip() == "green"
+
+
+def test_an_agent_goes_on_with_a_conversation_that_was_begun_elsewhere(stage: Stage) -> None:
+    before = stage.done("SAY first")
+    taken_up = stage.done("RECALL", session=before["session"], keep_as="taken up")
+    assert taken_up["agent_id"] != before["agent_id"]
+    assert "SAY first" in taken_up["output"] and "prompts: 2" in taken_up["output"]
+    assert "prompts: 3" in stage.done("RECALL", agent="taken up")["output"]
+
+
+def test_a_conversation_is_named_by_an_id_and_for_a_new_agent(stage: Stage) -> None:
+    stage.done("SAY here", keep_as="lamp")
+    for wrong in ({"session": "--help-me-out"}, {"session": "x" * 32, "agent": "lamp"}):
+        answer = stage.api.post("/api/runs", json={"profile": "rehearsal", "prompt": "RECALL", **wrong})
+        assert (answer.status_code, answer.json()["code"]) == (400, "bad_session"), answer.text
+    gone = stage.done("RECALL", session="f" * 32)
+    assert gone["status"] == "failed" and "There is no session" in gone["error"]

@@ -1,10 +1,14 @@
 """`greenroom agent`: who is there, coming in, and putting one out."""
 
 import argparse
+import os
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+from greenroom import settings
 from greenroom.cli import attach
-from greenroom.cli.client import add_options, open_client
+from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
 from greenroom.cli.terminal import line, say, show_json, show_table
 
 
@@ -41,6 +45,17 @@ def add_to(verbs: Any) -> None:
     add_options(stop)
     stop.add_argument("name", metavar="NAME", help="the name it is kept as, or its id")
     stop.set_defaults(run=run_stop)
+    sessions = inner.add_parser(
+        "sessions",
+        help="conversations with Claude Code and Codex on this machine, to go on with",
+        description="List the newest conversations that Claude Code and Codex have kept on this machine. `greenroom run"
+        " PROFILE PROMPT --session ID` goes on with one.",
+        epilog="example: greenroom agent sessions --json",
+    )
+    add_data_option(sessions)
+    add_json_option(sessions)
+    sessions.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
+    sessions.set_defaults(run=run_sessions)
     attach.add_to(inner)
 
 
@@ -56,6 +71,22 @@ def run_list(args: argparse.Namespace) -> int:
     else:
         rows = [(a["id"], "online" if a["is_online"] else "away", a["name"], a["display_name"]) for a in found]
         show_table(rows, ("id", "is", "name", "called"))
+    return 0
+
+
+def run_sessions(args: argparse.Namespace) -> int:
+    import msgspec
+
+    from greenroom.runtimes.past import find_past
+
+    own = settings.data_dir(args.data)  # what agents without a directory have said there is known to the hub
+    found = [one for one in find_past(os.environ, max(1, args.limit)) if not Path(one.directory).is_relative_to(own)]
+    if args.json:
+        show_json(msgspec.to_builtins(found))
+        return 0
+    last = [datetime.fromtimestamp(past.at).strftime("%Y-%m-%d %H:%M") for past in found]
+    rows = [(one.session, one.driver, at, one.directory, one.words[:60]) for one, at in zip(found, last, strict=True)]
+    show_table(rows, ("session", "of", "last", "where", "began with"))
     return 0
 
 

@@ -1,12 +1,13 @@
 """`greenroom run` and `greenroom invite`: put an agent to work, and follow what it does."""
 
 import argparse
+import os
 import subprocess
 import sys
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from greenroom import settings
 from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_url, open_client, patiently
@@ -14,6 +15,9 @@ from greenroom.cli.parsing import count
 from greenroom.cli.terminal import line, lines, read_stdin, say, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
+
+if TYPE_CHECKING:
+    from greenroom.runtimes.past import Past
 
 _START_S = 15.0
 _POLL_S = 2
@@ -42,6 +46,7 @@ def add_to(verbs: Any) -> None:
     run.add_argument("--model", help="the model to think with, instead of the profile's")
     run.add_argument("--agent", help="go on with a kept agent: its id, or the name it is kept as")
     run.add_argument("--keep-as", metavar="NAME", help="keep the agent under this name for further runs")
+    run.add_argument("--session", metavar="ID", help="go on with a conversation from `greenroom agent sessions`")
     run.add_argument("--node", help="the node to run on")
     run.add_argument("--timeout", type=count, metavar="SECONDS", help="pause and ask after so long")
     run.set_defaults(run=run_run)
@@ -60,6 +65,7 @@ def add_to(verbs: Any) -> None:
 def run_run(args: argparse.Namespace) -> int:
     client = client_or_new_hub(args)
     prompt = read_stdin() if args.prompt == "-" else args.prompt
+    past = _past(args.session) if args.session else None
     body = {
         "profile": args.profile,
         "prompt": prompt,
@@ -67,7 +73,8 @@ def run_run(args: argparse.Namespace) -> int:
         "keep_as": args.keep_as,
         "thread_id": args.thread and need_thread_id(client, args.thread),
         "node": args.node,
-        "directory": _directory(args, client),
+        "directory": past.directory if past and not args.directory else _directory(args, client),
+        "session": args.session,
         "model": args.model,
         "timeout_s": args.timeout,
     }
@@ -76,6 +83,12 @@ def run_run(args: argparse.Namespace) -> int:
         show_json(_brief(run)) if args.json else print(run["id"])
         return 0
     return end_of(client, run["id"], args.follow and not args.json, args.json)
+
+
+def _past(session: str) -> "Past | None":
+    from greenroom.runtimes.past import get_past
+
+    return get_past(os.environ, session)
 
 
 def _directory(args: argparse.Namespace, client: Client) -> str | None:

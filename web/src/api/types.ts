@@ -909,6 +909,7 @@ export interface NewRun {
   node?: string | null
   directory?: string | null
   model?: string | null
+  session?: string | null
   context?: AgentContext | null
   timeout_s?: number | null
   max_tokens?: number | null

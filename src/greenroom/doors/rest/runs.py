@@ -41,6 +41,8 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     directory: str | None = None
     """Where it works on its node, instead of where the profile says."""
     model: str | None = None
+    session: str | None = None
+    """A conversation that was begun in the agent's own program, to go on with."""
     context: AgentContext | None = None
     timeout_s: Annotated[int, Meta(ge=1)] | None = None
     max_tokens: Annotated[int, Meta(ge=1)] | None = None

@@ -23,6 +23,8 @@ class StartRun(Command, frozen=True, kw_only=True):
     thread_id: str | None = None
     parent_id: str | None = None
     node: str | None = None
+    session: str | None = None
+    """A conversation of the runtime that the new agent goes on with, begun outside of the hub."""
     context: AgentContext | None = None
     timeout_s: int | None = None
     max_tokens: int | None = None

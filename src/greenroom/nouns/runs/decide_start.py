@@ -1,5 +1,7 @@
 """The rules by which agents are put to work: who may start what, within which limits, and on which node."""
 
+import re
+
 import msgspec
 
 from greenroom.log.errors import Refused
@@ -19,6 +21,7 @@ from greenroom.nouns.runs.model import LIVE, RUNS, Limits, Run
 from greenroom.nouns.runs.orders import OVERRIDES, make_room, start_order
 from greenroom.nouns.runs.queries import current_run, may_see_run, need_run, need_tree, place_for
 
+_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,127}")
 PROMPT_CHARS = 1_000_000
 """The longest prompt."""
 
@@ -33,6 +36,8 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         raise Refused("bad_overrides", f"A run may differ from its profile in {', '.join(sorted(OVERRIDES))} only.")
     if command.taint and not by.operates:
         raise Refused("forbidden", "Only the hub says where words come from.", "forbidden")
+    if command.session is not None:
+        _need_session(by, command, command.session)
     if not command.prompt.strip() or len(command.prompt) > PROMPT_CHARS:
         raise Refused("bad_prompt", f"Give the agent a prompt of 1 to {PROMPT_CHARS} characters.")
     _need_money(rows, context)
@@ -50,6 +55,16 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         events += make_room(rows, node_id, created.agent_id, created.run_id, command.order_id)
         events += start_order(rows, created, command.order_id, profile.definition, agent)
     return events
+
+
+def _need_session(by: Principal, command: StartRun, session: str) -> None:
+    """What was said outside of the hub is the operator's to hand on; and it is never taken for an option."""
+    if not by.operates:
+        raise Refused("forbidden", "Only an operator lets an agent go on with a conversation.", "forbidden")
+    if command.agent is not None:
+        raise Refused("bad_session", "An agent that is named has a conversation of its own: leave one of them out.")
+    if not _SESSION.fullmatch(session):
+        raise Refused("bad_session", "A session is an id such as `greenroom agent sessions` lists.")
 
 
 def _need_money(rows: Rows, context: Context) -> None:
@@ -166,6 +181,7 @@ def _created(
         isolation=definition.sandbox,
         overrides=overrides,
         taint=(parent.taint if parent else "") or command.taint[:100],
+        session=command.session,
         limits=limits,
     )
 

@@ -27,6 +27,8 @@ class RunCreated(Event, frozen=True, kw_only=True):
     isolation: str = "none"
     overrides: dict[str, str | float] = {}
     taint: str = ""
+    session: str | None = None
+    """The runtime's conversation that it goes on with, if that was begun outside of the hub."""
     limits: Limits | None = None
     """The tree's limits, on its root."""
 

@@ -32,7 +32,8 @@ def start_order(
         "thread_id": run.thread_id,
         "thread_topic": thread.topic if thread else None,
         "keep": run.keep,
-        "session": agent.session if agent and agent.node_id == node_id else None,  # it is where that node keeps it
+        # it is where that node keeps it
+        "session": agent.session if agent and agent.session and agent.node_id == node_id else run.session,
     }
     order = OrderGiven(order_id=order_id, node_id=node_id, op="start", run_id=run_id, agent_id=run.agent_id, body=body)
     starting = AgentProcessChanged(agent_id=run.agent_id, process="starting", node_id=node_id, run_id=run_id)

@@ -58,6 +58,7 @@ def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
             isolation=event.isolation,
             overrides=event.overrides,
             taint=event.taint,
+            session=event.session,
         ),
     )
     tree = tx.get(TREES, event.root_id) or Tree(root_id=event.root_id, limits=event.limits or Limits())

@@ -1,0 +1,108 @@
+"""Conversations that people had with agents' own programs on this machine, for an agent of the hub to take up."""
+
+import heapq
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LOOKED_THROUGH = 512 * 1024
+"""How much of a conversation is read to find where it was and what it began with."""
+_WORDS = 200
+
+
+class Past(msgspec.Struct, frozen=True, kw_only=True):
+    """One conversation."""
+
+    driver: str
+    session: str
+    directory: str
+    words: str
+    """What it began with."""
+    at: float
+    """When something was last said in it, in seconds."""
+
+
+def find_past(env: Mapping[str, str], limit: int) -> list[Past]:
+    """The newest conversations of Claude Code and Codex; those of which nothing can be told are left out."""
+    home = Path(env.get("HOME") or Path.home())
+    claude = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+    codex = Path(env.get("CODEX_HOME") or home / ".codex") / "sessions"
+    files = [("claude", path) for path in claude.glob("*/*.jsonl") if _ID.fullmatch(path.stem)]
+    files += [("codex", path) for path in codex.glob("*/*/*/rollout-*.jsonl") if _ID.fullmatch(path.stem[-36:])]
+    dated = ((_changed(path), driver, path) for driver, path in files)
+    found: list[Past] = []
+    for at, driver, path in heapq.nlargest(4 * limit, dated):
+        past = _read(driver, path, at)
+        if past is not None:
+            found.append(past)
+        if len(found) == limit:
+            break
+    return found
+
+
+def get_past(env: Mapping[str, str], session: str) -> Past | None:
+    """One conversation by its id, if it is among the newest."""
+    return next((past for past in find_past(env, 1000) if past.session == session), None)
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _read(driver: str, path: Path, at: float) -> Past | None:
+    directory = words = ""
+    for line in _lines(path):
+        directory = directory or _directory(line)
+        words = words or _said(line)
+        if directory and words:
+            session = path.stem[-36:]
+            return Past(driver=driver, session=session, directory=directory, words=words[:_WORDS], at=at)
+    return None
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The beginning of a file, line by line; what is no object is passed over."""
+    try:
+        with path.open("rb") as file:
+            for raw in file.read(_LOOKED_THROUGH).splitlines():
+                try:
+                    line = json.loads(raw)
+                except ValueError:
+                    continue
+                if isinstance(line, dict):
+                    yield line
+    except OSError:
+        return
+
+
+def _directory(line: dict[str, Any]) -> str:
+    """Where it was: each line of Claude Code says so, the first one of Codex."""
+    match line:
+        case {"cwd": str(directory)} | {"type": "session_meta", "payload": {"cwd": str(directory)}}:
+            return directory
+    return ""
+
+
+def _said(line: dict[str, Any]) -> str:
+    """What a person has said; what the programs themselves add begins with a tag."""
+    match line:
+        case {"isMeta": True}:
+            return ""
+        case {"type": "user", "message": {"content": found}}:
+            content = found
+        case {"type": "response_item", "payload": {"type": "message", "role": "user", "content": found}}:
+            content = found
+        case _:
+            return ""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    said = " ".join(" ".join(text.split()) for text in texts if isinstance(text, str))
+    return "" if said.startswith("<") else said
