@@ -118,46 +118,6 @@ class ProfileDeleted(Event, frozen=True, kw_only=True):
     name: str
 
 
-class NoteInvitation(Command, frozen=True, kw_only=True):
-    """Write down who invites which agent into which thread, before it is done."""
-
-    agent_name: str
-    thread_id: str
-    run_id: str
-    command: str = ""
-
-
-class NoteOutcome(Command, frozen=True, kw_only=True):
-    """Write down what became of an invitation."""
-
-    agent_name: str
-    thread_id: str
-    run_id: str
-    status: str
-    reason: str = ""
-
-
-class AgentInvited(Event, frozen=True, kw_only=True):
-    """An agent was invited into a thread."""
-
-    privileged: ClassVar[bool] = True
-    agent_name: str
-    thread_id: str
-    run_id: str
-    command: str = ""
-
-
-class InvitationEnded(Event, frozen=True, kw_only=True):
-    """What an invitation came to: refused, or how the run ended."""
-
-    privileged: ClassVar[bool] = True
-    agent_name: str
-    thread_id: str
-    run_id: str
-    status: str
-    reason: str = ""
-
-
 def read_definition(fields: Any) -> Definition:
     """A definition from what a file holds. A command that is one text is split into words; no shell ever sees it."""
     if isinstance(fields, dict) and "permissions" in fields:
@@ -247,31 +207,6 @@ def delete_profile(rows: Rows, command: DeleteProfile, context: Context) -> list
     return [ProfileDeleted(name=command.name)]
 
 
-def note_invitation(rows: Rows, command: NoteInvitation, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    return [
-        AgentInvited(
-            agent_name=command.agent_name,
-            thread_id=command.thread_id,
-            run_id=command.run_id,
-            command=command.command,
-        )
-    ]
-
-
-def note_outcome(rows: Rows, command: NoteOutcome, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    return [
-        InvitationEnded(
-            agent_name=command.agent_name,
-            thread_id=command.thread_id,
-            run_id=command.run_id,
-            status=command.status,
-            reason=command.reason,
-        )
-    ]
-
-
 def need_profile(rows: Rows, name: str) -> Profile:
     found = rows.get(PROFILES, name)
     if found is None:
@@ -295,19 +230,5 @@ def profile_deleted(tx: Tx, event: ProfileDeleted, record: Recorded) -> None:
     tx.drop(PROFILES, event.name)
 
 
-def only_noted(tx: Tx, event: AgentInvited | InvitationEnded, record: Recorded) -> None:
-    """Invitations are read in the audit; what follows from them are rows of runs."""
-
-
-DECIDE: dict[type[Command], Decide] = {
-    PutProfile: put_profile,
-    DeleteProfile: delete_profile,
-    NoteInvitation: note_invitation,
-    NoteOutcome: note_outcome,
-}
-PROJECT: dict[type[Event], Project] = {
-    ProfilePut: profile_put,
-    ProfileDeleted: profile_deleted,
-    AgentInvited: only_noted,
-    InvitationEnded: only_noted,
-}
+DECIDE: dict[type[Command], Decide] = {PutProfile: put_profile, DeleteProfile: delete_profile}
+PROJECT: dict[type[Event], Project] = {ProfilePut: profile_put, ProfileDeleted: profile_deleted}

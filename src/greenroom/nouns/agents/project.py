@@ -3,7 +3,7 @@
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
-from greenroom.nouns.agents import profiles
+from greenroom.nouns.agents import invitations, profiles
 from greenroom.nouns.agents.decide import DECIDE
 from greenroom.nouns.agents.model import (
     AGENTS,
@@ -104,13 +104,14 @@ PROJECT: dict[type[Event], Project] = {
     AgentUnregistered: agent_unregistered,
     AgentKicked: agent_kicked,
     **profiles.PROJECT,
+    **invitations.PROJECT,
 }
 
 AGENTS_NOUN = Noun(
     name="agents",
     tables=(AGENTS, profiles.PROFILES),
     events=tuple(PROJECT),
-    decide={**DECIDE, **profiles.DECIDE},
+    decide={**DECIDE, **profiles.DECIDE, **invitations.DECIDE},
     project=PROJECT,
     sources=(
         "greenroom.nouns.agents.model",

@@ -11,16 +11,9 @@ from greenroom.log.log import Log
 from greenroom.log.model import Recorded, Rows
 from greenroom.log.reactors import Reactor
 from greenroom.nouns.access.model import HUB, RIGHTS, Principal
+from greenroom.nouns.agents.invitations import NoteInvitation, NoteOutcome
 from greenroom.nouns.agents.model import AGENTS, Agent
-from greenroom.nouns.agents.profiles import (
-    PROFILES,
-    NoteInvitation,
-    NoteOutcome,
-    Profile,
-    filled_command,
-    find_profiles,
-    need_profile,
-)
+from greenroom.nouns.agents.profiles import PROFILES, Profile, filled_command, find_profiles, need_profile
 from greenroom.nouns.runs.commands import StartRun, SteerRun
 from greenroom.nouns.runs.events import RunCreated, RunEnded
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
