@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from greenroom.node.processes import Spawner
-from greenroom.runtimes.check import POINTS, Finding, check_driver
+from greenroom.runtimes.check import Finding, check_driver
 from greenroom.runtimes.contract import Driver, Opening
 from greenroom.runtimes.contract import Spawner as AnySpawner
 from greenroom.runtimes.drivers import DRIVERS
@@ -17,6 +17,7 @@ from greenroom.runtimes.drivers.acp.manifest import Given, Manifest
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 from greenroom.runtimes.names import DRIVER_NAMES
+from greenroom.runtimes.points import POINTS
 from greenroom.runtimes.scripted import REHEARSED
 from greenroom.runtimes.trial import Script
 from greenroom.testing.hub_process import HubProcess

@@ -1,25 +1,15 @@
 """A check that any driver can be put through: does it keep the contract, with the real runtime behind it?"""
 
 import asyncio
-import os
-import signal
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
-from greenroom.runtimes.contract import (
-    CallFinished,
-    CallStarted,
-    Driver,
-    PermissionAsked,
-    PermissionGone,
-    Spawner,
-    Usage,
-)
-from greenroom.runtimes.trial import FIRST, Lacking, MakeOpening, Script, Trial, Wrong, need_end, need_said
-from greenroom.runtimes.witness import Witness, find_files_with
+from greenroom.runtimes.contract import Driver, Spawner
+from greenroom.runtimes.points import BEFORE_A_SESSION, POINTS, Point
+from greenroom.runtimes.trial import Lacking, MakeOpening, Script, Trial, Wrong
+from greenroom.runtimes.witness import Witness
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -44,7 +34,7 @@ async def check_driver(
     findings: list[Finding] = []
     try:
         for point, carry_out in POINTS.items():
-            if trial.last_id is None and carry_out not in (_finds, _opens):
+            if trial.last_id is None and carry_out not in BEFORE_A_SESSION:
                 findings.append(Finding(point, "failed", "there is no session"))
             else:
                 findings.append(await _judge(trial, point, carry_out, patience_s))
@@ -54,7 +44,7 @@ async def check_driver(
         await trial.close()
 
 
-async def _judge(trial: Trial, point: str, carry_out: Callable[[Trial], Awaitable[str]], patience_s: float) -> Finding:
+async def _judge(trial: Trial, point: str, carry_out: Point, patience_s: float) -> Finding:
     trial.lately = []
     try:
         async with asyncio.timeout(patience_s):
@@ -70,233 +60,3 @@ async def _judge(trial: Trial, point: str, carry_out: Callable[[Trial], Awaitabl
     # Nobody knows what the agent is at now, so that the next point begins with another.
     await trial.close()
     return Finding(point, "failed", f"{detail}; heard: {', '.join(trial.lately) or 'nothing'}")
-
-
-async def _finds(trial: Trial) -> str:
-    found = await trial.driver.find(trial.make_opening(None).env)
-    if found is None:
-        raise Lacking("not found on PATH")
-    return found.version
-
-
-async def _opens(trial: Trial) -> str:
-    opened = await trial.open()
-    if not opened.session:
-        raise Wrong("the session has no id")
-    return f"session {opened.session}"
-
-
-async def _answers(trial: Trial) -> str:
-    heard = await trial.turn(trial.say(FIRST))
-    need_end(heard, "done")
-    need_said(heard, FIRST)
-    return ""
-
-
-async def _allowed(trial: Trial) -> str:
-    await trial.ready()
-    prompt, file = trial.touch("allowed", "did it")
-    asked = []
-
-    async def allow(permission: PermissionAsked) -> None:
-        asked.append(permission)
-        if file.exists():
-            raise Wrong("it ran before it was allowed")
-        await trial.session.decide(permission.permission, "allow")
-
-    heard = await trial.turn(prompt, allow)
-    need_end(heard, "done")
-    need_said(heard, "did it")
-    if not asked:
-        raise Wrong("it did not ask")
-    if "touch allowed" not in str(asked[0].input):
-        raise Wrong(f"the exact command is not in what it asked: {asked[0].input}")
-    started = {one.call for one in heard if isinstance(one, CallStarted)}
-    finished = {one.call for one in heard if isinstance(one, CallFinished) and one.ok}
-    if asked[0].call not in started & finished:
-        raise Wrong("the call was not told from its start to its end")
-    if not file.exists():
-        raise Wrong("it did not run")
-    return f"tool {asked[0].tool}"
-
-
-async def _refused(trial: Trial) -> str:
-    await trial.ready()
-    prompt, file = trial.touch("refused", "went on")
-
-    async def refuse(permission: PermissionAsked) -> None:
-        await trial.session.decide(permission.permission, "deny", text=trial.say("went on"))
-
-    heard = await trial.turn(prompt, refuse)
-    if file.exists():
-        raise Wrong("it ran")
-    if not any(isinstance(one, PermissionAsked) for one in heard):
-        raise Wrong("it did not ask")
-    need_end(heard, "done")
-    need_said(heard, "went on")
-    return ""
-
-
-async def _calls_hub(trial: Trial) -> str:
-    await trial.ready()
-    if trial.script.hub_tool is None:
-        raise Lacking("it does not use the hub")
-    heard = await trial.turn(trial.script.hub_tool.replace("TEXT", "called"))
-    need_end(heard, "done")
-    calls = {one.call: one.tool for one in heard if isinstance(one, CallStarted) and "greenroom" in one.tool}
-    ended = [one for one in heard if isinstance(one, CallFinished) and one.call in calls]
-    if not ended or not ended[0].ok:
-        raise Wrong(f"no tool of the hub was called with success: {ended}")
-    if any(isinstance(one, PermissionAsked) for one in heard):
-        raise Lacking("it asks for permission to call the hub")
-    return f"tool {calls[ended[0].call]}"
-
-
-async def _keeps_secret(trial: Trial) -> str:
-    await trial.ready()
-    token_file = trial.make_opening(None).token_file
-    token = token_file.read_text().strip() if token_file else ""
-    if not token:
-        raise Lacking("the opening has no credential")
-    if shown := trial.witness.find_in_arguments(token):
-        raise Wrong(f"it is in the arguments of {shown}")
-    if holders := await asyncio.to_thread(find_files_with, trial.directory, token):
-        raise Wrong(f"it is in the working directory: {holders}")
-    return ""
-
-
-async def _lets_nobody_in(trial: Trial) -> str:
-    await trial.ready()
-    if doors := await trial.witness.find_open_doors():
-        raise Wrong(f"strangers are served on port {doors}")
-    return ""
-
-
-async def _cancelled(trial: Trial) -> str:
-    await trial.ready()
-    await trial.session.prompt(trial.script.slow)
-    await trial.until_said()
-    begin = time.monotonic()
-    await trial.session.cancel()
-    need_end(await trial.to_the_end(), "cancelled")
-    took_s = time.monotonic() - begin
-    heard = await trial.turn(trial.say("still here"))
-    need_end(heard, "done")
-    need_said(heard, "still here")
-    return f"{took_s:.2f} s"
-
-
-async def _cancelled_asking(trial: Trial) -> str:
-    await trial.ready()
-    prompt, file = trial.touch("withdrawn", "not said")
-
-    async def cancel(permission: PermissionAsked) -> None:
-        await trial.session.cancel()
-
-    heard = await trial.turn(prompt, cancel)
-    need_end(heard, "cancelled")
-    if not any(isinstance(one, PermissionGone) for one in heard):
-        raise Wrong("it was not told that the permission is not wanted any more")
-    if file.exists():
-        raise Wrong("it ran")
-    need_end(await trial.turn(trial.say("still here")), "done")
-    return ""
-
-
-async def _steered(trial: Trial) -> str:
-    await trial.ready()
-    prompt, _ = trial.touch("steered", "first")
-    taken = False
-
-    async def steer(permission: PermissionAsked) -> None:
-        nonlocal taken
-        taken = await trial.session.steer(trial.say("second"))
-        await trial.session.decide(permission.permission, "allow")
-
-    heard = await trial.turn(prompt, steer)
-    need_end(heard, "done")
-    if not taken:
-        raise Lacking("what is said meanwhile waits for the next turn")
-    if not trial.script.sees_steering:
-        return "the runtime has taken it"
-    need_said(heard, "second")
-    return ""
-
-
-async def _usage(trial: Trial) -> str:
-    await trial.ready()
-    heard = await trial.turn(trial.say("counted"))
-    told = [one for one in heard if isinstance(one, Usage)]
-    if not told:
-        raise Lacking("it does not tell")
-    used, expected = told[-1], trial.script.tokens
-    if expected is not None:
-        for count, least in zip((used.input_tokens, used.output_tokens), expected, strict=True):
-            if not least <= count <= 2 * least:  # a call on the side, for a title, is allowed
-                raise Wrong(f"it tells {count} where the model has counted {least}")
-    money = "no money" if used.cost_usd is None else f"{used.cost_usd:g} USD"
-    return f"{used.input_tokens} in, {used.output_tokens} out, {money}"
-
-
-async def _remembers(trial: Trial) -> str:
-    await trial.ready()
-    if trial.script.recall is None:
-        raise Lacking("every prompt stands alone")
-    heard = await trial.turn(trial.script.recall)
-    need_end(heard, "done")
-    need_said(heard, FIRST)
-    return ""
-
-
-async def _resumed(trial: Trial) -> str:
-    try:
-        opened = await trial.open(resume=trial.last_id)
-    except ValueError as error:
-        raise Lacking(str(error)) from None
-    await _remembers(trial)
-    return f"session {opened.session}"
-
-
-async def _closed(trial: Trial) -> str:
-    await trial.ready()
-    trial.witness.look()
-    await trial.session.close()
-    return await _over(trial)
-
-
-async def _killed(trial: Trial) -> str:
-    await trial.ready()
-    await trial.session.prompt(trial.script.slow)
-    await trial.until_said()
-    trial.witness.look()
-    os.kill(trial.witness.last_pid, signal.SIGKILL)
-    return await _over(trial)
-
-
-async def _over(trial: Trial) -> str:
-    died = await trial.until_died()
-    await trial.close()
-    if left := trial.witness.find_left():
-        raise Wrong(f"processes are left: {left}")
-    return f"code {died.code}"
-
-
-POINTS: dict[str, Callable[[Trial], Awaitable[str]]] = {
-    "finds its runtime": _finds,
-    "opens a session": _opens,
-    "answers a prompt": _answers,
-    "runs what is allowed": _allowed,
-    "does not run what is refused, and goes on": _refused,
-    "calls the hub's tools unasked": _calls_hub,
-    "keeps its credential to itself": _keeps_secret,
-    "lets nobody else in": _lets_nobody_in,
-    "stops when it is cancelled, and takes the next prompt": _cancelled,
-    "stops while it waits for permission": _cancelled_asking,
-    "hears what is said while it works": _steered,
-    "tells what the turn has used": _usage,
-    "remembers the session": _remembers,
-    "leaves no process when it is closed": _closed,
-    "takes the session up in a new process": _resumed,
-    "tells that its process was killed": _killed,
-}
-"""In this order: all go on with one session, until it is closed."""
