@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import environment
+from tests.cli.shell import done, environment
 from tests.runs.stage import Stage
 
 pytestmark = pytest.mark.one_stage
@@ -94,3 +94,15 @@ def test_who_waits_is_told_for_what_at_once_and_once_and_that_the_run_goes_on(st
         f"The run goes on: `greenroom runs follow {run_id}` takes it up, `greenroom runs cancel {run_id}` ends it.\n"
     )
     stage.api.post(f"/api/runs/{run_id}/cancel", json={})
+
+
+def test_a_list_of_agents_has_those_at_work_and_kept_and_all_only_on_demand(stage: Stage) -> None:
+    once, kept = stage.done("SAY once"), stage.done("SAY stay", keep_as="keeper")
+    assert stage.api.post("/api/agents/keeper/stop").json()["process"] == "asleep"
+    listed = {one["id"]: one for one in done(stage.hub.data, "agent", "list", "--json").json}
+    assert (once["agent_id"] in listed, listed["rehearsal"]["is_invitable"]) == (False, True)
+    assert (listed[kept["agent_id"]]["kept_as"], listed[kept["agent_id"]]["process"]) == ("keeper", "asleep")
+    everybody = done(stage.hub.data, "agent", "list", "--all").out
+    assert once["agent_id"] in everybody
+    assert stage.api.get("/api/agents/keeper").json()["id"] == kept["agent_id"]
+    assert "stay" in done(stage.hub.data, "agent", "logs", "keeper").out

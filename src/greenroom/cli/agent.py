@@ -15,8 +15,15 @@ from greenroom.cli.terminal import line, say, show_json, show_table
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser("agent", help="list agents, register one, put one out")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = inner.add_parser("list", help="registered agents", epilog="example: greenroom agent list --json")
+    listing = inner.add_parser(
+        "list",
+        help="agents that are there, and profiles from which one can be invited",
+        description="List agents that are at work, kept or registered, and the profiles from which one can be invited."
+        " One whose run is over and that nobody keeps is left out.",
+        epilog="example: greenroom agent list --json",
+    )
     add_options(listing)
+    listing.add_argument("--all", action="store_true", help="also agents whose run is over and that nobody keeps")
     listing.add_argument("--dag-run", metavar="RUN", help="only the agents of this run of a workflow")
     listing.set_defaults(run=run_list)
     register = inner.add_parser(
@@ -61,7 +68,7 @@ def add_to(verbs: Any) -> None:
 
 def run_list(args: argparse.Namespace) -> int:
     client = open_client(args)
-    found = client.get("agents")
+    found = client.get("agents", all=str(args.all or bool(args.dag_run)).lower())
     if args.dag_run:
         steps = client.get("workflow-runs", args.dag_run, "report")["steps"]
         own = {one["agent_id"] for step in steps for one in step["attempts"]}
@@ -69,9 +76,15 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        rows = [(a["id"], "online" if a["is_online"] else "away", a["name"], a["display_name"]) for a in found]
+        rows = [(a["id"], _state(a), a["kept_as"] or a["name"], a["display_name"]) for a in found]
         show_table(rows, ("id", "is", "name", "called"))
     return 0
+
+
+def _state(agent: dict[str, Any]) -> str:
+    if agent["id"] == agent["profile"]:
+        return "invitable"
+    return str(agent["process"] or ("online" if agent["is_online"] else "away"))
 
 
 def run_sessions(args: argparse.Namespace) -> int:

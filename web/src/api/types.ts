@@ -678,6 +678,8 @@ export interface ListedAgent {
   is_invitable?: boolean
   is_available?: boolean
   profile?: string | null
+  process?: string
+  kept_as?: string | null
 }
 
 export interface ListedProfile {

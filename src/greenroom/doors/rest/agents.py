@@ -1,98 +1,99 @@
-"""Agents over REST: registering, being there, describing oneself, leaving, and being put out."""
+"""Agents over REST: who is there or can be invited, letting one go, and putting one out."""
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import TOKEN, Endpoint
-from greenroom.doors.errors import HttpRefused
+from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.profiles import ListedAgent, find_listed
-from greenroom.doors.rest.wire import body_of, json, key_of, need_same
+from greenroom.doors.rest.wire import json, query_of
 from greenroom.hub import Hub
-from greenroom.log.errors import Refused
+from greenroom.log.clock import iso
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.access.queries import get_principal
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.agents.model import (
-    Agent,
-    AgentRegistered,
-    AgentUpdated,
-    KickAgent,
-    RegisterAgent,
-    ResumeAgent,
-    Skill,
-    UnregisterAgent,
-    UpdateAgent,
-)
-from greenroom.nouns.agents.queries import get_agent, may_see, need_own_agent
+from greenroom.nouns.agents.model import Agent, KickAgent
+from greenroom.nouns.agents.profiles import Profile
+from greenroom.nouns.agents.queries import find_agents, find_present, need_agent
+from greenroom.nouns.runs.commands import EndAgent
+from greenroom.nouns.runs.wake import find_invitable
 
 
-class NewAgent(msgspec.Struct, frozen=True):
-    """Who registers."""
+class ListedAgent(shapes.Agent):
+    """An agent, or a profile from which one can be invited (its id is the profile's name then)."""
 
-    ide: str
-    model: str
-    description: str | None = None
-    capabilities: list[str] | None = None
-    skills: list[Skill] | None = None
-    display_name: str | None = None
-    emoji: str | None = None
+    is_invitable: bool = False
+    is_available: bool = False
+    profile: str | None = None
+    process: str = ""
+    """Of an agent that Greenroom has started: starting, busy, idle or asleep."""
+    kept_as: str | None = None
 
 
-class RegisteredAgent(msgspec.Struct):
-    """An agent and its token, which is shown this once; a repeat of the request does not show it again."""
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    all: bool = False
+    """Also agents whose run is over and that nobody keeps."""
 
+
+async def list_agents(hub: Hub, by: Principal, request: Request) -> Response:
+    """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
+    find = find_agents if query_of(request, Wanted).all else find_present
+    profiles = {profile.name: profile for profile in find_invitable(hub.rows)}
+    there = [_listed(hub, agent, is_invitable=agent.profile in profiles) for agent in find(hub.rows, by)]
+    return json(there + [_invitable(profile) for profile in profiles.values()])
+
+
+def _listed(hub: Hub, agent: Agent, *, is_invitable: bool) -> ListedAgent:
+    shown = msgspec.structs.asdict(shapes.agent(hub, agent))
+    return ListedAgent(
+        **shown,
+        is_invitable=is_invitable,
+        is_available=is_invitable or shown["is_online"],
+        profile=agent.profile,
+        process=agent.process,
+        kept_as=agent.kept_as,
+    )
+
+
+def _invitable(profile: Profile) -> ListedAgent:
+    definition, changed = profile.definition, iso(profile.changed_at)
+    return ListedAgent(
+        id=profile.name,
+        name=profile.name,
+        display_name=definition.display_name or profile.name,
+        alias_source="auto",
+        description=definition.description,
+        ide=definition.driver,
+        model=definition.model or "default",
+        emoji=shapes.ROBOT,
+        capabilities=definition.capabilities,
+        skills=[],
+        is_online=False,
+        registered_at=changed,
+        last_heartbeat=changed,
+        last_activity="profile",
+        last_activity_time=changed,
+        is_invitable=True,
+        is_available=True,
+        profile=profile.name,
+    )
+
+
+async def show_agent(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(shapes.agent(hub, need_agent(hub.rows, by, request.path_params["agent_id"])))
+
+
+class Stopped(msgspec.Struct):
     agent_id: str
     name: str
-    display_name: str
-    alias_source: str
-    emoji: str
-    token: str | None
-    capabilities: list[str]
-    skills: list[Skill]
+    process: str
 
 
-class AgentProof(msgspec.Struct, frozen=True):
-    """Which agent it is about. The token may be left out where the credential of the call speaks for the agent."""
-
-    agent_id: str
-    token: str | None = None
-
-
-class ResumedAgent(msgspec.Struct):
-    agent_id: str
-    name: str
-    display_name: str
-    alias_source: str
-    emoji: str
-    is_online: bool
-    last_heartbeat: str
-    ok: bool = True
-
-
-class AgentChange(msgspec.Struct, frozen=True):
-    """What an agent says of itself from now on; what is left out stays."""
-
-    token: str | None = None
-    description: str | None = None
-    capabilities: list[str] | None = None
-    skills: list[Skill] | None = None
-    display_name: str | None = None
-    emoji: str | None = None
-
-
-class ChangedAgent(msgspec.Struct):
-    agent_id: str
-    name: str
-    display_name: str
-    emoji: str
-    description: str
-    capabilities: list[str]
-    skills: list[Skill]
-    last_activity: str = "update"
-    ok: bool = True
+async def stop_agent(hub: Hub, by: Principal, request: Request) -> Response:
+    """Let go of a kept agent, given by its id or the name it is kept as; it can be called again, with its memory."""
+    agent_id = need_agent(hub.rows, by, request.path_params["agent_id"]).id
+    await hub.log.do(EndAgent(by=by, agent_id=agent_id, order_id=new_id("ord")))
+    agent = need_agent(hub.rows, by, agent_id)
+    return json(Stopped(agent.id, agent.name, agent.process))
 
 
 class KickedAgent(msgspec.Struct):
@@ -104,154 +105,13 @@ class KickedAgent(msgspec.Struct):
     ok: bool = True
 
 
-async def register(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewAgent)
-    token = new_token("agent")
-    done = await hub.log.do(
-        RegisterAgent(
-            by=by,
-            key=key_of(request),
-            agent_id=by.agent_id or new_id("agt"),
-            credential_id=token.credential_id,
-            digest=token.digest,
-            ide=body.ide,
-            model=body.model,
-            description=body.description or "",
-            capabilities=body.capabilities or [],
-            skills=body.skills or [],
-            display_name=body.display_name,
-            emoji=body.emoji,
-        )
-    )
-    event = next(r.event for r in done.records if isinstance(r.event, (AgentRegistered, AgentUpdated)))
-    need_same(done, (event.ide, event.model) == (body.ide.strip(), body.model.strip()))
-    agent = _need_agent(hub, by, event.agent_id)
-    hub.presence.hear(agent.id, "registered")
-    shown = request.scope[TOKEN] if by.agent_id is not None else token.text
-    return json(
-        RegisteredAgent(
-            agent_id=agent.id,
-            name=agent.name,
-            display_name=agent.display_name or agent.name,
-            alias_source=shapes.alias_source(agent),
-            emoji=agent.emoji or shapes.ROBOT,
-            token=None if done.repeated and by.agent_id is None else shown,
-            capabilities=agent.capabilities,
-            skills=agent.skills,
-        )
-    )
-
-
-async def list_agents(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(find_listed(hub, by))
-
-
-async def show_agent(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(shapes.agent(hub, _need_agent(hub, by, request.path_params["agent_id"])))
-
-
-def _need_agent(hub: Hub, by: Principal, agent_id: str) -> Agent:
-    agent = get_agent(hub.rows, agent_id)
-    if agent is None or not may_see(hub.rows, by, agent):
-        raise Refused("agent_not_found", "There is no such agent: see `greenroom agent list`.", "not_found")
-    return agent
-
-
-def acting(hub: Hub, by: Principal, token: str | None) -> Principal:
-    """Who acts when the body of a call brings a token of its own."""
-    if token is None:
-        return by
-    proven = get_principal(hub.rows, token, hub.log.clock.now())
-    if proven is None:
-        raise _unproven()
-    return proven
-
-
-def _own_agent(hub: Hub, by: Principal, agent_id: str) -> Agent:
-    try:
-        return need_own_agent(hub.rows, by, agent_id)
-    except Refused:
-        raise _unproven() from None
-
-
-def _unproven() -> HttpRefused:
-    return HttpRefused(401, "agent_unproven", "Invalid agent_id/token")
-
-
-async def heartbeat(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, AgentProof)
-    agent = _own_agent(hub, acting(hub, by, body.token), body.agent_id)
-    hub.presence.hear(agent.id, "heartbeat")
-    return json(shapes.Ok())
-
-
-async def resume(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, AgentProof)
-    by = acting(hub, by, body.token)
-    agent = _own_agent(hub, by, body.agent_id)
-    await hub.log.do(ResumeAgent(by=by, agent_id=agent.id))
-    hub.presence.hear(agent.id, "resume")
-    shown = shapes.agent(hub, _need_agent(hub, by, agent.id))
-    return json(
-        ResumedAgent(
-            agent_id=shown.id,
-            name=shown.name,
-            display_name=shown.display_name,
-            alias_source=shown.alias_source,
-            emoji=shown.emoji,
-            is_online=shown.is_online,
-            last_heartbeat=shown.last_heartbeat,
-        )
-    )
-
-
-async def unregister(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, AgentProof)
-    by = acting(hub, by, body.token)
-    agent = _own_agent(hub, by, body.agent_id)
-    await hub.log.do(UnregisterAgent(by=by, agent_id=agent.id))
-    hub.presence.leave(agent.id)
-    return json(shapes.Ok())
-
-
-async def change(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, AgentChange)
-    by = acting(hub, by, body.token)
-    agent_id = request.path_params["agent_id"]
-    await hub.log.do(
-        UpdateAgent(
-            by=by,
-            agent_id=agent_id,
-            description=body.description,
-            capabilities=body.capabilities,
-            skills=body.skills,
-            display_name=body.display_name,
-            emoji=body.emoji,
-        )
-    )
-    if by.agent_id == agent_id:
-        hub.presence.hear(agent_id, "update")
-    agent = _need_agent(hub, by, agent_id)
-    return json(
-        ChangedAgent(
-            agent_id=agent.id,
-            name=agent.name,
-            display_name=agent.display_name or agent.name,
-            emoji=agent.emoji or shapes.ROBOT,
-            description=agent.description,
-            capabilities=agent.capabilities,
-            skills=agent.skills,
-        )
-    )
-
-
 async def kick(hub: Hub, by: Principal, request: Request) -> Response:
     agent_id = request.path_params["agent_id"]
     waiters = hub.bus.waiters
     waits = [w for t in waiters.thread_ids() for w in waiters.find_waiters(t) if w.agent_id == agent_id]
     await hub.log.do(KickAgent(by=by, agent_id=agent_id))
     hub.presence.leave(agent_id)
-    name = _need_agent(hub, by, agent_id).name
+    name = need_agent(hub.rows, by, agent_id).name
     return json(
         KickedAgent(
             agent_id=agent_id,
@@ -263,44 +123,25 @@ async def kick(hub: Hub, by: Principal, request: Request) -> Response:
     )
 
 
+_ONE = "/api/agents/{agent_id}"
 ENDPOINTS = [
     Endpoint(
         "GET",
         "/api/agents",
         "read",
         list_agents,
-        "Agents that are registered or can be invited",
+        "Agents that are there, kept or registered, and profiles from which one can be invited",
+        query=Wanted,
         answer=list[ListedAgent],
     ),
+    Endpoint("GET", _ONE, "read", show_agent, "One agent, by its id or the name it is kept as", answer=shapes.Agent),
     Endpoint(
         "POST",
-        "/api/agents/register",
-        "read",
-        register,
-        "Register an agent, or describe anew the one whose credential this is",
-        body=NewAgent,
-        answer=RegisteredAgent,
-        keyed=True,
-    ),
-    Endpoint("POST", "/api/agents/heartbeat", "read", heartbeat, "Be there", body=AgentProof, answer=shapes.Ok),
-    Endpoint("POST", "/api/agents/resume", "read", resume, "Come back", body=AgentProof, answer=ResumedAgent),
-    Endpoint("POST", "/api/agents/unregister", "read", unregister, "Leave", body=AgentProof, answer=shapes.Ok),
-    Endpoint("GET", "/api/agents/{agent_id}", "read", show_agent, "One agent", answer=shapes.Agent),
-    Endpoint(
-        "PUT",
-        "/api/agents/{agent_id}",
-        "read",
-        change,
-        "Change what an agent says of itself",
-        body=AgentChange,
-        answer=ChangedAgent,
-    ),
-    Endpoint(
-        "POST",
-        "/api/agents/{agent_id}/kick",
+        f"{_ONE}/stop",
         "operate",
-        kick,
-        "Put an agent out and end its credentials",
-        answer=KickedAgent,
+        stop_agent,
+        "End a kept agent's process; it can be called again",
+        answer=Stopped,
     ),
+    Endpoint("POST", f"{_ONE}/kick", "operate", kick, "Put an agent out and end its credentials", answer=KickedAgent),
 ]

@@ -1,4 +1,4 @@
-"""Profiles, and who can be invited from them or let go, over REST."""
+"""Profiles over REST: what there is, changing them, and whether they would start."""
 
 import asyncio
 from typing import Any
@@ -8,17 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import body_of, json, query_of
 from greenroom.gateway.health import Health, health_of
 from greenroom.gateway.links import Links
 from greenroom.gateway.profile_files import WrongFile, read_files
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.profiles import (
     Definition,
     DeleteProfile,
@@ -30,10 +26,7 @@ from greenroom.nouns.agents.profiles import (
     problems,
     read_definition,
 )
-from greenroom.nouns.agents.queries import find_agents
-from greenroom.nouns.runs.commands import EndAgent
 from greenroom.nouns.runs.queries import is_invitable
-from greenroom.nouns.runs.wake import find_invitable
 
 
 class ListedProfile(msgspec.Struct):
@@ -63,51 +56,6 @@ def _listed(hub: Hub, profile: Profile) -> ListedProfile:
     )
 
 
-class ListedAgent(shapes.Agent):
-    """An agent, or a profile from which one can be invited (its id is the profile's name then)."""
-
-    is_invitable: bool = False
-    is_available: bool = False
-    profile: str | None = None
-
-
-def find_listed(hub: Hub, by: Principal) -> list[ListedAgent]:
-    """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
-    profiles = {profile.name: profile for profile in find_invitable(hub.rows)}
-    listed = []
-    for row in find_agents(hub.rows, by):
-        shown = msgspec.structs.asdict(shapes.agent(hub, row))
-        can = row.profile in profiles
-        listed.append(
-            ListedAgent(**shown, is_invitable=can, is_available=can or shown["is_online"], profile=row.profile)
-        )
-    return listed + [_invitable(profile) for profile in profiles.values()]
-
-
-def _invitable(profile: Profile) -> ListedAgent:
-    definition, changed = profile.definition, iso(profile.changed_at)
-    return ListedAgent(
-        id=profile.name,
-        name=profile.name,
-        display_name=definition.display_name or profile.name,
-        alias_source="auto",
-        description=definition.description,
-        ide=definition.driver,
-        model=definition.model or "default",
-        emoji=shapes.ROBOT,
-        capabilities=definition.capabilities,
-        skills=[],
-        is_online=False,
-        registered_at=changed,
-        last_heartbeat=changed,
-        last_activity="profile",
-        last_activity_time=changed,
-        is_invitable=True,
-        is_available=True,
-        profile=profile.name,
-    )
-
-
 async def show_profile(hub: Hub, by: Principal, request: Request) -> Response:
     return json(need_profile(hub.rows, request.path_params["name"]))
 
@@ -122,23 +70,6 @@ async def put_profile(hub: Hub, by: Principal, request: Request) -> Response:
 async def delete_profile(hub: Hub, by: Principal, request: Request) -> Response:
     await hub.log.do(DeleteProfile(by=by, name=request.path_params["name"]))
     return Response(status_code=204)
-
-
-class Stopped(msgspec.Struct):
-    agent_id: str
-    name: str
-    process: str
-
-
-async def stop_agent(hub: Hub, by: Principal, request: Request) -> Response:
-    """Let go of a kept agent, given by its id or the name it is kept as; it can be called again, with its memory."""
-    wanted = request.path_params["agent_id"]
-    kept = [agent for agent in hub.rows.find(AGENTS, {"kept_as": wanted}) if agent.state == "registered"]
-    agent_id = kept[-1].id if kept else wanted
-    await hub.log.do(EndAgent(by=by, agent_id=agent_id, order_id=new_id("ord")))
-    agent = hub.rows.get(AGENTS, agent_id)
-    assert agent is not None  # noqa: S101 the rule has looked
-    return json(Stopped(agent.id, agent.name, agent.process))
 
 
 class Bundle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -195,14 +126,6 @@ class ProfileCheck:
 
 _ONE = "/api/profiles/{name}"
 ENDPOINTS = [
-    Endpoint(
-        "POST",
-        "/api/agents/{agent_id}/stop",
-        "operate",
-        stop_agent,
-        "End a kept agent's process; it can be called again",
-        answer=Stopped,
-    ),
     Endpoint("GET", "/api/profiles", "read", list_profiles, "All profiles", answer=list[ListedProfile]),
     Endpoint(
         "POST", "/api/profiles", "operate", import_profiles, "Import a bundle of profiles", body=Bundle, answer=Imported

@@ -56,6 +56,7 @@ AGENTS = Table(
         ("name", "state"),
         ("looks", "state"),
         ("state",),
+        ("state", "process", "kept_as"),
         ("enrolled_by",),
         ("kept_as",),
         ("node_id", "process", "_seq"),

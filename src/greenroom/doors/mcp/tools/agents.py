@@ -14,7 +14,7 @@ from greenroom.log.ids import new_id
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.model import Agent, RegisterAgent, ResumeAgent, Skill, UnregisterAgent, UpdateAgent
 from greenroom.nouns.agents.profiles import Profile
-from greenroom.nouns.agents.queries import find_agents, get_agent, need_own_agent
+from greenroom.nouns.agents.queries import find_present, get_agent, need_own_agent
 from greenroom.nouns.runs.wake import find_invitable
 from greenroom.nouns.threads.queries import need_thread
 
@@ -184,7 +184,7 @@ async def agent_list(call: Call[NoArgs]) -> Any:
     """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
     profiles = {profile.name: profile for profile in find_invitable(call.hub.rows)}
     listed = []
-    for agent in find_agents(call.hub.rows, call.by):
+    for agent in find_present(call.hub.rows, call.by):
         shape = msgspec.structs.asdict(agent_shape(call.hub, agent))
         can = agent.profile in profiles
         listed.append({**shape, "is_invitable": can, "is_available": can or shape["is_online"]})
