@@ -7,7 +7,7 @@ threads here, because its calls on a loop would put their own executor in the pl
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -15,6 +15,7 @@ import psycopg
 
 from greenroom.log.errors import Unavailable
 from greenroom.log.postgres_tx import WRITER_LOCK, connect
+from greenroom.nouns.workflows.engine.loop_thread import LoopThread
 from greenroom.nouns.workflows.model import WorkflowStep
 
 if TYPE_CHECKING:
@@ -28,7 +29,11 @@ _VERSION = "1"
 _NAME = "greenroom-attempt"
 _QUEUE = "greenroom-attempts"
 _SCHEMA = "greenroom_dbos"
-_POLL_S = 0.2
+_IDLE_POLL_S, _BUSY_POLL_S = 1.0, 0.2
+_CALM_S = 10.0
+"""How long nothing is put into the queue before it is looked at less often."""
+_HERE_AT_ONCE = 16
+"""How many attempts a hub begins at a time by itself; what is beyond that waits in the queue for whichever is free."""
 _CONNECTIONS = 8
 _AT_ONCE = 500
 _RETRY_S = 5.0
@@ -57,12 +62,18 @@ class DbosQueue:
         )  # it is closed after it was opened, and not meanwhile
         self._threads = ThreadPoolExecutor(_CONNECTIONS // 2, "greenroom-queue")
         self._engine: sqlalchemy.Engine | None = None
+        self._attempt: CarryOut | None = None
+        self._starts: LoopThread | None = None
+        self._starting = 0
+        self._is_quick = False
+        self._used_at = 0.0
         self._is_open = asyncio.Event()
         self.here: set[str] = set()
         """The attempts that are carried out in this process just now."""
 
     async def run(self) -> None:
         """Take attempts from the queue until the hub stops."""
+        starts = self._starts = LoopThread("greenroom-queue-starts")
         try:
             while not self._is_open.is_set():
                 try:
@@ -77,15 +88,29 @@ class DbosQueue:
                     )
                     await self._loop.run_in_executor(self._door, self._close)
                     await asyncio.sleep(_RETRY_S)
-            await self._loop.create_future()
+            await self._calm_down()
         finally:
+            await starts.end_tasks()  # the attempts stay taken, and are found again
             await self._loop.run_in_executor(self._door, self._close)
+            await self._loop.run_in_executor(self._door, starts.close)
             self._threads.shutdown()
             self._door.shutdown()
 
     async def put(self, step: WorkflowStep) -> None:
-        """Have the attempt that a step is at carried out by some hub; one that was put in before stays as it is."""
-        await self._asked(lambda: self._put(step.run_id, step.id, step.attempt))
+        """Have the attempt that a step is at carried out by some hub; one that was put in before stays as it is.
+
+        A few are begun here at once. So a chain of steps does not wait for the next look at the queue.
+        """
+        attempt = (step.run_id, step.id, step.attempt)
+        if self._starting >= _HERE_AT_ONCE:
+            await self.quicken()
+            await self._asked(lambda: self._put(*attempt))
+            return
+        self._starting += 1
+        try:
+            await self._answered(lambda: self._start(*attempt))
+        finally:
+            self._starting -= 1
 
     async def find_claimed(self, hub: str | None = None) -> list[Claimed]:
         """The attempts that one hub or any has taken and not finished."""
@@ -94,7 +119,25 @@ class DbosQueue:
     async def give_back(self, ids: list[str]) -> None:
         """Put attempts back into the queue, because who had taken them does not carry them out any more."""
         if ids:
+            await self.quicken()
             await self._asked(lambda: self._give_back(ids))
+
+    async def quicken(self) -> None:
+        """Have all hubs look at the queue more often, for as long as it is used."""
+        self._used_at = self._loop.time()
+        if not self._is_quick:
+            self._is_quick = True
+            await self._asked(lambda: self._pace(_BUSY_POLL_S))
+
+    async def _calm_down(self) -> None:
+        while True:
+            await asyncio.sleep(_CALM_S)
+            if self._is_quick and self._loop.time() - self._used_at > _CALM_S:
+                try:
+                    await self._asked(lambda: self._pace(_IDLE_POLL_S))
+                    self._is_quick = False
+                except Unavailable as no:
+                    logger.warning("the queue cannot be left alone yet: %s", no)
 
     async def forget(self, before: str) -> bool:
         """Drop what is left of some attempts that ended before a time (as ISO 8601); whether there are more."""
@@ -102,11 +145,14 @@ class DbosQueue:
 
     async def _asked(self, work: Callable[[], T]) -> T:
         """Ask something of DBOS, as soon as it is there."""
+        return await self._answered(lambda: self._loop.run_in_executor(self._threads, work))
+
+    async def _answered(self, ask: Callable[[], Awaitable[T]]) -> T:
         from sqlalchemy.exc import SQLAlchemyError
 
         await self._is_open.wait()
         try:
-            return await self._loop.run_in_executor(self._threads, work)
+            return await ask()
         except SQLAlchemyError as error:
             raise Unavailable(
                 "storage_unreachable", f"The queue of attempts does not answer ({_reason(error)})."
@@ -126,9 +172,10 @@ class DbosQueue:
             carried = asyncio.run_coroutine_threadsafe(self._carried(run_id, step_id, number), self._loop)
             await asyncio.wrap_future(carried)
 
+        self._attempt = attempt
         DBOS(config=self._config())
         DBOS.launch()
-        DBOS.register_queue(_QUEUE, polling_interval_sec=_POLL_S)
+        DBOS.register_queue(_QUEUE, polling_interval_sec=_IDLE_POLL_S)
         logging.getLogger("dbos").setLevel(logging.ERROR)
 
     def _ensure_schema(self) -> None:
@@ -175,6 +222,19 @@ class DbosQueue:
         finally:
             self.here.discard(attempt)
 
+    async def _start(self, *attempt: *tuple[str, str, int]) -> None:
+        """Take an attempt past the queue; on a loop apart, for DBOS puts its own executor into the one it is on."""
+        from dbos import DBOS, SetWorkflowID
+
+        starts, body = self._starts, self._attempt
+        assert starts is not None and body is not None  # noqa: S101 it is open
+
+        async def take() -> None:
+            with SetWorkflowID(_id_of(*attempt)):
+                await DBOS.start_workflow_async(body, *attempt)
+
+        await starts.run(take())
+
     def _put(self, run_id: str, step_id: str, number: int) -> None:
         from dbos import DBOS, WorkflowSerializationFormat
 
@@ -190,6 +250,13 @@ class DbosQueue:
             step_id,
             number,
         )
+
+    def _pace(self, poll_s: float) -> None:
+        from dbos import DBOS
+
+        queue = DBOS.retrieve_queue(_QUEUE)
+        if queue is not None:
+            queue.set_polling_interval_sec(poll_s)
 
     def _find_claimed(self, hub: str | None) -> list[Claimed]:
         from dbos import DBOS

@@ -74,6 +74,7 @@ class SharedEngine:
         store = self._log.store
         seen: frozenset[int] | None = None
         looks = 0
+        await self._queue.quicken()  # who led before may have left it quick, and does not calm it down any more
         while True:
             try:
                 hubs = store.hubs()
