@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import Client, add_options, open_client
-from greenroom.cli.terminal import cut, line, lines, say, show_json, show_table
+from greenroom.cli.terminal import cut, duration, line, lines, say, show_json, show_table
 from greenroom.cli.watch import add_watch
 from greenroom.log.errors import Refused
 
@@ -127,7 +127,7 @@ def how(ask: dict[str, Any]) -> str:
     if ask["state"] == "open" and ask.get("snoozed_until", 0) > time.time() * 1000:
         return "snoozed"
     if ask["state"] == "open" and ask.get("deadline"):
-        return f"{max(0, ask['deadline'] // 1000 - int(time.time()))} s left"
+        return f"{duration(max(0, ask['deadline'] // 1000 - int(time.time())) * 1000)} left"
     return str(ask["state"])
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from greenroom.cli.client import Client, open_client
 from greenroom.cli.dag_files import Add
-from greenroom.cli.dag_show import brief, duration, over_of, report_table
+from greenroom.cli.dag_show import brief, over_of, report_table
 from greenroom.cli.run import show_item
-from greenroom.cli.terminal import cut, line, show_json, show_table
+from greenroom.cli.terminal import cut, duration, line, show_json, show_table
 from greenroom.log.errors import Refused
 
 Json = dict[str, Any]

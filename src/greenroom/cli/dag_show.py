@@ -9,7 +9,7 @@ from textwrap import indent
 from typing import Any
 
 from greenroom.cli.client import Client, patiently
-from greenroom.cli.terminal import cut, line, padded, show_table, width
+from greenroom.cli.terminal import cut, duration, line, padded, show_table, width
 
 MARKS = {
     "completed": "✓",
@@ -85,9 +85,8 @@ def _draw(report: Json, drawn: int) -> int:
         rows.append(f"paused: {line(run['note'])}")
     asks = [str(step["waits_for"]) for step in report["steps"] if str(step.get("waits_for") or "").startswith("ask ")]
     rows += [f"needs a person: greenroom ask show {line(ask.removeprefix('ask '))}" for ask in asks[:2]]
-    if drawn:
-        print(f"\x1b[{drawn}F\x1b[J", end="")
-    print("\n".join(cut(row, columns - 1) for row in rows), flush=True)
+    over = "".join(f"{cut(row, columns - 1)}\x1b[K\n" for row in rows)  # row by row, so that nothing flickers
+    print(f"\x1b[{drawn}F{over}\x1b[J" if drawn else over, end="", flush=True)
     return len(rows)
 
 
@@ -126,16 +125,6 @@ def _time(step: Json) -> str:
         return ""
     took_ms = (step.get("ended_at") or int(time.time() * 1000)) - step["began_at"]
     return duration(max(0, took_ms))
-
-
-def duration(ms: int | None) -> str:
-    """A time that people can read."""
-    if ms is None:
-        return ""
-    if ms < 60_000:
-        return f"{ms / 1000:.1f} s"
-    minutes, seconds = divmod(ms // 1000, 60)
-    return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def report_table(report: Json) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.parsing import count
 from greenroom.cli.run import end_of
-from greenroom.cli.terminal import cut, line, lines, show_json, show_table
+from greenroom.cli.terminal import columns, cut, line, lines, show_json, show_table
 
 _PROMPT = 50
 
@@ -79,7 +79,8 @@ def run_tree(args: argparse.Namespace) -> int:
         below.setdefault(run.get("parent_id"), []).append(run)
 
     def show(run: dict[str, Any], depth: int) -> None:
-        print(f"{'  ' * depth}{run['id']}  {run['status']:11} {run['profile']}  {_begin(run['prompt'])}")
+        row = f"{'  ' * depth}{run['id']}  {run['status']:11} {line(run['profile'])}  {_begin(run['prompt'])}"
+        print(cut(row, columns()))
         for child in below.get(run["id"], []):
             show(child, depth + 1)
 

@@ -51,9 +51,14 @@ def cut(text: str, most: int) -> str:
     return text
 
 
-def padded(text: str, columns: int) -> str:
+def columns() -> int:
+    """How many columns a row may take: all but one of the terminal's, or as many as it likes in a pipe."""
+    return shutil.get_terminal_size().columns - 1 if sys.stdout.isatty() else sys.maxsize
+
+
+def padded(text: str, wide: int) -> str:
     """A text with blanks after it, as many columns wide as is wanted."""
-    return text + " " * (columns - width(text))
+    return text + " " * (wide - width(text))
 
 
 def show_json(value: Any) -> None:
@@ -66,22 +71,22 @@ def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:
     cells = [[head.upper() for head in heads], *([line(cell) for cell in row] for row in rows)]
     widths = [max(width(row[i]) for row in cells) for i in range(len(heads))]
     before = sum(widths[:-1]) + len("  ") * (len(widths) - 1)
-    columns = shutil.get_terminal_size().columns - 1 if sys.stdout.isatty() else sys.maxsize
+    room = columns()
     for *first, last in cells:
         begin = "".join(f"{padded(cell, most)}  " for cell, most in zip(first, widths, strict=False))
-        if before + width(last) <= columns:
+        if not last or before + width(last) <= room:
             print((begin + last).rstrip())
-        elif columns - before >= _LEAST:
-            print(begin + f"\n{' ' * before}".join(folded(last, columns - before)))
+        elif room - before >= _LEAST:
+            print(begin + f"\n{' ' * before}".join(folded(last, room - before)))
         else:
-            print("\n    ".join([begin.rstrip(), *folded(last, max(_LEAST, columns - 4))]))
+            print("\n    ".join([begin.rstrip(), *folded(last, max(_LEAST, room - 4))]))
 
 
-def folded(text: str, columns: int) -> list[str]:
+def folded(text: str, wide: int) -> list[str]:
     """A text on as many lines as it takes, cut between words where there are some."""
     out: list[str] = []
-    while width(text) > columns:
-        end = len(cut(text, columns + 1)) - 1
+    while width(text) > wide:
+        end = len(cut(text, wide + 1)) - 1
         space = text.rfind(" ", 1, end + 1)
         end = space if space > 0 else end
         out.append(text[:end].rstrip())
@@ -92,6 +97,16 @@ def folded(text: str, columns: int) -> list[str]:
 def local_time(text: str) -> str:
     """A time of the hub (RFC 3339) as a clock on the wall shows it, to the minute."""
     return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def duration(ms: int | None) -> str:
+    """A time that people can read."""
+    if ms is None:
+        return ""
+    if ms < 60_000:
+        return f"{ms / 1000:.1f} s"
+    minutes, seconds = divmod(ms // 1000, 60)
+    return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def show_message(message: Mapping[str, Any]) -> None:
