@@ -72,3 +72,24 @@ def test_a_run_beyond_its_time_pauses_and_goes_on_when_it_is_extended(stage: Sta
 def test_an_unknown_profile_is_named_in_the_refusal(stage: Stage) -> None:
     answer = stage.api.post("/api/runs", json={"profile": "nobody", "prompt": "x"})
     assert (answer.status_code, answer.json()["code"]) == (404, "profile_not_found")
+
+
+def test_what_is_under_way_and_what_the_day_has_used_is_counted(stage: Stage) -> None:
+    before = stage.api.get("/api/metrics").json()["work"]
+    stage.done("USAGE 1000 50 0.25")
+    asks, works = stage.start("ASK which one?"), stage.start("SLEEP 60")
+    stage.asked()
+    stage.until(lambda: stage.run(works)["status"] == "running", "the other to be at work")
+    now = stage.api.get("/api/metrics").json()["work"]
+    assert {name: now["runs"][name] - before["runs"][name] for name in now["runs"]} == {
+        "pending": 0,
+        "running": 1,
+        "waiting": 1,
+    }
+    assert now["open_asks"] == before["open_asks"] + 1
+    assert now["tokens_today"] == before["tokens_today"] + 1050
+    assert now["usd_today"] == pytest.approx(before["usd_today"] + 0.25)
+    text = stage.api.get("/api/metrics", headers={"Accept": "text/plain"}).text
+    assert f'greenroom_runs{{status="waiting"}} {now["runs"]["waiting"]}\n' in text
+    for run in (asks, works):
+        stage.api.post(f"/api/runs/{run}/cancel", json={})

@@ -97,6 +97,9 @@ def run_sessions(args: argparse.Namespace) -> int:
     if args.json:
         show_json(msgspec.to_builtins(found))
         return 0
+    if not found:
+        say("None are found where Claude Code and Codex keep them (~/.claude, ~/.codex).")
+        return 0
     last = [datetime.fromtimestamp(past.at).strftime("%Y-%m-%d %H:%M") for past in found]
     rows = [(one.session, one.driver, at, one.directory, one.words[:60]) for one, at in zip(found, last, strict=True)]
     show_table(rows, ("session", "of", "last", "where", "began with"))

@@ -808,6 +808,7 @@ export interface Metrics {
   threads: ThreadNumbers
   messages: MessageNumbers
   agents: AgentNumbers
+  work: WorkNumbers
   schema_version: number
   seq: number
   commits: number
@@ -1681,6 +1682,13 @@ export interface Why {
 
 export interface Withdraw {
   reason?: string
+}
+
+export interface WorkNumbers {
+  runs: Record<string, number>
+  open_asks: number
+  usd_today: number
+  tokens_today: number
 }
 
 export interface Workflow {

@@ -21,6 +21,10 @@ from greenroom.log.model import Commit, Rows
 from greenroom.log.store_sqlite import SCHEMA
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.asks.model import ASKS
+from greenroom.nouns.policy.budgets import day_of
+from greenroom.nouns.policy.model import DAY_COSTS, DayCost
+from greenroom.nouns.runs.model import LIVE, RUNS
 from greenroom.nouns.threads.events import MessagePosted
 from greenroom.nouns.threads.model import ALL_STATES, MESSAGES, STOP_REASONS, THREADS
 
@@ -46,6 +50,15 @@ class AgentNumbers(msgspec.Struct):
     online: int
 
 
+class WorkNumbers(msgspec.Struct):
+    """What is under way: runs that are not over, asks that are open, and what runs have used on this day (UTC)."""
+
+    runs: dict[str, int]
+    open_asks: int
+    usd_today: float
+    tokens_today: int
+
+
 class Metrics(msgspec.Struct):
     status: str
     uptime_seconds: float
@@ -53,6 +66,7 @@ class Metrics(msgspec.Struct):
     threads: ThreadNumbers
     messages: MessageNumbers
     agents: AgentNumbers
+    work: WorkNumbers
     schema_version: int
     seq: int
     commits: int
@@ -106,6 +120,7 @@ class Meter:
     async def read(self) -> Metrics:
         hub, now = self._hub, time.monotonic()
         messages, by_status, agents = await hub.store.read(_counted)
+        work = await hub.store.read(lambda rows: _work(rows, hub.log.clock.now()))
         rate = {f"last_{m}m": sum(count for at, count in self._posted if at > now - 60 * m) for m in _MINUTES}
         return Metrics(
             status="ok",
@@ -114,6 +129,7 @@ class Meter:
             threads=ThreadNumbers(sum(by_status.values()), by_status),
             messages=MessageNumbers(messages, rate, dict(self._stop_reasons)),
             agents=AgentNumbers(agents, len(hub.presence.online())),
+            work=work,
             schema_version=SCHEMA,
             seq=hub.store.head(),
             commits=self._commits,
@@ -129,6 +145,12 @@ def _counted(rows: Rows) -> tuple[int, dict[str, int], int]:
     listed = {state: rows.count(THREADS, {"status": state, "mailbox_of": None}) for state in ALL_STATES}
     agents = rows.count(AGENTS, {"state": "registered"})
     return rows.count(MESSAGES), {state: count for state, count in listed.items() if count}, agents
+
+
+def _work(rows: Rows, now: int) -> WorkNumbers:
+    runs = {status: rows.count(RUNS, {"status": status}) for status in LIVE}
+    today = rows.get(DAY_COSTS, day_of(now)) or DayCost(day=day_of(now), usd=0.0)
+    return WorkNumbers(runs, rows.count(ASKS, {"state": "open"}), today.usd, today.tokens)
 
 
 def _count_messages(rows: Rows, wanted: CountQuery) -> list[int]:
@@ -164,6 +186,10 @@ def _series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
     yield "stops_total", "counter", "".join(reasons)
     yield plain("agents", "gauge", numbers.agents.total)
     yield plain("agents_online", "gauge", numbers.agents.online)
+    yield "runs", "gauge", "".join(f'greenroom_runs{{status="{s}"}} {n}\n' for s, n in numbers.work.runs.items())
+    yield plain("open_asks", "gauge", numbers.work.open_asks)
+    yield plain("usd_today", "gauge", numbers.work.usd_today)
+    yield plain("tokens_today", "gauge", numbers.work.tokens_today)
     yield plain("seq", "counter", numbers.seq)
     yield plain("commits_total", "counter", numbers.commits)
     yield plain("events_total", "counter", numbers.events)
