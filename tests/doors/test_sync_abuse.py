@@ -14,7 +14,8 @@ import websockets
 from websockets.asyncio.client import connect
 
 from greenroom.doors.credentials import cookie_name
-from greenroom.doors.sync import feed, outbox
+from greenroom.doors import outbox
+from greenroom.doors.sync import feed
 from tests.doors.sync_rig import LIMIT_S, Held, Rig, SyncClient, serving
 
 pytestmark = pytest.mark.anyio
@@ -187,7 +188,7 @@ async def test_a_client_that_does_not_read_is_cut_and_can_resume(rig: Rig, monke
 
 async def test_a_client_that_never_reads_again_is_given_up(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "OUTBOX_BYTES", 200_000)
-    monkeypatch.setattr("greenroom.doors.sync.socket.SEND_S", 0.2)
+    monkeypatch.setattr("greenroom.doors.line.SEND_S", 0.2)
     thread = await rig.thread()
     others = asyncio.all_tasks()
     async with StuckSocket(rig.url, rig.operator, thread):

@@ -4,7 +4,6 @@ Binary frames are another door's: a connection is handed over to it with the fir
 """
 
 import asyncio
-import contextlib
 import json
 import logging
 from typing import Any, Protocol
@@ -16,6 +15,7 @@ from greenroom.doors import claudia_workflows
 from greenroom.doors.credentials import Bucket, peer_of
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.errors import note_refused
+from greenroom.doors.line import Line
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.ids import new_id
@@ -36,8 +36,7 @@ _STATUS = {"waiting": "running", "interrupted": "failed"}
 _FRAME_CHARS = 1_100_000
 _FRAMES = 200
 _FRAMES_PER_S = 20.0
-_UNSENT = 2_000
-_SEND_S = 20.0
+_UNSENT_BYTES = 16 << 20
 _SHOWN = 200
 Json = dict[str, Any]
 
@@ -93,11 +92,7 @@ class ClaudiaSocket:
         client = Client(self._hub, by)
         end = self._hub.log.subscribe(client.on_commit)
         try:
-            async with asyncio.TaskGroup() as tasks:
-                reader = tasks.create_task(client.read(receive))
-                with contextlib.suppress(TimeoutError, OSError):  # it does not read, or it has gone
-                    await client.write(send)
-                reader.cancel()
+            await client.line.serve(send, client.read(receive), client.show())
         finally:
             end()
         return client.first
@@ -109,55 +104,45 @@ class Client:
     def __init__(self, hub: Hub, by: Principal) -> None:
         self._hub = hub
         self._by = by
-        self._news: list[Json] = []
+        self.line: Line[str] = Line(_UNSENT_BYTES, "too slow: connect again and query")
         self._changed: dict[str, None] = {}
         self._flows: dict[str, None] = {}
         self._wake = asyncio.Event()
-        self._ending: tuple[int, str] | None = None
         self._sessions: dict[str, str] = {}
         self.first: bytes | None = None
         """The first binary frame, with which this part of the connection is over."""
 
     async def read(self, receive: Receive) -> None:
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
-        while self._ending is None:
+        while not self.line.ended:
             message = await receive()
             text = message.get("text")
             if message["type"] == "websocket.disconnect":
-                self._end(1000, "")
+                self.line.end()
             elif text is None:
                 self.first = message["bytes"]
-                self._end(1000, "")
+                self.line.end()
             elif not pace.take():
-                self._end(1008, "too many frames")
+                self.line.close(1008, "too many frames")
             elif len(text) > _FRAME_CHARS:
-                self._end(1009, "frame too large")
+                self.line.close(1009, "frame too large")
             else:
                 await self._hear(text)
 
-    def _end(self, code: int, reason: str) -> None:
-        self._ending = (code, reason)
-        self._wake.set()
-
-    async def write(self, send: Send) -> None:
-        """Send what is new: events in order, and each changed run as it is then."""
+    async def show(self) -> None:
+        """Tell of changed runs as they are then: what changes often while the client is slow is told once."""
         while True:
             await self._wake.wait()
             self._wake.clear()
-            news, self._news = self._news, []
             changed, self._changed = self._changed, {}
             flows, self._flows = self._flows, {}
-            runs = [self._hub.rows.get(RUNS, run_id) for run_id in changed]
-            frames = news + [self._update(run) for run in runs if run is not None]
-            frames += [flow for one in flows if (flow := claudia_workflows.update_of(self._hub, one)) is not None]
-            for frame in frames if self._ending is None or self._ending[0] != 1000 else ():
-                async with asyncio.timeout(_SEND_S):
-                    await send({"type": "websocket.send", "text": json.dumps(frame, ensure_ascii=False)})
-            if self._ending is not None:
-                code, reason = self._ending
-                if code != 1000:
-                    await send({"type": "websocket.close", "code": code, "reason": reason})
-                return
+            for run_id in changed:
+                if (run := self._hub.rows.get(RUNS, run_id)) is not None:
+                    self._tell(self._update(run))
+            for flow_id in flows:
+                if (flow := claudia_workflows.update_of(self._hub, flow_id)) is not None:
+                    self._tell(flow)
+            await self.line.room()
 
     async def _hear(self, text: str) -> None:
         wish: Wish | None = None
@@ -241,11 +226,7 @@ class Client:
             self._wake.set()
 
     def _tell(self, frame: Json) -> None:
-        self._news.append(frame)
-        if len(self._news) > _UNSENT:
-            self._news.clear()
-            self._end(4408, "too slow: connect again and query")
-        self._wake.set()
+        self.line.send(json.dumps(frame, ensure_ascii=False))
 
     def _session(self, run: Run) -> str:
         return self._sessions.get(run.root_id) or run.thread_id or run.root_id

@@ -163,6 +163,7 @@ class Commit:
     seq: int
     records: tuple[Recorded, ...]
     changes: tuple[Change, ...]
+    """By seq."""
     tables: frozenset[Table[Any]]
     """The tables whose rows changed, so that who looks for others need not go through the changes."""
 

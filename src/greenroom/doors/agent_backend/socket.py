@@ -1,7 +1,5 @@
 """`/agent_backend/ws/{session_id}`: a session's state and the calls that wait in it, in the clients' JSON messages."""
 
-import asyncio
-import contextlib
 import json
 import logging
 from typing import Any
@@ -12,6 +10,7 @@ from greenroom.doors.agent_backend.session import Json, Session, outcome_of, req
 from greenroom.doors.credentials import Bucket
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.errors import note_refused
+from greenroom.doors.line import Line
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
@@ -24,8 +23,7 @@ PATH = "/agent_backend/ws/{session_id}"
 _FRAMES = 200
 _FRAMES_PER_S = 20.0
 _FRAME_CHARS = 65_536
-_UNSENT = 1_000
-_SEND_S = 20.0
+_UNSENT_BYTES = 4 << 20
 
 
 class BackendSocket:
@@ -48,11 +46,7 @@ class BackendSocket:
         client = Client(self._hub, session, by)
         end = self._hub.log.subscribe(client.on_commit)
         try:
-            async with asyncio.TaskGroup() as tasks:
-                reader = tasks.create_task(client.read(receive))
-                with contextlib.suppress(TimeoutError, OSError):  # it does not read, or it has gone
-                    await client.write(send)
-                reader.cancel()
+            await client.line.serve(send, client.read(receive))
         finally:
             end()
 
@@ -64,22 +58,20 @@ class Client:
         self._hub = hub
         self._session = session
         self._by = by
-        self._news: list[Json] = []
-        self._wake = asyncio.Event()
-        self._ending: tuple[int, str] | None = None
+        self.line: Line[str] = Line(_UNSENT_BYTES, "too slow: connect again and ask for the status")
         for ask in session.find_open():
             self._tell("agent_tool_permission_request", request_of(session.id, ask))
         self._state = session.status()["state"]
 
     async def read(self, receive: Receive) -> None:
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
-        while self._ending is None:
+        while not self.line.ended:
             message = await receive()
             text = message.get("text")
             if message["type"] == "websocket.disconnect":
-                self._end(1000, "")
+                self.line.end()
             elif not pace.take() or len(text or "") > _FRAME_CHARS:
-                self._end(1008, "send JSON text, not too much and not too often")
+                self.line.close(1008, "send JSON text, not too much and not too often")
             else:
                 await self._hear(text or "")
 
@@ -137,26 +129,4 @@ class Client:
                 self._tell("agent_status", {"status": now})
 
     def _tell(self, kind: str, data: Json) -> None:
-        self._news.append({"type": kind, "data": data})
-        if len(self._news) > _UNSENT:
-            self._news.clear()
-            self._end(4408, "too slow: connect again and ask for the status")
-        self._wake.set()
-
-    def _end(self, code: int, reason: str) -> None:
-        self._ending = (code, reason)
-        self._wake.set()
-
-    async def write(self, send: Send) -> None:
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            news, self._news = self._news, []
-            for frame in news if self._ending is None else ():
-                async with asyncio.timeout(_SEND_S):
-                    await send({"type": "websocket.send", "text": json.dumps(frame, ensure_ascii=False)})
-            if self._ending is not None:
-                code, reason = self._ending
-                if code != 1000:
-                    await send({"type": "websocket.close", "code": code, "reason": reason})
-                return
+        self.line.send(json.dumps({"type": kind, "data": data}, ensure_ascii=False))

@@ -1,6 +1,5 @@
 """The devices that are online, room by room, and what each is to be sent. Nothing here outlives a connection."""
 
-import asyncio
 import unicodedata
 
 from google.protobuf.json_format import MessageToJson
@@ -13,13 +12,13 @@ from greenroom.doors.assist.agentassist_pb2 import (
     UserLoginResponse,
     WebsocketMessage,
 )
+from greenroom.doors.line import Line
 from greenroom.log.clock import Clock
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
 
-_UNSENT = 1_000
+_UNSENT_BYTES = 32 << 20
 _NICKNAME = 64
-TOO_SLOW = (4408, "too slow: connect again and ask for the pending messages")
 
 
 class Device:
@@ -34,9 +33,7 @@ class Device:
         """The family of commands for reports that it has shown to know."""
         self.is_text = is_text
         """Whether it is sent its messages as JSON."""
-        self.unsent: list[bytes | str] = []
-        self.wake = asyncio.Event()
-        self.ending: tuple[int, str] | None = None
+        self.line: Line[bytes | str] = Line(_UNSENT_BYTES, "too slow: connect again and ask for the pending messages")
 
     @property
     def user(self) -> OnlineUser:
@@ -49,14 +46,7 @@ class Device:
 
     def send(self, message: WebsocketMessage) -> None:
         """Send when the connection takes it; who does not read is hung up on."""
-        self.unsent.append(MessageToJson(message, indent=None) if self.is_text else message.SerializeToString())
-        if len(self.unsent) > _UNSENT:
-            self.end(*TOO_SLOW)
-        self.wake.set()
-
-    def end(self, code: int, reason: str) -> None:
-        self.ending = (code, reason)
-        self.wake.set()
+        self.line.send(MessageToJson(message, indent=None) if self.is_text else message.SerializeToString())
 
 
 class Rooms:

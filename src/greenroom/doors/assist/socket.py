@@ -1,7 +1,6 @@
 """The answering side: binary frames of `/ws`, one message each, between the hub and a person's device."""
 
 import asyncio
-import contextlib
 import logging
 
 from starlette.types import Receive, Send
@@ -14,7 +13,7 @@ from greenroom.doors.assist.agentassist_pb2 import (
     RequestCancelledNotification,
     WebsocketMessage,
 )
-from greenroom.doors.assist.connection import next_frame, parse, write
+from greenroom.doors.assist.connection import next_frame, parse
 from greenroom.doors.assist.contents import keep_files, words_in
 from greenroom.doors.assist.login import LOG_IN, PATH, Logins
 from greenroom.doors.assist.messages import (
@@ -101,15 +100,11 @@ class AssistSockets:
         expiry = None
         if device.by.expires_at is not None:
             left_s = max(0.0, (device.by.expires_at - self._hub.log.clock.now()) / 1000)
-            expiry = asyncio.get_running_loop().call_later(left_s, device.end, *_REVOKED)
+            expiry = asyncio.get_running_loop().call_later(left_s, device.line.close, *_REVOKED)
         device.send(device.welcome)
         self._rooms.join(device)
         try:
-            async with asyncio.TaskGroup() as tasks:
-                reader = tasks.create_task(self._read(device, receive))
-                with contextlib.suppress(TimeoutError, OSError):  # it does not read, or it has gone
-                    await write(device, send)
-                reader.cancel()
+            await device.line.serve(send, self._read(device, receive))
         finally:
             if expiry is not None:
                 expiry.cancel()
@@ -117,12 +112,12 @@ class AssistSockets:
 
     async def _read(self, device: Device, receive: Receive) -> None:
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
-        while device.ending is None:
+        while not device.line.ended:
             data = await next_frame(receive)
             if data is None:
-                device.end(1000, "")
+                device.line.end()
             elif not pace.take():
-                device.end(1008, "too many frames")
+                device.line.close(1008, "too many frames")
             elif (message := parse(data, is_text=device.is_text)) is not None:
                 await self._hear(device, message)
             else:
@@ -201,7 +196,7 @@ class AssistSockets:
     def _on_signal(self, kind: str, payload: object) -> None:
         if kind == "hub.stopping":
             for device in self._rooms.everybody():
-                device.end(1012, "the hub is stopping")
+                device.line.close(1012, "the hub is stopping")
 
     def _on_commit(self, commit: Commit) -> None:
         """Tell every device what concerns it; this must be quick."""
@@ -209,7 +204,7 @@ class AssistSockets:
             if change.table is CREDENTIALS and change.row is not None and change.row.revoked_at is not None:
                 for device in self._rooms.everybody():
                     if device.by.credential == change.key:
-                        device.end(*_REVOKED)
+                        device.line.close(*_REVOKED)
         for record in commit.records:
             event = record.event
             if isinstance(event, AskRaised | AskDelegated | AskAnswered | AskExpired | AskWithdrawn):

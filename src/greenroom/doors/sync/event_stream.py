@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.outbox import SEND_S, Outbox
 from greenroom.doors.sync.events import Told, tell, tell_signal
-from greenroom.doors.sync.outbox import SEND_S, Outbox
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.model import Commit

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from greenroom.doors.line import Line
 from greenroom.doors.sync import frames
 from greenroom.doors.sync.frames import Frame, Subscribe, row_of
-from greenroom.doors.sync.outbox import Outbox
 from greenroom.doors.sync.reading import read_all, read_since
 from greenroom.doors.sync.views import ALL, VIEWS, View, shown_change
 from greenroom.hub import Hub
@@ -23,19 +23,12 @@ MOST_SUBSCRIPTIONS = 256
 class Client:
     """One socket: who is behind it, what waits to be sent to it, and its subscriptions by its own numbers."""
 
-    __slots__ = ("by", "ending", "outbox", "subscriptions")
+    __slots__ = ("by", "outbox", "subscriptions")
 
     def __init__(self, by: Principal) -> None:
         self.by = by
-        self.outbox: Outbox[str] = Outbox(OUTBOX_BYTES)
+        self.outbox: Line[str] = Line(OUTBOX_BYTES, "too slow: subscribe again with after")
         self.subscriptions: dict[int, Subscription] = {}
-        self.ending: tuple[int, str] | None = None
-        """The code and the reason with which we close the socket."""
-
-    def close(self, code: int, reason: str) -> None:
-        """Send nothing more than this."""
-        self.ending = (code, reason)
-        self.outbox.end()
 
 
 class Subscription:
@@ -124,15 +117,11 @@ class Feed:
         del subscription.client.subscriptions[subscription.number]
 
     def _on_commit(self, commit: Commit) -> None:
-        if any(self._by_view.values()):
-            changes = sorted(commit.changes, key=_seq_of)
-            for name, by_key in self._by_view.items():
-                if by_key:
-                    self._announce(VIEWS[name], by_key, commit, changes)
+        for name, by_key in self._by_view.items():
+            if by_key:
+                self._announce(VIEWS[name], by_key, commit)
 
-    def _announce(
-        self, view: View, by_key: dict[str, dict[Subscription, None]], commit: Commit, all_changes: list[Change]
-    ) -> None:
+    def _announce(self, view: View, by_key: dict[str, dict[Subscription, None]], commit: Commit) -> None:
         removed: dict[str, Row] = {}
         for record in commit.records:
             row_of_event = view.removed_by.get(type(record.event))
@@ -140,7 +129,7 @@ class Feed:
                 row = row_of_event(record.event)
                 removed[view.head.key_of(row)] = row
         touched: dict[str, list[Change]] = {}
-        for change in all_changes:
+        for change in commit.changes:
             part = view.part_of.get(change.table.name)
             key = None if part is None else part.place(change)
             if key is not None and key in by_key:
@@ -215,10 +204,6 @@ def _need_free(client: Client, number: int, view: View, key: str) -> None:
         raise Refused("already_subscribed", "This socket has that view already: one subscription serves all.")
     if len(client.subscriptions) >= MOST_SUBSCRIPTIONS:
         raise Refused("too_many_subscriptions", f"A socket has at most {MOST_SUBSCRIPTIONS} subscriptions.", "limited")
-
-
-def _seq_of(change: Change) -> int:
-    return change.seq
 
 
 def _frames_of(view: View, key: str, seq: int, changes: list[Change]) -> list[Frame]:

@@ -1,7 +1,5 @@
 """The sync socket: one WebSocket that brings a page the rows it looks at, and every change of them."""
 
-import asyncio
-import contextlib
 from typing import assert_never
 
 from starlette.types import Receive, Scope, Send
@@ -12,7 +10,6 @@ from greenroom.doors.errors import note_refused
 from greenroom.doors.sync import frames
 from greenroom.doors.sync.feed import Client, Feed
 from greenroom.doors.sync.frames import BadFrame, Ping, Subscribe, Unsubscribe
-from greenroom.doors.sync.outbox import SEND_S
 from greenroom.doors.sync.views import VIEWS
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -45,21 +42,12 @@ class SyncSocket:
         client = Client(by)
         try:
             await send({"type": "websocket.accept"})
-            await self._serve(client, receive, send)
+            await client.outbox.serve(send, self._read(client, receive))
         finally:
             self._feed.leave(client)
             self._sockets[by.id] -= 1
             if not self._sockets[by.id]:
                 del self._sockets[by.id]
-
-    async def _serve(self, client: Client, receive: Receive, send: Send) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            reader = tasks.create_task(self._read(client, receive))
-            try:
-                with contextlib.suppress(TimeoutError, OSError):  # it does not read, or it has gone
-                    await _write(client, send)
-            finally:
-                reader.cancel()
 
     async def _read(self, client: Client, receive: Receive) -> None:
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
@@ -69,11 +57,11 @@ class SyncSocket:
                 client.outbox.end()
                 return
             if not pace.take():
-                client.close(1008, "too many frames")
+                client.outbox.close(1008, "too many frames")
                 return
             text = message.get("text")
             if text is not None and len(text) > FRAME_CHARS:
-                client.close(1009, "frame too large")
+                client.outbox.close(1009, "frame too large")
                 return
             self._hear(client, text)
             await client.outbox.room()
@@ -106,15 +94,3 @@ class SyncSocket:
 def _view_of(wish: Subscribe | Unsubscribe | Ping) -> str:
     """What was wished for, in our words: what a client writes may be a secret that went astray."""
     return wish.view if isinstance(wish, Subscribe) and wish.view in VIEWS else "*"
-
-
-async def _write(client: Client, send: Send) -> None:
-    while (text := await client.outbox.take()) is not None:
-        async with asyncio.timeout(SEND_S):
-            await send({"type": "websocket.send", "text": text})
-    if client.outbox.overflowed:
-        client.ending = (4408, "too slow: subscribe again with after")
-    if client.ending is not None:
-        code, reason = client.ending
-        async with asyncio.timeout(SEND_S):
-            await send({"type": "websocket.close", "code": code, "reason": reason})

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from typing import Generic, TypeVar
 
-F = TypeVar("F", str, bytes)
+F = TypeVar("F", bound=str | bytes)
 SEND_S = 20.0
 """A client that does not take one frame in this time is given up."""
 
