@@ -13,8 +13,8 @@ import pytest
 import websockets
 from websockets.asyncio.client import connect
 
-from greenroom.doors.credentials import cookie_name
 from greenroom.doors import outbox
+from greenroom.doors.credentials import cookie_name
 from greenroom.doors.sync import feed
 from tests.doors.sync_rig import LIMIT_S, Held, Rig, SyncClient, serving
 
