@@ -17,14 +17,14 @@ _ASKED_S = 30.0
 
 def play(client: Client, tell: Callable[[str], None]) -> None:
     """Fill a hub with work; `tell` is told what is being done."""
-    tell("three agents are engaged, under three rules")
+    tell("agents are engaged, under three rules")
     for name, (display, about) in words.PROFILES.items():
         body = {"driver": "rehearsal", "display_name": display, "description": about}
         client.ask("PUT", ("profiles", name), body=body)
+    client.ask("PUT", ("profiles", "console"), body={**words.CONSOLE, "command": _program("console")})
     for name, rule in words.RULES.items():
         client.ask("PUT", ("policy", "rules", name), body={"rule": rule})
-    tracker = {**words.TRACKER, "command": [sys.executable, "-m", "greenroom.demo.tracker"]}
-    client.ask("PUT", ("servers", "tracker"), body=tracker)
+    client.ask("PUT", ("servers", "tracker"), body={**words.TRACKER, "command": _program("tracker")})
     tell("a colleague is in the room")
     room = {"kind": "room", "name": words.COLLEAGUE[0], "room": words.ROOM}
     come_in(client.url, client.post("credentials", body=room)["token"])
@@ -36,6 +36,8 @@ def play(client: Client, tell: Callable[[str], None]) -> None:
     tell("one starts others")
     _run(client, "scout", _team())
     _run(client, "builder", words.LOST)
+    tell("one lives in a terminal")
+    _run(client, "console", words.WATCHED)
     tell("a workflow runs, and will ask before it publishes")
     text = files("greenroom.demo").joinpath("release.yaml").read_text()
     client.ask("PUT", ("workflows", "release"), body={"text": text, "source": "demo"})
@@ -93,6 +95,11 @@ def _team() -> str:
 
 def _posting(thread: str, about: str, thought: str, text: str, used: str) -> str:
     return f"{about}\nTHINK {thought}\nPOST {thread} {_one_line(text)}\nUSAGE {used}"
+
+
+def _program(name: str) -> list[str]:
+    """What starts a program of the demonstration on this machine."""
+    return [sys.executable, "-m", f"greenroom.demo.{name}"]
 
 
 def _tool(name: str, given: dict[str, Any]) -> str:

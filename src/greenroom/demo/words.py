@@ -7,6 +7,12 @@ PROFILES = {
     "reviewer": ("Reviewer", "Reads changes and says what is wrong with them"),
     "scout": ("Scout", "Looks things up and changes nothing"),
 }
+CONSOLE: dict[str, Any] = {
+    "driver": "pty",
+    "display_name": "Console",
+    "description": "Lives in a terminal: watch it, or type into it",
+    "options": {"prompt": "none"},
+}
 RULES: dict[str, dict[str, Any]] = {
     "new-files": {
         "decision": "allow",
@@ -150,3 +156,4 @@ TEAM: tuple[str, list[dict[str, str]], str] = (
     "SAY Three of us look at it.\nUSAGE 3300 260 0.02\nSLEEP 900",
 )
 LOST = "# Update the lock file\nSAY Looking for it.\nFAIL there is no lock file in this folder"
+WATCHED = "# Watch the tests in a terminal"
