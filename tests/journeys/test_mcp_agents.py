@@ -104,6 +104,17 @@ async def test_a_credential_made_for_an_agent_becomes_it_at_its_first_connect(sh
         assert again["agent"]["name"] == said["agent"]["name"]
 
 
+async def test_who_says_nothing_of_itself_is_shown_under_the_name_of_its_token(shared_hub: HubProcess) -> None:
+    async with Stage(shared_hub) as stage:
+        name = fresh("claude")
+        client = await stage.talker((await credential(shared_hub, kind="agent", name=name))["token"])
+        said = await client.call("bus_connect", thread_name=fresh("hello"))
+        listed = await client.call("agent_list")
+        assert [a["display_name"] for a in listed if a["agent_id"] == said["agent"]["agent_id"]] == [name]
+        nameless = await stage.talker((await credential(shared_hub, kind="agent", name="hub"))["token"])
+        assert "Unknown IDE" in (await nameless.call("bus_connect", thread_name=fresh("hello")))["agent"]["name"]
+
+
 async def test_an_agent_is_listed_with_all_that_it_says_and_whether_it_is_there(shared_hub: HubProcess) -> None:
     async with Stage(shared_hub) as stage:
         ann = await stage.agent()

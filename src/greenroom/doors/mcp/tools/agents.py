@@ -54,8 +54,11 @@ class Registered(msgspec.Struct, frozen=True):
     token: str
 
 
-async def register(call: Call[Any], ide: str, model: str) -> Registered:
-    """Register a new agent; with a token of its own the caller is an agent already, and describes itself anew."""
+async def register(call: Call[Any], ide: str, model: str, called: str | None = None) -> Registered:
+    """Register a new agent; with a token of its own the caller is an agent already, and describes itself anew.
+
+    `called` is the name that it is shown under if it says none.
+    """
     args, hub, by = call.args, call.hub, call.by
     token = new_token("agent")
     agent_id = by.agent_id or new_id("agt")
@@ -64,7 +67,7 @@ async def register(call: Call[Any], ide: str, model: str) -> Registered:
         "description": args.description,
         "capabilities": args.capabilities,
         "skills": skills_of(args.skills),
-        "display_name": args.display_name,
+        "display_name": args.display_name or called,
         "emoji": args.emoji,
     }
     kept = {name: getattr(known, name) for name in said} if known else {}

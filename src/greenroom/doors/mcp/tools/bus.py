@@ -1,5 +1,6 @@
 """Tools for the bus as a whole: connecting to it, and how it is set up."""
 
+import contextlib
 from typing import Annotated, Any
 
 import msgspec
@@ -29,6 +30,7 @@ from greenroom.log.ids import new_id, new_secret
 from greenroom.log.model import Done
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import Agent
+from greenroom.nouns.agents.names import need_name
 from greenroom.nouns.agents.queries import get_agent
 from greenroom.nouns.threads.bus import SyncContext
 from greenroom.nouns.threads.commands import CreateThread, IssueToken
@@ -100,7 +102,15 @@ async def _identity(call: Call[ConnectArgs]) -> tuple[Principal, Registered]:
         by, agent = need_speaker(call, "bus_connect", args.agent_id, args.token)
         return by, Registered(await resume(call, by, agent), args.token or (call.token if by.agent_id else ""))
     ide, model = (known.ide, known.model) if known else ("Unknown IDE", "Unknown Model")
-    return by, await register(call, args.ide or ide, args.model or model)
+    called = None if known or args.ide or args.model else _name_of_token(by)
+    return by, await register(call, args.ide or ide, args.model or model, called)
+
+
+def _name_of_token(by: Principal) -> str | None:
+    """What the operator called the credential of this one agent, if an agent may be called so."""
+    with contextlib.suppress(Refused):
+        return need_name(by.name, "name") if by.agent_id else None
+    return None
 
 
 def _describes(args: ConnectArgs, known: Agent) -> bool:
