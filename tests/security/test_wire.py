@@ -69,7 +69,9 @@ def test_a_node_knows_its_hub_by_the_certificate_it_had_when_it_was_let_in(stage
     node.args = ("--pin", node.pin)
     try:
         node.start(stage.hub.url).wait_for("connected")
-        assert stage.done("SAY safe")["output"] == "safe"
+        called = stage.done("TOOL bus_get_config {}\nSAY safe")
+        assert called["output"] == "safe"
+        assert [call["ok"] for call in stage.api.get(f"/api/runs/{called['id']}/calls").json()] == [True]
         port = stage.hub.port
         stage.hub.stop()
         certify(tmp_path)

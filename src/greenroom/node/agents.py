@@ -16,7 +16,7 @@ from greenroom.node.hearing import Hearing, Show, Tell
 from greenroom.node.processes import Spawner
 from greenroom.node.sandbox import sandbox_for
 from greenroom.node.seats import AgentSeat
-from greenroom.node.surroundings import clear_away, make_opening, start_of
+from greenroom.node.surroundings import Given, clear_away, make_opening, start_of
 from greenroom.node.terminals import Pace
 from greenroom.node.trees import end_tree, family
 from greenroom.nouns.agents.profiles import Definition
@@ -85,7 +85,7 @@ class HeldAgent:
         return not self._busy.locked() and self.session is not None and self.run_id is None
 
     async def start(
-        self, order: frames.Ordered, driver: Driver, mcp_url: str, env: dict[str, str], is_cancelled: Callable[[], bool]
+        self, order: frames.Ordered, driver: Driver, given: Given, is_cancelled: Callable[[], bool]
     ) -> None:
         """Put the agent to work, opening or resuming its session if it has none."""
         async with self._busy:
@@ -109,7 +109,7 @@ class HeldAgent:
                 if self.session is not None and self._opened is not None:
                     self._note_opened(self._opened)
                 else:
-                    await self._open(order, definition, driver, mcp_url, env)
+                    await self._open(order, definition, driver, given)
                 if self.session is None or self.run_id != order.run:
                     await self._end()  # it was cancelled meanwhile
                     return
@@ -123,13 +123,11 @@ class HeldAgent:
                 logger.exception("agent %s could not be started", self.agent_id)
                 await self._failed(f"the agent could not be started: {error!r}")
 
-    async def _open(
-        self, order: frames.Ordered, definition: Definition, driver: Driver, mcp_url: str, env: dict[str, str]
-    ) -> None:
+    async def _open(self, order: frames.Ordered, definition: Definition, driver: Driver, given: Given) -> None:
         self._definition, self._credential, self._started_with = definition, order.credential, start_of(order)
-        opening = await asyncio.to_thread(make_opening, self._folder, self.agent_id, order, definition, mcp_url, env)
+        opening = await asyncio.to_thread(make_opening, self._folder, self.agent_id, order, definition, given)
         own = [opening.scratch, opening.directory]
-        self.spawner.sandbox = sandbox_for(definition.sandbox, self._folder, env.get("HOME"), own)
+        self.spawner.sandbox = sandbox_for(definition.sandbox, self._folder, given.env.get("HOME"), own)
         if self.run_id != order.run:
             return
         self._being_opened = asyncio.ensure_future(driver.open(opening, self.spawner))

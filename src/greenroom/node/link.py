@@ -1,6 +1,7 @@
 """The node's end of its connection to the hub: it dials, greets, and sends what the hub has not taken."""
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -51,8 +52,9 @@ class HubLink:
         self._hello = hello
         self._welcomed = welcomed
         self._heard = heard
-        self.url = ""
-        """The hub that was dialled last."""
+        self._where: Where | None = None
+        """The hub that has welcomed this node last."""
+        self._is_up = asyncio.Event()
         self._link: ClientConnection | None = None
         self._lease_s = frames.LEASE_S
         self._words: deque[frames.FromNode] = deque()
@@ -60,12 +62,23 @@ class HubLink:
 
     @property
     def is_up(self) -> bool:
-        return self._link is not None
+        return self._is_up.is_set()
+
+    @property
+    def url(self) -> str:
+        """Where the hub is, or was last."""
+        return self._where.url if self._where is not None else ""
+
+    async def reached(self, within_s: float) -> Where | None:
+        """The hub, once this node is joined to it; None if it is not in that time."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._is_up.wait()
+        return self._where if self.is_up else None
 
     async def hold(self) -> None:
         """Dial, and serve the connection until it is lost, which is raised as an OSError or as NotWelcome."""
         where = self._address()
-        self.url = where.url
         headers = {"Authorization": f"Bearer {where.token}"}
         target = where.url.replace("http", "ws", 1) + "/node"
         try:
@@ -79,6 +92,7 @@ class HubLink:
             ) as link:
                 sent = await self._greet(link, where)
                 self._link = link
+                self._is_up.set()
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(self._write(link, sent))
                     tasks.create_task(self._beat(link))
@@ -89,6 +103,7 @@ class HubLink:
             raise ConnectionError(str(lost.exceptions[0])) from None
         finally:
             self._link = None
+            self._is_up.clear()
 
     async def _greet(self, link: ClientConnection, where: Where) -> int:
         self._words.clear()
@@ -102,6 +117,7 @@ class HubLink:
             raise ConnectionError("it is another node now: what was kept for the one before is forgotten")
         self._lease_s = welcome.lease_s
         self._outbox.take_ack(welcome.taken)
+        self._where = where
         self._welcomed(welcome)
         return welcome.taken
 

@@ -19,7 +19,9 @@ from greenroom.node.agents import HeldAgent
 from greenroom.node.link import Dismissed, HubLink, NotWelcome
 from greenroom.node.looking import find_obstacles
 from greenroom.node.outbox import Outbox
+from greenroom.node.passage import Passage
 from greenroom.node.processes import reap
+from greenroom.node.surroundings import Given
 from greenroom.node.terminals import Pace
 from greenroom.node.trees import become_subreaper, end_tree, family
 from greenroom.nouns.agents.profiles import Definition
@@ -45,13 +47,13 @@ class NodeProgram:
         self._local = local
         self._outbox = Outbox(folder)
         self._link = HubLink(address, self._outbox, self._hello, self._welcomed, self._on_frame)
+        self._passage = Passage(self._link)
         self._boot = new_id("boot")
         self._agents: dict[str, HeldAgent] = {}
         self._found: dict[str, str] = {}
         self._watched: set[str] = set()
         self._untaken: dict[str, frames.Ordered] = {}
         self._pace = Pace()
-        self._mcp_url = ""
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_unneeded = False
         self._is_stopping = False
@@ -72,6 +74,7 @@ class NodeProgram:
             asyncio.get_event_loop_policy().set_child_watcher(watcher)
         await asyncio.to_thread(end_tree, family(self._folder))  # what an earlier boot has left
         await self._find_drivers()
+        await self._passage.open()
         looking = asyncio.create_task(self._look())
         try:
             while not self._may_go():
@@ -118,6 +121,7 @@ class NodeProgram:
         await asyncio.gather(*(agent.close() for agent in self._agents.values()))
         for task in tuple(self._tasks):
             task.cancel()
+        await self._passage.close()
         await asyncio.to_thread(end_tree, family(self._folder))
         self._outbox.close()
 
@@ -147,7 +151,6 @@ class NodeProgram:
         )
 
     def _welcomed(self, welcome: frames.Welcome) -> None:
-        self._mcp_url = f"{self._link.url}/mcp"  # agents reach the hub as this node does
         self._is_unneeded = False
         self._attempt = 0
         self._untaken.clear()  # the hub gives them again
@@ -234,7 +237,8 @@ class NodeProgram:
             self._agents[order.agent] = agent
             if order.agent in self._watched:
                 await agent.seat.watch(on=True)
-        await agent.start(order, driver, self._mcp_url, dict(os.environ), lambda: self._outbox.is_cancelled(order.run))
+        given = Given(dict(os.environ), f"{self._passage.url}/mcp", self._link.url, self._passage.asks)
+        await agent.start(order, driver, given, lambda: self._outbox.is_cancelled(order.run))
 
     def _tell(self, run_id: str, heard: dict[str, Any]) -> None:
         """Keep what was heard until the hub has it."""

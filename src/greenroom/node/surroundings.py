@@ -1,12 +1,14 @@
 """What an agent's process is given: a directory, an environment by allow-list, and its credential in a file."""
 
+import asyncio
 import contextlib
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from greenroom.gateway import frames
 from greenroom.nouns.agents.profiles import PLACEHOLDERS, Definition
@@ -29,9 +31,19 @@ _STARTED_WITH = (
 """What of a profile is settled when an agent's process is started."""
 
 
-def make_opening(
-    folder: Path, agent_id: str, order: frames.Ordered, definition: Definition, mcp_url: str, env: dict[str, str]
-) -> Opening:
+class Given(NamedTuple):
+    """What a node gives to each of its agents: of its own environment, and the ways to the hub."""
+
+    env: dict[str, str]
+    mcp_url: str
+    """On this machine, where it stays while the hub moves."""
+    bus_address: str
+    """Where the hub is just now, for people and for commands."""
+    asks: Callable[[str], asyncio.Event]
+    """What is set once whoever has this credential has asked the hub for its tools."""
+
+
+def make_opening(folder: Path, agent_id: str, order: frames.Ordered, definition: Definition, given: Given) -> Opening:
     """All that a driver needs to open this agent's session."""
     scratch = folder / "scratch" / agent_id
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -41,7 +53,7 @@ def make_opening(
     values = {
         "{thread_id}": thread_id,
         "{thread_topic}": topic,
-        "{bus_address}": mcp_url.removesuffix("/mcp"),
+        "{bus_address}": given.bus_address,
         "{agent_id}": agent_id,
         "{token_file}": str(token_file),
         "{prompt}": str(order.body.get("prompt") or ""),
@@ -50,9 +62,10 @@ def make_opening(
         command=fill_all(definition.command, values),
         directory=directory,
         scratch=scratch,
-        env=environment(definition, env),
-        hub_url=mcp_url,
+        env=environment(definition, given.env),
+        hub_url=given.mcp_url,
         token_file=token_file,
+        hub_asked=given.asks(order.token) if order.token else None,
         model=definition.model,
         temperature=definition.temperature,
         instructions=definition.instructions,

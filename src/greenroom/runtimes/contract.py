@@ -1,5 +1,6 @@
 """What a driver is: it opens a session of a runtime and tells what it hears. Nothing else is known above it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -31,6 +32,8 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     hub_url: str | None = None
     """The hub's MCP endpoint for this agent, and where its credential is."""
     token_file: Path | None = None
+    hub_asked: asyncio.Event | None = None
+    """Set once the agent has asked the hub for its tools; None where nobody can tell."""
     model: str | None = None
     temperature: float | None = None
     """Not every runtime can be told: see `names.UNTOLD`."""
