@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import shutil
+import stat
 from pathlib import Path
 
 from greenroom.runtimes.contract import Found, Opening
@@ -42,6 +43,19 @@ def need_command(opening: Opening, default: list[str]) -> list[str]:
     if shutil.which(default[0], path=opening.env.get("PATH")) is None:
         raise ValueError(f"{default[0]} is not installed on this machine")
     return default
+
+
+def read_regular(path: Path, begin: int, most: int) -> bytes:
+    """Some of a file in whose place somebody could have put anything; nothing if it is no plain file."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return b""
+        file.seek(begin)
+        return file.read(most)
 
 
 def write_private(path: Path, text: str) -> Path:

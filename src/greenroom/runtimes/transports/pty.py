@@ -8,6 +8,7 @@ from collections.abc import Callable
 from greenroom.runtimes.contract import Terminal
 
 Watcher = Callable[[bytes], None]
+ENTER = b"\r"
 _FLOOD_BYTES = 256 * 1024
 _FLOOD_S = 0.03
 """So many bytes in so short a time are a flood, which is let wait: 8 MiB a second are enough for any screen."""
@@ -46,12 +47,16 @@ class TerminalLine:
 
     def paste(self, text: str) -> None:
         """Put a text in and press Enter: as one paste where the program knows pastes, else line by line."""
+        self.put(text)
+        self.type(ENTER)
+
+    def put(self, text: str) -> None:
+        """Put a text in, without pressing Enter after it."""
         clean = _UNTYPEABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
         if self._pastes:
             self.type(b"\x1b[200~" + clean.encode() + b"\x1b[201~")
-            self.type(b"\r")
         else:
-            self.type(clean.replace("\n", "\r").encode() + b"\r")
+            self.type(clean.encode().replace(b"\n", ENTER))
 
     def resize(self, rows: int, columns: int) -> None:
         if not self._over.done():

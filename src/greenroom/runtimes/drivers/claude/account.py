@@ -27,6 +27,11 @@ def totals(models: Any, cost_usd: Any) -> Totals:
     )
 
 
+def tokens_of(usage: Json) -> tuple[int, int]:
+    """What one call of the model has read, from its cache or not, and written."""
+    return _sum(usage, _INPUT), _sum(usage, ("output_tokens",))
+
+
 class Account:
     """One session's account. What was used between two turns belongs to the turn that follows."""
 
@@ -46,10 +51,11 @@ class Account:
         match event:
             case {"type": "message_start", "message": {"usage": dict(usage)} as message}:
                 self._model = str(message.get("model") or "") or None
-                self._call_input = _sum(usage, _INPUT)
+                self._call_input = tokens_of(usage)[0]
             case {"type": "message_delta", "usage": dict(usage)}:
-                self._input += max(self._call_input, _sum(usage, _INPUT))
-                self._output += _sum(usage, ("output_tokens",))
+                read, written = tokens_of(usage)
+                self._input += max(self._call_input, read)
+                self._output += written
                 self._call_input = 0
                 return Usage(self._input, self._output, None, self._model)
         return None

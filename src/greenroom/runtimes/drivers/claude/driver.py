@@ -7,6 +7,7 @@ from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
 from greenroom.runtimes.drivers.claude import manifest
 from greenroom.runtimes.drivers.claude.account import totals
 from greenroom.runtimes.drivers.claude.launch import HOOKS, plan_launch
+from greenroom.runtimes.drivers.claude.ledger import Ledger, find_transcripts
 from greenroom.runtimes.drivers.claude.seated import SeatedClaude
 from greenroom.runtimes.drivers.claude.session import ClaudeSession
 from greenroom.runtimes.drivers.pty.driver import COLUMNS, ROWS
@@ -28,8 +29,11 @@ class ClaudeDriver:
         for path, text in launch.files.items():
             write_private(path, text)
         if launch.options.attach:
+            ledger = Ledger(find_transcripts(launch.env, launch.session))
             terminal = await spawner.spawn_terminal(launch.command, opening.directory, launch.env, ROWS, COLUMNS)
-            return SeatedClaude(TerminalLine(terminal), launch.session, opening.scratch / HOOKS)
+            return SeatedClaude(
+                TerminalLine(terminal), launch.session, opening.scratch / HOOKS, ledger, opening.hub_asked
+            )
         process = await spawner.spawn(launch.command, opening.directory, launch.env)
         session = ClaudeSession(process, gates_all=launch.options.gate == "all")
         try:

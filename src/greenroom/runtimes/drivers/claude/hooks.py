@@ -1,4 +1,4 @@
-"""Hooks by which Claude Code, in its own terminal, tells what it does and asks what it may do.
+"""Hooks by which Claude Code, in its own terminal, tells what it does and costs, and asks what it may do.
 
 Each hook leaves what it was given in a folder and rings a bell, which is a pipe; one that asks waits for its answer.
 """
@@ -11,12 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from greenroom.runtimes.programs import read_regular
+
 Json = dict[str, Any]
 _BELL = "bell"
 _WAIT_S = 7 * 86_400
 _TRIES, _AGAIN_S = 200, 0.05
 _TELLING = {"UserPromptSubmit": "prompt", "PreToolUse": "call", "PostToolUse": "done", "Stop": "turn"}
 _ASKING = {"PermissionRequest": "ask"}
+_STATUS = "status"
+_KINDS = {*_TELLING.values(), *_ASKING.values(), _STATUS}
+_MOST = 16 << 20
+_SIGN = "held by Greenroom"
+"""What is shown in the place of a status line."""
 
 
 def plan_hooks(folder: Path) -> Json:
@@ -29,7 +36,8 @@ def plan_hooks(folder: Path) -> Json:
         for event, kind in hooks.items():
             command = words.format(place=place, kind=kind, bell=_BELL)
             planned[event] = [{"hooks": [{"type": "command", "command": command, "timeout": _WAIT_S}]}]
-    return {"hooks": planned}
+    status = leave.format(place=place, kind=_STATUS, bell=_BELL) + f" && echo {_SIGN}"
+    return {"hooks": planned, "statusLine": {"type": "command", "command": status}}
 
 
 class HookBell:
@@ -52,8 +60,7 @@ class HookBell:
         for name in names:
             kind, _, number = name.decode(errors="replace").partition(".")
             path = self._folder / f"{kind}.{number}"
-            if number.isdigit() and path.is_file():
-                told = path.read_bytes()
+            if kind in _KINDS and number.isdigit() and (told := read_regular(path, 0, _MOST)):
                 path.unlink()
                 self._heard(kind, number, _read(told))
 

@@ -5,6 +5,8 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -15,14 +17,17 @@ from greenroom.runtimes.contract import (
     TurnEnded,
 )
 from greenroom.runtimes.drivers.claude.hooks import HookBell, Json
+from greenroom.runtimes.drivers.claude.ledger import Ledger
 from greenroom.runtimes.drivers.claude.title import Title
 from greenroom.runtimes.drivers.claude.translate import questions_of, text_of, title_of
 from greenroom.runtimes.drivers.pty.session import PtySession
-from greenroom.runtimes.transports.pty import TerminalLine
+from greenroom.runtimes.transports.pty import ENTER, TerminalLine
 
-_READY = r"for\s*shortcuts"
-_READY_S, _FREE_S, _BEGIN_S = 30.0, 60.0, 10.0
+_READY_S, _HUB_S, _FREE_S, _BEGIN_S = 30.0, 15.0, 60.0, 10.0
+_ECHO_S, _ECHOED_S = 0.2, 2.0
+_SUBMIT_S, _SUBMITS = 5.0, 3
 _QUIET_S, _STOP_S = 0.5, 3.0
+_ACCOUNT_S, _LOOK_S = 2.0, 0.05
 _ESCAPE, _ESCAPES = b"\x1b", 3
 _ERASE = b"\x1b[117;5u"
 """Ctrl+U erases from the cursor to where the line begins or was broken, and there the end of the line before.
@@ -34,8 +39,17 @@ _NARROW = 10
 class SeatedClaude(PtySession):
     """One conversation. What Claude Code asks, it asks here and at the terminal: the first answer counts."""
 
-    def __init__(self, line: TerminalLine, session: str, folder: Path) -> None:
+    def __init__(
+        self, line: TerminalLine, session: str, folder: Path, ledger: Ledger, hub_asked: asyncio.Event | None
+    ) -> None:
         super().__init__(line, {}, session)
+        self._hub_asked = hub_asked
+        self._ledger = ledger
+        self._transcript: Path | None = None
+        self._transcript_name = f"{session}.jsonl"
+        self._cost_told = asyncio.Event()
+        self._closing: asyncio.Task[None] | None = None
+        """What waits until all is known that a turn has used."""
         self._title = Title(line)
         self._hands = asyncio.Lock()
         """Held by who presses keys, for as long as others would be misunderstood."""
@@ -61,15 +75,34 @@ class SeatedClaude(PtySession):
                 await self._free.wait()
         async with self._hands:
             if not self._is_ready:
-                await self._line.shown(_READY, _READY_S)
-                self._is_ready = True
+                await self._get_ready()
             await self._title.waits(_FREE_S)  # a turn that is over is still being tidied up
             if self._left:
                 self._line.type(_ERASE * self._left)
-            self._left, self._typed = 0, _erasures(text)
-            self._is_put = True
-            self._title.forget()
-            self._line.paste(text)
+            self._left = self._typed = _erasures(text)
+            self._line.put(text)
+            await self._line.quiet(_ECHO_S, _ECHOED_S)  # Enter right behind it would be taken for a part of it
+            self._left, self._is_put = 0, True
+            await self._submit()
+
+    async def _get_ready(self) -> None:
+        """Wait until it shows where to type, and has the hub's tools: at its terminal it would begin without them."""
+        for event, within_s in ((self._cost_told, _READY_S), (self._hub_asked, _HUB_S)):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    if event is not None:
+                        await event.wait()
+        await self._line.quiet(_ECHO_S, _ECHOED_S)
+        self._is_ready = True
+
+    async def _submit(self) -> None:
+        """Press Enter, which is lost while the screen is being set up; never once it has begun to work, for it could
+        be taken for an answer to what it asks."""
+        self._title.forget()
+        for _ in range(_SUBMITS):
+            self._line.type(ENTER)
+            if await self._title.began(_SUBMIT_S):
+                return
 
     async def steer(self, text: str) -> bool:
         self._typed += _erasures(text)
@@ -109,8 +142,15 @@ class SeatedClaude(PtySession):
 
     def _told(self, kind: str, number: str, told: Json) -> None:
         tool, given, call = str(told.get("tool_name") or ""), told.get("tool_input"), str(told.get("tool_use_id") or "")
+        if (written := Path(str(told.get("transcript_path") or ""))).name == self._transcript_name:
+            self._transcript = written
         match kind:
-            case "prompt" if not self._is_put:
+            case "status":
+                self._ledger.tell_cost(told)
+                self._cost_told.set()
+            case "prompt" if self._is_put:
+                self._title.begin()
+            case "prompt":
                 self._free.clear()
             case "call":
                 self._calls[call] = told
@@ -126,14 +166,44 @@ class SeatedClaude(PtySession):
                 self._calls.pop(call, None)
                 self._answered_there([n for n, one in self._asked.items() if _is_same(one, told)][:1])
                 self._ears.put(CallFinished(call=call, ok=True, output=_output(told.get("tool_response"))))
+                self._tell_usage()
+            case "turn" if _waits_for_helpers(told):
+                self._answered_there(list(self._asked))
             case "turn":
                 self._calls.clear()
                 self._answered_there(list(self._asked))
                 self._free.set()
                 if self._in_turn and self._is_put:
                     self._is_put = False
-                    self._ears.put(Said(str(told.get("last_assistant_message") or "")))
-                    self._turn_over(TurnEnded(reason="done"))
+                    said = str(told.get("last_assistant_message") or "")
+                    self._ears.put(Said(said))
+                    self._closing = asyncio.create_task(self._close_turn(said), name="account of a turn")
+
+    async def _close_turn(self, said: str) -> None:
+        """The turn is over, as soon as what it has used is written down and told, which comes a moment later."""
+        self._cost_told.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_ACCOUNT_S):
+                while self._transcript is not None and not self._ledger.has_said(said):
+                    await asyncio.sleep(_LOOK_S)
+                    self._ledger.look(self._transcript)
+                await self._cost_told.wait()
+        self._closing = None
+        self._turn_over(TurnEnded(reason="done"))
+
+    def _turn_over(self, ended: TurnEnded) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+            self._closing = None
+        if self._in_turn:
+            self._tell_usage(is_last=True)
+            self._ledger.close()
+        super()._turn_over(ended)
+
+    def _tell_usage(self, *, is_last: bool = False) -> None:
+        if self._transcript is not None and self._in_turn:
+            self._ledger.look(self._transcript)
+            self._ears.put(msgspec.structs.replace(self._ledger.used(), is_last=is_last))
 
     def _answered_there(self, numbers: list[str]) -> None:
         for number in numbers:
@@ -162,6 +232,13 @@ class SeatedClaude(PtySession):
     async def close(self) -> None:
         self._bell.close()
         await super().close()
+
+
+def _waits_for_helpers(told: Json) -> bool:
+    """Whether it goes on by itself, when a helper that works in the background has ended."""
+    tasks = told.get("background_tasks")
+    kinds = [(task.get("type"), task.get("status")) for task in tasks or [] if isinstance(task, dict)]
+    return ("subagent", "running") in kinds
 
 
 def _erasures(text: str) -> int:

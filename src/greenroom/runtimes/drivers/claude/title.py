@@ -33,6 +33,10 @@ class Title:
                 self._began.set()
         self._rest = seen[end:][-_LONGEST:]
 
+    def begin(self) -> None:
+        """It works, as it has told by other means."""
+        self._began.set()
+
     def forget(self) -> None:
         """From now on, what is waited for with `began` has not happened yet."""
         self._began.clear()

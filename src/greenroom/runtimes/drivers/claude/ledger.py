@@ -1,0 +1,108 @@
+"""What a session in its terminal has used: tokens as its transcript has them, money as its status line tells it."""
+
+import glob
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from greenroom.runtimes.contract import Usage
+from greenroom.runtimes.drivers.claude.account import tokens_of
+from greenroom.runtimes.programs import read_regular
+
+Json = dict[str, Any]
+_PIECE = 4 << 20
+_PIECES = 16
+_FILES = 200
+_INVENTED = "<synthetic>"
+"""The model of messages that Claude Code writes itself."""
+
+
+class Ledger:
+    """One session's. What was used between two turns belongs to the turn that follows."""
+
+    def __init__(self, before: Iterable[Path]) -> None:
+        """What is in these transcripts now was used before."""
+        self._read = {path: path.stat().st_size for own in before for path in _with_helpers(own)}
+        """How far each was read."""
+        self._calls: dict[str, tuple[int, int]] = {}
+        """What each call of the model has used; one is written down in several pieces."""
+        self._model: str | None = None
+        self._told_usd: float | None = None
+        self._before_usd: float | None = None
+        self._last_said = ""
+
+    def tell_cost(self, told: Json) -> None:
+        """Take what the status line was given: the cost of the session so far."""
+        cost = told.get("cost")
+        total = cost.get("total_cost_usd") if isinstance(cost, dict) else None
+        if isinstance(total, int | float):
+            self._told_usd = float(total)
+            if self._before_usd is None:
+                self._before_usd = self._told_usd
+
+    def look(self, transcript: Path) -> None:
+        """Read on."""
+        for path in _with_helpers(transcript):
+            for entry in self._new_entries(path):
+                self._take(entry, is_own=path == transcript)
+
+    def has_said(self, text: str) -> bool:
+        """Whether the last that was read is this answer, so that nothing of the turn is missing."""
+        return self._last_said.strip() == text.strip()
+
+    def used(self) -> Usage:
+        """What the turn has used so far."""
+        cost_usd = None
+        if self._told_usd is not None and self._before_usd is not None:
+            cost_usd = round(max(0.0, self._told_usd - self._before_usd), 9)
+        spent = [*self._calls.values(), (0, 0)]
+        return Usage(sum(i for i, _ in spent), sum(o for _, o in spent), cost_usd, self._model)
+
+    def close(self) -> None:
+        """A turn is over."""
+        self._calls.clear()
+        self._before_usd = self._told_usd
+
+    def _take(self, entry: Json, *, is_own: bool) -> None:
+        message = entry.get("message")
+        if entry.get("type") != "assistant" or not isinstance(message, dict) or message.get("model") == _INVENTED:
+            return
+        usage = message.get("usage")
+        if isinstance(usage, dict):
+            self._calls[str(message.get("id"))] = tokens_of(usage)
+            self._model = str(message.get("model") or "") or self._model
+        texts = [block.get("text") for block in message.get("content") or [] if isinstance(block, dict)]
+        if is_own and any(texts):
+            self._last_said = "".join(str(text) for text in texts if text)
+
+    def _new_entries(self, path: Path) -> Iterator[Json]:
+        for _ in range(_PIECES):
+            begin = self._read.get(path, 0)
+            piece = read_regular(path, begin, _PIECE)
+            whole = piece.rfind(b"\n") + 1
+            if not whole and len(piece) < _PIECE:
+                return
+            self._read[path] = begin + (whole or len(piece))  # a line that is longer than any of ours is left out
+            for line in piece[:whole].splitlines():
+                if b'"usage"' in line and isinstance(entry := _parsed(line), dict):
+                    yield entry
+
+
+def find_transcripts(env: Mapping[str, str], session: str) -> list[Path]:
+    """Where Claude Code has written a session down so far."""
+    folder = env.get("CLAUDE_CONFIG_DIR") or str(Path(env.get("HOME") or "/") / ".claude")
+    return list(Path(folder).glob(f"projects/*/{glob.escape(session)}.jsonl"))
+
+
+def _with_helpers(transcript: Path) -> list[Path]:
+    """A session's transcript, and those of the helpers that it has started."""
+    helpers = sorted(transcript.with_suffix("").glob("subagents/*.jsonl"))[:_FILES]
+    return [path for path in (transcript, *helpers) if path.is_file()]
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
