@@ -187,3 +187,27 @@ def test_a_template_takes_texts_as_they_are_and_the_rest_as_json() -> None:
 def test_a_template_that_cannot_be_right_is_refused(text: str) -> None:
     with pytest.raises(BadExpression):
         compile_template(text, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("inputs.a +", "it ends too early; write what is missing at its end"),
+        ("(inputs.a", "it ends too early; write ) at its end"),
+        ("inputs.a = 1", "= means nothing here; write == to compare"),
+        ("inputs.a == “x”", "these quotes are not known; put texts into ' or \""),
+        ("'abc", "a text is not closed; end it with the quote that it begins with"),
+        ("${inputs.a}", "$ means nothing here; write the name alone, such as inputs.count"),
+        ("inputs.a; 1", "the sign ';' means nothing here; take it away, or put the text into quotes"),
+        ("inputs.a contains 'x'", "'contains' is written a.contains(b); write it so"),
+        ("if inputs.a", "'if' is not written here; a choice is condition ? one : other"),
+        ("inputs.a 1", "'1' is not expected there; take it away, or write what joins it to the rest, such as && or +"),
+        ("len(inputs.a)", "there is no function 'len'; there is bool, double, duration"),
+        ("size(1, 2)", "'size' does not take these values; give it one"),
+        ("has(inputs)", "has() asks whether a field is there; write has(inputs.name)"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_what_to_write_instead(text: str, told: str) -> None:
+    with pytest.raises(BadExpression) as bad:
+        compile(text, ("inputs", "steps"))
+    assert bad.value.message.startswith(told)

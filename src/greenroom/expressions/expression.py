@@ -14,6 +14,7 @@ from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
 
 from greenroom.expressions.errors import BadExpression, ExpressionFailed
 from greenroom.expressions.growth import can_grow, check_growth, measure
+from greenroom.expressions.syntax import explain_syntax
 from greenroom.expressions.tree import CALL, Node, Path, find_paths, plain_path, read_tree
 
 Names = Mapping[str, Collection[str] | None] | Collection[str]
@@ -29,6 +30,8 @@ RESERVED = frozenset(
 _PLACE = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
 _UNDECLARED = re.compile(r"undeclared reference to '\.?([^']*)'")
 _WORDS = {"and": "&&", "or": "||", "not": "!"}
+_FUNCTIONS = ("bool", "double", "duration", "has", "int", "size", "string", "timestamp", "type")
+"""Those that stand before their values; the others stand behind a point."""
 _FAILURES = (cel.Type.ERROR, cel.Type.UNKNOWN)
 _NOT_OFFERED = ("format",)
 """Its widths would let a short text ask for any amount of memory."""
@@ -164,9 +167,13 @@ def _explain_compile(text: str, said: str, names: frozenset[str]) -> BadExpressi
         dashed = re.search(rf"(\w+)\.(\w[\w-]*-{re.escape(name)}[\w-]*)", text)
         if dashed:
             return BadExpression(f'a name with a dash is written {dashed[1]}["{dashed[2]}"]', dashed.start() + 1)
+        if re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", text):
+            if name in _FUNCTIONS:
+                return BadExpression(f"'{name}' does not take these values; give it one", column)
+            return BadExpression(f"there is no function '{name}'; {_remedy(name, _FUNCTIONS)}", column)
         return BadExpression(f"'{name}' is not known; {_remedy(name, names)}", column)
     words = place[3] if place else said
-    return BadExpression(words.removeprefix("Syntax error: ").split(" expecting {")[0], column)
+    return BadExpression(explain_syntax(words), column)
 
 
 def _explain_failure(said: str) -> str:

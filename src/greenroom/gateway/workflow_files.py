@@ -33,7 +33,7 @@ def load_file(file: Path, data: Path, known: Known | None = None, *, need_skills
     """The workflow in a file, with its skills and nested workflows. Raises BadWorkflow; Refused if it is no text."""
     text = _read(file)
     if text is None:
-        raise Refused("cannot_read", f"{file} cannot be read as a workflow: is it there, and a text of at most 200 kB?")
+        raise Refused("cannot_read", _unreadable(file))
     here = file.resolve().parent
     places = (here, Path.cwd(), data)
     if need_skills:
@@ -96,6 +96,22 @@ def _find_steps(definition: Definition) -> Iterator[tuple[int, Step]]:
     for at, step in enumerate(definition.steps):
         for one in (step, *step.rollback):
             yield at, one
+
+
+def _unreadable(path: Path) -> str:
+    """Why a file cannot be read, and what to do."""
+    if path.is_dir():
+        return f"{path} is a directory: name the workflow's file in it."
+    try:
+        with path.open("rb") as file:
+            size = len(file.read(MAX_BYTES + 1))
+    except FileNotFoundError:
+        return f"There is no file {path}: write its whole path, or start from its directory."
+    except OSError as error:
+        return f"{path} cannot be read ({error.strerror})."
+    if size > MAX_BYTES:
+        return f"{path} is larger than {MAX_BYTES // 1000} kB: split it into nested workflows."
+    return f"{path} is no text: a workflow is a file of UTF-8 text, YAML or JSON."
 
 
 def _read(path: Path) -> str | None:

@@ -132,6 +132,8 @@ def _explain(said: str, part: type[Any], path: Path, plain: dict[str, Any]) -> P
         what = f"number {path[-1] + 1} of {key}" if path and isinstance(path[-1], int) else key or "the whole"
         message = f"{what} is {_word(expected[2])} and must be {_word(expected[1])}"
         remedy = f"write {_word(expected[1])} after {'-' if what != key else f'{key}:'}" if key else "write a mapping"
+        if key == "steps" and expected[1] == "array":
+            remedy = "write each step as an entry of a list: - id: NAME"
         return Problem(code="wrong_type", message=message, remedy=remedy, path=path, step=step)
     value = re.match(r"Invalid enum value '?(.*?)'?$", wrong)
     if value:

@@ -84,10 +84,27 @@ def read_marked(text: str) -> Any:
         mark = error.problem_mark or error.context_mark
         wrong = error.problem or error.context or "it cannot be read"
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 0)
-        raise BadText(line, f"this is no YAML: {wrong}", "mend the text at this line", column) from None
+        raise BadText(line, f"this is no YAML: {wrong}", _remedy(wrong), column) from None
     except (YAMLError, ValueError, RecursionError) as error:
         words = str(error).splitlines()[0][:200]
         raise BadText(1, f"this is no YAML: {words}", "write plain UTF-8 text without control characters") from None
+
+
+def _remedy(wrong: str) -> str:
+    """What usually leads to what the parser complains of."""
+    if "\\t" in wrong:
+        return "indent with spaces, not with tabs"
+    if "mapping values are not allowed" in wrong:
+        return "let the keys of a mapping begin in one column, and quote a text that has a colon in it"
+    if "block end" in wrong or "block mapping" in wrong or "expected ':'" in wrong:
+        return "let the keys of a mapping begin in one column, each with a colon and a blank behind it"
+    if "cannot start any token" in wrong:
+        return "put the text into quotes"
+    if "expected ',' or" in wrong or "flow" in wrong:
+        return "close the bracket, and put a comma between its entries"
+    if "quoted scalar" in wrong or "end of stream" in wrong:
+        return "close the quote or the bracket that was opened here"
+    return "mend the text at this line"
 
 
 def mark(value: Any, depth: int = 0) -> Any:
