@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
-from greenroom.gateway.notify.telling import is_quiet
+from greenroom.gateway.notify.telling import as_chat, is_quiet
 from greenroom.nouns.notify.model import Rules
 from greenroom.testing.hub_process import HubProcess
 from tests.assist.rig import Agent, Device, room_token
@@ -144,6 +144,21 @@ def test_ntfy_is_told_in_its_own_words(hub: HubProcess, far: FarSide) -> None:
     assert far.next().json["title"] == "Greenroom reaches you here"
     done(hub.data, "notify", "remove", made["channel"]["id"])
     assert done(hub.data, "notify", "list", "--json").json == []
+
+
+def test_a_chat_room_is_told_and_nobody_in_it_is_called_by_an_agents_words(hub: HubProcess, far: FarSide) -> None:
+    done(hub.data, "notify", "add", "--chat", f"{far.url}/services/T0/B0/x")
+    Person(hub, hub.token).ask("Ship `it` <!channel>\n[now](https://evil.example)?")
+    sent = far.next()
+    words, link = sent.json["text"].split("\n")
+    assert "`Ship 'it' &lt;!channel&gt; [now](https://evil.example)?`" in words
+    assert link.startswith(f"{hub.url}/n/")
+    assert list(sent.json) == ["text"]
+    said = {"title": "hey @everyone", "body": "A question", "url": "https://hub.example/n/x"}
+    assert as_chat(said, "discord.com") == {
+        "content": "A question: `hey @everyone`\nhttps://hub.example/n/x",
+        "allowed_mentions": {"parse": []},
+    }
 
 
 def test_rules_choose_by_kind_and_risk_and_quiet_hours_hold_but_for_what_is_loud(person: Person, far: FarSide) -> None:

@@ -17,13 +17,14 @@ def add_to(verbs: Any) -> None:
     listing.set_defaults(run=run_list)
     add = inner.add_parser(
         "add",
-        help="be told through ntfy or a webhook too",
+        help="be told through ntfy, a chat room or a webhook too",
         description="A browser adds itself on the page. Only the title of an ask and a link that opens it are sent.",
         epilog="example: greenroom notify add --ntfy https://ntfy.sh/my-topic --quiet 22:00-07:00 --zone Europe/Berlin",
     )
     add_options(add)
     where = add.add_mutually_exclusive_group(required=True)
     where.add_argument("--ntfy", metavar="URL", help="the address of a topic")
+    where.add_argument("--chat", metavar="URL", help="a room's incoming webhook in Slack, Mattermost, Discord, ...")
     where.add_argument("--webhook", metavar="URL", help="an address that takes JSON by POST")
     add.add_argument("--name", help="what you will know it by")
     add.add_argument("--ntfy-token", metavar="TOKEN", help="what the ntfy server wants to be shown")
@@ -79,7 +80,8 @@ def _rules_of(channel: dict[str, Any]) -> str:
 
 
 def run_add(args: argparse.Namespace) -> int:
-    kind, url = ("ntfy", args.ntfy) if args.ntfy else ("webhook", args.webhook)
+    ways = {"ntfy": args.ntfy, "chat": args.chat, "webhook": args.webhook}
+    kind, url = next((kind, url) for kind, url in ways.items() if url)
     body = {"kind": kind, "name": args.name or kind, "url": url, "rules": _given(args)}
     if args.ntfy_token:
         body["token"] = args.ntfy_token

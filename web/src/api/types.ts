@@ -846,7 +846,7 @@ export interface NewAsk {
 }
 
 export interface NewChannel {
-  kind: "ntfy" | "push" | "webhook"
+  kind: "chat" | "ntfy" | "push" | "webhook"
   name: string
   subscription?: Subscription | null
   url?: string | null

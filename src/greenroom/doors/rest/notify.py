@@ -39,7 +39,7 @@ class Subscription(msgspec.Struct, frozen=True):
 
 
 class NewChannel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A further way to be reached: a browser's subscription, or the address of a topic of ntfy or of a webhook."""
+    """A further way to be reached: a browser's subscription, or the address of a topic, a room or a webhook."""
 
     kind: Kind
     name: str
@@ -192,7 +192,7 @@ def secret_of(body: NewChannel) -> tuple[dict[str, Any], str | None]:
         return built, None
     if body.url is None or body.subscription is not None:
         raise bad_request("This channel has a url, and no subscription.")
-    if body.kind == "ntfy":
+    if body.kind in ("ntfy", "chat"):
         return {"url": body.url, "token": body.token}, None
     key = new_secret(32)
     return {"url": body.url, "key": key}, key

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from greenroom.gateway.notify.keys import Keys, Ticket
 from greenroom.gateway.notify.outbound import NotSent, post
-from greenroom.gateway.notify.telling import as_ntfy, has_actions, is_wanted, payload
+from greenroom.gateway.notify.telling import as_chat, as_ntfy, has_actions, is_wanted, payload
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit, Recorded
@@ -149,6 +149,9 @@ class Notifier:
                 if secret.get("token"):
                     headers["authorization"] = f"Bearer {secret['token']}"
                 post(base, json.dumps(as_ntfy(said, topic)).encode(), headers, listed)
+            case "chat":
+                room = json.dumps(as_chat(said, host_of(secret["url"]))).encode()
+                post(secret["url"], room, {"content-type": "application/json"}, listed)
             case _:
                 body = json.dumps(said).encode()
                 signature = hmac.new(secret["key"].encode(), body, hashlib.sha256).hexdigest()

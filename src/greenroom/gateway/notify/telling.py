@@ -10,6 +10,7 @@ from greenroom.nouns.notify.model import Channel, Rules
 
 _TITLE = 150
 _ANSWERED_BY_A_WORD = ("permission", "gate", "decision", "report")
+_DISCORD = ("discord.com", "discordapp.com")
 _PRIORITY = {"low": 3, "medium": 4, "high": 5}
 
 
@@ -53,6 +54,15 @@ def payload(ask: Ask, warned: bool, link: str, ticket: str | None) -> dict[str, 
         actions = [{"action": "approve", "title": "Approve"}, {"action": "deny", "title": "Deny"}]
         said |= {"actions": actions, "ticket": ticket}
     return said
+
+
+def as_chat(said: dict[str, Any], host: str) -> dict[str, Any]:
+    """As rooms of chat programs take it. What an agent has written calls nobody there, and is no link."""
+    title = " ".join(str(said["title"]).replace("`", "'").split())
+    if host in _DISCORD:
+        return {"content": f"{said['body']}: `{title}`\n{said['url']}", "allowed_mentions": {"parse": []}}
+    title = title.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return {"text": f"{said['body']}: `{title}`\n{said['url']}"}
 
 
 def as_ntfy(said: dict[str, Any], topic: str) -> dict[str, Any]:

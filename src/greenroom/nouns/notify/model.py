@@ -6,8 +6,8 @@ import msgspec
 
 from greenroom.log.model import Command, Event, Row, Table
 
-Kind = Literal["push", "ntfy", "webhook"]
-KINDS = ("push", "ntfy", "webhook")
+Kind = Literal["push", "ntfy", "chat", "webhook"]
+KINDS = ("push", "ntfy", "chat", "webhook")
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
