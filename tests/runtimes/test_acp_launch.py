@@ -15,8 +15,9 @@ from greenroom.nouns.agents.profiles import Definition
 from greenroom.runtimes.contract import Opened, Opening
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.acp import known
-from greenroom.runtimes.drivers.acp.launch import plan_launch, write_private
+from greenroom.runtimes.drivers.acp.launch import plan_launch
 from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
+from greenroom.runtimes.programs import write_private
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-driver.md"
 SECRET = "gr_agent_secret"
@@ -84,7 +85,7 @@ def test_a_variable_that_should_hold_json_and_does_not_is_refused(tmp_path: Path
 
 
 def test_private_files_are_private_and_follow_no_link(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "file"
+    path = tmp_path / "file"
     write_private(path, "one")
     write_private(path, "two")
     assert path.read_text() == "two"

@@ -22,6 +22,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import UsageLimits
 
 from greenroom.builtin.tools import AskingToolset
+from greenroom.log.directory import write_private
 from greenroom.rehearsal.wire import Json, Wire
 
 STATE = "GREENROOM_BUILTIN_STATE"
@@ -76,11 +77,7 @@ class Conversation:
     def _remember(self) -> None:
         path = memory_of(self._session)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(ModelMessagesTypeAdapter.dump_json(self._history))
-        part.replace(path)
+        write_private(path, ModelMessagesTypeAdapter.dump_json(self._history))
 
     async def turn(self, request: Any, prompt: str) -> None:
         """Answer a prompt; what goes wrong is the answer too."""

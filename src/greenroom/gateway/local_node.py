@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from greenroom.hub import Hub
+from greenroom.log.directory import write_private
 from greenroom.log.errors import Unavailable
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB, CreateCredential
@@ -111,9 +112,7 @@ async def ensure_local_node(hub: Hub) -> None:
                 agent_id=local.id,
             )
         )
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(token.text)
+    write_private(path, token.text)
 
 
 def _start(data: Path, folder: Path) -> "subprocess.Popen[bytes]":

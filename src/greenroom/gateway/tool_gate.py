@@ -12,7 +12,7 @@ from greenroom.nouns.asks.events import AskRaised
 from greenroom.nouns.asks.model import Ask
 from greenroom.nouns.policy.commands import JudgeCall
 from greenroom.nouns.policy.events import CallJudged
-from greenroom.nouns.policy.judge import judge
+from greenroom.nouns.policy.judge import judge, refuses_approved
 from greenroom.nouns.policy.model import Verdict
 from greenroom.nouns.runs.tool_calls import WantToolCall, get_waiting, wanted_of
 from greenroom.nouns.servers.model import Server, ServerTool
@@ -20,8 +20,6 @@ from greenroom.nouns.servers.queries import get_offered
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
-
-_COUNTED = ("budget.", "loop")
 
 
 async def call_through(
@@ -58,7 +56,7 @@ async def _approved(hub: Hub, by: Principal, ask_id: str, arguments: dict[str, A
         raise Refused("tool_changed", "The tool has changed since it was asked about: call it again.", "conflict")
     wanted = wanted_of(hub.rows, by, arguments, server, tool)
     verdict = judge(hub.rows, wanted, hub.log.clock.now())
-    if verdict.decision == "deny" and not verdict.rule.startswith(_COUNTED):
+    if refuses_approved(verdict):
         await hub.log.do(JudgeCall(by=HUB, judgement_id=new_id("jdg"), wanted=wanted))
         words = f"It was approved, but what holds now refuses it. {verdict.why}"
         raise Refused("refused_by_policy", words, "forbidden")

@@ -44,6 +44,16 @@ def own(data: Path) -> int:
     return lock
 
 
+def write_private(path: Path, data: str | bytes) -> None:
+    """Write a file that only its owner can read, whole or not at all; a link in its place is not followed."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+    part.replace(path)
+
+
 def _need_no_links(data: Path) -> None:
     """Whoever could write here before it was closed may have led a name of ours to a file of somebody's."""
     for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", LOCK, MARK, HUB_FILE, HUB_ID, OPERATOR_TOKEN, FILES):

@@ -73,15 +73,7 @@ class Agent:
 
     def serve(self) -> None:
         """Serve until the client closes its end."""
-        while (message := self._wire.read()) is not None:
-            request, params = message.get("id"), message.get("params") or {}
-            try:
-                result = self._handle(message["method"], params, request)
-            except Failed as error:
-                self._wire.send({"id": request, "error": error.error})
-                continue
-            if result is not None and request is not None:
-                self._wire.send({"id": request, "result": result})
+        self._wire.serve(self._handle)
 
     def _handle(self, method: str, params: Json, request: Any) -> Json | None:
         """The answer, or None when it comes later or never."""

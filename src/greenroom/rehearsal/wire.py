@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 Json = dict[str, Any]
@@ -24,6 +25,18 @@ class Wire:
         self._answers: dict[int, Json | None] = {}
         self._answered = threading.Condition()
         self._next = 0
+
+    def serve(self, handle: Callable[[str, Json, Any], Json | None]) -> None:
+        """Have every request and notification handled, until the client closes its end."""
+        while (message := self.read()) is not None:
+            request, params = message.get("id"), message.get("params") or {}
+            try:
+                result = handle(message["method"], params, request)
+            except Failed as error:
+                self.send({"id": request, "error": error.error})
+                continue
+            if result is not None and request is not None:
+                self.send({"id": request, "result": result})
 
     def read(self) -> Json | None:
         """The next message that is no answer to a request of ours; None at the end."""

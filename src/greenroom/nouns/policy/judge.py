@@ -34,6 +34,11 @@ def judge(rows: Rows, wanted: Wanted, now: int) -> Verdict:
         return Verdict(decision="deny", risk="high", rule="error", why=why)
 
 
+def refuses_approved(verdict: Verdict) -> bool:
+    """Whether a call must not run though a person has said yes; of what comes from counting the person was told."""
+    return verdict.decision == "deny" and not verdict.rule.startswith(("budget.", "loop"))
+
+
 def by_rules(rows: Rows, book: Book, options: Options, wanted: Wanted, now: int) -> Verdict:
     """What rules and profiles say, without regard to what was answered or counted before."""
     facts = facts_of(wanted)

@@ -14,7 +14,7 @@ from greenroom.nouns.asks.raising import raised
 from greenroom.nouns.asks.words import title_of, visible
 from greenroom.nouns.nodes.model import OrderGiven
 from greenroom.nouns.policy.answers import judged_events
-from greenroom.nouns.policy.judge import judge
+from greenroom.nouns.policy.judge import judge, refuses_approved
 from greenroom.nouns.policy.model import Wanted
 from greenroom.nouns.runs.events import RunWaits, RunWentOn
 from greenroom.nouns.runs.lineage import lineage_of
@@ -25,8 +25,6 @@ from greenroom.nouns.threads.queries import get_present_thread
 replace = msgspec.structs.replace
 _TITLE = 300
 _WORDS = 4000
-_COUNTED = ("budget.", "loop")
-"""Verdicts that come from counting; a person who has said yes has been told of them."""
 
 
 def permission_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
@@ -204,7 +202,7 @@ def _passed_on(rows: Rows, ask: Ask, run: Run, context: Context) -> list[Event]:
     changed = ask.subject if answer.arguments is None else replace(ask.subject, arguments=answer.arguments)
     wanted = wanted_of(rows, run, changed, context.now)
     verdict = judge(rows, wanted, context.now)
-    if verdict.decision == "deny" and not verdict.rule.startswith(_COUNTED):
+    if refuses_approved(verdict):
         words = f"It was approved, but what holds now refuses it: {verdict.why}"
         return [*judged_events(f"{ask.id}_again", wanted, verdict), _decision(run, order_id, native, "deny", words)]
     return [_decision(run, order_id, native, "allow", text, arguments=answer.arguments, digest=answer.digest)]

@@ -1,11 +1,8 @@
 """Opens sessions of ACP agents: starts the process, shakes hands, makes or takes up a session, sets it up."""
 
 import asyncio
-import contextlib
 import glob
 import importlib.util
-import re
-import shutil
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -23,14 +20,14 @@ from acp.schema import (
 from greenroom import __version__
 from greenroom.log.ids import new_secret
 from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
-from greenroom.runtimes.drivers.acp.launch import Launch, plan_launch, write_private
+from greenroom.runtimes.drivers.acp.launch import Launch, plan_launch
 from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.drivers.acp.session import AcpSession
+from greenroom.runtimes.programs import find_program, write_private
 from greenroom.runtimes.transports.acp import AcpFailed
 
 Json = dict[str, Any]
 _PROTOCOL = 1
-_VERSION_S = 20.0
 _POLL_S = 0.5
 _HELLO = InitializeRequest(
     protocol_version=_PROTOCOL,
@@ -52,15 +49,14 @@ class AcpDriver:
         if self._manifest.libraries is not None:
             has_all = all(importlib.util.find_spec(name) for name in self._manifest.libraries)
             return Found(__version__, self._manifest.command[0]) if has_all else None
-        path = shutil.which(self._manifest.command[0], path=env.get("PATH"))
-        told = await _ask_version([path, *self._manifest.version], env) if path else None
-        return Found(told, path) if path and told else None
+        return await find_program(self._manifest.command[0], list(self._manifest.version), env)
 
     async def open(self, opening: Opening, spawner: Spawner) -> AcpSession:
         manifest = self._manifest or _own_manifest(opening.options)
         token = opening.token_file.read_text().strip() if opening.token_file else None
         launch = plan_launch(manifest, opening, token, new_secret())
         for path, text in launch.files.items():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_private(path, text)
         if opening.resume and manifest.resume_waits:
             await _wait_for_files(manifest.resume_waits, opening.resume, opening.env.get("HOME", ""))
@@ -135,27 +131,6 @@ async def _wait_for_files(pattern: str, session: str, home: str) -> None:
         if not any(Path(home).glob(pattern.format(minute=minute, id8=glob.escape(session[:8])))):
             return
         await asyncio.sleep(_POLL_S)
-
-
-async def _ask_version(command: list[str], env: dict[str, str]) -> str | None:
-    """What a program says of its version; None if it cannot even say that."""
-    pipe = asyncio.subprocess.PIPE
-    null = asyncio.subprocess.DEVNULL
-    try:
-        process = await asyncio.create_subprocess_exec(*command, env=env, stdin=null, stdout=pipe, stderr=null)
-    except OSError:
-        return None
-    try:
-        async with asyncio.timeout(_VERSION_S):
-            told, _ = await process.communicate()
-    except TimeoutError:
-        return None
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-    found = re.search(rb"\d+\.\d+[\w.+-]*", told)
-    return found[0].decode().rstrip(".") if process.returncode == 0 and found else None
 
 
 def _own_manifest(options: Json) -> Manifest:

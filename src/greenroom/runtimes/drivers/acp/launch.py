@@ -1,7 +1,6 @@
 """From a manifest and an opening to what is started: command, environment, private files, the session's parameters."""
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -102,14 +101,6 @@ def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret:
         mode=mode if manifest.mode is None else None,
         preface=opening.instructions if manifest.instructions is None else None,
     )
-
-
-def write_private(path: Path, text: str) -> None:
-    """A file that only its owner can read; a link in its place is refused."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
 
 
 def merged(below: Json, above: Json) -> Json:
