@@ -8,14 +8,17 @@ from typing import Any
 
 import anyio
 import httpx2
-from mcp import Client, StdioServerParameters, types
-from mcp.client.stdio import stdio_client
+from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
+from greenroom.gateway.tool_http import bound
+from greenroom.gateway.tool_pipes import open_pipes
 from greenroom.gateway.tool_servers import program_of, secret_of
 from greenroom.nouns.servers.model import Server
 
 _CONNECT_S = 60.0
+_MOST_A_SECOND = 500
+"""A server that says more is heard later."""
 
 
 @asynccontextmanager
@@ -41,17 +44,14 @@ async def _transport(stack: AsyncExitStack, server: Server, folder: Path) -> Any
     secrets = {name: await asyncio.to_thread(secret_of, one) for name, one in definition.secrets.items()}
     if definition.url is not None:
         timeout = httpx2.Timeout(10.0, read=None, pool=None)  # a tool may take its time
-        http = await stack.enter_async_context(httpx2.AsyncClient(headers=secrets, timeout=timeout))
+        headers = {"accept-encoding": "identity", **secrets}
+        hooks = {"response": [bound]}
+        http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks=hooks))
         return streamable_http_client(definition.url, http_client=http)
     folder.mkdir(mode=0o700, exist_ok=True)
     words = stack.enter_context((folder / f"{server.name}.log").open("w"))
-    parameters = StdioServerParameters(
-        command=program_of(definition),
-        args=definition.command[1:],
-        env={**definition.env, **secrets},
-        cwd=definition.directory or folder,
-    )
-    return stdio_client(parameters, errlog=words)
+    command = [program_of(definition), *definition.command[1:]]
+    return open_pipes(command, {**definition.env, **secrets}, definition.directory or folder, words)
 
 
 @asynccontextmanager
@@ -61,9 +61,14 @@ async def _noticing(transport: Any, ended: asyncio.Event) -> AsyncIterator[Any]:
         send, receive = anyio.create_memory_object_stream[Any](0)
 
         async def pass_on() -> None:
+            since, count = anyio.current_time(), 0
             async with send:
                 async for message in read:
                     await send.send(message)
+                    count += 1
+                    if count >= _MOST_A_SECOND:
+                        await anyio.sleep(max(0.0, since + 1 - anyio.current_time()))
+                        since, count = anyio.current_time(), 0
             ended.set()
 
         async with anyio.create_task_group() as tasks:

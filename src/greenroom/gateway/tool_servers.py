@@ -29,7 +29,10 @@ logger = logging.getLogger(__name__)
 _CONNECT_S = 60.0
 _LOOK_S = 30.0
 _FIRST_WAIT_S, _LONGEST_WAIT_S, _STEADY_S = 1.0, 60.0, 60.0
+_REST_S, _LONGEST_REST_S = 1.0, 300.0
+"""How long after a look the next one is taken at the earliest; longer for a server that changes its tools each time."""
 _MOST_BYTES = 200_000
+_MOST_BYTES_OF_ALL = 4_000_000
 _PATIENCE_S = 10.0
 LOGS = "servers"
 
@@ -142,16 +145,19 @@ class ToolServers:
                 await self._note(server, "up")
                 self._clients[server.name] = client
                 self._came.set()
+                rest_s = _REST_S
                 while not ended.is_set():
+                    await _first_of(ended, timeout_s=rest_s)
                     await _first_of(ended, changed, timeout_s=_LOOK_S)
                     changed.clear()
                     if not ended.is_set():
-                        await self._look(server, client)
+                        is_new = await self._look(server, client)
+                        rest_s = min(rest_s * 2, _LONGEST_REST_S) if is_new else _REST_S
             finally:
                 self._clients.pop(server.name, None)
 
-    async def _look(self, server: Server, client: "Client") -> None:
-        """See which tools it has now."""
+    async def _look(self, server: Server, client: "Client") -> bool:
+        """See which tools it has now, and whether any are new or changed."""
         told: list[DescribedTool] = []
         cursor: str | None = None
         async with asyncio.timeout(_CONNECT_S):
@@ -161,7 +167,10 @@ class ToolServers:
                 cursor = page.next_cursor
                 if cursor is None or len(told) >= MAX_TOOLS:
                     break
-        await self._hub.log.do(NoteTools(by=HUB, server=server.name, tools=told))
+        if len(encode(told)) > _MOST_BYTES_OF_ALL:
+            raise ValueError(f"its tools are described in more than {_MOST_BYTES_OF_ALL} bytes")
+        done = await self._hub.log.do(NoteTools(by=HUB, server=server.name, tools=told))
+        return bool(done.records)
 
 
 def _load() -> Any:
