@@ -172,9 +172,12 @@ def test_a_step_that_has_not_begun_can_be_changed(stage: Stage) -> None:
     refused = play.control(run_id, "amend", step="say", changes={"dependencies": []})
     assert refused.status_code == 400
     assert play.control(run_id, "amend", step="say", changes={"prompt": "SAY after"}).status_code == 200
+    assert play.control(run_id, "amend", step="wait", changes={"description": "late"}).status_code == 409
     assert play.control(run_id, "signal", step="wait", value={"ok": True}).status_code == 200
     assert play.end(run_id)["output"] == {"say": "after"}
-    assert play.control(run_id, "amend", step="say", changes={"prompt": "SAY late"}).status_code == 409
+    assert play.control(run_id, "amend", step="say", changes={"prompt": "SAY again"}).status_code == 200
+    assert play.control(run_id, "retry", step="say").status_code == 200
+    assert play.end(run_id)["output"] == {"say": "again"}
 
 
 def test_a_run_keeps_the_definition_that_it_began_with(stage: Stage) -> None:

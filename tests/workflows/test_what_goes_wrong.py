@@ -82,3 +82,15 @@ def test_a_deleted_profile_is_named_and_its_return_lets_the_run_go_on(stage: Sta
     stage.profile("soon-gone")
     done(stage.hub.data, "dag", "retry", run_id)
     assert play.end(run_id)["output"] == {"a": "a"}
+
+
+def test_a_step_that_failed_is_changed_before_its_run_is_retried(stage: Stage) -> None:
+    play = Play(stage)
+    before = {"id": "before", "prompt": "SAY once", "context": []}
+    step = {"id": "slow", "prompt": "HANG", "timeout_s": 1, "dependencies": ["before"], "context": []}
+    run_id = play.start(before, step)
+    assert play.end(run_id)["status"] == "failed"
+    done(stage.hub.data, "dag", "amend", run_id, "slow", "--set", "prompt=SAY at last", "--set", "timeout_s=60")
+    done(stage.hub.data, "dag", "retry", run_id)
+    assert play.end(run_id)["output"] == {"slow": "at last"}
+    assert len(play.steps(run_id)["before"]["attempts"]) == 1, "what was finished is kept"

@@ -141,5 +141,6 @@ def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
             _show_output(run)
     else:
         say(f"greenroom: the workflow {run_id} {run['status']}: {line(run.get('error') or '')}")
+        say(f"greenroom: `greenroom dag logs {run_id}` shows what its agents said and did")
         say(f"greenroom: `greenroom dag retry {run_id}` takes it up again, keeping what is finished")
     return 0 if run["status"] == "completed" else 1

@@ -39,7 +39,12 @@ def add_run_verbs(add: Add) -> None:
     retry = add("retry", run_retry, "take a run up again, keeping what is finished", "retry wfr_01m7... --from review")
     retry.add_argument("id", metavar="RUN")
     retry.add_argument("--from", dest="step", metavar="STEP", help="do this step and all after it again")
-    amend = add("amend", run_amend, "change a step that has not begun", "amend wfr_01m7... fix --set timeout_s=600")
+    amend = add(
+        "amend",
+        run_amend,
+        "change a step that has not begun, or that is to be retried",
+        "amend wfr_01m7... fix --set timeout_s=600",
+    )
     amend.add_argument("id", metavar="RUN")
     amend.add_argument("step", metavar="STEP")
     amend.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="VALUE is JSON, else a text")

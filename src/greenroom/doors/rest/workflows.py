@@ -232,7 +232,7 @@ _CONTROLS: tuple[tuple[str, type[Any], type[Any], str], ...] = (
     ("resume", c.ResumeWorkflow, Why, "Let a paused run go on"),
     ("abort", c.AbortWorkflow, Ending, "End a run and all that it has started"),
     ("retry", c.RetryWorkflow, RetryFrom, "Take a run up again, keeping what is finished"),
-    ("amend", c.AmendStep, Amendment, "Change a step that has not begun"),
+    ("amend", c.AmendStep, Amendment, "Change a step that has not begun, or that is to be retried"),
     ("signal", c.SignalStep, Signal, "Give a waiting step what it waits for"),
 )
 ENDPOINTS = [

@@ -120,10 +120,16 @@ def amend_step(rows: Rows, command: AmendStep, context: Context) -> list[Event]:
     place = next((n for n, step in enumerate(definition.steps) if step.id == command.step), None)
     if place is None:
         raise Refused("step_not_found", f"There is no step '{command.step[:80]}' in this workflow.", "not_found")
+    if run.status in ENDED and run.parent_id is not None:
+        raise Refused("nested_run", f"This run is a step of another, and over: retry {run.root_id}.", "conflict")
     found = rows.get(STEPS, run.id, command.step)
-    if run.status not in LIVE or (found is not None and found.status not in ("pending", "held", "delayed")):
-        state = run.status if run.status not in LIVE else found.status if found else ""
-        raise Refused("step_begun", f"Only a step that has not begun can be changed; this one is {state}.", "conflict")
+    if run.status in LIVE and found is not None and found.status not in ("pending", "held", "delayed"):
+        raise Refused(
+            "step_begun",
+            f"Only a step that has not begun can be changed; this one is {found.status}: wait for the run's end or"
+            " abort it, then change the step and retry the run.",
+            "conflict",
+        )
     fixed = sorted(set(command.changes) & set(_FIXED))
     if fixed:
         raise Refused("bad_amendment", f"The graph of a run stays as it is: {', '.join(fixed)} cannot be changed.")
