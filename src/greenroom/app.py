@@ -19,7 +19,7 @@ from greenroom.doors import router
 from greenroom.doors.guard import Guard
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.origins import Origins
-from greenroom.doors.server import HubServer, bind, config_of, url_of
+from greenroom.doors.server import HubServer, bind, config_of, pin_of, url_of
 from greenroom.gateway.calling import calling
 from greenroom.hub import Hub
 from greenroom.log import failpoints
@@ -253,5 +253,6 @@ async def serve(
 
 
 def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str], None]) -> None:
-    write_private(hub.data / HUB_FILE, msgspec.json.encode({"url": url, "pid": os.getpid()}).decode())
+    whereabouts = {"url": url, "pid": os.getpid(), "pin": pin_of(hub.settings)}
+    write_private(hub.data / HUB_FILE, msgspec.json.encode(whereabouts).decode())
     ready(url, codes.issue())

@@ -11,13 +11,6 @@ import pytest
 
 from greenroom.testing.hub_process import HubProcess
 from tests.cli.shell import Ran, done, greenroom
-from tests.conftest import checked
-
-
-@pytest.fixture(scope="module")
-def shared_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
-    """One hub for all of it, at which one may post as quickly as one can."""
-    yield from checked(HubProcess(tmp_path_factory.mktemp("hub") / "data", env={"GREENROOM_POSTS_PER_MINUTE": "0"}))
 
 
 def refused(ran: Ran) -> str:

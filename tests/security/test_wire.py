@@ -17,6 +17,7 @@ from cryptography.x509.oid import NameOID
 
 from greenroom.testing.hub_process import HubProcess
 from tests.cli.shell import greenroom
+from tests.runs.conftest import end_node
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
 
@@ -81,6 +82,17 @@ def test_a_node_knows_its_hub_by_the_certificate_it_had_when_it_was_let_in(stage
             assert [n.get("state") for n in again.api.get("/api/nodes").json()] == ["unreachable"]
     finally:
         node.stop()
+
+
+def test_the_node_beside_a_hub_knows_it_by_its_own_certificate(tmp_path: Path) -> None:
+    certify(tmp_path)
+    env = {"GREENROOM_TLS_CERT": str(tmp_path / "cert.pem"), "GREENROOM_TLS_KEY": str(tmp_path / "key.pem")}
+    try:
+        with HubProcess(tmp_path / "data", {**env, "GREENROOM_LOCAL_NODE": "1"}) as hub, TlsStage(hub) as stage:
+            called = stage.done("TOOL bus_get_config {}\nSAY safe")
+            assert [call["ok"] for call in stage.api.get(f"/api/runs/{called['id']}/calls").json()] == [True]
+    finally:
+        end_node(tmp_path / "data")
 
 
 @pytest.mark.parametrize(

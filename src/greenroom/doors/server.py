@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 import gc
+import hashlib
 import ipaddress
 import logging
 import resource
@@ -11,6 +12,7 @@ import signal
 import socket
 import ssl
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
@@ -83,6 +85,15 @@ def _need_tls_files(settings: Settings) -> None:
             raise BadSettings(
                 f"tls_cert and tls_key cannot be used ({error}): name a certificate and its key."
             ) from error
+
+
+def pin_of(settings: Settings) -> str | None:
+    """The digest of the hub's own certificate, for nodes to recognise it by; None where it has none."""
+    if settings.tls_cert is None:
+        return None
+    text = Path(settings.tls_cert).read_text()
+    first = text[text.index(ssl.PEM_HEADER) : text.index(ssl.PEM_FOOTER) + len(ssl.PEM_FOOTER)]
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()
 
 
 def _raise_file_limit() -> int:

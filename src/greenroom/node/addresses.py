@@ -40,13 +40,15 @@ class Hubs:
 
 class _Hub(msgspec.Struct):
     url: str
+    pin: str | None = None
 
 
 def local_address(hub_file: Path, token_file: Path) -> Address:
     """Where the hub of this machine is just now: it may have another port after a restart."""
 
     def address() -> Where:
-        return Where(msgspec.json.decode(hub_file.read_bytes(), type=_Hub).url, read_token(token_file))
+        hub = msgspec.json.decode(hub_file.read_bytes(), type=_Hub)
+        return Where(hub.url, read_token(token_file), frozenset({hub.pin} if hub.pin else ()))
 
     return address
 

@@ -1,15 +1,12 @@
 """Nodes over REST: which there are, letting one in, taking one out of use, and putting one out."""
 
-import hashlib
-import ssl
-from pathlib import Path
-
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import body_of, json, query_of
+from greenroom.doors.server import pin_of
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
@@ -42,15 +39,7 @@ async def join_node(hub: Hub, by: Principal, request: Request) -> Response:
     await hub.log.do(
         JoinNode(by=by, node_id=node_id, name=body.name, credential_id=token.credential_id, digest=token.digest)
     )
-    return json(JoinedNode(node_id, body.name, token.text, _pin(hub)), 201)
-
-
-def _pin(hub: Hub) -> str | None:
-    if hub.settings.tls_cert is None:
-        return None
-    text = Path(hub.settings.tls_cert).read_text()
-    first = text[text.index(ssl.PEM_HEADER) : text.index(ssl.PEM_FOOTER) + len(ssl.PEM_FOOTER)]
-    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()
+    return json(JoinedNode(node_id, body.name, token.text, pin_of(hub.settings)), 201)
 
 
 async def drain_node(hub: Hub, by: Principal, request: Request) -> Response:
