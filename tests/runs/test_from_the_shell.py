@@ -36,6 +36,17 @@ def test_an_agent_works_in_the_project_that_its_person_is_in(stage: Stage, tmp_p
     assert newest(stage)["overrides"] == {"directory": str(tmp_path)}
 
 
+def test_a_person_is_told_that_a_run_waits_for_a_node_that_is_away(stage: Stage, tmp_path: Path) -> None:
+    run(stage, tmp_path, "node", "add", "away", "--out", str(tmp_path / "away.token"))
+    argv = command("run", "rehearsal", "SAY hi", "--node", "away")
+    with subprocess.Popen(argv, env=environment(stage.hub.data), stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "waiting — for the node away (see `greenroom node list`)\n"
+        stage.api.post(f"/api/runs/{newest(stage)['id']}/cancel", json={})
+        assert process.wait(_LIMIT_S) == 1
+    run(stage, tmp_path, "node", "remove", "away")
+
+
 def test_a_directory_that_is_named_is_where_it_works(stage: Stage, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     run(stage, tmp_path, "run", "rehearsal", "SAY hi", "--directory", "sub", "--model", "loud")

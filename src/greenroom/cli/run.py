@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _START_S = 15.0
 _POLL_S = 2
+_UNTAKEN_S = 10.0
+"""After so long it is worth a word that no node has taken a run."""
 ENDED = ("completed", "failed", "cancelled", "interrupted")
 
 
@@ -129,7 +131,7 @@ def end_of(client: Client, run_id: str, follow: bool, as_json: bool) -> int:
 
 def _until_ended(client: Client, run_id: str, follow: bool, as_json: bool) -> dict[str, Any]:
     """The run once it is over; what it waits for is told once. A hub that is restarted meanwhile is waited for."""
-    shown, told = 0, ""
+    shown, told, began = 0, "", time.monotonic()
     while True:
         run: dict[str, Any] = patiently(partial(client.get, "runs", run_id, "wait", for_s=1 if follow else _POLL_S))
         if follow:
@@ -138,11 +140,21 @@ def _until_ended(client: Client, run_id: str, follow: bool, as_json: bool) -> di
                 show_item(item)
         if run["status"] in ENDED:
             return run
-        waits_for = run.get("waiting_for") or "" if run["status"] == "waiting" else ""
+        waits_for = _waits_for(run, time.monotonic() - began)
         if waits_for and waits_for != told and not as_json:
-            what_to_do = "it goes on by itself" if run.get("goes_on_at") else "see `greenroom ask list`"
-            say(f"waiting — {line(waits_for)} ({what_to_do})")
+            say(f"waiting — {line(waits_for)}")
         told = waits_for
+
+
+def _waits_for(run: dict[str, Any], for_s: float) -> str:
+    """What keeps a run from going on, and what to do about it."""
+    if run["status"] == "waiting" and run.get("waiting_for"):
+        what_to_do = "it goes on by itself" if run.get("goes_on_at") else "see `greenroom ask list`"
+        return f"{run['waiting_for']} ({what_to_do})"
+    if run["status"] == "pending" and (run.get("pinned") or for_s > _UNTAKEN_S):
+        which = f"the node {run['pinned']}" if run.get("pinned") else "a node that takes it"
+        return f"for {which} (see `greenroom node list`)"
+    return ""
 
 
 def show_item(item: dict[str, Any]) -> None:
