@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 from greenroom.gateway.policy_file import read_policy
@@ -17,6 +18,7 @@ from greenroom.nouns.policy.trials import find_suggestions, try_rule
 from greenroom.nouns.runs.events import RunPaused
 from greenroom.nouns.runs.loops import call_digest, looping
 from greenroom.nouns.runs.model import CALLS, Call, Run
+from greenroom.nouns.runs.pauses import used_up
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess, eventually
 from tests.cli.shell import done, greenroom
@@ -216,6 +218,26 @@ def test_a_run_that_repeats_a_call_for_which_no_leave_is_needed_is_paused_and_as
     assert [type(event) for event in looping(shelf, run, heard, "ord_1", context)] == [RunPaused, OrderGiven, AskRaised]
     assert looping(shelf, run, {"tool": "Read", "input": {"file_path": "b"}}, "ord_1", context) == []
     assert call_digest("mcp__greenroom__msg_wait", {"thread_id": "x"}) == ""
+
+
+def test_a_run_that_waits_for_a_persons_word_does_not_go_on_because_its_account_can() -> None:
+    run = Run(
+        id="run_1",
+        profile="p",
+        agent_id="agt_1",
+        root_id="run_1",
+        depth=0,
+        status="running",
+        prompt="x",
+        created_at=0,
+        by="o",
+        node_id="nod_1",
+    )
+    heard, context = {"resets_at": NOW + 1000}, Context(NOW, Settings())
+    (paused,) = used_up(Shelf(), run, heard, "ord_1", context)
+    assert isinstance(paused, RunPaused) and paused.until == NOW + 1000
+    asked = msgspec.structs.replace(run, status="waiting", waiting_for="limit: 60 s of time are used")
+    assert used_up(Shelf(), asked, heard, "ord_1", context) == []
 
 
 def test_an_agent_permission_policy_is_read_as_it_stands() -> None:

@@ -45,6 +45,16 @@ def test_a_person_may_let_it_try_at_once_or_end_it(stage: Stage) -> None:
 
 
 @pytest.mark.one_stage
+def test_who_waits_at_a_limit_is_told_nothing_before_it_may_go_on(stage: Stage) -> None:
+    run_id = stage.start(f"QUOTA {_LONG}")
+    parked(stage, run_id)
+    answer = stage.api.post(f"/api/runs/{run_id}/steer", json={"text": "SAY faster"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "run_paused")
+    stage.api.post(f"/api/runs/{run_id}/extend", json={})
+    assert stage.end(run_id)["output"] == "Go on."
+
+
+@pytest.mark.one_stage
 def test_a_time_that_makes_no_sense_is_asked_about(stage: Stage) -> None:
     run_id = stage.start(f"QUOTA {400 * 24 * _LONG}")
     parked(stage, run_id)

@@ -198,6 +198,7 @@ class HeldAgent:
             return
         self._turn.set()
         if paused:
+            self._paused = True
             return
         self.run_id = None
         self.idle_since = time.monotonic()
@@ -210,7 +211,9 @@ class HeldAgent:
         async with self._busy:
             if self.session is None or self.run_id != run_id:
                 return
-            if self._turn.is_set():
+            if self._paused:
+                self._queued.append(text)
+            elif self._turn.is_set():
                 self._turn.clear()
                 await self.session.prompt(text)
             elif not await self.session.steer(text):

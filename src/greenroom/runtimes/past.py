@@ -29,12 +29,7 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_past(env: Mapping[str, str], limit: int) -> list[Past]:
     """The newest conversations of Claude Code and Codex; those of which nothing can be told are left out."""
-    home = Path(env.get("HOME") or Path.home())
-    claude = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
-    codex = Path(env.get("CODEX_HOME") or home / ".codex") / "sessions"
-    files = [("claude", path) for path in claude.glob("*/*.jsonl") if _ID.fullmatch(path.stem)]
-    files += [("codex", path) for path in codex.glob("*/*/*/rollout-*.jsonl") if _ID.fullmatch(path.stem[-36:])]
-    dated = ((_changed(path), driver, path) for driver, path in files)
+    dated = ((_changed(path), driver, path) for driver, path in _files(env))
     found: list[Past] = []
     for at, driver, path in heapq.nlargest(4 * limit, dated):
         past = _read(driver, path, at)
@@ -46,8 +41,18 @@ def find_past(env: Mapping[str, str], limit: int) -> list[Past]:
 
 
 def get_past(env: Mapping[str, str], session: str) -> Past | None:
-    """One conversation by its id, if it is among the newest."""
-    return next((past for past in find_past(env, 1000) if past.session == session), None)
+    """One conversation by its id."""
+    named = [(driver, path) for driver, path in _files(env) if path.stem.endswith(session)] if session else []
+    return next((past for driver, path in named if (past := _read(driver, path, _changed(path)))), None)
+
+
+def _files(env: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    """Where they are kept, and by which program."""
+    home = Path(env.get("HOME") or Path.home())
+    claude = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+    codex = Path(env.get("CODEX_HOME") or home / ".codex") / "sessions"
+    found = (("claude", claude.glob("*/*.jsonl")), ("codex", codex.glob("*/*/*/rollout-*.jsonl")))
+    return ((driver, path) for driver, paths in found for path in paths if _ID.fullmatch(path.stem[-36:]))
 
 
 def _changed(path: Path) -> float:

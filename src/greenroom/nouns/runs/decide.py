@@ -26,6 +26,8 @@ def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
         raise Refused("own_run", "An agent does not steer itself.", "forbidden")
     if run.status not in LIVE or run.node_id is None:
         raise Refused("run_ended", f"The run is {run.status}: start a new one.", "conflict")
+    if run.is_paused:
+        raise Refused("run_paused", "The run has reached a limit: `greenroom runs extend` lets it go on.", "conflict")
     if not command.text.strip() or len(command.text) > PROMPT_CHARS:
         raise Refused("bad_prompt", "Say something.")
     return [_order(run, command.order_id, "steer", text=command.text)]
@@ -92,7 +94,7 @@ def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
     by = principal(command)
     need_right(by, "operate")
     run = need_run(rows, by, command.run_id)
-    if run.status != "waiting" or not (run.waiting_for or "").startswith("limit"):
+    if not run.is_paused:
         raise Refused("not_paused", "The run does not wait for more: nothing to extend.", "conflict")
     tree = need_tree(rows, run.root_id)
     limits = Limits(

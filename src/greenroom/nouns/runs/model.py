@@ -118,6 +118,11 @@ class Run(Row, frozen=True, kw_only=True):
     timeout_s: int = 3600
     max_tokens: int | None = None
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether it waits for more than an answer: it has reached a limit."""
+        return self.status == "waiting" and (self.waiting_for or "").startswith("limit")
+
 
 class Tree(Row, frozen=True, kw_only=True):
     """A root run and all below it: what they have used, what they may use, and whether they were ended."""

@@ -61,6 +61,8 @@ def pause(
 
 def used_up(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
     """The account of the agent's runtime is used up: the run waits until it is not, or for a person if none knows."""
+    if run.is_paused:
+        return []  # a person has been asked already, and has not answered yet
     told = heard.get("resets_at")
     said = "the account that it works with is used up"
     words = str(heard.get("error") or "")[:_WORDS]
@@ -77,7 +79,7 @@ def pause_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Eve
     run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
     if ask is None or run is None or ask.asker.key not in _ENDED or ask.kind != "gate":
         return []
-    if run.status != "waiting" or run.node_id is None or not (run.waiting_for or "").startswith("limit"):
+    if not run.is_paused or run.node_id is None:
         return []
     order_id = f"ord_{ask.id.removeprefix('ask_')}_pause"
     tree = rows.get(TREES, run.root_id)

@@ -166,7 +166,7 @@ def _decision(
 def _waits(rows: Rows, event: AskRaised, context: Context) -> list[Event]:
     """A run that asks is a run that waits, and says for what."""
     run = rows.get(RUNS, event.asker.run_id) if event.asker.run_id else None
-    if run is None or run.status not in LIVE or _is_paused(run):
+    if run is None or run.status not in LIVE or run.is_paused:
         return []
     return [RunWaits(run_id=run.id, waiting_for=f"{event.kind}: {event.title}"[:500])]
 
@@ -180,7 +180,7 @@ def _answered(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, contex
     events: list[Event] = []
     if ask.asker.native is not None and run.node_id is not None and not getattr(event, "gone", False):
         events += _passed_on(rows, ask, run, context)
-    if _is_paused(run):
+    if run.is_paused:
         return events
     left = find_open_of_run(rows, run.id)
     if left:
@@ -206,11 +206,6 @@ def _passed_on(rows: Rows, ask: Ask, run: Run, context: Context) -> list[Event]:
         words = f"It was approved, but what holds now refuses it: {verdict.why}"
         return [*judged_events(f"{ask.id}_again", wanted, verdict), _decision(run, order_id, native, "deny", words)]
     return [_decision(run, order_id, native, "allow", text, arguments=answer.arguments, digest=answer.digest)]
-
-
-def _is_paused(run: Run) -> bool:
-    """Whether it waits for more than an answer: it has reached a limit."""
-    return run.status == "waiting" and (run.waiting_for or "").startswith("limit")
 
 
 FOLLOW: dict[type[Event], Follow] = {
