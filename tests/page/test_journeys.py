@@ -1,9 +1,14 @@
 """What a person does on the page, in a real browser, on a real hub with real rehearsal agents."""
 
+from pathlib import Path
+
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from tests.page.stage import LIMIT_S, travel
+from tests.page.stage import LIMIT_S, need_page, travel
+from tests.runs.conftest import end_node
+from tests.runs.far_node import FarNode
+from tests.runs.stage import Stage
 
 
 @pytest.mark.timeout(LIMIT_S + 20)
@@ -47,3 +52,18 @@ def test_journey(stage: HubProcess, journey: str) -> None:
 
 def test_a_page_that_lost_its_hub_says_so_and_resumes(stage: HubProcess) -> None:
     travel(stage, "lose_the_connection_and_resume")
+
+
+def test_a_network_without_encryption_is_warned_of_on_every_screen(tmp_path: Path) -> None:
+    """NF-08"""
+    need_page()
+    anywhere = "0.0.0.0"  # an address that is not the machine's own loopback, and leads there
+    env = {"GREENROOM_LOCAL_NODE": "1", "GREENROOM_ALLOW_PLAINTEXT": "1", "GREENROOM_ALLOWED_HOSTS": anywhere}
+    with HubProcess(tmp_path / "data", env, ("--host", anywhere)) as hub, Stage(hub) as rest:
+        node = FarNode(rest, tmp_path, "desk-in-the-hall", "--insecure", "--label", "gpu")
+        try:
+            node.start(f"http://{anywhere}:{hub.port}").wait_for("connected")
+            travel(hub, "a_network_without_encryption_is_warned_of", node=node.name)
+        finally:
+            node.stop()
+            end_node(hub.data)
