@@ -92,6 +92,13 @@ def test_a_program_forgets_a_hub_that_is_gone(hub: HubProcess) -> None:
     hub.restart()
 
 
+def test_a_hub_that_cannot_be_started_says_why(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "greenroom.toml").write_text('port = "door"\n')
+    assert "port" in refused(greenroom(data, "run", "rehearsal", "SAY hi"))
+
+
 def test_as_many_of_the_newest_messages_are_shown_as_are_asked_for(shared_hub: HubProcess) -> None:
     thread_id = done(shared_hub.data, "thread", "post", "Long", "0", "--new", "--json").json["thread_id"]
     with httpx.Client(base_url=shared_hub.url, headers={"Authorization": f"Bearer {shared_hub.token}"}) as api:

@@ -206,7 +206,8 @@ def client_or_new_hub(args: argparse.Namespace) -> Client:
                 say(f"greenroom: started a hub at {client.url} (stop it with: kill {started.pid})")
                 return client
         time.sleep(0.1)
-    raise Refused("no_hub", f"A hub could not be started: see {data / 'serve.log'}.")
+    last = (data / "serve.log").read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("greenroom: ")
+    raise Refused("no_hub", f"A hub could not be started: {last} (see {data / 'serve.log'})")
 
 
 def run_invite(args: argparse.Namespace) -> int:
