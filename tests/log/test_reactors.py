@@ -105,8 +105,7 @@ async def test_a_failing_event_is_tried_again_before_the_next(tmp_path: Path, mo
         await asyncio.gather(*[log.do(note(n)) for n in range(3)])
         await until(lambda: log.store.cursor("reader") == 3)
     assert seen == [1, 2, 2, 2, 3]
-    assert len(errors) == 2
-    assert "reader at 2" in errors[0]
+    assert errors == ["reader at 2: not there just now"]  # however often it was tried
 
 
 async def test_an_event_of_another_kind_does_not_wake_it(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ _BATCH = 500
 _WAITING = 5_000
 _REST_S = 0.2
 _RETRY_S = 5.0
+_NOTED = 100
 
 
 def _all(records: list[Recorded]) -> list[Recorded]:
@@ -122,8 +123,14 @@ async def _react(reactor: Reactor, record: Recorded, errors: list[str] | None) -
         except Exception as error:
             logger.exception("reactor %s failed at seq %s", reactor.name, record.seq)
             if errors is not None:
-                errors.append(f"{reactor.name} at {record.seq}: {error}")
+                note_once(errors, f"{reactor.name} at {record.seq}: {error}")
             await asyncio.sleep(_RETRY_S)
+
+
+def note_once(errors: list[str], error: str) -> None:
+    """Note what failed; it is tried again and again, and counts once."""
+    if error not in errors[-_NOTED:]:
+        errors.append(error)
 
 
 async def _move_cursor(log: Log, name: str, seq: int) -> None:

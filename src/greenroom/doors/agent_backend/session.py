@@ -57,7 +57,7 @@ class Session:
         agent = self.get_agent()
         if agent is None:
             return None
-        newest = self._rows.find(RUNS, {"agent_id": agent.id}, order="_key", desc=True, limit=1)
+        newest = self._rows.find(RUNS, {"agent_id": agent.id}, order="created_at", desc=True, limit=1)
         return newest[0] if newest else None
 
     async def say(self, by: Principal, message: str, tools: bool, profile: str | None = None) -> Run:

@@ -121,13 +121,14 @@ def _reused(rows: Rows, by: Principal, command: StartRun, profile: Profile) -> A
 
 def _made_with(rows: Rows, agent: Agent | None) -> dict[str, str | float]:
     """An agent that goes on is what it was when it was made: it works where it did, as it did."""
-    before = rows.find(RUNS, {"agent_id": agent.id}, order="_key", limit=1) if agent is not None else []
+    before = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", limit=1) if agent is not None else []
     return before[0].overrides if before else {}
 
 
 def _is_own(rows: Rows, by: Principal, agent: Agent) -> bool:
     """Whether an agent was put to work below this one: another's has a memory and a credential that are not its own."""
-    return any(may_see_run(rows, by, run) for run in rows.find(RUNS, {"agent_id": agent.id}, order="_key", limit=20))
+    first = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", limit=20)
+    return any(may_see_run(rows, by, run) for run in first)
 
 
 def _new_agent(rows: Rows, command: StartRun, profile: Profile) -> AgentStarted:

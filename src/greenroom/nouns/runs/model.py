@@ -171,6 +171,7 @@ RUNS = Table(
     (
         ("parent_id", "status"),
         ("agent_id", "status"),
+        ("agent_id", "created_at"),
         ("node_id", "status"),
         ("status", "deadline"),
         ("status", "goes_on_at"),

@@ -12,6 +12,7 @@ from typing import Any
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Commit, Recorded
+from greenroom.log.reactors import note_once
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskWithdrawn
 from greenroom.nouns.runs.events import RunEnded
@@ -242,7 +243,7 @@ class Engine:
     def _complain(self, about: str, error: Exception) -> None:
         logger.error("the workflow engine failed at %s", about, exc_info=error)
         if self._errors is not None:
-            self._errors.append(f"workflows at {about}: {error}")
+            note_once(self._errors, f"workflows at {about}: {error}")
 
     async def _sleep(self) -> None:
         if self._wake.is_set():

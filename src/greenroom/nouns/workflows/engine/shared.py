@@ -12,6 +12,7 @@ from typing import Any
 from greenroom.log.clock import iso
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
+from greenroom.log.reactors import note_once
 from greenroom.nouns.workflows.core.news import News
 from greenroom.nouns.workflows.engine.attempts import Attempts, is_work
 from greenroom.nouns.workflows.engine.dbos_queue import DbosQueue
@@ -114,4 +115,4 @@ class SharedEngine:
 
     def _complain(self, about: str, error: Exception) -> None:
         logger.error("an attempt failed at %s", about, exc_info=error)
-        self._errors.append(f"workflows at {about}: {error}")
+        note_once(self._errors, f"workflows at {about}: {error}")
