@@ -6,6 +6,8 @@ export interface Question {
   text?: string
   /** With a value a line can be written; without one it is only yes or no. */
   value?: string
+  /** What may be meant, to choose from. */
+  offers?: string[]
   yes: string
   danger?: boolean
   answer: (given: string | null) => void
