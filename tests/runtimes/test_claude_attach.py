@@ -13,11 +13,11 @@ import pyte
 import pytest
 
 from greenroom.node.processes import Spawner
-from greenroom.runtimes.contract import CallFinished, PermissionAsked, PermissionGone, Seated
+from greenroom.runtimes.contract import CallFinished, Heard, PermissionAsked, PermissionGone, Seated, TurnEnded, Usage
 from greenroom.runtimes.trial import Trial, need_end
 from greenroom.testing.fake_llm import FakeModel
 from tests.runtimes.acp_rig import Desk
-from tests.runtimes.native_rig import hear_next, make_desk, on_trial, said
+from tests.runtimes.native_rig import hear_next, last, make_desk, on_trial, only, said
 from tests.runtimes.seat import Screen
 
 pytestmark = pytest.mark.anyio
@@ -169,3 +169,30 @@ async def test_a_turn_is_cancelled_while_it_asks_and_the_next_goes_on(desk: Desk
         need_end(await trial.to_the_end(), "cancelled")
         assert said(await trial.turn("SAY still here")) == "still here"
         assert not (desk.directory / "unanswered").exists()
+
+
+def used(heard: list[Heard]) -> tuple[int, int, float | None, bool]:
+    told = last(heard, Usage)
+    return told.input_tokens, told.output_tokens, told.cost_usd, told.is_last
+
+
+async def test_what_a_turn_has_used_is_told_once_also_after_a_resume(desk: Desk, spawner: Spawner) -> None:
+    async with seated(desk, spawner) as (trial, _):
+        assert used(await trial.turn("SAY one")) == (1000, 50, 0.005, True)
+        two = await trial.turn("USE_TOOL bash echo two\nSAY two")
+        assert used(two) == (2000, 100, 0.01, True)
+        assert [one.is_last for one in two if isinstance(one, Usage)][:-1] == [False], "it can be stopped at a limit"
+        await trial.close()
+        await trial.open(resume=trial.last_id)
+        recalled = await trial.turn("RECALL")
+        assert "SAY one" in said(recalled)
+        assert used(recalled) == (1000, 50, 0.005, True)
+
+
+async def test_a_turn_is_over_when_its_helpers_are_and_counts_them(desk: Desk, spawner: Spawner) -> None:
+    helper = json.dumps({"description": "look", "prompt": "SAY i have looked", "subagent_type": "general-purpose"})
+    async with seated(desk, spawner) as (trial, _):
+        heard = await trial.turn(f"USE_TOOL Agent {helper}\nSAY looked")
+        assert only(heard, TurnEnded).reason == "done"
+        assert used(heard) == (4000, 200, 0.02, True)
+        assert said(await trial.turn("SAY next")) == "next"
