@@ -176,6 +176,24 @@ def test_a_full_node_ends_who_idles_longest_and_queues_when_nobody_does() -> Non
     assert find_placeable(room) == []
 
 
+def test_of_many_that_wait_as_many_are_placed_as_fit_and_none_holds_up_another_kind() -> None:
+    room = Room(capacity=2, actor={}, far={"labels": ["gpu"]})
+    room.node("two", capacity=1, labels=("gpu",))
+    far = room.start("far")
+    first = [room.start() for _ in range(2)]
+    actors, beyond = [room.start() for _ in range(5)], [room.start("far") for _ in range(2)]
+    assert find_placeable(room) == []
+    room.end(first[0])
+    assert [run.id for run in find_placeable(room)] == [actors[0].id]
+    room.end(far)
+    found = [run.id for run in find_placeable(room)]
+    assert found == [actors[0].id, actors[1].id, *[run.id for run in beyond]]
+    for run_id in found:
+        room.do(PlaceRun(by=HUB, run_id=run_id, order_id=f"o{run_id}"))
+    assert [room.run(run_id).node_id is not None for run_id in found] == [True, True, False, False]
+    assert find_placeable(room) == []
+
+
 def test_a_kept_agent_that_has_its_process_goes_on_though_the_node_is_full() -> None:
     room = Room(capacity=1)
     kept = room.end(room.start(keep_as="a"))

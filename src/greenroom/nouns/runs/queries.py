@@ -112,19 +112,37 @@ def place_for(rows: Rows, definition: Definition, wanted: str | None, agent: Age
 
 
 def find_placeable(rows: Rows) -> list[Run]:
-    """Runs that wait for a node and could be given one now, oldest first; those that still wait hold up no other."""
+    """Runs that wait for a node and could be given one now, oldest first; those that still wait hold up no other.
+
+    Of the new agents of a profile no more are found than there are places: all others cost one look each.
+    """
+    free = sum(node.capacity - in_use(rows, node) for node in rows.find(NODES) if has_room(rows, node))
+    places: dict[tuple[str, str | None], int] = {}
     out = []
     for run in rows.find(RUNS, {"status": "pending"}, order="created_at"):
         agent = rows.get(AGENTS, run.agent_id)
-        profile = rows.get(PROFILES, run.profile)
         if agent is not None and agent.run_id is not None:
             continue  # it waits for its agent, or has been ordered already
-        try:
-            if profile is None or run.node_id or place_for(rows, profile.definition, run.pinned, agent):
+        profile = rows.get(PROFILES, run.profile)
+        if profile is None or run.node_id:
+            out.append(run)
+        elif agent is not None and agent.node_id is not None:
+            out += [run] if _has_place(rows, profile.definition, run, agent) else []
+        else:
+            kind = (run.profile, run.pinned)
+            if kind not in places:
+                places[kind] = free if _has_place(rows, profile.definition, run, None) else 0
+            if places[kind] > 0:
+                places[kind] -= 1
                 out.append(run)
-        except Refused:
-            continue  # no node that is known fits any more: another may come
     return out
+
+
+def _has_place(rows: Rows, definition: Definition, run: Run, agent: Agent | None) -> bool:
+    try:
+        return place_for(rows, definition, run.pinned, agent) is not None
+    except Refused:
+        return False  # no node that is known fits any more: another may come
 
 
 def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str | None:
