@@ -65,9 +65,14 @@ class Present:
         return [row for _, row in found[:limit]]
 
     def count(
-        self, table: Table[Any], where: Mapping[str, Value] | None = None, *, after: tuple[str, Value] | None = None
+        self,
+        table: Table[Any],
+        where: Mapping[str, Value] | None = None,
+        *,
+        after: tuple[str, Value] | None = None,
+        before: tuple[str, Value] | None = None,
     ) -> int:
-        return len(self.find(table, where, after=after))
+        return len(self.find(table, where, after=after, before=before))
 
     def search(
         self, table: Table[Any], words: str, where: Mapping[str, Value] | None = None, *, limit: int = 50

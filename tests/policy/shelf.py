@@ -61,8 +61,9 @@ class Shelf:
         where: Mapping[str, Value] | None = None,
         *,
         after: tuple[str, Value] | None = None,
+        before: tuple[str, Value] | None = None,
     ) -> int:
-        return len(self.find(table, where, after=after))
+        return len(self.find(table, where, after=after, before=before))
 
     def search(
         self, table: Table[R], words: str, where: Mapping[str, Value] | None = None, *, limit: int = 50

@@ -7,6 +7,7 @@ import pytest
 
 from greenroom.nouns.policy.events import GrantGiven
 from greenroom.nouns.policy.facts import facts_of
+from greenroom.nouns.policy.globs import Glob
 from greenroom.nouns.policy.hosts import host_of
 from greenroom.nouns.policy.judge import judge
 from greenroom.nouns.policy.model import GRANTS, Grant, Place, Rule, Verdict, Wanted
@@ -226,3 +227,49 @@ def test_a_program_that_may_go_elsewhere_is_not_allowed_by_one_host(words: str) 
 def test_hosts_of_a_command_are_told_with_what_is_not_known() -> None:
     facts = facts_of(Wanted(tool="Bash", arguments={"command": "scp -P 22 a me@b.example:/c"}))
     assert (facts.hosts, facts.has_unknown_hosts) == (("b.example",), True)
+
+
+@pytest.mark.parametrize("text", ["a" * 20_000, "ab" * 10_000, "/a" * 10_000])
+def test_no_text_makes_a_pattern_take_for_ever(text: str) -> None:
+    assert not Glob("*a*a*a*a*a*a*a*a*a*a*b*c").fits(text)
+    assert not Glob("**/*a*/**/*a*a*a*/**/*a*a*b*c", separate="/").fits(text)
+
+
+@pytest.mark.parametrize(
+    ("glob", "text", "fits"),
+    [
+        ("", "", True),
+        ("*", "", True),
+        ("a*b*c", "a--b--c", True),
+        ("a*b*c", "acb", False),
+        ("a?c", "abc", True),
+        ("a?c", "ac", False),
+        ("*ab", "aab", True),
+        ("*aab", "aaab", True),
+        ("\\*", "*", True),
+        ("\\*", "x", False),
+        ("a\\", "a\\", True),
+        ("a*", "a\nb", True),
+        ("***", "x", True),
+    ],
+)
+def test_a_pattern_stands_for_the_whole_text(glob: str, text: str, fits: bool) -> None:
+    assert Glob(glob).fits(text) is fits
+
+
+@pytest.mark.parametrize(
+    ("glob", "text", "fits"),
+    [
+        ("src/*", "src/a", True),
+        ("src/*", "src/a/b", False),
+        ("src/**", "src/a/b", True),
+        ("**/x", "a/b/x", True),
+        ("**/*.py", "a/b.py", True),
+        ("*.py", "a/b.py", False),
+        ("a?b", "a/b", False),
+        ("**/a*b/**", "x/a/b/ab/y", True),
+        ("a/***", "a/b/c", True),
+    ],
+)
+def test_a_star_stops_at_a_slash_and_two_do_not(glob: str, text: str, fits: bool) -> None:
+    assert Glob(glob, separate="/").fits(text) is fits

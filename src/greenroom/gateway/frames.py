@@ -125,8 +125,17 @@ class Pong(msgspec.Struct, frozen=True, kw_only=True, tag="pong", tag_field="op"
 FromNode = Hello | Item | Taken | Live | Looked | Ping
 FromHub = Welcome | Ack | Ordered | Watch | Typed | Look | Stopping | Pong
 encode = msgspec.json.Encoder().encode
-decode_from_node = msgspec.json.Decoder(FromNode).decode
+_decode_from_node = msgspec.json.Decoder(FromNode).decode
 decode_from_hub = msgspec.json.Decoder(FromHub).decode
+
+
+def decode_from_node(text: str) -> FromNode:
+    """A frame of a node; raises DecodeError when it is none."""
+    try:
+        found: FromNode = _decode_from_node(text)
+    except RecursionError:
+        raise msgspec.DecodeError("it is nested too deeply") from None
+    return found
 
 
 class _Version(msgspec.Struct):
@@ -144,5 +153,5 @@ def decode_hello(text: str) -> Hello:
                 " install the same release on both"
             )
         return msgspec.json.decode(text, type=Hello)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(f"the node's first word is not a hello: {error}"[:100]) from None

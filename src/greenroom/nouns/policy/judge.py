@@ -11,7 +11,8 @@ from greenroom.nouns.agents.profiles import PROFILES, Definition
 from greenroom.nouns.policy.book import Book, book_of
 from greenroom.nouns.policy.budgets import over_budget, repeats
 from greenroom.nouns.policy.facts import Facts, facts_of
-from greenroom.nouns.policy.match import OUTSIDE_PROFILE, text_pattern
+from greenroom.nouns.policy.globs import Glob
+from greenroom.nouns.policy.match import OUTSIDE_PROFILE
 from greenroom.nouns.policy.model import GRANTS, STRICTNESS, Decision, Options, Place, Risk, Verdict, Wanted
 
 logger = logging.getLogger(__name__)
@@ -211,7 +212,7 @@ def _exactly(wanted: Wanted, facts: Facts) -> list[object]:
 
 
 def _named(patterns: list[str], tool: str) -> bool:
-    return any(pattern == tool or text_pattern(pattern).fullmatch(tool) for pattern in patterns)
+    return any(pattern == tool or Glob(pattern).fits(tool) for pattern in patterns)
 
 
 def _says(decision: Decision, facts: Facts, rule: str, why: str) -> Verdict:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from greenroom.expressions import BadExpression, Expression, ExpressionFailed, compile
 from greenroom.log.codec import encode
 from greenroom.nouns.policy.facts import Facts, File
+from greenroom.nouns.policy.globs import Glob
 from greenroom.nouns.policy.model import Place, Rule, Wanted
 from greenroom.nouns.policy.shell import Simple, Word
 from greenroom.nouns.policy.tables import COMMAND_ARGUMENTS, KINDS
@@ -67,25 +68,6 @@ def problems(rule: Rule) -> list[str]:
     return out
 
 
-def text_pattern(glob: str, *, separate: str = "") -> re.Pattern[str]:
-    """A pattern as an expression; `*` stops at `separate`, `**` does not, and a backslash takes its meaning away."""
-    out, place = [], 0
-    anything = f"[^{re.escape(separate)}]" if separate else "."
-    while place < len(glob):
-        if separate and glob.startswith("**", place):
-            out.append(".*")
-            place += 2
-            continue
-        char = glob[place]
-        if char == "\\" and place + 1 < len(glob):
-            out.append(re.escape(glob[place + 1]))
-            place += 2
-            continue
-        out.append(f"{anything}*" if char == "*" else anything if char == "?" else re.escape(char))
-        place += 1
-    return re.compile("".join(out), re.DOTALL)
-
-
 class Compiled:
     """One rule, ready to be matched."""
 
@@ -97,11 +79,9 @@ class Compiled:
         self._tools = _any(rule.tools)
         self._profiles = _any(rule.profiles)
         self._hosts = _any([host.lower() for host in rule.hosts])
-        self._paths = [
-            (path.startswith("/"), text_pattern(path.removeprefix("./"), separate="/")) for path in rule.paths
-        ]
+        self._paths = [(path.startswith("/"), Glob(path.removeprefix("./"), separate="/")) for path in rule.paths]
         self._commands = [_command_pattern(command) for command in rule.commands]
-        self._arguments = {name: text_pattern(pattern) for name, pattern in rule.arguments.items()}
+        self._arguments = {name: Glob(pattern) for name, pattern in rule.arguments.items()}
         self._when: Expression | None = compile(rule.when, CEL_NAMES, condition=True) if rule.when else None
         self._is_narrow = bool(rule.paths or rule.hosts or rule.where != "any")
         self._programs = _programs(rule.commands)
@@ -167,7 +147,7 @@ class Compiled:
             value = _argument(wanted.arguments, name)
             if value is not None and len(value) > _LONGEST:
                 return "no" if self.covers else "maybe"
-            if value is None or not pattern.fullmatch(value):
+            if value is None or not pattern.fits(value):
                 return "no"
         shell = facts.shell
         by_text = any(name in COMMAND_ARGUMENTS for name in self._arguments)
@@ -239,14 +219,14 @@ class Compiled:
 def _any(globs: list[str]) -> Callable[[str], bool] | None:
     if not globs:
         return None
-    pattern = re.compile("|".join(f"(?:{text_pattern(glob).pattern})" for glob in globs), re.DOTALL)
-    return lambda text: pattern.fullmatch(text) is not None
+    patterns = [Glob(glob) for glob in globs]
+    return lambda text: any(pattern.fits(text) for pattern in patterns)
 
 
-def _command_pattern(text: str) -> tuple[list[re.Pattern[str]], bool]:
+def _command_pattern(text: str) -> tuple[list[Glob], bool]:
     words = text.split()
     is_open = words[-1] == "**"
-    return [text_pattern(word) for word in (words[:-1] if is_open else words)], is_open
+    return [Glob(word) for word in (words[:-1] if is_open else words)], is_open
 
 
 def _programs(commands: list[str]) -> frozenset[str]:
@@ -255,21 +235,21 @@ def _programs(commands: list[str]) -> frozenset[str]:
     return frozenset() if any(not set(name).isdisjoint("*?\\") for name in names) else frozenset(names)
 
 
-def _words_fit(pattern: tuple[list[re.Pattern[str]], bool], words: tuple[Word, ...], *, sure: bool) -> bool:
+def _words_fit(pattern: tuple[list[Glob], bool], words: tuple[Word, ...], *, sure: bool) -> bool:
     wanted, is_open = pattern
     if words[0] is None:
         return False  # it can be any program: that is a doubt, not a match
     if len(words) < len(wanted) or (len(words) > len(wanted) and not is_open):
         return False
     pairs = zip(wanted, words, strict=False)
-    return all((not sure) if word is None else one.fullmatch(word) is not None for one, word in pairs)
+    return all((not sure) if word is None else one.fits(word) for one, word in pairs)
 
 
-def _path_fits(whole: bool, pattern: re.Pattern[str], path: str, wanted: Wanted) -> bool:
+def _path_fits(whole: bool, pattern: Glob, path: str, wanted: Wanted) -> bool:
     if whole:
-        return pattern.fullmatch(path) is not None
+        return pattern.fits(path)
     base = (wanted.directory or "").rstrip("/") + "/"
-    return bool(wanted.directory) and path.startswith(base) and pattern.fullmatch(path[len(base) :]) is not None
+    return bool(wanted.directory) and path.startswith(base) and pattern.fits(path[len(base) :])
 
 
 def _argument(arguments: Any, name: str) -> str | None:
