@@ -92,6 +92,13 @@ def test_a_program_forgets_a_hub_that_is_gone(hub: HubProcess) -> None:
     hub.restart()
 
 
+@pytest.mark.parametrize("verb", [["check"], ["audit", "verify"], ["serve", "--port", "0"]])
+def test_a_database_that_is_away_is_not_called_damaged(tmp_path: Path, verb: list[str]) -> None:
+    away = f"postgresql:///greenroom?host={tmp_path}"
+    said = refused(greenroom(tmp_path / "data", *verb, GREENROOM_DATABASE=away))
+    assert ("see that the server runs" in said, "\\x0a" in said) == (True, False)
+
+
 def test_a_hub_that_cannot_be_started_says_why(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()

@@ -94,6 +94,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except HubUnreachable as error:
         say(f"greenroom: {line(error)}")
         return 3
-    except (Refused, Unavailable, BadSettings, StoreUnusable) as error:
+    except StoreUnusable as error:
+        say(f"greenroom: {line(' '.join(str(error).split()))}")  # a database may say why on several lines
+        return 1
+    except (Refused, Unavailable, BadSettings) as error:
         say(f"greenroom: {line(error)}")
         return 1

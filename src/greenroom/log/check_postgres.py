@@ -8,7 +8,7 @@ import msgspec
 import psycopg
 
 from greenroom.log.check import Check, Checked, Progress
-from greenroom.log.directory import FILES
+from greenroom.log.directory import FILES, StoreUnusable
 from greenroom.log.model import Noun, Table
 from greenroom.log.postgres_tx import connect
 from greenroom.log.store_postgres import SCHEMA
@@ -70,6 +70,11 @@ class PostgresCheck(Check):
             with connect(self._url) as connection, connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 self._look(Questions(connection))
+        except psycopg.OperationalError as error:  # it is away, which is no damage
+            raise StoreUnusable(
+                f"The PostgreSQL database cannot be read ({error}): see that the server runs and that `database` in the"
+                " settings names it."
+            ) from error
         except (psycopg.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
             self._find("database_damaged", f"The database cannot be read on ({error}).")
         return self._checked
