@@ -43,7 +43,8 @@ class Timekeeper:
         if abs(behind) < JUMP_MS:
             self._clock.move(behind)
         elif self._leads:
-            logger.warning("the clock was set by %+d s; what is timed moves along", round(behind / 1000))
+            passed = round(behind / 1000)
+            logger.warning("the clock was set by %+d s, or the machine slept; what is timed moves along", passed)
             await self._log.do(MoveClock(by=HUB, ms=behind))
 
     async def lead(self) -> None:
