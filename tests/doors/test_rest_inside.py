@@ -19,6 +19,7 @@ from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB, RIGHTS, Principal
 from greenroom.nouns.threads.commands import CreateTemplate, RaiseDecision
+from greenroom.nouns.threads.model import EDITS
 from greenroom.settings import Settings
 
 OPERATOR = Principal(id="cred_me", kind="operator", name="me", rights=RIGHTS["operator"], credential="cred_me")
@@ -150,5 +151,17 @@ def test_credentials_that_hold_are_listed_and_the_newest_of_the_others(
             await client.delete(f"/api/credentials/{credential_id}")
         listed = {one["name"] for one in (await client.get("/api/credentials")).json()}
         assert listed == {"operator", "v1", "v2"}
+
+    inside(tmp_path, scene)
+
+
+def test_with_a_thread_goes_what_its_messages_said_before_they_were_edited(tmp_path: Path) -> None:
+    async def scene(hub: Hub, client: httpx.AsyncClient) -> None:
+        threads = [(await client.post("/api/threads", json={"topic": topic})).json()["id"] for topic in ("a", "b")]
+        for thread in threads:
+            posted = (await client.post(f"/api/threads/{thread}/messages", json={"content": "before"})).json()["id"]
+            assert (await client.put(f"/api/messages/{posted}", json={"content": "after"})).status_code == 200
+        assert (await client.delete(f"/api/threads/{threads[0]}")).status_code == 200
+        assert [edit.thread_id for edit in hub.rows.find(EDITS)] == [threads[1]]
 
     inside(tmp_path, scene)

@@ -101,6 +101,7 @@ class Edit(Row, frozen=True, kw_only=True):
     """What a message said before an edit."""
 
     message_id: str
+    thread_id: str
     version: int
     number: str
     old_content: str
@@ -189,7 +190,7 @@ THREADS = Table(
 MESSAGES = Table("message", Message, ("id",), (("thread_id", "seq"), ("thread_id", "_seq")), text="content")
 BRIEFS = Table("brief", Brief, ("thread_id",))
 PAYLOADS = Table("payload", Payload, ("blob", "message_id"), (("blob",), ("thread_id",)), file="blob")
-EDITS = Table("edit", Edit, ("message_id", "number"), (("message_id", "version"),))
+EDITS = Table("edit", Edit, ("message_id", "number"), (("message_id", "version"), ("thread_id",)))
 MEMBERS = Table("member", Member, ("thread_id", "member_id"), (("thread_id",), ("member_id",)))
 AUTHORS = Table("author", Author, ("author_id",))
 TEMPLATES = Table("template", Template, ("id",), (("created_at",),))

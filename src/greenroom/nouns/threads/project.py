@@ -147,6 +147,7 @@ def message_edited(tx: Tx, event: e.MessageEdited, record: Recorded) -> None:
         EDITS,
         Edit(
             message_id=message.id,
+            thread_id=message.thread_id,
             version=version,
             number=f"{version:06d}",
             old_content=message.content,
@@ -202,7 +203,7 @@ def thread_unarchived(tx: Tx, event: e.ThreadUnarchived, record: Recorded) -> No
 def thread_deleted(tx: Tx, event: e.ThreadDeleted, record: Recorded) -> None:
     tx.drop(THREADS, event.thread_id)
     tx.drop(BRIEFS, event.thread_id)
-    for table in (MESSAGES, MEMBERS, PAYLOADS, DECISIONS):
+    for table in (MESSAGES, EDITS, MEMBERS, PAYLOADS, DECISIONS):
         tx.drop_all(table, {"thread_id": event.thread_id})
 
 
