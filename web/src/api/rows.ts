@@ -242,6 +242,7 @@ export interface Edge {
 
 export interface Edit {
   message_id: string
+  thread_id: string
   version: number
   number: string
   old_content: string
