@@ -24,7 +24,7 @@ from greenroom.gateway.calling import calling
 from greenroom.hub import Hub
 from greenroom.log import failpoints
 from greenroom.log.clock import Clock, HubClock
-from greenroom.log.directory import HUB_FILE, HUB_ID, OPERATOR_TOKEN, StoreUnusable, own
+from greenroom.log.directory import HUB_FILE, HUB_ID, OPERATOR_TOKEN, StoreUnusable, own, write_private
 from greenroom.log.errors import Unavailable
 from greenroom.log.leading import lead
 from greenroom.log.log import Log
@@ -156,7 +156,7 @@ def _instance(data: Path, is_shared: bool) -> str:
         return hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:8]
     path = data / HUB_ID
     if not path.exists():
-        write_private(path, secrets.token_hex(4) + "\n")
+        _write(path, secrets.token_hex(4) + "\n")
     return path.read_text().strip()
 
 
@@ -201,18 +201,12 @@ async def _ensure_operator(hub: Hub) -> None:
             by=HUB, credential_id=token.credential_id, kind="operator", name="operator", digest=token.digest
         )
     )
-    write_private(path, token.text + "\n")
+    _write(path, token.text + "\n")
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
+def _write(path: Path, text: str) -> None:
     try:
-        part.unlink(missing_ok=True)
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        part.replace(path)
+        write_private(path, text)
     except OSError as error:
         raise StoreUnusable(f"{path} cannot be written ({error.strerror}): see to that, and start again.") from error
 
@@ -254,5 +248,5 @@ async def serve(
 
 def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str], None]) -> None:
     whereabouts = {"url": url, "pid": os.getpid(), "pin": pin_of(hub.settings)}
-    write_private(hub.data / HUB_FILE, msgspec.json.encode(whereabouts).decode())
+    _write(hub.data / HUB_FILE, msgspec.json.encode(whereabouts).decode())
     ready(url, codes.issue())
