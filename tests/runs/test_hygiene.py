@@ -12,6 +12,7 @@ from greenroom.node.sandbox import Sandbox, sandbox_for
 from greenroom.node.trees import family
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine import need_program
+from tests.cli.shell import done
 from tests.conftest import checked
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -169,6 +170,26 @@ def test_a_worktree_goes_with_its_agent_unless_work_would_be_lost(
         assert len(list(trees.iterdir())) == 1
     else:
         stage.until(lambda: not list(trees.iterdir()), "the worktree to be removed", 5)
+
+
+def test_what_a_run_has_changed_in_its_worktree_is_kept_with_it(stage: Stage, repository: Path) -> None:
+    stage.profile("open", approvals="never", directory=str(repository), worktree=True)
+    line = "echo one > a.txt && git add a.txt && git commit -q -m a && echo two >> a.txt && echo three > b.txt"
+    run = stage.done(f"SHELL {line}\nSAY done", profile="open")
+    told = done(stage.hub.data, "runs", "diff", run["id"]).out
+    assert "+one\n+two\n" in told and "+three\n" in told and "b/b.txt" in told
+    nothing = stage.done("SAY done", profile="open")
+    assert done(stage.hub.data, "runs", "diff", nothing["id"], "--json").json is None
+
+
+def test_git_runs_no_program_that_an_agent_has_named_in_its_worktree(stage: Stage, repository: Path) -> None:
+    stage.profile("open", approvals="never", directory=str(repository), worktree=True)
+    mark = stage.hub.data.parent / "mark"
+    planted = f"git init -q own && git -C own config filter.x.clean 'touch {mark}; cat'"
+    line = f"{planted} && echo '* filter=x' > .gitattributes && echo x > c.txt && echo gitdir: $PWD/own/.git > .git"
+    run = stage.done(f"SHELL {line}\nSAY done", profile="open")
+    assert "+x\n" in done(stage.hub.data, "runs", "diff", run["id"]).out
+    assert not mark.exists()
 
 
 def test_a_program_in_the_agents_own_directory_is_never_taken(stage: Stage, tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.parsing import count
 from greenroom.cli.run import end_of
-from greenroom.cli.terminal import columns, cut, line, lines, show_json, show_table
+from greenroom.cli.terminal import columns, cut, line, lines, say, show_json, show_table
 
 _PROMPT = 50
+_ITEMS = 2000
 
 
 def add_to(verbs: Any) -> None:
@@ -18,6 +19,7 @@ def add_to(verbs: Any) -> None:
         ("list", "runs, newest first", run_list, "greenroom runs list --json"),
         ("show", "one run with its output", run_show, "greenroom runs show run_01m7..."),
         ("tree", "the tree that a run belongs to", run_tree, "greenroom runs tree run_01m7..."),
+        ("diff", "what a run has changed in its worktree", run_diff, "greenroom runs diff run_01m7..."),
         ("follow", "wait for a run's end and show it meanwhile", run_follow, "greenroom runs follow run_01m7..."),
         ("cancel", "end a run and all below it", run_cancel, "greenroom runs cancel run_01m7..."),
         ("steer", "say something to an agent at work", run_steer, "greenroom runs steer run_01m7... 'use tabs'"),
@@ -86,6 +88,23 @@ def run_tree(args: argparse.Namespace) -> int:
 
     for root in below.get(None, []):
         show(root, 0)
+    return 0
+
+
+def run_diff(args: argparse.Namespace) -> int:
+    client, after, found = open_client(args), 0, None
+    client.get("runs", args.id)
+    while items := client.get("runs", args.id, "items", after=after, limit=_ITEMS):
+        after = items[-1]["number"]
+        found = next((item["data"] for item in reversed(items) if item["kind"] == "changed"), found)
+    if args.json:
+        show_json(found)
+    elif found is None:
+        say("Nothing is known to have changed. Only runs of profiles with worktree = true are compared.")
+    else:
+        print(lines(found["diff"]))
+        if found.get("is_cut"):
+            say("The rest is left out: see the agent's worktree.")
     return 0
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from greenroom.gateway import frames
 from greenroom.log.ids import new_id
+from greenroom.node.changes import Changes
 from greenroom.node.gate import Gate
 from greenroom.node.hearing import Hearing, Show, Tell
 from greenroom.node.processes import Spawner
@@ -60,6 +61,7 @@ class HeldAgent:
         self._queued: list[str] = []
         self._paused = False
         self._gate = Gate()
+        self._changes = Changes()
         self._place = Subject(tool="", agent_id=agent_id)
         """What is the same for every call of the run that it is at."""
         self._reading: asyncio.Task[None] | None = None
@@ -113,6 +115,7 @@ class HeldAgent:
                 if self.session is None or self.run_id != order.run:
                     await self._end()  # it was cancelled meanwhile
                     return
+                await self._begin_changes(definition)
                 self._turn.clear()
                 await self.session.prompt(order.body["prompt"])
             except TimeoutError:
@@ -122,6 +125,12 @@ class HeldAgent:
             except Exception as error:
                 logger.exception("agent %s could not be started", self.agent_id)
                 await self._failed(f"the agent could not be started: {error!r}")
+
+    async def _begin_changes(self, definition: Definition) -> None:
+        has_own = definition.worktree and definition.directory is not None
+        repository = Path(definition.directory or "").expanduser() if has_own else None
+        tree = self._opening.directory if self._opening is not None else self._folder
+        await asyncio.to_thread(self._changes.begin, repository, tree)
 
     async def _open(self, order: frames.Ordered, definition: Definition, driver: Driver, given: Given) -> None:
         self._definition, self._credential, self._started_with = definition, order.credential, start_of(order)
@@ -188,6 +197,9 @@ class HeldAgent:
 
     async def _turn_ended(self, session: Session, ended: TurnEnded) -> None:
         goes_on = bool(self._queued) and ended.reason == "done" and self.run_id is not None
+        changed = await asyncio.to_thread(self._changes.find) if self.run_id is not None else None
+        if changed is not None:
+            self._hearing.tell(self.run_id, type="changed", **changed)
         used_up = ended.reason == "quota" and self.run_id is not None
         paused = used_up or (self._paused and ended.reason == "cancelled")
         kind = "turn_went_on" if goes_on else "turn_used_up" if used_up else "turn_paused" if paused else ""

@@ -114,7 +114,7 @@ def _directory(folder: Path, agent_id: str, definition: Definition) -> Path:
         return directory
     tree = folder / "worktrees" / agent_id
     if not tree.exists():
-        made = _git(directory, "worktree", "add", "--detach", str(tree))
+        made = git(directory, "worktree", "add", "--detach", str(tree))
         if made.returncode:
             raise ValueError(f"git could not make a worktree of {directory}: {made.stderr.strip()}")
     return tree
@@ -130,14 +130,14 @@ def clear_away(folder: Path, agent_id: str, definition: Definition | None, keep:
     tree = folder / "worktrees" / agent_id
     if definition is not None and definition.directory and tree.is_dir():
         directory = Path(definition.directory).expanduser()
-        if _git(tree, "for-each-ref", "--count=1", "--contains", "HEAD").stdout.strip():
-            _git(directory, "worktree", "remove", str(tree))  # git itself refuses if anything in it is changed
+        if git(tree, "for-each-ref", "--count=1", "--contains", "HEAD").stdout.strip():
+            git(directory, "worktree", "remove", str(tree))  # git itself refuses if anything in it is changed
 
 
-def _git(directory: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def git(directory: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     """Call git in a directory in which an agent may have planted hooks."""
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", str(directory), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=_GIT_S)
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_GIT_S)
 
 
 def _private(path: Path, text: str) -> Path:
