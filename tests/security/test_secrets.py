@@ -59,6 +59,16 @@ def test_guessing_a_login_code_is_slowed_down_too(house: House) -> None:
         assert client.post("/login", data={"code": code}).status_code == 303, "the right code still gets in"
 
 
+def test_guessing_a_rooms_token_holds_up_nobody_who_has_it(house: House) -> None:
+    """AU-13"""
+    made = house.call("operator", "POST", "/api/credentials", json={"kind": "room", "name": "r", "room": "guessed"})
+    with house.client(None) as client:
+        answers = {client.get("/", params={"token": f"guess{n}"}).status_code for n in range(60)}
+        assert answers == {303, 429}
+        entered = client.get("/", params={"token": made.json()["token"]})
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+
+
 def test_files_are_their_owners_alone_whatever_the_umask(own_data: Path) -> None:
     """AU-14"""
     own_data.mkdir(mode=0o777)

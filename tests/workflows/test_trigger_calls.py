@@ -5,8 +5,10 @@ import time
 from typing import Any
 
 import httpx
+import pytest
 
-from greenroom.nouns.workflows.triggers.signing import NONCE, SIGNATURE, TIMESTAMP, sign
+from greenroom.log.errors import Refused
+from greenroom.nouns.workflows.triggers.signing import NONCE, SIGNATURE, TIMESTAMP, need_signed, sign
 from greenroom.testing.hub_process import HubProcess
 
 _WAIT_S = 20.0
@@ -132,3 +134,9 @@ def test_a_message_of_a_person_in_a_thread_starts_a_workflow(api: httpx.Client) 
     while not runs and time.monotonic() < deadline:
         runs = api.get("/api/workflow-runs", params={"workflow": "hooked"}).json()
     assert [end_of(api, run["id"])["output"] for run in runs] == ["go now"]
+
+
+@pytest.mark.parametrize("timestamp", ["\u00b2", "\u0661", "-1", " 1", "1" * 13, ""])
+def test_a_time_that_is_no_plain_number_is_refused_although_it_is_signed(timestamp: str) -> None:
+    with pytest.raises(Refused):
+        need_signed("whs_x", timestamp, "nonce-0001", sign("whs_x", timestamp, "nonce-0001", b""), b"", 0)

@@ -19,10 +19,12 @@ def enter_room(hub: Hub, request: Request) -> Response | None:
     token = request.query_params.get("token")
     if token is None:
         return None
-    if request.headers.get("sec-fetch-site") in (None, "none", "same-origin") and _GUESSES.take():
+    if request.headers.get("sec-fetch-site") in (None, "none", "same-origin"):
         entered = get_entered(hub, token, "/")
         if entered is not None:
             return entered
+        if not _GUESSES.take():
+            return Response("Too many wrong tokens: wait a little.", status_code=429, media_type="text/plain")
     return RedirectResponse("/login", status_code=303)
 
 

@@ -23,7 +23,8 @@ def sign(secret: str, timestamp: str, nonce: str, body: bytes) -> str:
 
 def need_signed(secret: str, timestamp: str, nonce: str, signature: str, body: bytes, now: int) -> None:
     """Refuse a call that is not signed with the secret, or not within the last minutes."""
-    if not (timestamp.isdigit() and len(timestamp) <= 12 and 8 <= len(nonce) <= 128 and nonce.isascii()):
+    is_plain = (timestamp + nonce).isascii() and timestamp.isdecimal()
+    if not (is_plain and len(timestamp) <= 12 and 8 <= len(nonce) <= 128):
         raise wrong_signature()
     if not hmac.compare_digest(sign(secret, timestamp, nonce, body).encode(), signature.encode()):
         raise wrong_signature()
