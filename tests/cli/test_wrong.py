@@ -33,9 +33,19 @@ class NoHub(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class LaterHub(NoHub):
+    """A hub of a time to come, whose answers have other fields."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"version": "99.1"}' if self.path == "/api/me" else b'[{"identity": 1}]')
+
+
 @pytest.fixture
-def stranger() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), NoHub)
+def stranger(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a server that is not a hub as we know it."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), getattr(request, "param", NoHub))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -50,6 +60,12 @@ def stranger() -> Iterator[str]:
 def test_another_server_is_not_taken_for_a_hub(tmp_path: Path, stranger: str, verb: str) -> None:
     said = refused(greenroom(tmp_path, verb, "list", "--url", stranger, "--token", "gr_x"))
     assert f"What answers at {stranger} is no hub" in said
+
+
+@pytest.mark.parametrize("stranger", [LaterHub], indirect=True)
+def test_a_hub_of_another_version_is_named_when_its_answer_is_not_understood(tmp_path: Path, stranger: str) -> None:
+    said = refused(greenroom(tmp_path, "agent", "list", "--url", stranger, "--token", "gr_x"))
+    assert "The hub is Greenroom 99.1, this command" in said
 
 
 def test_what_is_no_text_is_not_posted(shared_hub: HubProcess) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-from greenroom import settings
+from greenroom import __version__, settings
 from greenroom.log.directory import HUB_FILE, OPERATOR_TOKEN
 from greenroom.log.errors import Refused
 
@@ -235,6 +235,16 @@ def _refusal(url: str, status: int, content: bytes) -> Refused:
 def open_client(args: argparse.Namespace) -> Client:
     """A client of the hub that the options name."""
     return Client(*find_hub(args))
+
+
+def get_other_version(args: argparse.Namespace) -> str | None:
+    """The version of the hub that was asked, if it is not ours."""
+    if not hasattr(args, "token_file"):  # a command that asks no hub
+        return None
+    with contextlib.suppress(HubUnreachable, Refused, KeyError, TypeError):
+        version = str(open_client(args).get("me")["version"])
+        return version if version != __version__ else None
+    return None
 
 
 def is_away(no: HubUnreachable | Refused) -> bool:

@@ -111,7 +111,9 @@ def run_graph(args: argparse.Namespace) -> int:
             raise Refused("cannot_write", f"{args.output} cannot be written ({error.strerror}).") from error
     if args.json:
         show_json({"format": args.format, "graph": picture, "output": args.output})
-    elif not args.output:
+    elif args.output:
+        say(f"Written to {line(args.output)}.")
+    else:
         print(picture, end="")
     return 0
 

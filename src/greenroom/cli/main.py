@@ -33,7 +33,7 @@ from greenroom.cli import (
     upkeep,
     watch,
 )
-from greenroom.cli.client import HubUnreachable
+from greenroom.cli.client import HubUnreachable, get_other_version
 from greenroom.cli.parsing import Parser
 from greenroom.cli.terminal import line, say
 from greenroom.log.directory import StoreUnusable
@@ -99,4 +99,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except (Refused, Unavailable, BadSettings) as error:
         say(f"greenroom: {line(error)}")
+        return 1
+    except (KeyError, TypeError):
+        other = get_other_version(args)
+        if other is None:
+            raise
+        say(
+            f"greenroom: The hub is Greenroom {line(other)}, this command {__version__}: use the same version for both."
+        )
         return 1

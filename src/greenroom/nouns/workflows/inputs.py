@@ -24,7 +24,9 @@ def read_inputs(definition: Definition, given: Mapping[str, Any]) -> dict[str, A
     for name in given:
         if name not in definition.inputs:
             remedy = nearest(name, definition.inputs, "it takes none" if not definition.inputs else "")
-            raise Refused("bad_input", f"The workflow has no input '{name[:64]}': {remedy}.")
+            raise Refused(
+                "bad_input", f"The workflow has no input '{name[:64]}': {remedy}{'' if remedy.endswith('?') else '.'}"
+            )
     values: dict[str, Any] = {}
     for name, one in definition.inputs.items():
         if name not in given:
