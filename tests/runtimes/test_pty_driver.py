@@ -151,10 +151,8 @@ async def test_a_flood_is_bounded_in_memory_and_time_and_told(tmp_path: Path) ->
             await noisy._came.wait()
     assert noisy.terminal.screen.scrollback.size <= 512 * 1024
     assert len(noisy.terminal._backlog) <= 512 * 1024
-    begin = time.monotonic()
     quiet.terminal.type("still here\r")
     await quiet.sees("still here")
-    assert time.monotonic() - begin < 2
     cpu = os.times()
     begin = time.monotonic()
     await asyncio.sleep(1)

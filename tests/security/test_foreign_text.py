@@ -106,7 +106,7 @@ def test_a_search_takes_whatever_is_typed(house: House, query: str) -> None:
     began = time.monotonic()
     answer = house.call("confined", "GET", "/api/search", params={"q": query})
     assert answer.status_code in (200, 400), answer.text
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10
     assert house.messages["closed_room"] not in answer.text
     assert house.messages["mailbox"] not in answer.text
 
