@@ -1,6 +1,7 @@
 """What an agent's processes are given, and that nothing is left of them."""
 
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from greenroom.node.sandbox import Sandbox, sandbox_for
 from greenroom.node.trees import family
+from greenroom.nouns.access.tokens import PATTERN
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine import need_program
 from tests.cli.shell import done
@@ -237,3 +239,12 @@ def test_in_the_sandbox_other_processes_are_not_seen_and_it_ends_as_a_whole(stag
     seen = shell(stage, "ls /proc | grep -c '^[0-9]'; setsid sleep 600 > /dev/null 2>&1 & echo ok", sandbox="bwrap")
     assert int(seen.split()[0]) < 20
     stage.until(lambda: not marked(stage), "all processes to be gone")
+
+
+def test_a_credential_in_a_tool_s_answer_is_kept_nowhere(stage: Stage) -> None:
+    ended = stage.done('TOOL bus_connect {"thread_name": "tea"}\nSAY joined')
+    (call,) = stage.api.get(f"/api/runs/{ended['id']}/calls").json()
+    assert "gr_agent_" in call["output"]
+    assert PATTERN.search(call["output"]) is None
+    for path in stage.hub.data.rglob("*.db*"):
+        assert re.search(PATTERN.pattern.encode(), path.read_bytes()) is None, path

@@ -132,7 +132,10 @@ class Sight:
             if self._screen is not None:
                 for viewer in self.viewers:
                     viewer.show(data)
-        elif kind in ("none", "ended"):
+        elif kind == "absent" and self._links.is_starting(agent_id):
+            return  # it comes, and is shown then
+        elif kind in ("none", "absent", "ended"):
+            kind = "none" if kind == "absent" else kind
             self._state = {"op": kind, **(data if isinstance(data, dict) else {})}
             for viewer in self.viewers:
                 viewer.note(self._state)

@@ -257,6 +257,11 @@ class Links:
         agent = self._hub.rows.get(AGENTS, agent_id)
         return agent is not None and agent.node_id in self._links
 
+    def is_starting(self, agent_id: str) -> bool:
+        """Whether an agent is on its way to its node, or being started there."""
+        agent = self._hub.rows.get(AGENTS, agent_id)
+        return agent is not None and agent.process == "starting"
+
     def tell_agent(self, agent_id: str, frame: frames.FromHub) -> bool:
         """Send a frame to the node that holds an agent; False if it is not connected."""
         agent = self._hub.rows.get(AGENTS, agent_id)

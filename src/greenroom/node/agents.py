@@ -94,7 +94,11 @@ class HeldAgent:
             if self._is_ending or (self.session is not None and self._started_with != start_of(order)):
                 await self._end()  # the profile may want another sandbox now: a process keeps what it was started in
             if is_cancelled():  # from here on `cancel` finds the run
+                if self.session is None:
+                    await self.seat.closed()
                 return
+            if self.session is None:
+                self.seat.expect()
             self.run_id, self.keep = order.run, bool(order.body.get("keep"))
             self._queued, self._paused = [], False
             self._gate = Gate()

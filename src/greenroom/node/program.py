@@ -24,6 +24,7 @@ from greenroom.node.processes import reap
 from greenroom.node.surroundings import Given
 from greenroom.node.terminals import Pace
 from greenroom.node.trees import become_subreaper, end_tree, family
+from greenroom.nouns.access.tokens import hide_tokens
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.runtimes.contract import Driver
 
@@ -235,6 +236,7 @@ class NodeProgram:
         if agent is None:
             agent = HeldAgent(order.agent, self._folder, self._tell, self._show, self._outbox.room, self._pace)
             self._agents[order.agent] = agent
+            agent.seat.expect()
             if order.agent in self._watched:
                 await agent.seat.watch(on=True)
         given = Given(dict(os.environ), f"{self._passage.url}/mcp", self._link.url, self._passage.asks)
@@ -242,7 +244,7 @@ class NodeProgram:
 
     def _tell(self, run_id: str, heard: dict[str, Any]) -> None:
         """Keep what was heard until the hub has it."""
-        self._outbox.add(run_id, time.time_ns() // 1_000_000, heard)
+        self._outbox.add(run_id, time.time_ns() // 1_000_000, _without_tokens(heard))
         self._link.wake()
 
     def _show(self, agent_id: str, kind: str, data: Any) -> bool:
@@ -258,7 +260,7 @@ class NodeProgram:
         if agent is not None:
             self._do(agent.seat.watch(on))
         elif on:
-            self._show(agent_id, "none", None)
+            self._show(agent_id, "absent", None)
 
     async def _look(self) -> None:
         """Every second: collect what has ended, write what is not written, end who idles, forget who is gone."""
@@ -278,3 +280,13 @@ class NodeProgram:
                 self._outbox.forget_orders()
                 forgotten = now
             await asyncio.sleep(_LOOK_S)
+
+
+def _without_tokens(heard: dict[str, Any]) -> dict[str, Any]:
+    """What was heard, fit to be kept: tools of the hub answer with credentials too. What is asked for stays as it is,
+    for it is approved to the letter."""
+    text = msgspec.json.encode(heard).decode()
+    if heard.get("type") == "permission_asked" or (hidden := hide_tokens(text)) == text:
+        return heard
+    found: dict[str, Any] = msgspec.json.decode(hidden)
+    return found

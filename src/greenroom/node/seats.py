@@ -30,10 +30,16 @@ class AgentSeat:
         self._is_beside = False
         self._settling = asyncio.Lock()
         self.is_watched = False
+        self._is_coming = False
+
+    def expect(self) -> None:
+        """The agent is being started: whoever looks waits for what there will be to see."""
+        self._is_coming = True
 
     async def opened(self, session: Session, opening: Opening, sandbox: Sandbox | None) -> None:
         """The agent has a session: whoever looks already gets to see it."""
         async with self._settling:
+            self._is_coming = False
             self._session, self._opening, self._spawner.sandbox = session, opening, sandbox
             if isinstance(session, Seated):
                 if self._terminal is not None:
@@ -47,9 +53,11 @@ class AgentSeat:
     async def closed(self) -> None:
         """The agent has none any more; the last screen of its own terminal can still be looked at."""
         async with self._settling:
-            self._session = None
+            self._session, was_coming, self._is_coming = None, self._is_coming, False
             if self._is_beside:
                 await self._leave()
+        if was_coming and self.is_watched:
+            await self._settle()
 
     async def watch(self, on: bool) -> None:
         """Somebody looks, or nobody does any more."""
@@ -65,7 +73,7 @@ class AgentSeat:
                 await self._sit()
             if self._terminal is not None:
                 self._terminal.watch(self.is_watched)
-            elif self.is_watched:
+            elif self.is_watched and not self._is_coming:
                 self._show(self._agent_id, "none", None)
 
     async def _sit(self) -> None:

@@ -40,6 +40,11 @@ def credential_of(text: str) -> str | None:
     return f"cred_{match.group(2)}"
 
 
+def hide_tokens(text: str) -> str:
+    """A text in which tokens are named and no more."""
+    return PATTERN.sub(r"gr_\1_\2_…", text)
+
+
 def matches(digest: str, text: str) -> bool:
     """Whether the text is the token of this digest, in constant time."""
     return hmac.compare_digest(digest, digest_of(text))

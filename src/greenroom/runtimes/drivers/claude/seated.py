@@ -201,9 +201,12 @@ class SeatedClaude(PtySession):
         super()._turn_over(ended)
 
     def _tell_usage(self, *, is_last: bool = False) -> None:
-        if self._transcript is not None and self._in_turn:
-            self._ledger.look(self._transcript)
-            self._ears.put(msgspec.structs.replace(self._ledger.used(), is_last=is_last))
+        if self._transcript is None or not self._in_turn:
+            return
+        self._ledger.look(self._transcript)
+        used = self._ledger.used()
+        if is_last or used.input_tokens:  # the transcript is written a little later than it tells of a call
+            self._ears.put(msgspec.structs.replace(used, is_last=is_last))
 
     def _answered_there(self, numbers: list[str]) -> None:
         for number in numbers:
