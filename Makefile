@@ -8,6 +8,7 @@ help: ## list the targets
 setup: .venv/ready page ## install everything the project needs into .venv, and build the page
 
 .venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make setup PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -22,7 +23,7 @@ page:
 endif
 
 web/node_modules/ready: web/package.json web/package-lock.json
-	npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error
+	npm ci --prefix web --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch web/node_modules/ready
 
 src/greenroom/page/panels.json: web/node_modules/ready $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f)
