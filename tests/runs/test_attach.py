@@ -193,12 +193,15 @@ def test_who_may_not_operate_only_looks_and_strangers_do_not_even_look(stage: St
             Looker(stage, whose, token=token)
 
 
-def test_who_comes_before_the_agent_does_is_shown_what_there_is_once_it_is_there(stage: Stage) -> None:
+def test_who_comes_before_the_agent_does_is_shown_what_there_is_once_it_is_there(stage: Stage, tmux: Tmux) -> None:
     definition = {"driver": "pty", "command": ["sh", "-c", "echo here I am; cat"], "options": {"prompt": "none"}}
     assert stage.api.put("/api/profiles/late", json=definition).status_code == 200
     run_id = stage.start("sit there", profile="late")
-    looker = Looker(stage, str(stage.run(run_id)["agent_id"]))
+    looker = Looker(stage, str(stage.run(run_id)["agent_id"]), "?read_only=1")
+    attach(tmux, stage, run_id)
     looker.sees("here I am")
+    tmux.sees("here I am")
+    tmux.sees("you type")
     assert not [frame for frame in looker.seen if frame["op"] == "none"]
     looker.close()
     for definition in ({"driver": "rehearsal"}, {"driver": "pty", "command": ["/nowhere/to/be/found"]}):

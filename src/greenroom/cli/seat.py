@@ -37,6 +37,7 @@ class Seat:
         self._prefixed = False
         self._writing = False
         self._status = "connecting"
+        self._is_away = False
         self._lines: dict[int, str] = {}
         self._screen: dict[str, Any] = {}
         self._keys: asyncio.Queue[bytes] = asyncio.Queue(1024)
@@ -76,7 +77,8 @@ class Seat:
                     self.ended = ("ended", f"The program of {self._agent_id} has ended (code {frame.get('code')}).")
                     return
                 case "away":
-                    self._say("its node cannot be reached just now")
+                    self._is_away = True
+                    put(self._last_line() + self._cursor())
 
     def _writer(self, frame: dict[str, Any]) -> None:
         took_over = frame["you"] and not self._writing
@@ -92,6 +94,7 @@ class Seat:
 
     def _draw(self, frame: dict[str, Any]) -> None:
         rows, _ = size()
+        self._is_away = False
         out = []
         if frame["whole"]:
             self._lines = {}
@@ -113,7 +116,8 @@ class Seat:
         rows, columns = size()
         dropped = self._screen.get("dropped_bytes")
         more = f" · {dropped} bytes dropped" if dropped else ""
-        text = f" {self._agent_id} · {self._status}{more} · Ctrl-B D leaves"
+        status = "its node cannot be reached just now" if self._is_away else self._status
+        text = f" {self._agent_id} · {status}{more} · Ctrl-B D leaves"
         return f"\x1b[{rows};1H\x1b[0;7m{line(text)[:columns].ljust(columns)}\x1b[0m"
 
     def _say(self, status: str) -> None:
