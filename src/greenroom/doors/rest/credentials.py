@@ -116,7 +116,14 @@ async def revoke_credential(hub: Hub, by: Principal, request: Request) -> Respon
 
 
 ENDPOINTS = [
-    Endpoint("GET", "/api/credentials", "operate", list_credentials, "All credentials", answer=list[Credential]),
+    Endpoint(
+        "GET",
+        "/api/credentials",
+        "operate",
+        list_credentials,
+        "All credentials that hold, and the 500 that were revoked last",
+        answer=list[Credential],
+    ),
     Endpoint(
         "POST",
         "/api/credentials",
