@@ -18,7 +18,7 @@ await journey(async (visit) => {
   await row.click()
 
   await page.getByRole('button', { name: 'Hand on' }).click()
-  await page.getByRole('textbox', { name: 'Hand on' }).fill('room:nightshift')
+  await page.getByRole('combobox', { name: 'Hand on' }).fill('room:nightshift')
   await page.keyboard.press('Enter')
   await page.locator('.detail .chip', { hasText: '→ room:nightshift' }).waitFor()
   assert.equal((await api('GET', `/api/asks/${ask.id}`)).delegated_to, 'room:nightshift')

@@ -50,7 +50,7 @@ await journey(async (visit) => {
   await api('DELETE', `/api/policy/rules/${second}`)
   await page.getByRole('button', { name: `Remove the rule ${first}` }).click()
   await page.locator(`[data-rule="${first}"]`).waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Undo', exact: true }).click()
+  await page.locator('.toast', { hasText: 'The rule is gone' }).getByRole('button', { name: 'Undo' }).click()
   await page.locator(`[data-rule="${first}"]`).waitFor()
   await api('DELETE', `/api/policy/rules/${first}`)
   await page.getByRole('button', { name: 'Apply' }).first().click()
