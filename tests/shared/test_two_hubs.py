@@ -69,16 +69,21 @@ async def test_a_node_goes_to_the_other_hub_when_its_own_is_gone(two_hubs: Both,
         node = FarNode(here, tmp_path, "far", "--label", "far").start(a.url, b.url)
         try:
             node.wait_for("connected", 60)
-            run_id = here.start("SAY begun\nSLEEP 3\nSAY ended", node="far")
-            here.until(lambda: here.run(run_id)["status"] == "running", "the agent to be at work")
+            run_id = here.start("TOOL bus_get_config {}\nSLEEP 3\nTOOL bus_get_config {}\nSAY ended", node="far")
+            here.until(lambda: _called(here, run_id) == [True], "the agent to be at work")
             before = _hub_of(here, "far")
             a.kill()
             node.stage = there
             there.until(lambda: node.state == "connected" and _hub_of(there, "far") != before, "the node to move")
-            assert there.end(run_id)["output"].split() == ["begun", "ended"]
+            assert there.end(run_id)["output"].split() == ["ended"]
+            assert _called(there, run_id) == [True, True], "its tools have moved with its node"
             assert there.done("SAY here now", node="far")["output"] == "here now"
         finally:
             node.stop()
+
+
+def _called(there: Stage, run_id: str) -> list[bool | None]:
+    return [call.get("ok") for call in there.api.get(f"/api/runs/{run_id}/calls").json()]
 
 
 def _hub_of(there: Stage, name: str) -> str:
