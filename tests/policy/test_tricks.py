@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from greenroom.nouns.policy.answers import suggested_rule
 from greenroom.nouns.policy.events import GrantGiven
 from greenroom.nouns.policy.facts import facts_of
 from greenroom.nouns.policy.globs import Glob
@@ -273,3 +274,34 @@ def test_a_pattern_stands_for_the_whole_text(glob: str, text: str, fits: bool) -
 )
 def test_a_star_stops_at_a_slash_and_two_do_not(glob: str, text: str, fits: bool) -> None:
     assert Glob(glob, separate="/").fits(text) is fits
+
+
+@pytest.mark.parametrize(
+    "beside", [{"cmd": "rm -rf ."}, {"env": {"BASH_ENV": "x"}}, {"args": ["; rm"]}, {"workdir": "/elsewhere"}]
+)
+def test_a_rule_over_a_commands_text_allows_nothing_that_stands_beside_it(beside: dict[str, Any]) -> None:
+    rule = Rule(decision="allow", tools=["Bash"], arguments={"command": "git status"})
+    assert said("Bash", {"command": "git status"}, rule).decision == "allow"
+    assert said("Bash", {"command": "git status", **beside}, rule).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "other"),
+    [
+        ("shell", {"command": ["sh", "-c", "make $X"], "cwd": HERE}, {"command": ["rm", "-rf", "."], "cwd": HERE}),
+        ("Bash", {"command": "make $X", "description": "build"}, {"command": "rm $X", "description": "build"}),
+        ("Bash", {"command": "ls", "env": {"A": "1"}}, {"command": "ls", "env": {"LD_PRELOAD": "x"}}),
+        ("WebFetch", {"url": "https://a\\@b.example/"}, {"url": "https://c\\@b.example/"}),
+        ("WebFetch", {"urls": ["https://a\\@b.example/", "https://b.example"]}, {"urls": ["https://b.example"]}),
+        ("other_tool", {"paths.all": ["a"], "command": "x y", "n": 1}, {"paths.all": ["b"], "command": "x y", "n": 1}),
+    ],
+)
+def test_what_is_remembered_is_the_call_and_no_other(tool: str, asked: Any, other: Any) -> None:
+    """AP-17"""
+    wanted = Wanted(tool=tool, arguments=asked, directory=HERE)
+    verdict = judge(Shelf(), wanted, NOW)
+    assert verdict.decision == "ask"
+    _, rule = suggested_rule(wanted, verdict, "allow")
+    assert said(tool, other, rule).decision == "ask"
+    _, refusal = suggested_rule(wanted, verdict, "deny")
+    assert said(tool, asked, refusal).decision == "deny", "and it is about that call"

@@ -8,8 +8,10 @@ from greenroom.log.codec import encode
 from greenroom.log.model import Event, Rows
 from greenroom.nouns.policy.book import find_rules
 from greenroom.nouns.policy.events import CallJudged, GrantGiven, JudgementAnswered, RulePut
-from greenroom.nouns.policy.facts import facts_of
+from greenroom.nouns.policy.facts import Facts, facts_of
+from greenroom.nouns.policy.match import text_of
 from greenroom.nouns.policy.model import JUDGEMENTS, RULES, Decision, Judgement, Rule, Verdict, Wanted
+from greenroom.nouns.policy.tables import ADVISORY, COMMAND_ARGUMENTS, kind_of
 
 MAX_KEPT_BYTES = 65_536
 BETWEEN = 1000
@@ -60,8 +62,9 @@ def suggested_rule(wanted: Wanted, verdict: Verdict, decision: Decision, until: 
     profile = wanted.lineage[0].profile if wanted.lineage else None
     profiles = [_literal(profile)] if profile else []
     note = f"remembered from an answer about {wanted.tool[:60]}"
-    if facts.shell is not None and not facts.doubt and facts.shell.is_plain and not facts.shell.assigns:
-        outer = [one for one in facts.shell.commands if not one.is_inner]
+    shell = facts.shell if kind_of(wanted.tool) == "execute" and not facts.doubt else None
+    if shell is not None and shell.is_plain and not shell.assigns:
+        outer = [one for one in shell.commands if not one.is_inner]
         lines = [" ".join(_literal(word or "") for word in one.words) for one in outer]
         if all(" " not in (word or "") and word for one in outer for word in one.words):
             rule = Rule(decision=decision, kinds=["execute"], commands=lines, profiles=profiles, until=until, note=note)
@@ -75,12 +78,12 @@ def suggested_rule(wanted: Wanted, verdict: Verdict, decision: Decision, until: 
         paths = [_literal(file.full) for file in facts.files]
         rule = Rule(decision=decision, kinds=[facts.kind], paths=paths, profiles=profiles, until=until, note=note)
         return _name(decision, f"{facts.kind} {paths[0]}"), rule
-    if facts.hosts and facts.kind == "network":
+    if facts.hosts and facts.kind == "network" and not facts.doubt:
         rule = Rule(
             decision=decision, kinds=["network"], hosts=list(facts.hosts), profiles=profiles, until=until, note=note
         )
         return _name(decision, f"reach {facts.hosts[0]}"), rule
-    arguments = _exact(wanted) if facts.shell is not None or facts.risk == "high" else {}
+    arguments = _exact(wanted, facts) if facts.shell is not None or facts.doubt or facts.risk == "high" else {}
     rule = Rule(
         decision=decision,
         tools=[_literal(wanted.tool)],
@@ -118,9 +121,11 @@ def free_name(rows: Rows, name: str) -> str:
     return free
 
 
-def _exact(wanted: Wanted) -> dict[str, str]:
+def _exact(wanted: Wanted, facts: Facts) -> dict[str, str]:
+    """Every argument as it is; words that are only for people make no other call of a command."""
     arguments = wanted.arguments if isinstance(wanted.arguments, dict) else {}
-    return {name: _literal(value) for name, value in arguments.items() if isinstance(value, str) and "." not in name}
+    said = ADVISORY if facts.shell is not None and any(name in arguments for name in COMMAND_ARGUMENTS) else frozenset()
+    return {name: _literal(text_of(value)) for name, value in arguments.items() if name not in said}
 
 
 def _literal(text: str) -> str:

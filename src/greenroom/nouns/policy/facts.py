@@ -151,8 +151,10 @@ def _shell_facts(wanted: Wanted, text: str, doubt: str) -> Facts:
         files.append(_file(wanted, asked, False))
     danger = next((said for one in shell.commands if (said := tables.danger_of(one.words, one.program))), "")
     moved = any(one.program in ("cd", "pushd", "popd", "chdir") for one in shell.commands)
-    if asked and _base(wanted) != files[-1].real:
-        shell = shell._replace(is_plain=False)  # what its words do is known of its own directory only
+    if doubt or (asked and _base(wanted) != files[-1].real):
+        shell = shell._replace(
+            is_plain=False
+        )  # its words tell what it does by themselves and in its own directory only
     moved = moved or bool(asked and not _base(wanted) == files[-1].full == files[-1].real)
     return Facts(
         "execute",

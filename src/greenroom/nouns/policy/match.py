@@ -253,11 +253,18 @@ def _path_fits(whole: bool, pattern: Glob, path: str, wanted: Wanted) -> bool:
 
 
 def _argument(arguments: Any, name: str) -> str | None:
+    if isinstance(arguments, dict) and name in arguments:
+        return text_of(arguments[name])
     value = arguments
     for part in name.split("."):
         if not isinstance(value, dict) or part not in value:
             return None
         value = value[part]
+    return text_of(value)
+
+
+def text_of(value: Any) -> str:
+    """An argument as patterns see it: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else encode(value).decode()
 
 
