@@ -6,7 +6,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import psycopg
@@ -42,7 +42,8 @@ class PostgresServer:
     def url_of(self, database: str) -> str:
         return f"postgresql://greenroom@/{database}?host={self.folder}"
 
-    def start(self) -> None:
+    def start(self, env: Mapping[str, str] | None = None) -> None:
+        """`env` is what the server finds in its environment besides what is in ours."""
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [str(self._server), "-D", str(self._data), "-k", str(self.folder), *self._settings],
@@ -50,6 +51,7 @@ class PostgresServer:
                 stderr=log,
                 user=self._user,
                 cwd=self.folder,
+                env={**os.environ, **(env or {})},
             )
         eventually(self._answers, 30)
 
