@@ -109,7 +109,7 @@ def _directory(folder: Path, agent_id: str, definition: Definition) -> Path:
         return own
     directory = Path(definition.directory).expanduser()
     if not directory.is_dir():
-        raise ValueError(f"the profile's directory {directory} is not there")
+        raise ValueError(f"the directory {directory} is not there")
     if not definition.worktree:
         return directory
     tree = folder / "worktrees" / agent_id

@@ -61,6 +61,6 @@ def need_own_agent(rows: Rows, by: Principal, agent_id: str | None) -> Agent:
 def agent_not_found(agent_id: str) -> Refused:
     return Refused(
         "agent_not_found",
-        f"There is no agent '{agent_id[:80]}' that this credential speaks for: call agent_register first.",
+        f"There is no agent '{agent_id[:80]}' that you speak for: call agent_register, or see `greenroom agent list`.",
         "not_found",
     )
