@@ -120,6 +120,7 @@ await journey(async (visit) => {
   await call.getByRole('button', { name: 'Let it start by itself' }).click()
   await call.getByRole('button', { name: 'Starts by itself' }).waitFor()
   await call.getByRole('button', { name: 'Show the secret' }).click()
+  await call.locator('dd').nth(1).waitFor()
   const [path, secret] = await call.locator('dd').allInnerTexts()
   const [timestamp, nonce, body] = [String(Math.floor(Date.now() / 1000)), randomUUID(), '{}']
   const found = await signed(path, secret, timestamp, nonce, body)

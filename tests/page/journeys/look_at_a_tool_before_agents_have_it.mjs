@@ -13,7 +13,8 @@ await journey(async (visit) => {
 
   // Added by a form that the palette opens, from wherever one is.
   await page.keyboard.press('Control+k')
-  await page.keyboard.type('add a server')
+  await page.getByRole('combobox', { name: 'What would you like to do?' }).fill('add a server')
+  await page.getByRole('option', { name: 'Add a server', exact: true }).waitFor()
   await page.keyboard.press('Enter')
   await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByLabel('Command').fill(`${hub.python} ${hub.notebook} ${desk}`)
