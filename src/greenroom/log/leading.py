@@ -11,6 +11,7 @@ from greenroom.log.store import Store
 
 logger = logging.getLogger(__name__)
 _RETRY_S = 1.0
+_FAILED_S = 5.0
 Duties = Callable[[], list[Coroutine[Any, Any, None]]]
 
 
@@ -33,6 +34,9 @@ async def lead(store: Store, part: str, duties: Duties) -> None:
             except* Unavailable as no:  # whoever leads next begins where the log is then
                 logger.warning("the duties of %s are left for a moment: %s", part, no.exceptions[0])
                 await asyncio.sleep(_RETRY_S)
+            except* Exception:  # a database that cannot be read, say: the doors tell that, so they stay open
+                logger.exception("the duties of %s failed, and begin again", part)
+                await asyncio.sleep(_FAILED_S)
 
 
 @asynccontextmanager
