@@ -33,8 +33,8 @@ _LIMIT_S = 60
 
 def measure_asks(bench: Bench) -> list[Row]:
     bench.say("asks: calls that wait")
-    with scratch("asks") as folder, hall(folder) as room:
-        shown_s, ran_s = asyncio.run(_calls(room, folder))
+    with scratch("asks") as folder, scratch("marks") as marks, hall(folder) as room:  # the node's folder is its own
+        shown_s, ran_s = asyncio.run(_calls(room, marks))
     bench.say(f"asks: {OPEN} open ones")
     with tempfile.TemporaryDirectory() as folder_name:
         data = Path(folder_name) / "data"
@@ -51,7 +51,7 @@ def measure_asks(bench: Bench) -> list[Row]:
     ]
 
 
-async def _calls(room: Hall, folder: Path) -> tuple[list[float], list[float]]:
+async def _calls(room: Hall, marks: Path) -> tuple[list[float], list[float]]:
     """Seconds from the agent's call to a page that is told of it, and from the answer to the tool's first act."""
     room.profile("asking", driver="rehearsal", approvals="always")
     url, token = room.hub.url, room.hub.token
@@ -63,7 +63,7 @@ async def _calls(room: Hall, folder: Path) -> tuple[list[float], list[float]]:
     ):
         await page.send('{"op":"subscribe","id":1,"view":"inbox"}')
         for number in range(CALLS):
-            mark = folder / f"mark{number}"
+            mark = marks / str(number)
             run_id = await asyncio.to_thread(room.start, "asking", f"SHELL date +%s%N > {mark}")
             ask = await asyncio.wait_for(_open_ask(page, run_id), _LIMIT_S)
             seen = time.time()
