@@ -76,6 +76,23 @@ def test_defaults_are_safe_and_quiet(tool: str, arguments: dict[str, Any], decis
     assert (verdict.decision, verdict.risk) == (decision, risk)
 
 
+@pytest.mark.parametrize("kind", ["work", "worktrees"])
+def test_an_agents_desk_among_the_hubs_files_is_its_own_and_nothing_else_of_them_is(kind: str) -> None:
+    home = "/home/you/.greenroom"
+    desk = f"{home}/node/{kind}/agt_1"
+    for path, decision in (
+        (f"{desk}/a.py", "allow"),
+        (f"{desk}/operator.token", "deny"),
+        (f"{desk}/../agt_2/a.py", "deny"),
+        (f"{home}/policy.toml", "deny"),
+    ):
+        assert says(Shelf(), msgspec.structs.replace(call("Read", file_path=path), directory=desk)) == decision, path
+    linked = call("Read", file_path="link")
+    linked = msgspec.structs.replace(linked, directory=desk, resolved={"link": f"{home}/greenroom.db"})
+    assert says(Shelf(), linked) == "deny"
+    assert says(Shelf(), msgspec.structs.replace(call("Read", file_path="greenroom.db"), directory=home)) == "deny"
+
+
 def test_a_link_out_of_the_working_directory_is_outside() -> None:
     wanted = msgspec.structs.replace(call("Read", file_path="link"), resolved={"link": "/etc/passwd"})
     assert says(Shelf(), wanted) == "ask"

@@ -31,6 +31,8 @@ class File:
     """The same after links, where the node has looked."""
     inside: bool
     is_written: bool
+    is_hubs: bool
+    """Whether it belongs to the hub's own state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Facts:
 
     def hub_own(self) -> File | None:
         """A file of the hub's own state."""
-        return next((f for f in self.files if _either(tables.HUB_OWN, f)), None)
+        return next((f for f in self.files if f.is_hubs), None)
 
 
 def facts_of(wanted: Wanted) -> Facts:
@@ -203,7 +205,11 @@ def _file(wanted: Wanted, text: str, is_written: bool) -> File:
     inside = (
         bool(wanted.directory) and not at_home and "\x00" not in text and _within(base, full) and _within(base, real)
     )
-    return File(text, full, real, inside, is_written)
+    start = (
+        len(base) if inside and tables.DESK.search(base) else 0
+    )  # an agent's desk is among the hub's files, and its own
+    is_hubs = any(tables.HUB_OWN.search(path, start) for path in (full, real))
+    return File(text, full, real, inside, is_written, is_hubs)
 
 
 def _within(base: str, path: str) -> bool:

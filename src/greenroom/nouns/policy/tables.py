@@ -104,6 +104,8 @@ SECRET = re.compile(
     re.IGNORECASE,
 )
 """Files that hold secrets: to read them is never quiet."""
+DESK = re.compile(r"(^|/)\.greenroom/node/(work|worktrees)/[^/]+(/|$)")
+"""The directories that a node makes for its agents, where its data directory is the usual one."""
 HUB_OWN = re.compile(
     r"(^|/)(\.greenroom(/|$)|operator\.token$)|^/proc/[^/]+/(task/[^/]+/)?(environ|mem|root|fd|cwd)(/|$)", re.IGNORECASE
 )
