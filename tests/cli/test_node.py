@@ -26,14 +26,14 @@ def test_what_is_no_address_is_refused(tmp_path: Path, url: str) -> None:
 
 def test_a_node_is_let_in_taken_out_of_use_and_put_out(shared_hub: HubProcess, tmp_path: Path) -> None:
     data, file = shared_hub.data, tmp_path / "node.token"
-    assert str(file) in done(data, "node", "add", "desk", "--out", str(file)).out
+    assert str(file) in done(data, "node", "add", "desk-two", "--out", str(file)).out
     assert (stat.S_IMODE(file.stat().st_mode), file.read_text()[:8]) == (0o600, "gr_node_")
-    assert "already" in greenroom(data, "node", "add", "desk").err
-    assert "gets no others" in done(data, "node", "drain", "desk").out
-    (row,) = [row for row in done(data, "node", "list").out.splitlines() if "desk" in row]
+    assert "already" in greenroom(data, "node", "add", "desk-two").err
+    assert "gets no others" in done(data, "node", "drain", "desk-two").out
+    (row,) = [row for row in done(data, "node", "list").out.splitlines() if "desk-two" in row]
     assert "new, draining" in row
-    assert done(data, "node", "undrain", "desk", "--json").json.get("draining") is None
-    assert done(data, "node", "remove", "desk", "--json").json == {"removed": "desk"}
-    assert "desk" not in done(data, "node", "list", "--json").out
-    gone = greenroom(data, "node", "drain", "desk")
+    assert done(data, "node", "undrain", "desk-two", "--json").json.get("draining") is None
+    assert done(data, "node", "remove", "desk-two", "--json").json == {"removed": "desk-two"}
+    assert "desk-two" not in done(data, "node", "list", "--json").out
+    gone = greenroom(data, "node", "drain", "desk-two")
     assert (gone.code, "greenroom node list" in gone.err) == (1, True)

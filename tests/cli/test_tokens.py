@@ -10,14 +10,14 @@ from tests.cli.shell import done, greenroom
 
 
 def test_a_token_is_shown_once_and_works_until_it_is_revoked(hub: HubProcess) -> None:
-    made = done(hub.data, "token", "create", "--name", "eve", "--kind", "viewer", "--json").json
+    made = done(hub.data, "token", "create", "--name", "evelyn", "--kind", "viewer", "--json").json
     assert done(hub.data, "thread", "list", "--token", made["token"]).code == 0
     assert made["token"] not in done(hub.data, "token", "list", "--json").out
     assert greenroom(hub.data, "thread", "post", "X", "hi", "--new", "--token", made["token"]).code == 1
     done(hub.data, "token", "revoke", made["id"])
     assert greenroom(hub.data, "thread", "list", "--token", made["token"]).code == 1
-    assert "eve" not in done(hub.data, "token", "list").out
-    (row,) = [r for r in done(hub.data, "token", "list", "--all").out.splitlines() if "eve" in r]
+    assert "evelyn" not in done(hub.data, "token", "list").out
+    (row,) = [r for r in done(hub.data, "token", "list", "--all").out.splitlines() if "evelyn" in r]
     assert "revoked" in row
 
 

@@ -133,13 +133,13 @@ def test_a_link_opens_the_ask_after_the_login_and_answers_nothing(
 
 
 def test_ntfy_is_told_in_its_own_words(hub: HubProcess, far: FarSide) -> None:
-    made = done(hub.data, "notify", "add", "--ntfy", f"{far.url}/my-topic", "--ntfy-token", "tk", "--json").json
+    made = done(hub.data, "notify", "add", "--ntfy", f"{far.url}/my-topic", "--ntfy-token", "tk-of-the-topic", "--json").json
     Person(hub, hub.token).ask("Grün?", risk="high")
     sent = far.next()
     assert (sent.json["topic"], sent.json["title"], sent.json["priority"]) == ("my-topic", "Grün?", 5)
-    assert sent.headers["authorization"] == "Bearer tk"
+    assert sent.headers["authorization"] == "Bearer tk-of-the-topic"
     assert sent.json["click"].startswith(f"{hub.url}/n/")
-    assert "tk" not in done(hub.data, "notify", "list", "--json").out
+    assert "tk-of-the-topic" not in done(hub.data, "notify", "list", "--json").out
     assert done(hub.data, "notify", "test", made["channel"]["id"]).code == 0
     assert far.next().json["title"] == "Greenroom reaches you here"
     done(hub.data, "notify", "remove", made["channel"]["id"])
