@@ -1,5 +1,6 @@
 """The machine's clock jumps while work waits for time: spans keep their length, dates are dates, nothing is twice."""
 
+import itertools
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -8,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from greenroom.log.clock import from_iso
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.set_clock import ClockFile
 from tests.conftest import checked
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
+from tests.runs.test_invite import ready, thread_of
+from tests.runs.test_wake import over, post, runs_of
 from tests.workflows.plays import Play
 
 HOUR_S, DAY_S = 3600, 86_400
@@ -135,3 +139,29 @@ def test_a_trigger_fires_once_for_each_time_however_the_clock_jumps(stage: Stage
         known = len(times())
         set_before_a_minute(days)
         stage.until(partial(has_more_than, known), f"a start at {days} days from now", within_s=100)
+
+
+def put_back(stage: Stage, clock: ClockFile, by_s: int) -> None:
+    """Set the clock back, and see that the hub has noticed."""
+    topics = itertools.count()
+
+    def is_noticed() -> bool:
+        made = stage.api.post("/api/threads", json={"topic": f"{by_s} s, {next(topics)}"}).json()
+        return from_iso(made["created_at"]) < (time.time() - by_s + 60) * 1000
+
+    clock.set_s(-by_s)
+    stage.until(is_noticed, "the hub to go along with the clock")
+
+
+def test_a_mention_wakes_an_agent_whatever_the_clock_was_set_to(stage: Stage, clock: ClockFile) -> None:
+    ready(stage)
+    stage.profile("light", wake_on=["mention"])
+    thread = thread_of(stage, "waking")
+    put_back(stage, clock, HOUR_S)
+    post(stage, thread, "@light\nSLEEP 6")
+    stage.until(lambda: runs_of(stage, "light"), "the first wake")
+    put_back(stage, clock, DAY_S)
+    post(stage, thread, "@light look again")
+    first, second = sorted(over(stage, "light", 2), key=lambda run: int(run["seq"]))
+    assert "look again" in second["prompt"], "it had not read it, and was woken for it"
+    assert second["agent_id"] == first["agent_id"]

@@ -434,6 +434,7 @@ export interface Profile {
   definition: AgentsDefinition
   source: string
   changed_at: number
+  seq?: number
 }
 
 export interface Question {
@@ -500,6 +501,7 @@ export interface Run {
   prompt: string
   created_at: number
   by: string
+  seq?: number
   parent_id?: string | null
   path?: string[]
   thread_id?: string | null

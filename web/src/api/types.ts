@@ -1099,6 +1099,7 @@ export interface Profile {
   definition: AgentsDefinition
   source: string
   changed_at: number
+  seq?: number
 }
 
 export interface PushKeys {
@@ -1269,6 +1270,7 @@ export interface Run {
   prompt: string
   created_at: number
   by: string
+  seq?: number
   parent_id?: string | null
   path?: string[]
   thread_id?: string | null

@@ -83,6 +83,8 @@ class Profile(Row, frozen=True, kw_only=True):
     source: str
     """api, file, legacy (available-agents.json), bundle or builtin."""
     changed_at: int
+    seq: int = 0
+    """Where in the log it became as it is."""
 
 
 PROFILES = Table("profile", Profile, ("name",), (("source",), ("_seq",)))
@@ -222,7 +224,9 @@ def find_profiles(rows: Rows) -> list[Profile]:
 
 
 def profile_put(tx: Tx, event: ProfilePut, record: Recorded) -> None:
-    profile = Profile(name=event.name, definition=event.definition, source=event.source, changed_at=record.at)
+    profile = Profile(
+        name=event.name, definition=event.definition, source=event.source, changed_at=record.at, seq=record.seq
+    )
     tx.put(PROFILES, profile)
 
 

@@ -79,6 +79,8 @@ class Run(Row, frozen=True, kw_only=True):
     prompt: str
     created_at: int
     by: str
+    seq: int = 0
+    """Where in the log it was made: what came before and what after, whatever the clock was set to meanwhile."""
     parent_id: str | None = None
     path: list[str] = []
     """The profiles from the root down to this run, for the cycle check."""

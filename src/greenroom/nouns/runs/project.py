@@ -47,6 +47,7 @@ def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
             prompt=event.prompt,
             created_at=record.at,
             by=record.by,
+            seq=record.seq,
             parent_id=event.parent_id,
             thread_id=event.thread_id,
             node_id=event.node_id,

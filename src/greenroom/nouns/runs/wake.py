@@ -171,8 +171,8 @@ class Waker:
         if message is None:
             return
         for target in find_targets(self._log.rows, message):
-            if target.profile.changed_at > record.at:
-                continue
+            if target.profile.seq > record.seq:
+                continue  # it was said before the profile was as it is now
             if target.agent is None or not self._is_up(target.agent):
                 await self._wake(target, [message])
             elif message.priority == "urgent":
@@ -232,7 +232,7 @@ class Waker:
         handed = self._bus.deliveries.delivered(thread_id, run.agent_id)
         after = max(handed, member.delivered if member else 0)
         newest = find_messages(self._log.rows, thread_id, after_seq=after, before_seq=_FAR)
-        return [message for message in newest if message.created_at >= run.created_at]
+        return [message for message in newest if message.seq > run.seq]
 
     async def _wake(self, target: Target, messages: list[Message]) -> None:
         newest = messages[-1]
