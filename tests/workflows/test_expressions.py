@@ -97,6 +97,16 @@ def test_a_failure_is_never_an_answer(text: str) -> None:
         compile(text, NAMES).evaluate(VALUES)
 
 
+@pytest.mark.parametrize("text", ["steps.review.output.score > 2", "steps.review.output.score"])
+@pytest.mark.parametrize(
+    ("output", "kind"), [("good", "a text"), ([1], "a list"), (None, "null"), (True, "true or false")]
+)
+def test_a_field_of_what_has_none_is_told_by_its_name_and_kind(text: str, output: Any, kind: str) -> None:
+    with pytest.raises(ExpressionFailed) as failed:
+        compile(text, NAMES).evaluate({"steps": {"review": {"output": output}}})
+    assert failed.value.message == f"{text}: steps.review.output is {kind}, and has no 'score'"
+
+
 def test_only_what_is_named_is_looked_at() -> None:
     class Untouchable(dict[str, Any]):
         def __iter__(self) -> Any:

@@ -69,12 +69,12 @@ class Expression:
             if isinstance(answer, bool):  # a failure is a text
                 return answer
             if found.type() in _FAILURES:
-                raise ExpressionFailed(_explain_failure(str(answer)))
+                raise ExpressionFailed(self._explain(str(answer), values))
             return _plain(answer)
         except ExpressionFailed as failed:
             raise ExpressionFailed(f"{self.text}: {failed.message}") from None
         except (RuntimeError, RecursionError, ValueError, TypeError) as error:
-            raise ExpressionFailed(f"{self.text}: {_explain_failure(str(error))}") from None
+            raise ExpressionFailed(f"{self.text}: {self._explain(str(error), values)}") from None
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """The answer of a condition; anything but true or false is a failure."""
@@ -85,13 +85,25 @@ class Expression:
 
     def _look_up(self, values: Any, path: Path) -> Any:
         """The value at a path. The engine is spared, which would copy it."""
-        for name in path:
+        for at, name in enumerate(path):
             if not isinstance(values, Mapping):
-                raise ExpressionFailed(f"{self.text}: there is no '{name}' in a value that has no fields")
+                raise ExpressionFailed(f"{self.text}: {_without_fields(path[:at], values, name)}")
             if name not in values:
                 raise ExpressionFailed(f"{self.text}: {_explain_failure(f'Key not found in map : {name}')}")
             values = values[name]
         return values
+
+    def _explain(self, said: str, values: Mapping[str, Any]) -> str:
+        """Why there is no answer; where a field is looked for in what has none, which of its names that is."""
+        for path in sorted(self.paths) if "SELECT" in said else ():
+            found: Any = values
+            for at, name in enumerate(path):
+                if not isinstance(found, Mapping):
+                    return _without_fields(path[:at], found, name)
+                if name not in found:
+                    break
+                found = found[name]
+        return _explain_failure(said)
 
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"
@@ -174,6 +186,14 @@ def _explain_compile(text: str, said: str, names: frozenset[str]) -> BadExpressi
         return BadExpression(f"'{name}' is not known; {_remedy(name, names)}", column)
     words = place[3] if place else said
     return BadExpression(explain_syntax(words), column)
+
+
+def _without_fields(path: Path, value: Any, name: str) -> str:
+    kind = next((told for of, told in _KINDS if isinstance(value, of)), "null")
+    return f"{'.'.join(path)} is {kind}, and has no '{name}'"
+
+
+_KINDS = ((str, "a text"), (bool, "true or false"), (int | float, "a number"), (list, "a list"))
 
 
 def _explain_failure(said: str) -> str:
