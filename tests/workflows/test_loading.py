@@ -113,7 +113,7 @@ def test_inputs_have_short_types_and_are_not_required_with_a_default() -> None:
 def test_skills_are_taken_into_the_definition() -> None:
     skill = "---\nname: review\ndescription: Reviews code.\n---\n\nLook at the code.\n"
     text = "name: n\nsteps:\n  - {id: a, profile: p, skill_id: review}\n"
-    found = load_text(text, find_skill={"review": skill}.get).definition.skills["review"]
+    found = load_text(text, find_skill=lambda step: {"review": skill}[step.skill or ""]).definition.skills["review"]
     assert (found.name, found.description, found.text) == ("review", "Reviews code.", "Look at the code.")
     with pytest.raises(BadWorkflow) as refused:
         load_text(text, "f.yaml", find_skill=lambda _: None)

@@ -38,6 +38,19 @@ def test_a_skill_is_found_in_the_data_directory_and_where_the_profile_works(
     text = "name: m\nsteps:\n  - {id: a, profile: homely, skill_id: greet}\n"
     assert api.put("/api/workflows/m", json={"text": text}).status_code == 200
     assert taken(api, "m") == "SAY from the profile"
+    file = tmp_path / "m.yaml"
+    file.write_text(text.replace("greet", "wave"))
+    (tmp_path / "home" / "skills" / "greet").rename(tmp_path / "home" / "skills" / "wave")
+    assert done(hub.data, "dag", "validate", str(file)).out.startswith("✓")
+    done(hub.data, "dag", "run", str(file), "--detach")
+
+
+def test_each_skill_that_is_missing_is_told_on_a_row_of_its_own(hub: HubProcess, tmp_path: Path) -> None:
+    file = tmp_path / "n.yaml"
+    file.write_text(f"name: n\n{STEPS}  - {{id: b, agent_runtime: rehearsal, skill_id: wave}}\n")
+    ran = greenroom(hub.data, "dag", "run", str(file), "--wait")
+    assert ran.code == 1
+    assert [("greet" in row, "wave" in row) for row in ran.err.splitlines()] == [(True, False), (False, True)], ran.err
 
 
 def test_a_skill_beside_the_file_comes_along(hub: HubProcess, api: httpx.Client, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
             known = known_for(find_drivers(client))
             loaded = load_file(file, settings.data_dir(args.data), known, need_skills=False)
         except BadWorkflow as bad:
-            raise Refused("bad_workflow", "; ".join(problem.text for problem in bad.problems[:20])) from bad
+            raise Refused("bad_workflow", "\n".join(problem.text for problem in bad.problems[:20])) from bad
         definition = loaded.definition
         for problem in loaded.warnings:
             say(f"! {line(problem.text)}")

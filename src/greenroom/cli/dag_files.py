@@ -33,8 +33,9 @@ def add_file_verbs(add: Add) -> None:
 
 def run_validate(args: argparse.Namespace) -> int:
     """Exit code 1 when a file is wrong; each problem is one line with file, line, step and remedy."""
-    drivers = None if args.offline else _ask_drivers(args)
-    results = [_check(args, Path(name), drivers) for name in args.files]
+    client = None if args.offline else _get_client(args)
+    drivers = None if client is None else find_drivers(client)
+    results = [_check(args, Path(name), drivers, client) for name in args.files]
     if args.json:
         show_json(
             {"ok": all(result["ok"] for result in results), "profiles_checked": drivers is not None, "files": results}
@@ -53,13 +54,21 @@ def run_validate(args: argparse.Namespace) -> int:
     return int(not all(result["ok"] for result in results))
 
 
-def _check(args: argparse.Namespace, file: Path, drivers: dict[str, str] | None) -> dict[str, Any]:
+def _check(
+    args: argparse.Namespace, file: Path, drivers: dict[str, str] | None, client: Client | None
+) -> dict[str, Any]:
     from greenroom import settings
     from greenroom.gateway.workflow_files import known_for, load_file
     from greenroom.nouns.workflows.checking.problems import BadWorkflow
 
+    def directory_of(profile: str) -> str | None:
+        if client is None or drivers is None or profile not in drivers:
+            return None
+        directory: str | None = client.get("profiles", profile)["definition"].get("directory")
+        return directory
+
     try:
-        loaded = load_file(file, settings.data_dir(args.data), known_for(drivers))
+        loaded = load_file(file, settings.data_dir(args.data), known_for(drivers), directory_of=directory_of)
     except BadWorkflow as bad:
         return {"file": str(file), "ok": False, "problems": [_told(problem) for problem in bad.problems]}
     except Refused as error:
@@ -80,10 +89,12 @@ def _told(problem: "Problem") -> dict[str, Any]:
     return {key: getattr(problem, key) for key in keys}
 
 
-def _ask_drivers(args: argparse.Namespace) -> dict[str, str] | None:
-    """The hub's profiles with their drivers, if one answers."""
+def _get_client(args: argparse.Namespace) -> Client | None:
+    """The hub, if one answers and lets us look at its profiles."""
     try:
-        return find_drivers(open_client(args))
+        client = open_client(args)
+        find_drivers(client)
+        return client
     except (HubUnreachable, Refused, Unavailable):
         return None
 

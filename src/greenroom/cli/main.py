@@ -98,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"greenroom: {line(' '.join(str(error).split()))}")  # a database may say why on several lines
         return 1
     except (Refused, Unavailable, BadSettings) as error:
-        say(f"greenroom: {line(error)}")
+        say("greenroom: " + "\n  ".join(line(row) for row in str(error).split("\n")))  # one row for each problem
         return 1
     except (KeyError, TypeError):
         other = get_other_version(args)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -19,6 +19,8 @@ from greenroom.runtimes.names import DRIVER_NAMES, UNTOLD
 SKILL_FILE = "SKILL.md"
 _FOLDERS = ("skills", ".agents/skills", ".claude/skills")
 _SKILL_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+DirectoryOf = Callable[[str], str | None]
+"""Says where a profile works, if it works in one place."""
 
 
 def known_for(drivers: Mapping[str, str] | None) -> Known:
@@ -29,23 +31,35 @@ def known_for(drivers: Mapping[str, str] | None) -> Known:
     return Known(profiles=profiles, runtimes=frozenset(DRIVER_NAMES) | profiles, drivers=drivers, untold=UNTOLD)
 
 
-def load_file(file: Path, data: Path, known: Known | None = None, *, need_skills: bool = True) -> Loaded:
+def load_file(
+    file: Path,
+    data: Path,
+    known: Known | None = None,
+    *,
+    need_skills: bool = True,
+    directory_of: DirectoryOf = lambda _: None,
+) -> Loaded:
     """The workflow in a file, with its skills and nested workflows. Raises BadWorkflow; Refused if it is no text."""
     text = _read(file)
     if text is None:
         raise Refused("cannot_read", _unreadable(file))
     here = file.resolve().parent
     places = (here, Path.cwd(), data)
+
+    def find(step: Step) -> str | None:
+        found = find_skill(step.skill or "", places)
+        own = directory_of(_profile_of(step)) if found is None else None
+        return find_skill(step.skill or "", (Path(own),)) if own else found
+
     if need_skills:
-        return load_text(
-            text,
-            str(file),
-            known=known,
-            find_skill=lambda skill: find_skill(skill, places),
-            find_file=lambda name: _read(here / name),
-        )
+        return load_text(text, str(file), known=known, find_skill=find, find_file=lambda name: _read(here / name))
     loaded = load_text(text, str(file), known=known, find_file=lambda name: _read(here / name))
     return dataclasses.replace(loaded, definition=embed_skills(loaded.definition, places, {}))
+
+
+def _profile_of(step: Step) -> str:
+    """The profile that a step is probably done by: a runtime without one is often found under its own name."""
+    return step.profile or step.agent_runtime or ""
 
 
 def find_skill(skill: str, places: Iterable[Path]) -> str | None:
@@ -68,7 +82,7 @@ def embed_skills(definition: Definition, places: Iterable[Path], directories: di
     places = tuple(places)
     found = dict(definition.skills)
     for _, step in _find_steps(definition):
-        own = directories.get(step.profile or "")
+        own = directories.get(_profile_of(step))
         if step.skill is not None and step.skill not in found:
             text = find_skill(step.skill, (Path(own), *places) if own else places)
             if text is not None:
@@ -83,7 +97,9 @@ def missing_skills(definition: Definition) -> list[Problem]:
     for at, step in _find_steps(definition):
         if step.skill is not None and step.skill not in definition.skills:
             message = f"the skill '{step.skill[:64]}' is not found"
-            remedy = f"write skills/{step.skill[:64]}/{SKILL_FILE} in the data directory"
+            remedy = (
+                f"write skills/{step.skill[:64]}/{SKILL_FILE} in the data directory, or beside the file that you run"
+            )
             path = ("steps", at, "skill")
             out.append(Problem(code="unknown_skill", message=message, remedy=remedy, path=path, step=step.id))
     for inner in definition.workflows.values():

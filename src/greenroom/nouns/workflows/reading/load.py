@@ -15,8 +15,10 @@ from greenroom.nouns.workflows.reading.forms import to_one_form
 from greenroom.nouns.workflows.reading.marked import BadText, Map, mark, read_marked, unmark
 from greenroom.nouns.workflows.reading.skills import read_skill
 
-FindText = Callable[[str], str | None]
-"""Finds the text of a skill by its id, or of a nested workflow's file by its path; None when there is none."""
+FindSkill = Callable[[d.Step], str | None]
+"""Finds the text of the skill that a step names; None when there is none."""
+FindFile = Callable[[str], str | None]
+"""Finds the text of a nested workflow's file by its path; None when there is none."""
 _FIELD = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _LISTS: tuple[tuple[str, type[Any]], ...] = (("steps", d.Step), ("edges", d.Edge), ("triggers", d.Trigger))
 MAX_NESTED_FILES = 5
@@ -37,8 +39,8 @@ def load_text(
     file: str = "",
     *,
     known: Known | None = None,
-    find_skill: FindText | None = None,
-    find_file: FindText | None = None,
+    find_skill: FindSkill | None = None,
+    find_file: FindFile | None = None,
 ) -> Loaded:
     """The workflow in a text. Raises BadWorkflow with every problem that was found, each in its place.
 
@@ -181,14 +183,14 @@ def _choices_of(part: type[Any], key: str) -> list[str]:
     return found
 
 
-def _take_skills(definition: d.Definition, find: FindText | None) -> tuple[dict[str, d.Skill], list[Problem]]:
+def _take_skills(definition: d.Definition, find: FindSkill | None) -> tuple[dict[str, d.Skill], list[Problem]]:
     found: dict[str, d.Skill] = {}
     missing: list[Problem] = []
     steps = [(at, one) for at, step in enumerate(definition.steps) for one in (step, *step.rollback)]
     for at, step in steps:
         if find is None or step.skill is None or step.skill in definition.skills or step.skill in found:
             continue
-        text = find(step.skill)
+        text = find(step)
         if text is None:
             message = f"the skill '{step.skill[:64]}' is not found"
             remedy = f"write skills/{step.skill[:64]}/SKILL.md beside the file, or in the data directory"
@@ -200,7 +202,7 @@ def _take_skills(definition: d.Definition, find: FindText | None) -> tuple[dict[
 
 
 def _take_files(
-    definition: d.Definition, find_skill: FindText | None, find_file: FindText | None, known: Known
+    definition: d.Definition, find_skill: FindSkill | None, find_file: FindFile | None, known: Known
 ) -> tuple[dict[str, d.Definition], list[Problem]]:
     found: dict[str, d.Definition] = {}
     wrong: list[Problem] = []
