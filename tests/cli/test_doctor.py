@@ -47,6 +47,15 @@ def test_an_open_directory_and_token_are_errors_with_a_remedy(tmp_path: Path) ->
     assert "is a link" in found["data directory"]["found"]
 
 
+def test_a_profile_whose_file_is_wrong_is_an_error_with_its_key(tmp_path: Path) -> None:
+    agents = tmp_path / "data" / "agents"
+    agents.mkdir(mode=0o700, parents=True)
+    (agents / "mine.toml").write_text('driver = "rehearsal"\ndisplay_nam = "Mine"')
+    code, found = examine(tmp_path / "data", GREENROOM_PORT="0")
+    assert (code, found["profile"]["level"]) == (1, "error")
+    assert f"{agents / 'mine.toml'} (mine): display_nam: this key is not known" in found["profile"]["found"]
+
+
 def test_a_taken_port_and_wrong_settings_are_errors(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         code, found = examine(tmp_path / "data", GREENROOM_PORT=str(taken.getsockname()[1]))

@@ -7,7 +7,9 @@ import pytest
 
 from greenroom.gateway.profile_files import read_files
 from greenroom.nouns.agents.profiles import Definition, filled_command
+from tests.cli.shell import greenroom
 from tests.runs.stage import Stage
+from tests.runs.test_invite import thread_of
 
 ENTRY = {"invoke_command": "copilot invite --thread {thread_id} --say 'two words'", "enabled": True}
 
@@ -96,6 +98,29 @@ def test_a_file_that_is_wrong_now_is_shown_and_the_good_version_stays(stage: Sta
     assert stage.api.get("/api/profiles/mine").json()["definition"]["display_name"] == "Mine"
     (wrong,) = stage.api.get("/api/profile-check", params={"name": "mine"}).json()["wrong_files"]
     assert "did you mean 'display_name'?" in wrong["problem"]
+
+
+def test_whoever_calls_for_a_profile_whose_file_is_wrong_is_told_why(stage: Stage) -> None:
+    thread = thread_of(stage, "calling")
+    write(stage.hub.data, "agents/typo.toml", 'driver = "rehearsal"\nwake_on = ["mention"]\nsandbx = "bwrap"')
+    stage.until(lambda: stage.api.get("/api/profile-files").json(), "the wrong file to be seen")
+    why = "agents/typo.toml: sandbx: this key is not known; did you mean 'sandbox'?"
+    ran = greenroom(stage.hub.data, "run", "typo", "SAY hi")
+    assert (ran.code, why in ran.err) == (1, True), ran
+    assert why in greenroom(stage.hub.data, "invite", "typo", "--thread", thread).err
+    assert "typo.toml" in greenroom(stage.hub.data, "profile", "list").err
+    assert why in greenroom(stage.hub.data, "profile", "check", "typo").err
+    write(stage.hub.data, "agents/typo.toml", 'driver = "rehearsal"')
+    stage.until(lambda: not stage.api.get("/api/profile-files").json(), "the file to be right again")
+    assert greenroom(stage.hub.data, "run", "typo", "SAY hi").out == "hi\n"
+
+
+def test_a_run_from_the_last_good_version_says_so(stage: Stage) -> None:
+    write(stage.hub.data, "agents/rehearsal.toml", 'driver = "rehearsal"\nsandbx = "bwrap"')
+    stage.until(lambda: stage.api.get("/api/profile-files").json(), "the wrong file to be seen")
+    ran = greenroom(stage.hub.data, "run", "rehearsal", "SAY hi", "--json")
+    assert ran.json["output"] == "hi"
+    assert "did you mean 'sandbox'? — the last good version is used" in ran.err
 
 
 def test_changes_of_files_are_taken_up_while_the_hub_runs(stage: Stage) -> None:

@@ -134,6 +134,7 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("GET", "/api/profiles"): (200, 200, 200, 200, 401),
     ("POST", "/api/agents/{agent_id}/stop"): (404, 403, 403, 403, 401),
     ("POST", "/api/profiles"): (200, 403, 403, 403, 401),
+    ("GET", "/api/profile-files"): (200, 200, 200, 200, 401),
     ("GET", "/api/profile-check"): (200, 403, 403, 403, 401),
     ("GET", "/api/profiles/{name}"): (200, 403, 403, 403, 401),
     ("PUT", "/api/profiles/{name}"): (200, 403, 403, 403, 401),

@@ -40,7 +40,7 @@ def add_to(verbs: Any) -> None:
         "doctor",
         help="see whether everything is here that Greenroom needs",
         description="Look at Python, SQLite, the data directory, the database if one is set, the hub, its port, the"
-        " disk and the agents installed.",
+        " files of profiles, the disk and the agents installed.",
         epilog="example: greenroom doctor --json",
     )
     add_data_option(parser)
@@ -69,6 +69,7 @@ def examine(data: Path) -> Iterator[Finding]:
         yield _sqlite()
         yield from _directory(data)
         yield from _configured(data)
+        yield from _profiles(data)
         yield _disk(data)
         yield _descriptors()
         for agent in agents:
@@ -152,6 +153,22 @@ def _port(loaded: settings.Settings) -> Finding:
         found = f"{loaded.host}:{loaded.port} cannot be used ({error.strerror})"
         return Finding("port", "error", found, "choose another with `greenroom serve --port`.")
     return Finding("port", "ok", f"{loaded.host}:{loaded.port} is free")
+
+
+def _profiles(data: Path) -> Iterator[Finding]:
+    from greenroom.gateway.profile_files import read_files
+
+    read = read_files(data)
+    for wrong in read.wrong:
+        whose = f" ({wrong.name})" if wrong.name else ""
+        yield Finding(
+            "profile",
+            "error",
+            f"{data / wrong.file}{whose}: {wrong.problem}",
+            "mend the file; until then it is not used.",
+        )
+    if read.wanted and not read.wrong:
+        yield Finding("profiles", "ok", f"{len(read.wanted)} from files: {', '.join(read.wanted)}"[:200])
 
 
 def _disk(data: Path) -> Finding:

@@ -40,13 +40,23 @@ def add_to(verbs: Any) -> None:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    found = open_client(args).get("profiles")
+    client = open_client(args)
+    found = client.get("profiles")
     if args.json:
         show_json(found)
-        return 0
-    rows = [(p["name"], p["driver"], _state(p), p["source"], p["display_name"]) for p in found]
-    show_table(rows, ("name", "driver", "is", "from", "called"))
+    else:
+        rows = [(p["name"], p["driver"], _state(p), p["source"], p["display_name"]) for p in found]
+        show_table(rows, ("name", "driver", "is", "from", "called"))
+    tell_wrong_files(client.get("profile-files"), {p["name"] for p in found})
     return 0
+
+
+def tell_wrong_files(wrong_files: list[dict[str, Any]], known: set[str]) -> None:
+    """Say what is wrong with files of profiles, and what is done about those that are known from before."""
+    for wrong in wrong_files:
+        whose = f" ({wrong['name']})" if wrong["name"] else ""
+        instead = " — the last good version is used" if wrong["name"] in known else ""
+        say(f"✗ {line(wrong['file'])}{line(whose)}: {line(wrong['problem'])}{instead}")
 
 
 def _state(profile: dict[str, Any]) -> str:
@@ -71,9 +81,7 @@ def run_check(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
         return int(bad)
-    for wrong in found["wrong_files"]:
-        whose = f" ({wrong['name']})" if wrong["name"] else ""
-        say(f"✗ {line(wrong['file'])}{line(whose)}: {line(wrong['problem'])} — the last good version is used")
+    tell_wrong_files(found["wrong_files"], {p["name"] for p in found["profiles"]})
     for profile in found["profiles"]:
         told = [*profile["problems"], *(f"on {n['node']}: {p}" for n in profile["nodes"] for p in n["problems"])]
         where = ", ".join(f"{n['node']} has {n['version']}" for n in profile["nodes"])

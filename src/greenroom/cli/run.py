@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from greenroom import settings
 from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_url, open_client, patiently
 from greenroom.cli.parsing import count
+from greenroom.cli.profile import tell_wrong_files
 from greenroom.cli.terminal import line, lines, read_stdin, say, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
@@ -19,7 +20,7 @@ from greenroom.log.errors import Refused
 if TYPE_CHECKING:
     from greenroom.runtimes.past import Past
 
-_START_S = 15.0
+_START_S = 60.0
 _POLL_S = 2
 _UNTAKEN_S = 10.0
 """After so long it is worth a word that no node has taken a run."""
@@ -81,10 +82,16 @@ def run_run(args: argparse.Namespace) -> int:
         "timeout_s": args.timeout,
     }
     run = client.post("runs", body={name: value for name, value in body.items() if value is not None})
+    _tell_wrong_file(client, args.profile)
     if args.detach:
         show_json(_brief(run)) if args.json else print(run["id"])
         return 0
     return end_of(client, run["id"], args.follow and not args.json, args.json)
+
+
+def _tell_wrong_file(client: Client, profile: str) -> None:
+    """Who has just changed a profile's file learns that it is not what the agent was started from."""
+    tell_wrong_files([wrong for wrong in client.get("profile-files") if wrong["name"] == profile], {profile})
 
 
 def _past(session: str) -> "Past | None":
@@ -214,6 +221,7 @@ def run_invite(args: argparse.Namespace) -> int:
     body = {"agent_name": args.profile, **({"prompt": args.prompt} if args.prompt else {})}
     client = open_client(args)
     invited = client.post("threads", need_thread_id(client, args.thread), "invite", body=body)
+    _tell_wrong_file(client, args.profile)
     if args.json:
         show_json(invited)
     else:

@@ -21,19 +21,14 @@ from greenroom.nouns.agents.profiles import (
     problems,
     read_definition,
 )
+from greenroom.nouns.agents.wrong_profiles import NoteWrongProfiles, WrongFile
 
 logger = logging.getLogger(__name__)
 FOLDER = "agents"
 LEGACY = Path("config") / "available-agents.json"
 _LOOK_S = 2.0
-
-
-class WrongFile(msgspec.Struct, frozen=True):
-    """A file, or one profile in it, that cannot be used: the problem names the key and what to write."""
-
-    file: str
-    name: str | None
-    problem: str
+_MOST_WRONG = 200
+_CHARS = 1000
 
 
 class Read(NamedTuple):
@@ -46,18 +41,21 @@ class Read(NamedTuple):
 def read_files(data: Path) -> Read:
     """All profiles that stand in the data directory's files."""
     found = Read({}, [])
-    _read_legacy(data / LEGACY, found)
+    _read_legacy(data, found)
     for path in sorted((data / FOLDER).glob("*.toml")):
+        file = str(path.relative_to(data))
         try:
             fields = tomllib.loads(path.read_text())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
-            found.wrong.append(WrongFile(str(path), path.stem, f"it is not TOML: {error}"))
-            continue
-        _take(found, path, "file", path.stem, fields)
+        except OSError as error:
+            found.wrong.append(WrongFile(file, path.stem, f"it cannot be read ({error.strerror})"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+            found.wrong.append(WrongFile(file, path.stem, f"it is not TOML: {error}"))
+        else:
+            _take(found, file, "file", path.stem, fields)
     return found
 
 
-def _take(found: Read, path: Path, source: str, name: str, fields: Any) -> None:
+def _take(found: Read, file: str, source: str, name: str, fields: Any) -> None:
     """Add one profile, or what is wrong with it."""
     try:
         definition = read_definition(fields)
@@ -65,33 +63,34 @@ def _take(found: Read, path: Path, source: str, name: str, fields: Any) -> None:
     except (msgspec.ValidationError, ValueError) as error:
         wrong = [explain(error)]
     if wrong:
-        found.wrong.append(WrongFile(str(path), name, "; ".join(wrong)))
+        found.wrong.append(WrongFile(file, name, "; ".join(wrong)[:_CHARS]))
     else:
         found.wanted[name] = (source, definition)
 
 
-def _read_legacy(path: Path, found: Read) -> None:
+def _read_legacy(data: Path, found: Read) -> None:
     """Profiles of available-agents.json: a list under `agents`, or an object by name."""
-    if not path.exists():
-        return
+    file = str(LEGACY)
     try:
-        entries = _entries(msgspec.json.decode(path.read_bytes()))
+        entries = _entries(msgspec.json.decode((data / LEGACY).read_bytes()))
+    except FileNotFoundError:
+        return
     except (msgspec.DecodeError, ValueError, RecursionError, OSError) as error:
-        found.wrong.append(WrongFile(str(path), None, str(error)))
+        found.wrong.append(WrongFile(file, None, f"it is not as it should be: {error}"))
         return
     for name, entry in entries:
         try:
             fields = _from_legacy(name, entry)
         except ValueError as error:
-            found.wrong.append(WrongFile(str(path), name, str(error)))
+            found.wrong.append(WrongFile(file, name, str(error)))
             continue
-        _take(found, path, "legacy", name, fields)
+        _take(found, file, "legacy", name, fields)
 
 
 def _entries(found: Any) -> list[tuple[str, Any]]:
     listed = found.get("agents", found) if isinstance(found, dict) else None
     if isinstance(listed, list):
-        return [(str(entry.get("name") or ""), entry) for entry in listed if isinstance(entry, dict)]
+        return [(str(entry.get("name") or "") if isinstance(entry, dict) else "", entry) for entry in listed]
     if isinstance(listed, dict):
         return list(listed.items())
     raise ValueError("write an object, with agents by name or as a list under 'agents'")
@@ -117,7 +116,8 @@ async def load_profiles(hub: Hub, shipped: dict[str, Definition]) -> None:
     """Bring the hub's profiles in line with the files; what is wrong is told of, and its last good version stays."""
     read = read_files(hub.data)
     for wrong in read.wrong:
-        logger.error("%s: %s%s", wrong.file, f"{wrong.name}: " if wrong.name else "", wrong.problem)
+        logger.error("%s: %s%s", hub.data / wrong.file, f"{wrong.name}: " if wrong.name else "", wrong.problem)
+    await hub.log.do(NoteWrongProfiles(by=HUB, found=read.wrong[:_MOST_WRONG]))
     known = {profile.name: profile for profile in find_profiles(hub.rows)}
     wanted = {name: ("builtin", one) for name, one in shipped.items()} | read.wanted
     for name, (source, definition) in wanted.items():

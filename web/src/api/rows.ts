@@ -863,6 +863,18 @@ export interface Writing {
   at: number
 }
 
+export interface WrongFile {
+  file: string
+  name: string | null
+  problem: string
+}
+
+export interface WrongProfile {
+  file: string
+  name: string
+  found: WrongFile
+}
+
 export interface AgentsSkill {
   id: string
   name: string
@@ -998,4 +1010,5 @@ export interface Tables {
   "workflow_step": WorkflowStep
   "workflow_version": WorkflowVersion
   "writing": Writing
+  "wrong_profile": WrongProfile
 }

@@ -11,7 +11,6 @@ from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import body_of, json, query_of
 from greenroom.gateway.health import Health, health_of
 from greenroom.gateway.links import Links
-from greenroom.gateway.profile_files import WrongFile, read_files
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import Principal
@@ -26,6 +25,7 @@ from greenroom.nouns.agents.profiles import (
     problems,
     read_definition,
 )
+from greenroom.nouns.agents.wrong_profiles import WrongFile, find_wrong_profiles
 from greenroom.nouns.runs.queries import is_invitable
 
 
@@ -54,6 +54,10 @@ def _listed(hub: Hub, profile: Profile) -> ListedProfile:
         source=profile.source,
         is_invitable=is_invitable(hub.rows, definition),
     )
+
+
+async def list_wrong_files(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(find_wrong_profiles(hub.rows))
 
 
 async def show_profile(hub: Hub, by: Principal, request: Request) -> Response:
@@ -119,7 +123,7 @@ class ProfileCheck:
     async def check(self, hub: Hub, by: Principal, request: Request) -> Response:
         name = query_of(request, CheckOf).name
         chosen = find_profiles(hub.rows) if name is None else [need_profile(hub.rows, name)]
-        wrong = [one for one in read_files(hub.data).wrong if name in (None, one.name)]
+        wrong = [one for one in find_wrong_profiles(hub.rows) if name in (None, one.name)]
         found = await asyncio.gather(*(health_of(hub.rows, self._links, profile) for profile in chosen))
         return json(Checked(found, wrong))
 
@@ -129,6 +133,14 @@ ENDPOINTS = [
     Endpoint("GET", "/api/profiles", "read", list_profiles, "All profiles", answer=list[ListedProfile]),
     Endpoint(
         "POST", "/api/profiles", "operate", import_profiles, "Import a bundle of profiles", body=Bundle, answer=Imported
+    ),
+    Endpoint(
+        "GET",
+        "/api/profile-files",
+        "read",
+        list_wrong_files,
+        "Files of profiles that cannot be used as they are: the key, and what to write",
+        answer=list[WrongFile],
     ),
     Endpoint("GET", _ONE, "operate", show_profile, "One profile", answer=Profile),
     Endpoint("PUT", _ONE, "operate", put_profile, "Make or replace a profile", body=Definition, answer=Profile),

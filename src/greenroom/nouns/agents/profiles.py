@@ -12,6 +12,7 @@ from greenroom.log.model import Command, Context, Decide, Event, Project, Record
 from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.permissions import with_permissions
+from greenroom.nouns.agents.wrong_profiles import why_missing
 
 APPROVALS = ("always", "on_risk", "never", "deny")
 SANDBOXES = ("none", "bwrap")
@@ -212,8 +213,12 @@ def delete_profile(rows: Rows, command: DeleteProfile, context: Context) -> list
 def need_profile(rows: Rows, name: str) -> Profile:
     found = rows.get(PROFILES, name)
     if found is None:
+        why = why_missing(rows, name)
+        because = f" ({why})" if why else ""
         raise Refused(
-            "profile_not_found", f"There is no profile '{name[:64]}': see `greenroom profile list`.", "not_found"
+            "profile_not_found",
+            f"There is no profile '{name[:64]}'{because}: see `greenroom profile list`.",
+            "not_found",
         )
     return found
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
-from greenroom.nouns.agents import invitations, profiles
+from greenroom.nouns.agents import invitations, profiles, wrong_profiles
 from greenroom.nouns.agents.decide import DECIDE
 from greenroom.nouns.agents.model import (
     AGENTS,
@@ -104,19 +104,21 @@ PROJECT: dict[type[Event], Project] = {
     AgentUnregistered: agent_unregistered,
     AgentKicked: agent_kicked,
     **profiles.PROJECT,
+    **wrong_profiles.PROJECT,
     **invitations.PROJECT,
 }
 
 AGENTS_NOUN = Noun(
     name="agents",
-    tables=(AGENTS, profiles.PROFILES),
+    tables=(AGENTS, profiles.PROFILES, wrong_profiles.WRONG_PROFILES),
     events=tuple(PROJECT),
-    decide={**DECIDE, **profiles.DECIDE, **invitations.DECIDE},
+    decide={**DECIDE, **profiles.DECIDE, **wrong_profiles.DECIDE, **invitations.DECIDE},
     project=PROJECT,
     sources=(
         "greenroom.nouns.agents.model",
         "greenroom.nouns.agents.names",
         "greenroom.nouns.agents.profiles",
         "greenroom.nouns.agents.project",
+        "greenroom.nouns.agents.wrong_profiles",
     ),
 )
