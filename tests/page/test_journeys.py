@@ -62,8 +62,9 @@ def test_a_network_without_encryption_is_warned_of_on_every_screen(tmp_path: Pat
     with HubProcess(tmp_path / "data", env, ("--host", anywhere)) as hub, Stage(hub) as rest:
         node = FarNode(rest, tmp_path, "desk-in-the-hall", "--insecure", "--label", "gpu")
         try:
-            node.start(f"http://{anywhere}:{hub.port}").wait_for("connected")
-            travel(hub, "a_network_without_encryption_is_warned_of", node=node.name)
+            network = f"http://{anywhere}:{hub.port}"
+            node.start(network).wait_for("connected")
+            travel(hub, "a_network_without_encryption_is_warned_of", node=node.name, network=network)
         finally:
             node.stop()
             end_node(hub.data)

@@ -1,6 +1,6 @@
-import { assert, DESK, hub, journey, PHONE } from './rig.mjs'
+import { assert, DESK, hub, journey, PHONE, thread } from './rig.mjs'
 
-await journey(async (visit) => {
+await journey(async (visit, browser, pages) => {
   for (const size of [DESK, PHONE]) {
     const page = await visit({ size })
     for (const path of ['/', '/inbox', '/nodes']) {
@@ -16,4 +16,22 @@ await journey(async (visit) => {
     assert.equal(await own.getByText('not encrypted').count(), 0, 'the machine of the hub goes over no network')
     if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}-${size.width}.png` })
   }
+
+  // At an address that the browser does not trust it lacks much, and people work there all the same.
+  const page = await visit({ url: hub.network })
+  assert.equal(await page.evaluate(() => isSecureContext), false)
+  await page.getByLabel('Put an agent to work').fill('SAY begun over the network')
+  await page.keyboard.press('Enter')
+  await page.locator('.run', { hasText: 'begun over the network' }).first().waitFor()
+  await page.goto(`${hub.network}/threads/${await thread('network')}`)
+  await page.getByLabel('Write a message').fill('written over the network')
+  await page.keyboard.press('Enter')
+  const message = page.locator('.message', { hasText: 'written over the network' })
+  await message.hover()
+  await message.getByRole('button', { name: 'More' }).click()
+  await page.getByText('Copy the text').click()
+  await page.getByText('Copied').waitFor()
+  const { complaints } = pages.at(-1)
+  const ours = complaints.filter((one) => !one.startsWith('The Cross-Origin-Opener-Policy header has been ignored')) // told by the browser itself
+  complaints.splice(0, complaints.length, ...ours)
 })

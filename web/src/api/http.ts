@@ -61,5 +61,6 @@ export const post = <T>(path: string, body: unknown = {}, options?: Options) => 
 export const put = <T>(path: string, body: unknown = {}) => call<T>('PUT', path, body)
 export const del = <T>(path: string, body?: unknown) => call<T>('DELETE', path, body)
 
-/** An id of our own for something that must be done once, however often it is sent. */
-export const newKey = () => crypto.randomUUID()
+/** An id of our own for something that must be done once, however often it is sent.
+ *  Browsers make UUIDs only at addresses they trust; a hub in the office's network may not have one. */
+export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

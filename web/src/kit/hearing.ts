@@ -14,7 +14,8 @@ interface Recognition {
 const known = globalThis as unknown as Record<string, (new () => Recognition) | undefined>
 const Hears = known.SpeechRecognition ?? known.webkitSpeechRecognition
 
-export const canHear = Boolean(Hears)
+/** No browser gives a microphone to an address that it does not trust. */
+export const canHear = isSecureContext && Boolean(Hears)
 
 /** Begin to listen, or stop; `told` gets each phrase. */
 export function useHearing(told: (text: string) => void): { isHearing: Ref<boolean>; listen: () => void } {

@@ -13,6 +13,8 @@ export interface Attachment {
   preview?: string
 }
 
+/** No browser gives a microphone to an address that it does not trust. */
+export const canRecord = isSecureContext && 'MediaRecorder' in window
 const MOST_BYTES = 8 << 20
 
 export function useAttachments() {

@@ -2,6 +2,7 @@
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, watch } from 'vue'
 
+import { newKey } from '@/api/http'
 import { kept } from '@/shell/kept'
 import { me, myName } from '@/shell/me'
 
@@ -110,7 +111,7 @@ export const usePeople = defineStore('people', () => {
   }
   function write(to: string, text: string): boolean {
     if (!people.has(to) || !tell({ Cmd: 'SendChatMessage', SendChatMessageRequest: { receiverClientId: to, content: text } })) return false
-    add(to, { id: crypto.randomUUID(), mine: true, text, at: Date.now() })
+    add(to, { id: newKey(), mine: true, text, at: Date.now() })
     return true
   }
   function look(id: string): void {

@@ -1,0 +1,24 @@
+/** A text into the clipboard, also at addresses that the browser does not trust, where pages are given none. */
+import { t } from './i18n'
+import { fail, say } from './toasts'
+
+export async function copyText(text: string): Promise<void> {
+  try {
+    if (navigator.clipboard) await navigator.clipboard.writeText(text)
+    else copyByCommand(text)
+    say(t('shell.copied'))
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function copyByCommand(text: string): void {
+  const give = (event: ClipboardEvent) => {
+    event.clipboardData?.setData('text/plain', text)
+    event.preventDefault()
+  }
+  document.addEventListener('copy', give)
+  const done = document.execCommand('copy')
+  document.removeEventListener('copy', give)
+  if (!done) throw new Error(t('shell.notCopied'))
+}
