@@ -13,7 +13,8 @@ from greenroom.node.processes import find_tree
 from greenroom.node.seats import AgentSeat
 from greenroom.node.terminals import Pace
 from greenroom.node.trees import end_tree
-from greenroom.runtimes.contract import Beside, Decision, Heard, Opening
+from greenroom.runtimes.contract import Decision, Heard, Opening
+from greenroom.runtimes.seating import Beside
 
 pytestmark = pytest.mark.anyio
 LIMIT_S = 20

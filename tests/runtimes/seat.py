@@ -6,7 +6,8 @@ from typing import Any
 import pyte
 
 from greenroom.node.processes import ChildTerminal, Spawner
-from greenroom.runtimes.contract import Attachable, Opening, Session
+from greenroom.runtimes.contract import Opening, Session
+from greenroom.runtimes.seating import Attachable
 
 ROWS, COLUMNS = 36, 110
 _ANSWERS = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62;c"}

@@ -13,7 +13,8 @@ import pyte
 import pytest
 
 from greenroom.node.processes import Spawner
-from greenroom.runtimes.contract import CallFinished, Heard, PermissionAsked, PermissionGone, Seated, TurnEnded, Usage
+from greenroom.runtimes.contract import CallFinished, Heard, PermissionAsked, PermissionGone, TurnEnded, Usage
+from greenroom.runtimes.seating import Seated
 from greenroom.runtimes.trial import Trial, need_end
 from greenroom.testing.fake_llm import FakeModel
 from tests.runtimes.acp_rig import Desk

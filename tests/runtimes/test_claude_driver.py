@@ -14,7 +14,6 @@ import pytest
 from greenroom.node.processes import Spawner
 from greenroom.runtimes.check import check_driver
 from greenroom.runtimes.contract import (
-    Attachable,
     CallFinished,
     Died,
     PermissionAsked,
@@ -27,6 +26,7 @@ from greenroom.runtimes.contract import (
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.claude.launch import plan_launch
 from greenroom.runtimes.scripted import script_for
+from greenroom.runtimes.seating import Attachable
 from greenroom.runtimes.trial import need_end
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess, eventually

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from greenroom.node.processes import Spawner
-from greenroom.runtimes.contract import Attachable, Heard, PermissionAsked, PermissionGone
+from greenroom.runtimes.contract import Heard, PermissionAsked, PermissionGone
+from greenroom.runtimes.seating import Attachable
 from greenroom.runtimes.trial import Trial, need_end
 from greenroom.testing.fake_llm import FakeModel
 from tests.runtimes.acp_rig import Desk

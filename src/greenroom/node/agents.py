@@ -10,30 +10,17 @@ from typing import Any
 import msgspec
 
 from greenroom.gateway import frames
-from greenroom.log.ids import new_id
 from greenroom.node.changes import Changes
 from greenroom.node.gate import Gate
 from greenroom.node.hearing import Hearing, Show, Tell
-from greenroom.node.processes import Spawner
-from greenroom.node.sandbox import sandbox_for
+from greenroom.node.own_process import OwnProcess
 from greenroom.node.seats import AgentSeat
-from greenroom.node.surroundings import Given, clear_away, make_opening, start_of
+from greenroom.node.surroundings import Given
 from greenroom.node.terminals import Pace
-from greenroom.node.trees import end_tree, family
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.nouns.asks.model import Subject
-from greenroom.runtimes.contract import (
-    Died,
-    Driver,
-    Opened,
-    Opening,
-    PermissionAsked,
-    PermissionGone,
-    Said,
-    Seated,
-    Session,
-    TurnEnded,
-)
+from greenroom.runtimes.contract import Died, Driver, Opened, PermissionAsked, PermissionGone, Said, Session, TurnEnded
+from greenroom.runtimes.seating import Seated
 
 logger = logging.getLogger(__name__)
 _CANCEL_S = 5.0
@@ -52,9 +39,7 @@ class HeldAgent:
         self.keep = False
         self.idle_since = time.monotonic()
         self.idle_s = 0
-        self.spawner = Spawner(f"{family(folder)}.{new_id('tree')}")
-        self.seat = AgentSeat(agent_id, f"{family(folder)}.{new_id('tree')}", show, pace)
-        self._opening: Opening | None = None
+        self._process = OwnProcess(agent_id, folder, show, pace)
         self._folder = folder
         self._hearing = Hearing(agent_id, tell, show)
         self._room = room
@@ -65,16 +50,17 @@ class HeldAgent:
         self._place = Subject(tool="", agent_id=agent_id)
         """What is the same for every call of the run that it is at."""
         self._reading: asyncio.Task[None] | None = None
-        self._being_opened: asyncio.Future[Session] | None = None
         self._turn = asyncio.Event()
         self._turn.set()
         self._opened: Opened | None = None
-        self._credential: str | None = None
-        self._definition: Definition | None = None
-        self._started_with: dict[str, Any] = {}
         self._is_ending = False
         self._busy = asyncio.Lock()
         """Orders are carried out one by one: only a cancel does not wait for the one that is under way."""
+
+    @property
+    def seat(self) -> AgentSeat:
+        """Where people sit in."""
+        return self._process.seat
 
     @property
     def is_gone(self) -> bool:
@@ -91,7 +77,7 @@ class HeldAgent:
     ) -> None:
         """Put the agent to work, opening or resuming its session if it has none."""
         async with self._busy:
-            if self._is_ending or (self.session is not None and self._started_with != start_of(order)):
+            if self._is_ending or (self.session is not None and not self._process.fits(order)):
                 await self._end()  # the profile may want another sandbox now: a process keeps what it was started in
             if is_cancelled():  # from here on `cancel` finds the run
                 if self.session is None:
@@ -119,7 +105,7 @@ class HeldAgent:
                 if self.session is None or self.run_id != order.run:
                     await self._end()  # it was cancelled meanwhile
                     return
-                await self._begin_changes(definition)
+                await asyncio.to_thread(self._changes.begin, self._process.repository, self._process.directory)
                 self._turn.clear()
                 await self.session.prompt(order.body["prompt"])
             except TimeoutError:
@@ -130,32 +116,12 @@ class HeldAgent:
                 logger.exception("agent %s could not be started", self.agent_id)
                 await self._failed(f"the agent could not be started: {error!r}")
 
-    async def _begin_changes(self, definition: Definition) -> None:
-        has_own = definition.worktree and definition.directory is not None
-        repository = Path(definition.directory or "").expanduser() if has_own else None
-        tree = self._opening.directory if self._opening is not None else self._folder
-        await asyncio.to_thread(self._changes.begin, repository, tree)
-
     async def _open(self, order: frames.Ordered, definition: Definition, driver: Driver, given: Given) -> None:
-        self._definition, self._credential, self._started_with = definition, order.credential, start_of(order)
-        opening = await asyncio.to_thread(make_opening, self._folder, self.agent_id, order, definition, given)
-        own = [opening.scratch, opening.directory]
-        self.spawner.sandbox = sandbox_for(definition.sandbox, self._folder, given.env.get("HOME"), own)
-        if self.run_id != order.run:
-            return
-        self._being_opened = asyncio.ensure_future(driver.open(opening, self.spawner))
-        try:
-            async with asyncio.timeout(definition.start_timeout_s):
-                session = await self._being_opened
-        except asyncio.CancelledError:
-            if self.run_id == order.run:
-                raise  # not the run is cancelled, but the node stops
-            return
-        finally:
-            self._being_opened = None
-        self.session, self._opening = session, opening
-        self._reading = asyncio.create_task(self._read(session), name=f"agent {self.agent_id}")
-        await self.seat.opened(session, opening, self.spawner.sandbox)
+        session = await self._process.open(order, definition, driver, given, lambda: self.run_id == order.run)
+        if session is not None:
+            self.session = session
+            self._reading = asyncio.create_task(self._read(session), name=f"agent {self.agent_id}")
+            await self._process.opened(session)
 
     async def _failed(self, error: str) -> None:
         self._hearing.note(self.run_id, TurnEnded(reason="failed", error=error))
@@ -185,19 +151,19 @@ class HeldAgent:
             self.run_id = self.session = self._opened = None
             self._turn.set()
             try:
-                await self._clear_away()
+                await self._process.clear_away(self.keep)
             finally:
                 self._reading = None
                 self._is_ending = False
 
     async def _permission_asked(self, asked: PermissionAsked) -> None:
         """Tell the hub what would run, and keep it, so that nothing else runs."""
-        directory = self._opening.directory if self._opening is not None else self._folder
-        seen = await asyncio.to_thread(self._gate.noted, asked, self._place, directory, self._folder.parent)
+        directory, hidden = self._process.directory, self._folder.parent
+        seen = await asyncio.to_thread(self._gate.noted, asked, self._place, directory, hidden)
         self._hearing.note(self.run_id, asked, **seen)
 
     def _note_opened(self, opened: Opened) -> None:
-        self._hearing.note(self.run_id, opened, credential=self._credential)
+        self._hearing.note(self.run_id, opened, credential=self._process.credential)
 
     async def _turn_ended(self, session: Session, ended: TurnEnded) -> None:
         goes_on = bool(self._queued) and ended.reason == "done" and self.run_id is not None
@@ -280,8 +246,7 @@ class HeldAgent:
         self.run_id = None
         self.idle_since = time.monotonic()
         self._queued = []
-        if self._being_opened is not None:
-            self._being_opened.cancel()
+        self._process.give_up()
         try:
             async with asyncio.timeout(_CANCEL_S), self._busy:
                 if self.session is not None and self.keep:
@@ -313,21 +278,12 @@ class HeldAgent:
             await asyncio.wait([reading], timeout=_CLOSE_S)
             reading.cancel()
         else:
-            await self._clear_away()
+            await self._process.clear_away(self.keep)
 
     async def _close(self, session: Session) -> None:
-        try:
-            async with asyncio.timeout(_CLOSE_S):
-                await session.close()
-        except Exception:
-            logger.exception("agent %s did not let itself be closed: its processes are ended", self.agent_id)
+        if not await self._process.close(session):
             await self._kill()
 
     async def _kill(self) -> None:
         self._is_ending = self._is_ending or self.session is not None
-        await asyncio.to_thread(end_tree, self.spawner.mark)
-
-    async def _clear_away(self) -> None:
-        await self.seat.closed()
-        await self._kill()
-        await asyncio.to_thread(clear_away, self._folder, self.agent_id, self._definition, self.keep)
+        await self._process.kill()

@@ -9,7 +9,8 @@ from greenroom.node.hearing import Show
 from greenroom.node.processes import Spawner
 from greenroom.node.sandbox import Sandbox
 from greenroom.node.terminals import COLUMNS, ROWS, Pace, ShownTerminal
-from greenroom.runtimes.contract import Attachable, Opening, Seated, Session
+from greenroom.runtimes.contract import Opening, Session
+from greenroom.runtimes.seating import Attachable, Seated
 from greenroom.runtimes.transports.pty import TerminalLine
 
 logger = logging.getLogger(__name__)

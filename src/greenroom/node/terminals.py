@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from greenroom.node.screens import Screen
-from greenroom.runtimes.contract import Seat
+from greenroom.runtimes.seating import Seat
 
 Show = Callable[[str, Any], bool]
 """Send something of a kind to whoever looks; False when that cannot be now."""

@@ -1,9 +1,9 @@
 """What a driver is: it opens a session of a runtime and tells what it hears. Nothing else is known above it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -181,55 +181,6 @@ class Session(Protocol):
 
     async def close(self) -> None:
         """End the process and everything it started; Died follows. May be called twice."""
-        ...
-
-
-class Beside(msgspec.Struct, frozen=True):
-    """A runtime's own terminal program on a live session: an argument vector, and what is added to the environment."""
-
-    command: list[str]
-    env: dict[str, str] = {}
-
-
-@runtime_checkable
-class Attachable(Protocol):
-    """A session in which a person can sit through the runtime's own terminal program, beside whoever drives it."""
-
-    def attach_command(self) -> Beside | None:
-        """The program, for the opening's directory and environment; None if there is none."""
-        ...
-
-
-class Seat(Protocol):
-    """The terminal that an agent lives in. Its session drains it; others may look, and press keys."""
-
-    def watch(self, watcher: Callable[[bytes], None]) -> Callable[[], None]:
-        """Be given each piece of what the program writes; returns how to stop."""
-        ...
-
-    def type(self, keys: bytes) -> None:
-        """Press keys, without waiting for the program to read them."""
-        ...
-
-    def resize(self, rows: int, columns: int) -> None: ...
-
-    async def over(self) -> int:
-        """The exit code, once the program has ended and its last words are read."""
-        ...
-
-    async def close(self) -> None:
-        """End the program and all it started."""
-        ...
-
-
-@runtime_checkable
-class Seated(Protocol):
-    """A session whose agent lives in a terminal; such a session is told by `finish` that the agent says it is done."""
-
-    def seat(self) -> Seat: ...
-
-    async def finish(self) -> None:
-        """The agent has said through the hub that its turn is over; TurnEnded follows."""
         ...
 
 

@@ -3,12 +3,13 @@
 from typing import Any
 
 from greenroom import __version__
-from greenroom.runtimes.contract import Beside, Found, Opened, Opening, Process, Spawner
+from greenroom.runtimes.contract import Found, Opened, Opening, Process, Spawner
 from greenroom.runtimes.drivers.codex import manifest
 from greenroom.runtimes.drivers.codex.launch import Launch, plan_launch
 from greenroom.runtimes.drivers.codex.session import CodexSession
 from greenroom.runtimes.drivers.codex.socket_lines import connect
 from greenroom.runtimes.programs import find_program
+from greenroom.runtimes.seating import Beside
 
 _HELLO = {
     "clientInfo": {"name": "greenroom", "title": "Greenroom", "version": __version__},

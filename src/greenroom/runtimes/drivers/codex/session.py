@@ -7,17 +7,10 @@ from typing import Any
 import msgspec
 
 from greenroom.log.ids import new_id
-from greenroom.runtimes.contract import (
-    Beside,
-    Decision,
-    Heard,
-    Opened,
-    PermissionGone,
-    Process,
-    TurnEnded,
-)
+from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionGone, Process, TurnEnded
 from greenroom.runtimes.drivers.codex.requests import ACCEPTED, Asked, answer, is_hub_call, read_request
 from greenroom.runtimes.drivers.codex.translate import Translator
+from greenroom.runtimes.seating import Beside
 from greenroom.runtimes.transports.ears import Ears
 from greenroom.runtimes.transports.json_lines import JsonLines, Lines
 

@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 
 from greenroom.log.ids import new_secret
-from greenroom.runtimes.contract import Beside, Found, Opened, Opening, Process, Session, Spawner
+from greenroom.runtimes.contract import Found, Opened, Opening, Process, Session, Spawner
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.known import OPENCODE
 from greenroom.runtimes.drivers.opencode import manifest
@@ -13,6 +13,7 @@ from greenroom.runtimes.drivers.opencode.launch import plan_launch
 from greenroom.runtimes.drivers.opencode.server import Server, find_address
 from greenroom.runtimes.drivers.opencode.session import OpencodeSession
 from greenroom.runtimes.programs import find_program, write_private
+from greenroom.runtimes.seating import Beside
 
 
 class OpencodeDriver:

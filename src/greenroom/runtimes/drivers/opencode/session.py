@@ -1,6 +1,7 @@
 """A session on OpenCode's server, also when a person's own terminal is at it."""
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections.abc import AsyncIterator
@@ -8,15 +9,18 @@ from typing import Any
 
 import msgspec
 
-from greenroom.runtimes.contract import Beside, Decision, Heard, Opened, PermissionGone, Process, TurnEnded
-from greenroom.runtimes.drivers.opencode.asking import Asked, read_permission, read_question
+from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionGone, Process, TurnEnded
+from greenroom.runtimes.drivers.opencode.asking import Asked, is_told, read_permission, read_question
 from greenroom.runtimes.drivers.opencode.server import Server, drain
 from greenroom.runtimes.drivers.opencode.translate import Answer, Translator, ended
+from greenroom.runtimes.seating import Beside
 from greenroom.runtimes.transports.ears import Ears
 from greenroom.runtimes.transports.json_lines import JsonLines
 
 Json = dict[str, Any]
 _IDS = 1 << 48
+_FOLLOWS_S = 3.0
+"""How long the arguments of a call may follow behind the wish to make it."""
 
 
 class Turn(msgspec.Struct):
@@ -49,6 +53,9 @@ class OpencodeSession:
         self._turn: Turn | None = None
         self._aborting = 0
         self._asked: dict[str, Asked] = {}
+        self._untold: set[str] = set()
+        """Requests that came before the arguments of their calls."""
+        self._updated = asyncio.Event()
         self._draining = asyncio.create_task(drain(process), name=f"stdout of {process.pid}")
         self._line = JsonLines(process, self._told, self._ears, server)
 
@@ -154,15 +161,31 @@ class OpencodeSession:
         if not isinstance(properties, dict):
             return
         match kind:
-            case "permission.asked":
+            case "permission.asked" if is_told(self._translator, properties):
                 self._wanted(*read_permission(self._translator, properties))
+            case "permission.asked":
+                self._untold.add(str(properties["id"]))
+                self._line.do(self._ask_when_told(properties))
             case "question.asked":
                 self._wanted(*read_question(properties))
             case "permission.replied" | "question.replied" | "question.rejected":
                 self._withdraw(str(properties.get("requestID")))
             case _ if properties.get("sessionID") == self._id:
                 self._ears.put(*self._translator.hear(kind, properties))
+                self._updated.set()
                 self._progressed(kind, properties)
+
+    async def _ask_when_told(self, properties: Json) -> None:
+        """Nobody can say yes to a call without its arguments; should they not follow, it is asked as it is."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FOLLOWS_S):
+                while not is_told(self._translator, properties):
+                    self._updated.clear()
+                    await self._updated.wait()
+        request = str(properties["id"])
+        if request in self._untold:
+            self._untold.discard(request)
+            self._wanted(*read_permission(self._translator, properties))
 
     def _wanted(self, asked: Asked, heard: list[Heard]) -> None:
         if self._turn is not None and self._turn.is_cancelled:
@@ -173,6 +196,7 @@ class OpencodeSession:
 
     def _withdraw(self, request: str) -> None:
         """What was asked there is not waited for any more."""
+        self._untold.discard(request)
         gone = [permission for permission, asked in self._asked.items() if asked.request == request]
         for permission in gone:
             del self._asked[permission]
