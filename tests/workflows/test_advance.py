@@ -253,6 +253,48 @@ def test_an_aborted_run_ends_and_can_be_taken_up_again_keeping_what_is_finished(
     assert (run.completed, run.active, run.working, run.over) == (3, 0, 0, 3)
 
 
+def test_items_that_are_completed_stay_so_when_their_fan_out_is_taken_up_again() -> None:
+    each = {"items": "inputs.names", "parallel": 2}
+    script = failing("a[1]", "a[4]", times=1)
+    player = Player(workflow(after("a", for_each=each), after("b", "a")), script, inputs={"names": list("uvwxyz")})
+    player.play()
+    assert player.statuses() | {"b": "pending"} == player.statuses()
+    assert player.statuses()["a[0]"] == "completed"
+    first = [step for step, _ in player.attempts()]
+    player.tell(Retry())
+    player.play()
+    assert player.statuses()["a[4]"] == "failed"
+    second = [step for step, _ in player.attempts()[len(first) :]]
+    assert "a[0]" not in second
+    assert second[0] == "a[1]"
+    player.tell(Retry())
+    player.play()
+    assert player.status == "completed"
+    assert player.board.step("a").output == [f"a[{n}]" for n in range(6)]  # type: ignore[union-attr]
+    counts = {step: number for step, number in player.attempts() if "[" in step}
+    assert (counts["a[0]"], counts["a[1]"], counts["a[4]"]) == (1, 2, 2)
+    before = len(player.attempts())
+    player.tell(Retry(step="a"))
+    player.play()
+    assert len(player.attempts()) - before == 7, "a step that is named is done again as a whole"
+
+
+def test_an_attempt_is_told_with_what_it_has_used_however_often_a_step_is_retried() -> None:
+    for place, more in (("a", {}), ("a[0]", {"for_each": {"items": [1]}})):
+        player = Player(workflow(after("a", **more)))
+        player.tell(Begin())
+        player.tell(Ended(step=place, attempt=1, ok=False, error="no", spent=Spent(10, 1)))
+        player.tell(Retry())
+        player.tell(Interrupted(step=place, attempt=2, error="gone", agent_run="run_x", spent=Spent(20, 2)))
+        player.tell(Ended(step=place, attempt=3, ok=True, spent=Spent(30, 3)))
+        filed = [(one.number, one.status, one.spent) for one in player.board.attempts]
+        assert filed == [(1, "failed", Spent(10, 1)), (2, "interrupted", Spent(20, 2))]
+        last = player.board.step(place)
+        assert last is not None
+        assert (last.spent, last.spent - last.spent_before) == (Spent(60, 6), Spent(30, 3))
+        assert player.board.run.spent == Spent(60, 6)
+
+
 def test_what_a_crash_means_is_the_steps_choice() -> None:
     for how, resumes in (("rerun", False), ("resume", True)):
         player = Player(workflow(after("a", on_crash=how)))

@@ -77,8 +77,9 @@ def test_a_run_that_is_aborted_and_taken_up_again_comes_to_an_end(plain: dict[st
     if player.status == "cancelled":
         player.tell(Retry())
         player.play()
-        again = {event.step for event in player.events if isinstance(event, e.StepReset)}
-        kept = {one: out for one, out in finished.items() if one.partition("[")[0] not in again}
+        again = {event.step: event.keeps for event in player.events if isinstance(event, e.StepReset)}
+        kept = {one: out for one, out in finished.items() if again.get(one.partition("[")[0], "[" in one)}
+        kept |= {one: out for one, out in finished.items() if one not in again and "[" not in one}
         assert kept.items() <= player.outputs().items()
     assert player.status in ("completed", "failed", "cancelled")
     assert (player.board.run.active, player.board.run.working) == (0, 0)

@@ -162,6 +162,22 @@ def test_a_failed_run_is_taken_up_again_and_keeps_what_is_finished(stage: Stage)
     assert [one["agent_run"] for one in steps["a"]["attempts"]] == [first]
 
 
+def test_of_a_fan_out_that_has_failed_only_the_rest_is_done_again(stage: Stage) -> None:
+    play = Play(stage)
+    each = {"items": [1, 0, 2], "parallel": 1}
+    run_id = play.start({"id": "each", "for_each": each, "set": {"n": "10 / item"}})
+    assert play.end(run_id)["status"] == "failed"
+    assert play.control(run_id, "amend", step="each", changes={"set": {"n": "item"}}).status_code == 200
+    assert play.control(run_id, "retry").status_code == 200
+    assert play.end(run_id)["output"] == {"each": [{"n": 10}, {"n": 0}, {"n": 2}]}
+    steps = play.steps(run_id)
+    assert [[one["status"] for one in steps[f"each[{n}]"]["attempts"]] for n in range(3)] == [
+        ["completed"],
+        ["failed", "completed"],
+        ["completed"],
+    ]
+
+
 def test_a_step_that_has_not_begun_can_be_changed(stage: Stage) -> None:
     play = Play(stage)
     run_id = play.start(

@@ -1,6 +1,6 @@
 """Rollback steps: after a failure, after an abort that wants them, and never otherwise."""
 
-from greenroom.nouns.workflows.core.news import Stop
+from greenroom.nouns.workflows.core.news import Retry, Stop
 from greenroom.nouns.workflows.definition import Definition
 from tests.runs.stage import Stage
 from tests.workflows.player import Player, workflow
@@ -14,6 +14,17 @@ def test_a_failed_run_takes_back_what_it_had_completed_the_last_first() -> None:
     assert [step for step, _ in player.attempts()] == ["a", "b", "c", "unb", "una"]
     assert player.status == "failed"
     assert Player(workflow(*steps, after("c", "b"))).play().statuses()["una"] == "pending"
+
+
+def test_what_was_taken_back_is_done_again_when_the_run_is_taken_up_again() -> None:
+    made = after("a", "z", rollback=[{"id": "una", "prompt": "undo"}])
+    player = Player(workflow(after("z"), made, after("b", "a"), after("c", "b")), failing("c", times=1)).play()
+    assert (player.status, player.statuses()["una"]) == ("failed", "completed")
+    before = len(player.attempts())
+    player.tell(Retry())
+    assert player.play().status == "completed"
+    assert player.attempts()[before:] == [("a", 2), ("b", 2), ("c", 2)], "what nobody took back is kept"
+    assert player.statuses()["una"] == "pending"
 
 
 def taken_back() -> Definition:

@@ -86,6 +86,8 @@ class StepFanned(Event, frozen=True, kw_only=True):
     run_id: str
     step: str
     items: list[Any]
+    kept: list[int] = []
+    """Which of them are completed already."""
 
 
 class StepDelayed(Event, frozen=True, kw_only=True):
@@ -164,6 +166,8 @@ class StepReset(Event, frozen=True, kw_only=True):
     run_id: str
     step: str
     seen: int
+    keeps: bool = False
+    """Whether those of its items that are completed stay so."""
 
 
 class EndingWanted(Event, frozen=True, kw_only=True):

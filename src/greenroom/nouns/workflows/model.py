@@ -33,6 +33,13 @@ class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
             self.cost_usd + other.cost_usd,
         )
 
+    def __sub__(self, other: "Spent") -> "Spent":
+        return Spent(
+            self.input_tokens - other.input_tokens,
+            self.output_tokens - other.output_tokens,
+            self.cost_usd - other.cost_usd,
+        )
+
 
 class Workflow(Row, frozen=True, kw_only=True):
     """A workflow under its name, as it is now."""
@@ -173,12 +180,16 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     debt: bool = False
     """Whether its failure was let pass."""
     spent: Spent = Spent()
+    spent_before: Spent = Spent()
+    """What of this the attempts before the present one have used."""
     index: int | None = None
     item: Any = None
     total: int = 0
     """For a fan-out: how many items there are, how many are over, and how many have failed."""
     done: int = 0
     lost: int = 0
+    kept: list[int] = []
+    """For a fan-out that is done again: the items that were completed before, and are not done again."""
 
 
 class WorkflowAttempt(Row, frozen=True, kw_only=True):

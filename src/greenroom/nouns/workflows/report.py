@@ -74,7 +74,7 @@ def every_step(plan: Plan, run: WorkflowRun, found: list[WorkflowStep]) -> list[
     rows = {step.id: step for step in found}
     items: dict[str, list[WorkflowStep]] = {}
     for step in found:
-        if step.index is not None:
+        if step.index is not None and step.index < rows[step_of(step.id)].total:  # there were more, or will be others
             items.setdefault(step_of(step.id), []).append(step)
     backs = [step_id for step_id, node in plan.nodes.items() if node.is_rollback and step_id in rows]
     out: list[WorkflowStep] = []
@@ -86,7 +86,6 @@ def every_step(plan: Plan, run: WorkflowRun, found: list[WorkflowStep]) -> list[
 
 def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAttempt]) -> StepReport:
     agent = rows.get(AGENTS, step.agent_id) if step.agent_id else None
-    before = sum((one.spent for one in earlier), Spent())
     attempts = [
         AttemptReport(
             number=one.number,
@@ -101,11 +100,6 @@ def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAtte
         for one in earlier
     ]
     if step.attempt > (earlier[-1].number if earlier else 0):
-        own = Spent(
-            step.spent.input_tokens - before.input_tokens,
-            step.spent.output_tokens - before.output_tokens,
-            step.spent.cost_usd - before.cost_usd,
-        )
         attempts.append(
             AttemptReport(
                 number=step.attempt,
@@ -115,7 +109,7 @@ def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAtte
                 agent_id=step.agent_id,
                 agent_run=step.agent_run,
                 error=step.error,
-                spent=own,
+                spent=step.spent - step.spent_before,
             )
         )
     began = attempts[0].began_at if attempts else step.began_at

@@ -99,11 +99,27 @@ def start(course: Course, step_id: str, _: Any) -> None:
     except (ExpressionFailed, Unfit) as error:
         course.later("fail", step_id, ("expression", str(error)))
         return
-    course.emit(StepFanned(run_id=course.run.id, step=step_id, items=items))
-    if not items:
+    kept = _find_kept(course, course.step(step_id), items)
+    course.emit(StepFanned(run_id=course.run.id, step=step_id, items=items, kept=kept))
+    if len(kept) == len(items):
         course.later("join", step_id)
-    for index in range(min(node.parallel, len(items))):
-        course.later("attempt", item_id(step_id, index))
+    for place in range(min(node.parallel, len(items) - len(kept))):
+        course.later("attempt", item_id(step_id, nth_left(kept, place)))
+
+
+def _find_kept(course: Course, fan: WorkflowStep, items: list[Any]) -> list[int]:
+    """The items of a fan-out that is taken up again which were completed, and are the same as then."""
+    before = [course.step(item_id(fan.id, index)) for index in range(min(fan.total, len(items)))]
+    return [at for at, one in enumerate(before) if one.status == "completed" and one.item == items[at]]
+
+
+def nth_left(kept: list[int], place: int) -> int:
+    """The index of an item, counted among those that are not kept."""
+    for index in kept:
+        if index > place:
+            break
+        place += 1
+    return place
 
 
 def _shown(value: object) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.expressions import ExpressionFailed
-from greenroom.nouns.workflows.core.begin import own_inputs
+from greenroom.nouns.workflows.core.begin import nth_left, own_inputs
 from greenroom.nouns.workflows.core.course import Course, digest_of, work_out
 from greenroom.nouns.workflows.core.news import Ended, Work
 from greenroom.nouns.workflows.core.plan import Node
@@ -176,14 +176,15 @@ def item(course: Course, fan_id: str, status: str) -> None:
     if fan.status in STEP_ENDED or node.step.for_each is None:
         return
     join = node.step.for_each.join
+    place = node.parallel + fan.done - len(fan.kept) - 1  # as many as may be began at first, and one at each end
     if (join == "any" and status == "completed") or fan.lost:
         for one in course.items(fan):
             cancel(course, one, "another item has decided")
         course.later("join", fan_id)
     elif fan.done == fan.total:
         course.later("join", fan_id)
-    elif node.parallel + fan.done - 1 < fan.total:  # as many as may be began at first, and one at each end
-        course.later("attempt", item_id(fan_id, node.parallel + fan.done - 1))
+    elif place < fan.total - len(fan.kept):
+        course.later("attempt", item_id(fan_id, nth_left(fan.kept, place)))
 
 
 def joined(course: Course, fan_id: str, _: Any) -> None:

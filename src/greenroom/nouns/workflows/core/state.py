@@ -65,7 +65,7 @@ def _file(board: Board, step: WorkflowStep, status: str, at: int, error: str | N
             agent_run=getattr(event, "agent_run", None) or step.agent_run,
             error=error,
             round=step.round,
-            spent=getattr(event, "spent", _NOTHING),
+            spent=step.spent - step.spent_before + getattr(event, "spent", _NOTHING),
         )
     )
 
@@ -75,7 +75,7 @@ def _began(board: Board, event: e.StepBegan, at: int) -> None:
     if old.status == "queued":
         board.run = replace(board.run, first_queued=old.next_queued)
     if old.status == "running" or old.asking == "crash":
-        _file(board, old, "interrupted", at, old.reason)
+        _file(board, old, "interrupted", at, old.reason, event)
     run_id = event.waits_for.removeprefix("run ") if event.waits_for.startswith("run ") else None
     new = replace(
         old,
@@ -98,7 +98,8 @@ def _began(board: Board, event: e.StepBegan, at: int) -> None:
         agent_run=run_id,
         error=None,
     )
-    _put(board, old, _used(board, new, event))
+    new = _used(board, new, event)
+    _put(board, old, replace(new, spent_before=new.spent))
 
 
 def _asked(board: Board, event: e.StepAsked, at: int) -> None:
@@ -110,13 +111,20 @@ def _asked(board: Board, event: e.StepAsked, at: int) -> None:
 
 def _fanned(board: Board, event: e.StepFanned, at: int) -> None:
     old = _step(board, event.step)
-    new = replace(old, status="running", total=len(event.items), done=0, lost=0, began_at=at, leave=True)
-    _put(board, old, replace(new, waits_for=None, due=0, reason=None, ended_at=None))
+    new = replace(old, status="running", total=len(event.items), done=len(event.kept), kept=event.kept, lost=0)
+    new = replace(new, began_at=at, leave=True, waits_for=None, due=0, reason=None, ended_at=None)
+    _put(board, old, new)
+    kept = frozenset(event.kept)
     for index, item in enumerate(event.items):
+        if index in kept:
+            continue
         step_id = item_id(event.step, index)
+        fresh = WorkflowStep(run_id=old.run_id, id=step_id, index=index, item=item)
         before = board.step(step_id)
-        number = 0 if before is None else before.attempt
-        board.put_step(WorkflowStep(run_id=old.run_id, id=step_id, index=index, item=item, attempt=number))
+        if before is not None and before.attempt:
+            _file(board, before, before.status, before.ended_at or at, before.error)
+            fresh = replace(fresh, attempt=before.attempt, spent=before.spent, spent_before=before.spent)
+        board.put_step(fresh)
 
 
 def _delayed(board: Board, event: e.StepDelayed, at: int) -> None:
@@ -219,6 +227,7 @@ def _reset(board: Board, event: e.StepReset, at: int) -> None:
     if old.debt and not old.rollback:
         counts["debts"] = board.run.debts - 1
     fresh = WorkflowStep(run_id=old.run_id, id=old.id, seen=event.seen, attempt=old.attempt, spent=old.spent)
+    fresh = replace(fresh, spent_before=old.spent, total=old.total if event.keeps else 0)
     _put(board, old, fresh, **counts)
 
 

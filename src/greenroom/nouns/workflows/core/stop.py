@@ -144,14 +144,19 @@ def _next_rollback(course: Course) -> str | None:
 
 
 def retry(course: Course, news: Retry) -> None:
-    """Take a run up again. What is finished stays, but for the step that was named and all that comes after it."""
+    """Take a run up again. What is finished stays, but for the step that was named and all that comes after it.
+
+    What was taken back is done again. Of a fan-out that has failed, the items that were completed stay so.
+    """
     plan = course.plan
-    again = {step_id for step_id in plan.order if _is_unfinished(course, course.step(step_id))}
+    anew = {step_id for step_id in plan.order if _is_taken_back(course, step_id)}
     if news.step is not None:
-        again.add(news.step)
+        anew.add(news.step)
+    unfinished = {step_id for step_id in plan.order if _is_unfinished(course, course.step(step_id))}
     for step_id in plan.order:
-        if step_id in again:
-            again.update(plan.nodes[step_id].after)
+        if step_id in anew or step_id in unfinished:
+            anew.update(plan.nodes[step_id].after)
+    again = anew | unfinished
     seconds = plan.definition.limits.timeout_s
     due = course.now + seconds * 1000 if seconds else 0
     course.emit(WorkflowRetried(run_id=course.run.id, steps=[one for one in plan.order if one in again], due=due))
@@ -163,9 +168,14 @@ def retry(course: Course, news: Retry) -> None:
             continue
         incoming = plan.nodes[step_id].incoming
         seen = sum(way.source not in again for way in incoming)
-        course.emit(StepReset(run_id=course.run.id, step=step_id, seen=seen))
+        keeps = step_id not in anew and course.step(step_id).total > 0
+        course.emit(StepReset(run_id=course.run.id, step=step_id, seen=seen, keeps=keeps))
         if seen == len(incoming):
             course.later("ready", step_id)
+
+
+def _is_taken_back(course: Course, step_id: str) -> bool:
+    return any(course.step(back.id).status != "pending" for back in course.node(step_id).step.rollback)
 
 
 def _is_unfinished(course: Course, step: WorkflowStep) -> bool:
