@@ -839,11 +839,13 @@ export interface WorkflowStep {
   rollback?: boolean
   debt?: boolean
   spent?: WorkflowsSpent
+  spent_before?: WorkflowsSpent
   index?: number | null
   item?: unknown
   total?: number
   done?: number
   lost?: number
+  kept?: number[]
 }
 
 export interface WorkflowVersion {
