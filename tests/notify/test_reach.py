@@ -133,7 +133,9 @@ def test_a_link_opens_the_ask_after_the_login_and_answers_nothing(
 
 
 def test_ntfy_is_told_in_its_own_words(hub: HubProcess, far: FarSide) -> None:
-    made = done(hub.data, "notify", "add", "--ntfy", f"{far.url}/my-topic", "--ntfy-token", "tk-of-the-topic", "--json").json
+    made = done(
+        hub.data, "notify", "add", "--ntfy", f"{far.url}/my-topic", "--ntfy-token", "tk-of-the-topic", "--json"
+    ).json
     Person(hub, hub.token).ask("Grün?", risk="high")
     sent = far.next()
     assert (sent.json["topic"], sent.json["title"], sent.json["priority"]) == ("my-topic", "Grün?", 5)
