@@ -4,13 +4,13 @@ import { api, assert, endOf, hub, journey, startRun, thread } from './rig.mjs'
 
 const picture = [...Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')]
 
-/** Give a picture to an element, as the clipboard or the hand does. */
-const give = (element, how) =>
-  element.evaluate((box, [bytes, how]) => {
+/** Give a picture, or another file, to an element, as the clipboard or the hand does. */
+const give = (element, how, name = `${how}.png`, type = 'image/png') =>
+  element.evaluate((box, [bytes, how, name, type]) => {
     const given = new DataTransfer()
-    given.items.add(new File([Uint8Array.from(bytes)], `${how}.png`, { type: 'image/png' }))
+    given.items.add(new File([Uint8Array.from(bytes)], name, { type }))
     box.dispatchEvent(how === 'paste' ? new ClipboardEvent('paste', { clipboardData: given, bubbles: true, cancelable: true }) : new DragEvent('drop', { dataTransfer: given, bubbles: true, cancelable: true }))
-  }, [picture, how])
+  }, [picture, how, name, type])
 
 await journey(async (visit) => {
   // In this one everybody will have been silent for half a minute when we look.
@@ -26,6 +26,9 @@ await journey(async (visit) => {
   await page.locator('.picture').waitFor()
   await give(page.locator('.composer'), 'drop')
   await page.locator('.picture').nth(1).waitFor()
+  await give(page.locator('.composer'), 'drop', 'notes.txt', 'text/plain')
+  await page.getByRole('alert').filter({ hasText: 'notes.txt is no picture' }).waitFor()
+  await page.locator('.thread', { hasText: 'silent' }).getByRole('img', { name: /waits for a message$/ }).waitFor()
   await box.fill('Two pictures')
   await box.press('Enter')
   const sent = page.locator('.message', { hasText: 'Two pictures' })
@@ -49,6 +52,24 @@ await journey(async (visit) => {
   const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export as Markdown' }).click()])
   const exported = readFileSync(await file.path(), 'utf8')
   for (const words of ['Two pictures', 'Seen', 'graph TD']) assert.ok(exported.includes(words), words)
+
+  // What was not sent yet is there when one comes back, also to a page that was loaded anew.
+  await box.fill('half a thought')
+  await box.press('Escape')
+  await page.keyboard.press('2')
+  await page.waitForURL(/\/inbox/)
+  await page.goBack()
+  await page.waitForFunction(() => document.querySelector('.composer textarea')?.value === 'half a thought')
+  await page.reload()
+  await page.waitForFunction(() => document.querySelector('.composer textarea')?.value === 'half a thought')
+
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await sent.hover()
+  await sent.getByRole('button', { name: 'More' }).click()
+  await page.getByText('Copy a link').click()
+  await page.getByText('Copied').waitFor()
+  await page.goto(await page.evaluate(() => navigator.clipboard.readText()))
+  await page.locator('.message.found', { hasText: 'Two pictures' }).waitFor()
 
   await page.goto(`${hub.url}/threads/${silent}`)
   await page.getByRole('button', { name: /^Let .* go on$/ }).click({ timeout: 60_000 })
