@@ -131,3 +131,17 @@ def test_a_path_with_a_name_in_it_has_the_limit_that_it_declares(rest: Rest) -> 
         "it was read"
     )
     assert code_of(rest.operator.post("/api/threads/thr_nowhere/messages", json=large)) == (413, "too_large")
+
+
+def test_a_number_that_no_store_can_hold_is_no_bug_in_any_query(rest: Rest) -> None:
+    paths = rest.operator.get("/openapi.json").json()["paths"]
+    wrong = []
+    for path, methods in paths.items():
+        for field in methods.get("get", {}).get("parameters", []):
+            if field["in"] != "query" or "integer" not in str(field["schema"]):
+                continue
+            for number in (2**64, -(2**64), 10**400):
+                answer = rest.operator.get(path, params={field["name"]: str(number)})
+                if answer.status_code >= 500:
+                    wrong.append((path, field["name"], number))
+    assert wrong == []

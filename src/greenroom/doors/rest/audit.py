@@ -9,8 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.messages import Seq
-from greenroom.doors.rest.wire import bad_request, json, query_of
+from greenroom.doors.rest.wire import Number, bad_request, json, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import from_iso, iso
 from greenroom.log.model import Recorded
@@ -22,7 +21,7 @@ _SCANNED = 5000
 
 
 class AuditPage(msgspec.Struct, frozen=True):
-    after_seq: Seq = 0
+    after_seq: Number = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
     type: str | None = None
     """The name of a kind of event, or several with commas between them."""

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import InBusTerms
-from greenroom.doors.rest.wire import MAX_SEQ, bad_request, body_of, json, key_of, query_of
+from greenroom.doors.rest.wire import Number, bad_request, body_of, json, key_of, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.model import Rows
@@ -23,7 +23,6 @@ from greenroom.nouns.threads.queries import find_messages, get_brief, get_member
 
 PAGE_CHARS = 16_000_000
 """A page of messages ends early when it holds more text than this; the next one begins there."""
-Seq = Annotated[int, Meta(ge=0, le=MAX_SEQ)]
 
 
 class NewMessage(msgspec.Struct, frozen=True):
@@ -37,7 +36,7 @@ class NewMessage(msgspec.Struct, frozen=True):
     metadata: dict[str, Any] | None = None
     images: list[dict[str, Any]] | None = None
     reply_to_msg_id: str | None = None
-    expected_last_seq: Seq | None = None
+    expected_last_seq: Number | None = None
     reply_token: str | None = None
 
 
@@ -73,8 +72,8 @@ class PostedMessage(msgspec.Struct):
 class Page(msgspec.Struct, frozen=True):
     """Which messages: those after a seq, oldest first; with before_seq the newest below it."""
 
-    after_seq: Seq = 0
-    before_seq: Seq | None = None
+    after_seq: Number = 0
+    before_seq: Number | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] = 200
     include_system_prompt: bool = False
     priority: str | None = None

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import MAX_SEQ, json, query_of
+from greenroom.doors.rest.wire import Number, json, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.ids import id_before
@@ -78,7 +78,7 @@ class Metrics(msgspec.Struct):
 
 
 class CountQuery(msgspec.Struct):
-    since: Annotated[int, msgspec.Meta(ge=0, le=MAX_SEQ)]
+    since: Number
     step_ms: Annotated[int, msgspec.Meta(ge=60_000, le=366 * 86_400_000)] = 3_600_000
     times: Annotated[int, msgspec.Meta(ge=1, le=100)] = 24
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, key_of, query_of
+from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of
 from greenroom.gateway.policy_file import Wrong, read_policy
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -103,7 +103,7 @@ async def check_rule(hub: Hub, by: Principal, request: Request) -> Response:
 
 class JudgementPage(msgspec.Struct, frozen=True):
     limit: Count = 100
-    before: int | None = None
+    before: Number | None = None
     decision: str | None = None
     run_id: str | None = None
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, key_of, query_of, while_there
+from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of, while_there
 from greenroom.doors.server import url_of
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
@@ -60,7 +60,7 @@ async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    before: int | None = None
+    before: Number | None = None
     limit: int = 50
 
 
@@ -84,7 +84,7 @@ async def show_tree(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 class Items(msgspec.Struct, frozen=True, kw_only=True):
-    after: int = 0
+    after: Number = 0
     limit: int = 500
 
 

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.messages import Seq, need_place, show_all
-from greenroom.doors.rest.wire import body_of, json, query_of, while_there
+from greenroom.doors.rest.messages import need_place, show_all
+from greenroom.doors.rest.wire import Number, body_of, json, query_of, while_there
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.nouns.access.model import Principal
@@ -37,7 +37,7 @@ class Joined(msgspec.Struct):
 class Wait(msgspec.Struct, frozen=True):
     """What to wait for. Without after_seq an agent goes on from where it was."""
 
-    after_seq: Seq | None = None
+    after_seq: Number | None = None
     timeout_ms: Annotated[int, Meta(ge=0, le=MAX_WAIT_MS)] = 30_000
     for_agent: str | None = None
     agent_id: str | None = None

@@ -3,9 +3,10 @@
 import asyncio
 import re
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -17,7 +18,8 @@ from greenroom.log.model import Done
 
 T = TypeVar("T")
 encode = msgspec.json.Encoder().encode
-MAX_SEQ = 2**53 - 1
+Number = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+"""A seq, or a time in milliseconds: as far as clients in JavaScript can count, and no store is given more."""
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _decoders: dict[type[Any], Callable[[bytes], Any]] = {}
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, key_of, query_of, while_there
+from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of, while_there
 from greenroom.gateway.workflow_files import embed_skills, missing_skills
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -139,7 +139,7 @@ async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
 class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
     workflow: str | None = None
     status: str | None = None
-    before: int | None = None
+    before: Number | None = None
     limit: int = 50
 
 
