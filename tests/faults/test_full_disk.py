@@ -18,6 +18,8 @@ from greenroom.testing.raw_http import Line
 from tests.conftest import assert_in_order
 from tests.faults.conftest import SmallDisk
 from tests.runs.conftest import staged
+from tests.runs.far_node import FarNode
+from tests.runs.stage import Stage
 
 pytestmark = pytest.mark.anyio
 PNG = base64.b64decode(
@@ -139,3 +141,39 @@ def test_a_node_on_a_full_disk_ends_no_agent_and_tells_all_once_there_is_room(
         small_disk.empty()
         ended = stage.end(talks)
         assert (ended["status"], ended["output"]) == ("completed", words)
+
+
+@pytest.fixture
+def far(cramped: HubProcess, tmp_path: Path) -> Iterator[FarNode]:
+    """A node with room for one agent, on a disk of its own, of the hub whose disk is small."""
+    with Stage(cramped) as stage:
+        node = FarNode(stage, tmp_path, "far", "--capacity", "1").start(cramped.url)
+        node.wait_for("connected")
+        yield node
+        node.stop()
+
+
+def test_a_node_that_ends_while_the_hubs_disk_is_full_is_let_in_again_once_there_is_room(
+    far: FarNode, cramped: HubProcess, small_disk: SmallDisk
+) -> None:
+    small_disk.fill()
+    far.stage.until(lambda: far.stage.api.post("/api/threads", json={"topic": "t"}).status_code == 507, "a full disk")
+    far.kill()
+    far.stage.until(lambda: "is gone must wait" in cramped.stderr, "the hub to miss the node")
+    far.start(cramped.url)
+    small_disk.empty()
+    assert far.stage.done("SAY back", node="far")["output"] == "back"
+
+
+def test_a_run_that_could_not_be_given_to_a_node_for_a_full_disk_is_given_to_it_later(
+    far: FarNode, cramped: HubProcess, small_disk: SmallDisk
+) -> None:
+    first = far.stage.start("SAY here\nSLEEP 600")
+    words = "word " * 40_000
+    second = far.stage.start(f"SAY {words}")
+    far.stage.until(lambda: far.stage.run(first)["status"] == "running", "the first to be at work")
+    small_disk.fill(leave=150_000)
+    assert far.stage.api.post(f"/api/runs/{first}/cancel", json={}).status_code == 200
+    far.stage.until(lambda: "runs must wait for a node" in cramped.stderr, "the second to find no room on the disk")
+    small_disk.empty()
+    assert far.stage.end(second)["output"] == words

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from greenroom.gateway import frames
 from greenroom.gateway.link import Link
+from greenroom.gateway.placing import Placing
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.ids import new_id
@@ -25,18 +26,16 @@ from greenroom.nouns.nodes.model import (
     ConnectNode,
     LoseNode,
     NodeConnected,
-    NodeUndrained,
     Order,
     TakeOrders,
 )
-from greenroom.nouns.runs.commands import PlaceRun, ReconcileNode, Sent, TakeItem
-from greenroom.nouns.runs.events import RunEnded
-from greenroom.nouns.runs.queries import find_placeable
+from greenroom.nouns.runs.commands import ReconcileNode, Sent, TakeItem
 
 logger = logging.getLogger(__name__)
 _HELLO_S = 10
 _UNTAKEN = 256
 _CUT = 4500
+_RETRY_S = 1.0
 LiveListener = Callable[[str, str, Any], None]
 
 
@@ -47,8 +46,7 @@ class Links:
         self._hub = hub
         self._links: dict[str, Link] = {}
         self._listeners: dict[str, list[LiveListener]] = {}
-        self._placing: asyncio.Task[None] | None = None
-        self._place_again = False
+        self._placing = Placing(hub)
         hub.log.subscribe(self._on_commit)
         hub.signals.listen(self._on_signal)
 
@@ -106,8 +104,19 @@ class Links:
         finally:
             if self._links.get(link.node_id) is link:
                 del self._links[link.node_id]
-            with contextlib.suppress(Unavailable):  # the hub is stopping: at its start every node is unreachable
+            await self._lose(link)
+
+    async def _lose(self, link: Link) -> None:
+        """Note that a node is gone, if need be once the disk takes it: a later boot of it is let in only after that."""
+        while True:
+            try:
                 await self._hub.log.do(LoseNode(by=HUB, node_id=link.node_id, epoch=link.epoch))
+                return
+            except Unavailable as no:
+                if no.code == "stopping":  # at its start every node is unreachable
+                    return
+                logger.warning("that node %s is gone must wait: %s", link.node_id, no)
+                await asyncio.sleep(_RETRY_S)
 
     async def _hear(self, link: Link, receive: Receive) -> None:
         """Take what the node says; a lease without a word ends the connection."""
@@ -166,14 +175,12 @@ class Links:
                         link.sent.discard(change.key)
                     elif change.row.node_id == link.node_id:
                         link.orders.set()
-        if any(isinstance(record.event, (NodeConnected, NodeUndrained, RunEnded)) for record in commit.records):
-            self._place_soon()
 
     async def _give_orders(self, link: Link) -> None:
         """Send the node's orders in the order they were given, each once over this connection."""
         await link.is_caught_up.wait()
         await self._hub.log.do(ReconcileNode(by=HUB, node_id=link.node_id, epoch=link.epoch, live=link.live))
-        self._place_soon()
+        self._placing.place_soon()
         for agent_id in tuple(self._listeners):
             self._watch(agent_id, on=True)
         while True:
@@ -215,23 +222,6 @@ class Links:
             )
         )
         return token
-
-    def _place_soon(self) -> None:
-        self._place_again = True
-        if self._placing is None or self._placing.done():
-            self._placing = asyncio.get_running_loop().create_task(self._place(), name="placing runs")
-
-    async def _place(self) -> None:
-        """Find nodes for runs that wait for one, as long as any fits."""
-        while self._place_again:
-            self._place_again = False
-            for run in find_placeable(self._hub.rows):
-                try:
-                    await self._hub.log.do(PlaceRun(by=HUB, run_id=run.id, order_id=new_id("ord")))
-                except Refused as no:
-                    logger.info("run %s cannot be placed: %s", run.id, no.message)
-                except Unavailable:
-                    return  # the hub is stopping: the runs wait on
 
     def listen(self, agent_id: str, listener: LiveListener) -> Callable[[], None]:
         """Hear an agent's live words and terminal; the node sends them while anybody listens."""
