@@ -14,6 +14,7 @@ import pytest
 from greenroom.doors.mcp.offer import OFFER
 from greenroom.doors.mcp.tools import TOOLS
 from greenroom.doors.mcp.tools.served import WORDS
+from greenroom.nouns.policy.tables import HUB_TOOLS
 from greenroom.testing.hub_process import HubProcess
 
 GUIDE = (Path(__file__).parents[2] / "docs/users/mcp.md").read_text()
@@ -42,6 +43,10 @@ def test_the_tools_that_may_take_minutes_are_known() -> None:
 def test_what_a_model_must_read_is_short() -> None:
     shown = [{"name": t.name, "description": t.description, "inputSchema": t.schema} for t in TOOLS]
     assert len(json.dumps(shown)) / len(TOOLS) < 800
+
+
+def test_the_policy_knows_every_tool_by_its_name_and_no_other() -> None:
+    assert {tool.name for tool in TOOLS} == HUB_TOOLS
 
 
 def test_the_guide_lists_every_tool_once_and_no_other() -> None:

@@ -67,6 +67,13 @@ def test_a_command_that_only_seems_to_read_asks(text: str) -> None:
         ("Glob", {"pattern": "{/etc/*,x}"}),
         ("Glob", {"pattern": "x/{a,../../b}/*"}),
         ("search", {"title": "grep for keys in /etc"}),
+        ("Write", {"command": "ls", "file_path": "a.txt", "content": "x"}),
+        ("edit", {"command": ["ls"], "path": "a.txt", "diff": "x"}),
+        ("WebFetch", {"command": "ls", "url": "https://evil.example"}),
+        ("Read", {"command": "ls", "file_path": "/etc/passwd"}),
+        ("mcp__robot__do", {"command": "true"}),
+        ("other:robot-do", {"script": "ls", "target": "all"}),
+        ("think", {"command": "true"}),
     ],
 )
 def test_an_argument_beside_the_one_that_is_looked_at_changes_nothing_unseen(tool: str, arguments: Any) -> None:
@@ -84,6 +91,7 @@ def test_an_argument_beside_the_one_that_is_looked_at_changes_nothing_unseen(too
         ("Bash", {"command": "ls src", "description": "look at /etc", "timeout": 5, "run_in_background": False}),
         ("Bash", {"command": "cat a.txt", "workdir": HERE}),
         ("commandExecution", {"command": "/bin/bash -lc 'ls src'", "cwd": HERE}),
+        ("read", {"command": ["bash", "-lc", "cat src/a.py"], "path": "src/a.py"}),
     ],
 )
 def test_what_is_harmless_is_still_quiet(tool: str, arguments: Any) -> None:
@@ -305,3 +313,37 @@ def test_what_is_remembered_is_the_call_and_no_other(tool: str, asked: Any, othe
     assert said(tool, other, rule).decision == "ask"
     _, refusal = suggested_rule(wanted, verdict, "deny")
     assert said(tool, asked, refusal).decision == "deny", "and it is about that call"
+
+
+def test_an_allow_for_a_command_covers_no_tool_of_which_nobody_knows_what_it_makes_of_the_words() -> None:
+    call = {"command": "git status", "target": "all"}
+    rule = Rule(decision="allow", commands=["git status"])
+    assert said("Bash", {"command": "git status"}, rule).decision == "allow"
+    assert said("mcp__robot__do", call, rule).decision == "ask"
+    assert said("mcp__robot__do", call, Rule(decision="allow", kinds=["execute"])).decision == "ask"
+    assert said("mcp__robot__do", call, msgspec.structs.replace(rule, tools=["mcp__robot__*"])).decision == "allow"
+    assert said("Write", {"file_path": "a", **call}, rule).decision == "ask"
+    assert said("Write", {"file_path": "a", **call}, Rule(decision="deny", commands=["git **"])).decision == "deny"
+    assert said("mcp__robot__do", call, Rule(decision="deny", commands=["git **"])).decision == "deny"
+
+
+def test_an_editor_whose_word_for_what_it_does_is_a_command_writes() -> None:
+    verdict = said("str_replace_editor", {"command": "create", "path": "a.txt", "file_text": "x"})
+    assert (verdict.rule, verdict.once) == ("default.write", "run")
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "mcp__greenroom__notes_write",
+        "mcp__greenroom__notes__write",
+        "mcp__greenroom__msg_post_all",
+        "mcp__greenroom__",
+        "greenroom_notes_write",
+        "greenroom.evil",
+        "greenroom-msg_post",
+    ],
+)
+def test_a_server_whose_name_begins_as_the_hubs_passes_for_nothing_of_the_hub(tool: str) -> None:
+    assert said("mcp__greenroom__msg_post", {"content": "x"}).rule == "default.hub"
+    assert said(tool, {"content": "x"}).rule == "default.unknown"

@@ -109,12 +109,50 @@ def call(**told: Any) -> Json:
         {"kind": "execute", "title": "greenroom_bus_get_config"},
         {"kind": "other", "title": "mcp__greenroom__x", "rawInput": {"command": "rm -r ."}},
         {"kind": "other", "title": "greenroom-x; rm -r ."},
+        {"kind": "other", "title": "greenroom_notes-jot_down"},
+        {"kind": "other", "title": "greenroom--msg_post"},
     ],
 )
 def test_words_of_the_model_do_not_pass_for_a_tool_of_the_hub(told: Json) -> None:
     (heard,) = Translator(known.COPILOT).update(call(**told))
     assert isinstance(heard, CallStarted)
     assert not heard.tool.startswith("mcp__greenroom")
+
+
+def wish(**told: Any) -> Json:
+    return {"toolCall": {"toolCallId": "c1", "status": "pending", **told}, "options": options("allow_once")}
+
+
+def test_a_title_that_comes_with_the_wish_does_not_make_a_tool_of_the_hub_of_it() -> None:
+    translator = Translator(known.COPILOT)
+    translator.update(call(kind="other", title="notes-jot_down", rawInput={}))
+    (asked,) = translator.permission("p1", wish(kind="other", title="greenroom-msg_post"))
+    assert isinstance(asked, PermissionAsked)
+    assert asked.tool == "other:notes-jot_down"
+    *_, asked = Translator(known.COPILOT).permission("p1", wish(kind="other", title="greenroom-msg_post"))
+    assert isinstance(asked, PermissionAsked)
+    assert asked.tool == "other:greenroom-msg_post"
+
+
+def test_a_tool_of_a_server_is_asked_about_by_its_name_and_never_as_a_command() -> None:
+    translator = Translator(known.CODEX)
+    given = {"server": "greenroom__notes", "tool": "run", "arguments": {"command": "ls"}}
+    translator.update(call(kind="execute", title="run", rawInput=given, _meta={"is_mcp_tool_call": True}))
+    (asked,) = translator.permission("p1", wish(kind="execute"))
+    assert isinstance(asked, PermissionAsked)
+    assert (asked.tool, asked.input) == ("mcp__greenroom_notes__run", {"command": "ls"})
+
+
+def test_a_wish_that_comes_before_its_arguments_is_not_yet_told() -> None:
+    translator = Translator(known.OPENCODE)
+    early = wish(kind="other", title="notes_jot_down", rawInput={})
+    translator.update({**call(kind="other", title="notes_jot_down", rawInput={}), "status": "pending"})
+    assert not translator.is_told(early)
+    translator.update(call(kind="other", title="notes_jot_down", rawInput={"line": "x"}))
+    assert translator.is_told(early)
+    *_, asked = translator.permission("p1", early)
+    assert isinstance(asked, PermissionAsked)
+    assert asked.input == {"line": "x"}
 
 
 def options(*kinds: str) -> list[Json]:

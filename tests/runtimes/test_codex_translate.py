@@ -123,6 +123,16 @@ def test_a_tool_of_another_server_is_asked_by_its_name() -> None:
     assert answer(asked, "deny") == {"action": "decline", "content": None}
 
 
+def test_a_wish_that_may_be_for_either_of_two_calls_is_named_for_neither() -> None:
+    translator = Translator()
+    for tool in ("read", "remove"):
+        call = {"type": "mcpToolCall", "id": tool, "server": "other", "tool": tool, "arguments": {"topic": "t"}}
+        translator.hear("item/started", {"item": call, "threadId": "t1"})
+    asked = read_request(translator, 7, ELICITATION, elicited("other"))
+    assert asked is not None
+    assert only(list(asked.heard), PermissionAsked).tool == "mcp__other__*"
+
+
 def test_a_form_is_filled_in() -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     asked = read_request(Translator(), 7, ELICITATION, elicited("other", kind=None, requestedSchema=schema))

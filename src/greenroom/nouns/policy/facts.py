@@ -45,6 +45,8 @@ class Facts:
     hosts: tuple[str, ...] = ()
     has_unknown_hosts: bool = False
     shell: Parsed | None = None
+    is_known_shell: bool = True
+    """Whether it is sure that its command is run by a shell."""
     doubt: str = ""
     """Why the call cannot be inspected; empty when it can."""
     danger: str = ""
@@ -62,7 +64,15 @@ class Facts:
     def only_reads(self) -> bool:
         """Whether a shell call does no more than read files that it names."""
         shell = self.shell
-        if shell is None or shell.doubt or shell.assigns or shell.writes or not shell.is_plain or not shell.commands:
+        if (
+            shell is None
+            or not self.is_known_shell
+            or shell.doubt
+            or shell.assigns
+            or shell.writes
+            or not shell.is_plain
+            or not shell.commands
+        ):
             return False
         return all(not one.is_inner and tables.only_reads(one.words) for one in shell.commands)
 
@@ -81,12 +91,18 @@ class Facts:
 
 def facts_of(wanted: Wanted) -> Facts:
     """All that can be told of a call without running anything."""
-    kind = "other" if wanted.server else tables.kind_of(wanted.tool)
+    kind = "hub" if wanted.is_passed_on else "other" if wanted.server else tables.kind_of(wanted.tool)
     values, is_cut = values_in(wanted.arguments)
-    is_plain = wanted.server or kind in ("hub", "plan")
+    is_plain = wanted.server or kind == "hub"
     text, doubt = ("", "") if is_plain else command_in(wanted.tool, kind, wanted.arguments)
-    is_shell = bool(text) or kind == "execute"
-    facts = _shell_facts(wanted, text, doubt) if is_shell else _plain_facts(wanted, kind, values)
+    if kind == "execute" or (text and kind not in ("write", "network")):
+        facts = _shell_facts(wanted, text, doubt)
+        if kind != "execute":
+            facts = _beside(facts, _plain_facts(wanted, kind, values), is_shell=kind in ("read", "search"))
+    else:
+        facts = _plain_facts(wanted, kind, values)
+        if text and text not in tables.EDITOR_WORDS:
+            facts = replace(facts, shell=_unwrapped(parse(text)), doubt="a command stands beside what it does")
     if is_cut or len(facts.files) > MOST_FILES:
         facts = replace(facts, doubt="its arguments are too large to look through", has_unknown_files=True)
     facts = replace(facts, digest=digest_of(wanted, facts.kind))
@@ -126,6 +142,21 @@ def _plain_facts(wanted: Wanted, kind: str, values: list[tuple[str, str]]) -> Fa
         hosts=hosts,
         has_unknown_hosts=strange or (kind == "network" and not hosts),
         doubt="the files are not told" if unknown and kind == "write" else _STRANGE if strange else "",
+    )
+
+
+def _beside(facts: Facts, plain: Facts, *, is_shell: bool) -> Facts:
+    """A command in the arguments of a tool that is not known to run any: what else it names counts as well.
+
+    Some runtimes call a command that reads a tool that reads; with all others nobody knows what they make of it.
+    """
+    return replace(
+        facts,
+        files=tuple(dict.fromkeys((*facts.files, *plain.files))),
+        hosts=tuple(dict.fromkeys((*facts.hosts, *plain.hosts))),
+        has_unknown_hosts=facts.has_unknown_hosts or plain.has_unknown_hosts,
+        doubt=facts.doubt or plain.doubt,
+        is_known_shell=is_shell,
     )
 
 

@@ -84,6 +84,7 @@ class Compiled:
         self._arguments = {name: Glob(pattern) for name, pattern in rule.arguments.items()}
         self._when: Expression | None = compile(rule.when, CEL_NAMES, condition=True) if rule.when else None
         self._is_narrow = bool(rule.paths or rule.hosts or rule.where != "any")
+        self._is_for_commands = bool(rule.commands or (rule.kinds and "other" not in rule.kinds))
         self._programs = _programs(rule.commands)
         self._has_time = bool(rule.until is not None or rule.days or rule.hours)
 
@@ -104,6 +105,8 @@ class Compiled:
             return "no"
         if self.covers and facts.kind == "execute" and self._is_narrow and not rule.commands:
             return "no"  # what a program does is not told by the files and hosts in its words
+        if self.covers and not facts.is_known_shell and not rule.tools and self._is_for_commands:
+            return "no"  # what a tool makes of words that look like a command is not known
         found = [self._fits_arguments(wanted, facts)]
         if rule.paths:
             found.append(self._fits_files(facts, lambda file: self._fits_path(file, wanted)))

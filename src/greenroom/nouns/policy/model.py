@@ -135,6 +135,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which other run is at a file that the call would write, in words; empty when none is known to be."""
     server: str | None = None
     """The MCP server behind the hub that the tool belongs to."""
+    is_passed_on: bool = False
+    """Whether the hub itself offers the tool for a server behind it, and so judges the call once it comes there."""
     risk: Risk | None = None
     """The operator's own word on the risk of a server's tool; never the requester's."""
 

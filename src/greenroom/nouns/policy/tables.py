@@ -2,6 +2,8 @@
 
 import re
 
+from greenroom.nouns.servers.model import HUB_PREFIX
+
 
 def each(words: str) -> frozenset[str]:
     """The words of a text, for long tables."""
@@ -25,7 +27,16 @@ _TOOLS: dict[str, str] = {
 }
 """Tools of Claude Code, Codex, OpenCode, Gemini, Copilot and of the rehearsal agent, and the kinds of ACP calls."""
 _KIND_OF = {tool: kind for kind, tools in _TOOLS.items() for tool in tools.split()}
-_HUB_TOOL = re.compile(r"(mcp__greenroom__|greenroom[._/-])\w+")
+HUB_TOOLS = each(
+    "bus_connect bus_get_config msg_post msg_wait msg_list msg_get msg_search msg_edit msg_edit_history msg_react"
+    " msg_unreact msg_receipts mail_send mail_wait thread_create thread_list thread_get thread_delete thread_close"
+    " thread_archive thread_set_state thread_settings_get thread_settings_update thread_wait_state_get close_meeting"
+    " agent_register agent_heartbeat agent_resume agent_unregister agent_list agent_update agent_set_typing"
+    " agent_invite template_list template_get template_create spawn_agent run_status run_cancel profile_list"
+    " profile_put profile_delete ask_question task_finish work_report permission_request workflow_list workflow_start"
+    " workflow_status workflow_control"
+)
+"""The hub's own tools, each by its name: a server of a project's own can bear a name that begins as the hub's does."""
 
 COMMAND_ARGUMENTS = ("command", "cmd", "script", "commandLine", "command_line")
 PATH_ARGUMENTS = each(
@@ -41,6 +52,8 @@ DIRECTORY_ARGUMENTS = (
     "workingDirectory",
     "working_dir",
 )
+EDITOR_WORDS = each("view create str_replace insert undo_edit delete rename")
+"""What stands for a command with tools that edit files."""
 SHELL_ARGUMENTS = ("args", "env", "environment", "shell", "interpreter", "executable", "stdin")
 """What beside a command's text can make another command of it."""
 CONTENT_ARGUMENTS = each(
@@ -114,7 +127,7 @@ HUB_OWN = re.compile(
 
 def kind_of(tool: str) -> str:
     """What a tool does, by its name; `other` when it is not known."""
-    if _HUB_TOOL.fullmatch(tool):
+    if tool.startswith(HUB_PREFIX) and tool.removeprefix(HUB_PREFIX) in HUB_TOOLS:
         return "hub"
     return _KIND_OF.get(tool, "other")
 

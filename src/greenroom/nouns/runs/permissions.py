@@ -20,6 +20,7 @@ from greenroom.nouns.runs.events import RunWaits, RunWentOn
 from greenroom.nouns.runs.lineage import lineage_of
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
 from greenroom.nouns.runs.writing import contested
+from greenroom.nouns.servers.queries import is_passed_on
 from greenroom.nouns.threads.queries import get_present_thread
 
 replace = msgspec.structs.replace
@@ -143,6 +144,7 @@ def wanted_of(rows: Rows, run: Run, subject: Subject, now: int, resolved: Any = 
         resolved={str(k): str(v) for k, v in resolved.items()} if isinstance(resolved, dict) else {},
         lineage=lineage_of(rows, run),
         agent_id=run.agent_id,
+        is_passed_on=is_passed_on(rows, subject.tool),
     )
     return replace(wanted, contested=contested(rows, run, wanted, now))
 

@@ -17,6 +17,7 @@ from greenroom.nouns.policy.judge import judge
 from greenroom.nouns.policy.model import Wanted
 from greenroom.nouns.runs.lineage import lineage_of
 from greenroom.nouns.runs.queries import current_run
+from greenroom.nouns.servers.queries import is_passed_on
 from greenroom.nouns.threads.queries import get_present_thread
 
 
@@ -46,6 +47,7 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
         arguments=command.arguments,
         lineage=lineage_of(rows, run) if run is not None else [],
         agent_id=who,
+        is_passed_on=is_passed_on(rows, command.tool),
     )
     verdict = judge(rows, wanted, context.now)
     if verdict.decision != "ask":

@@ -8,6 +8,8 @@ import msgspec
 from greenroom.log.model import Row, Table
 
 Risk = Literal["low", "medium", "high"]
+HUB_PREFIX = "mcp__greenroom__"
+"""What stands before the hub's tools in the names that policies know, whatever a runtime calls them."""
 BETWEEN = "__"
 """What stands between a server's name and its tool's in the name that agents see."""
 

@@ -5,7 +5,7 @@ import fnmatch
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.servers.model import BETWEEN, SERVER_TOOLS, SERVERS, Server, ServerTool
+from greenroom.nouns.servers.model import BETWEEN, HUB_PREFIX, SERVER_TOOLS, SERVERS, Server, ServerTool
 
 
 def find_offered(rows: Rows, by: Principal) -> list[tuple[Server, ServerTool]]:
@@ -26,6 +26,13 @@ def get_offered(rows: Rows, by: Principal, name: str) -> tuple[Server, ServerToo
     if server is None or tool is None or tool.state != "accepted" or not _is_for(rows, by, server):
         return None
     return server, tool
+
+
+def is_passed_on(rows: Rows, tool: str) -> bool:
+    """Whether agents know a tool by this name that the hub offers for a server behind it."""
+    server, between, name = tool.removeprefix(HUB_PREFIX).partition(BETWEEN)
+    found = rows.get(SERVER_TOOLS, server, name) if between and tool.startswith(HUB_PREFIX) else None
+    return found is not None and found.state == "accepted"
 
 
 def _is_for(rows: Rows, by: Principal, server: Server) -> bool:

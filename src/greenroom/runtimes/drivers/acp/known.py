@@ -1,6 +1,7 @@
 """The ACP agents that Greenroom knows, each as it was seen to behave."""
 
 from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
+from greenroom.runtimes.drivers.opencode.manifest import PERMISSION
 
 _TRUST_HUB = """\
 [[rule]]
@@ -8,6 +9,11 @@ mcpName = "greenroom"
 toolName = "*"
 decision = "allow"
 priority = 500
+"""
+_HUB_FILE = f"""\
+{{"mcpServers": {{"greenroom": {{
+  "type": "http", "url": "{{value}}", "headers": {{"Authorization": "Bearer ${{{TOKEN}}}"}}, "tools": ["*"]
+}}}}}}
 """
 
 OPENCODE = Manifest(
@@ -23,7 +29,7 @@ OPENCODE = Manifest(
         },
         json_env={
             "OPENCODE_CONFIG_CONTENT": {
-                "permission": {"bash": "ask", "edit": "ask", "webfetch": "ask"},
+                "permission": PERMISSION,
                 # Without it a call of the hub that waits longer than a minute fails.
                 "experimental": {"mcp_timeout": 600_000},
             }
@@ -43,6 +49,7 @@ OPENCODE = Manifest(
     usage="last_call",
     tool_name="first_title",
     early_calls=True,
+    late_arguments=True,
 )
 
 COPILOT = Manifest(
@@ -54,7 +61,12 @@ COPILOT = Manifest(
         env={"COPILOT_CUSTOM_INSTRUCTIONS_DIRS": "{scratch}/copilot"},
         files={"copilot/.github/instructions/greenroom.instructions.md": '---\napplyTo: "**"\n---\n{value}\n'},
     ),
-    hub=Given(args=["--allow-tool=greenroom"]),
+    # By a file, for of two servers of one name it takes a person's own before one that comes with the session.
+    hub=Given(
+        args=["--allow-tool=greenroom", "--additional-mcp-config", "@{scratch}/hub.json"], files={"hub.json": _HUB_FILE}
+    ),
+    is_hub_in_session=False,
+    credential="variable",
     refusal_ends_turn=True,
     usage="session",
 )
@@ -77,7 +89,11 @@ CLAUDE = Manifest(
     # Some versions take any value of IS_SANDBOX for a yes that Claude Code itself refuses.
     unset=["IS_SANDBOX"],
     # All of the hub's tools at once, and no calls of the model to guess what the user could say next.
-    always=Given(env={"ENABLE_TOOL_SEARCH": "false", "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false"}),
+    always=Given(
+        env={"ENABLE_TOOL_SEARCH": "false", "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false"},
+        # Otherwise the folder's and the person's own servers are started, each with tools that nobody asked for.
+        meta={"claudeCode": {"options": {"strictMcpConfig": True}}},
+    ),
     model=Given(env={"ANTHROPIC_MODEL": "{value}"}),
     instructions=Given(meta={"systemPrompt": {"append": "{value}"}}),
     hub=Given(meta={"claudeCode": {"options": {"allowedTools": ["mcp__greenroom"]}}}),

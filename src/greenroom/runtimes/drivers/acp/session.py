@@ -27,6 +27,8 @@ from greenroom.runtimes.transports.ears import Ears
 
 Json = dict[str, Any]
 _LINGER_S = 2.0
+_FOLLOWS_S = 3.0
+"""How long the arguments of a call may follow behind the wish to make it."""
 _WITHDRAWN = {"outcome": {"outcome": "cancelled"}}
 
 
@@ -64,6 +66,7 @@ class AcpSession:
         self._is_open = False
         self._turn: Turn | None = None
         self._asked: dict[str, Asked] = {}
+        self._updated = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching = asyncio.create_task(self._watch(), name=f"acp agent {process.pid}")
 
@@ -189,6 +192,7 @@ class AcpSession:
                 heard = self._translator.update(update) if isinstance(update, dict) else []
                 if self._is_open:
                     self._ears.put(*heard)
+                self._updated.set()
             case "session/request_permission" | "elicitation/create" if self._turn is None:
                 is_form = method == "elicitation/create"
                 self._do(self.link.answer(request, {"action": "cancel"} if is_form else _WITHDRAWN))
@@ -197,13 +201,26 @@ class AcpSession:
                 call = params.get("toolCall")
                 title = str(call.get("title") or "") if isinstance(call, dict) else ""
                 self._asked[permission] = Asked(request, params, False, title)
-                self._ears.put(*self._translator.permission(permission, params))
+                if self._translator.is_told(params):
+                    self._ears.put(*self._translator.permission(permission, params))
+                else:
+                    self._do(self._ask_when_told(permission, params))
             case "elicitation/create" if params.get("mode", "form") == "form":
                 permission = new_id("prm")
                 self._asked[permission] = Asked(request, params, True)
                 self._ears.put(form.question(permission, params))
             case _ if request is not None:
                 self._do(self.link.refuse(request, METHOD_NOT_FOUND, "Method not found"))
+
+    async def _ask_when_told(self, permission: str, params: Json) -> None:
+        """Nobody can say yes to a call without its arguments; should they not follow, it is asked as it is."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FOLLOWS_S):
+                while not self._translator.is_told(params):
+                    self._updated.clear()
+                    await self._updated.wait()
+        if permission in self._asked:
+            self._ears.put(*self._translator.permission(permission, params))
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -1,7 +1,6 @@
 """From the words of ACP to what is heard. No I/O: the same messages always give the same."""
 
 import json
-import re
 from typing import Any
 
 from greenroom.runtimes.contract import (
@@ -14,12 +13,13 @@ from greenroom.runtimes.contract import (
     Thought,
 )
 from greenroom.runtimes.drivers.acp.manifest import Manifest
+from greenroom.runtimes.tool_names import hub_tool, server_tool
 
 Json = dict[str, Any]
 _ENDED = {"completed": True, "failed": False}
-_HUB_TITLE = re.compile(r"(?:mcp[_.]+)?greenroom[-_.]+(\w+)")
 _ACTS = ("execute", "edit", "delete", "move", "fetch", "read", "search")
 _CHOICE = "allow_once"
+_TITLE = 100
 
 
 class Call:
@@ -30,19 +30,25 @@ class Call:
         self.name = ""
         self.kind = ""
         self.title = ""
+        self.announced = ""
+        """The title that it began with: some agents name the tool there, and say for people later what it will do."""
         self.input: Any = None
         self.content: list[Any] = []
         self.server_tool = ""
+        self.is_running = False
         self.is_started = False
         self.is_finished = False
 
     @property
     def tool(self) -> str:
         """What policies call it: the hub's tools have one name with every agent, others that of their runtime."""
-        hub = _HUB_TITLE.fullmatch(self.server_tool or self.name)
-        if hub is None and not self.name and not self._is_command:
-            hub = _HUB_TITLE.fullmatch(self.title)
-        return f"mcp__greenroom__{hub[1]}" if hub else self.name or self.kind or self.title
+        if self.server_tool or self.name:
+            return self.server_tool or hub_tool(self.name) or self.name
+        hub = None if self._is_command else hub_tool(self.announced)
+        if hub or self.kind not in ("", "other"):
+            return hub or self.kind
+        # These can be anybody's words, which must not pass for the name of a tool that is known.
+        return f"other:{(self.announced or self.title)[:_TITLE]}"
 
     @property
     def _is_command(self) -> bool:
@@ -96,6 +102,14 @@ class Translator:
                 self.is_broken = self.is_broken or status == "systemError"
         return []
 
+    def is_told(self, params: Json) -> bool:
+        """Whether it is known what the call does that a session/request_permission is about."""
+        told = params.get("toolCall")
+        if not self._manifest.late_arguments or not isinstance(told, dict) or told.get("rawInput"):
+            return True
+        call = self._calls.get(str(told.get("toolCallId") or ""))
+        return call is not None and (call.is_running or bool(call.input))
+
     def permission(self, id: str, params: Json) -> list[Heard]:
         """What a session/request_permission asks: mostly whether a call may run, sometimes a question with answers."""
         told = params.get("toolCall")
@@ -125,6 +139,7 @@ class Translator:
 
     def _called(self, update: Json) -> list[Heard]:
         call = self._learn(update)
+        call.announced = call.announced or call.title
         status = update.get("status")
         if call.is_finished or (self._manifest.early_calls and status == "pending"):
             return []
@@ -152,6 +167,7 @@ class Translator:
                 call.name = id.rpartition("__")[0]
         if self._manifest.tool_name == "name":
             call.name = str(told.get("name") or _deep(told, "_meta", "claudeCode", "toolName") or call.name)
+        call.is_running = call.is_running or told.get("status") == "in_progress"
         call.kind = str(told.get("kind") or call.kind)
         call.title = str(told.get("title") or call.title)
         call.content = told.get("content") or call.content
@@ -159,7 +175,7 @@ class Translator:
         if raw or call.input is None:
             call.input = raw
         if _deep(told, "_meta", "is_mcp_tool_call") and isinstance(raw, dict):
-            call.server_tool = f"{raw.get('server')}.{raw.get('tool')}"
+            call.server_tool = server_tool(str(raw.get("server")), str(raw.get("tool")))
             call.input = raw.get("arguments")
         return call
 

@@ -1,5 +1,7 @@
 """From an opening to what is started: command, environment, the thread's parameters."""
 
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +52,7 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
     config: Json = {**manifest.CONFIG, **options.config}
     env = dict(opening.env)
     if opening.hub_url:
-        server = {"url": opening.hub_url, **manifest.HUB_SERVER}
-        if token is None:
-            del server["bearer_token_env_var"]
-        config[f"mcp_servers.{manifest.HUB}"] = server
+        config[f"mcp_servers.{manifest.HUB}"] = _hub_server(opening, opening.hub_url, token)
     if token is not None:
         env[manifest.TOKEN] = token
     params: Json = {
@@ -77,6 +76,28 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
         params=params,
         socket=socket,
     )
+
+
+def _hub_server(opening: Opening, hub_url: str, token: str | None) -> Json:
+    """The hub. Codex lays it over what a person's own settings have under that name, and takes no mixture of two kinds."""
+    if opening.token_file is not None and "command" in _own_hub(opening):
+        reached = ["--url", hub_url.removesuffix("/mcp"), "--token-file", str(opening.token_file)]
+        return {"command": sys.executable, "args": ["-P", "-m", "greenroom", "mcp", *reached], **manifest.HUB_SERVER}
+    credential = {} if token is None else {"bearer_token_env_var": manifest.TOKEN}
+    return {"url": hub_url, **credential, **manifest.HUB_SERVER}
+
+
+def _own_hub(opening: Opening) -> Json:
+    """What a person's own settings of Codex have under the hub's name, as `greenroom connect codex` writes it."""
+    home = opening.env.get("CODEX_HOME") or Path(opening.env.get("HOME", ""), ".codex")
+    for folder in (Path(home), opening.directory / ".codex"):
+        try:
+            found = tomllib.loads((folder / "config.toml").read_text()).get("mcp_servers", {}).get(manifest.HUB)
+        except (OSError, ValueError, AttributeError):
+            continue  # Codex itself says what is wrong with its settings
+        if isinstance(found, dict):
+            return found
+    return {}
 
 
 def _settings(config: Json) -> list[str]:

@@ -22,7 +22,8 @@ HUB = "greenroom"
 TOKEN = "GREENROOM_TOKEN"  # noqa: S105
 """The variable with the credential."""
 HUB_SERVER = {
-    "bearer_token_env_var": TOKEN,
+    # A person may have a server of this name and have put it out of use for themselves.
+    "enabled": True,
     # The hub judges its callers itself.
     "default_tools_approval_mode": "approve",
     # Otherwise Codex begins after a second, with whatever tools it has seen by then.

@@ -15,6 +15,7 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
+from greenroom.runtimes.tool_names import server_tool
 
 Json = dict[str, Any]
 Tokens = tuple[int, int]
@@ -103,7 +104,8 @@ class Translator:
             for call, item in self._items.items()
             if item.get("type") == "mcpToolCall" and item.get("server") == server and item.get("arguments") == given
         ]
-        call, item = calls[-1] if calls else ("", {"type": "mcpToolCall", "server": server, "tool": "*"})
+        is_sure = len({item.get("tool") for _, item in calls}) == 1
+        call, item = calls[-1] if is_sure else ("", {"type": "mcpToolCall", "server": server, "tool": "*"})
         title = str(params.get("message") or "")
         return PermissionAsked(permission=id, call=call, tool=tool_of(item), title=title, input=given)
 
@@ -149,7 +151,7 @@ def ended(turn: Json) -> TurnEnded:
 def tool_of(item: Json) -> str:
     """What policies call it: tools of MCP servers have one name with every agent, others that of Codex."""
     if item.get("type") == "mcpToolCall":
-        return f"mcp__{item.get('server')}__{item.get('tool')}"
+        return server_tool(str(item.get("server")), str(item.get("tool")))
     return str(item.get("tool") or item.get("type"))
 
 

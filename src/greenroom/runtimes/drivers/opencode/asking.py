@@ -36,10 +36,19 @@ class Asked(msgspec.Struct):
         return f"/permission/{self.request}/reply", body
 
 
+def is_told(translator: Translator, properties: Json) -> bool:
+    """Whether it is known what the call does that a permission is asked for."""
+    return bool(properties.get("metadata")) or translator.is_running(_call_of(properties))
+
+
+def _call_of(properties: Json) -> str:
+    found = properties.get("tool")
+    return str(found.get("callID") or "") if isinstance(found, dict) else ""
+
+
 def read_permission(translator: Translator, properties: Json) -> tuple[Asked, list[Heard]]:
     """A permission that is asked, with the call that it is for."""
-    found = properties.get("tool")
-    call = str(found.get("callID") or "") if isinstance(found, dict) else ""
+    call = _call_of(properties)
     metadata = properties.get("metadata")
     tool = translator.tool_of(call) or str(properties.get("permission") or "")
     # The call's arguments may not be told yet; what is asked is known in any case.

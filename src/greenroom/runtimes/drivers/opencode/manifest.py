@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from greenroom.nouns.policy.tables import HUB_TOOLS
+
 NAME = "opencode"
+HUB = "greenroom"
 COMMAND = ["opencode"]
 VERSION = ["--version"]
 ACP = "acp"
@@ -18,13 +21,20 @@ ENV = {
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     "OPENCODE_DISABLE_SHARE": "1",
 }
+PERMISSION: dict[str, Any] = {
+    # Tools of MCP servers are called server_tool, and asked about with the pattern "*", which is one character; what
+    # else has such a name is asked about with paths.
+    "*_*": {"?": "ask"},
+    **dict.fromkeys(("bash", "edit", "webfetch", "websearch", "codesearch"), "ask"),
+    **dict.fromkeys((f"{HUB}_{tool}" for tool in sorted(HUB_TOOLS)), "allow"),
+}
+"""What it asks about; by itself it would call all tools of servers that a folder or a person has configured."""
 ALWAYS: dict[str, Any] = {
-    "permission": {"bash": "ask", "edit": "ask", "webfetch": "ask"},
+    "permission": PERMISSION,
     # Without it a call of the hub that waits longer than a minute fails.
     "experimental": {"mcp_timeout": 600_000},
 }
 MODES = ("build", "plan")
 """Its own agents, one of which a session is with."""
-HUB = "greenroom"
 TOKEN = "GREENROOM_TOKEN"  # noqa: S105
 """The variable with the credential, which the configuration names."""

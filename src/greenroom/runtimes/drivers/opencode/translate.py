@@ -1,14 +1,13 @@
 """From the events of OpenCode's server to what is heard. No I/O: the same events always give the same."""
 
-import re
 from typing import Any
 
 import msgspec
 
 from greenroom.runtimes.contract import CallFinished, CallStarted, Heard, Said, Thought, TurnEnded, Usage
+from greenroom.runtimes.tool_names import hub_tool
 
 Json = dict[str, Any]
-_HUB = re.compile(r"greenroom_(\w+)")
 
 
 class Answer(msgspec.Struct):
@@ -58,8 +57,12 @@ class Translator:
     def tool_of(self, call: str) -> str:
         """What policies call the tool of a call: the hub's tools have one name with every runtime."""
         name = str(self._calls.get(call, {}).get("tool") or "")
-        hub = _HUB.fullmatch(name)
-        return f"mcp__greenroom__{hub[1]}" if hub else name
+        return hub_tool(name) or name
+
+    def is_running(self, call: str) -> bool:
+        """Whether the call's arguments are complete."""
+        state = self._calls.get(call, {}).get("state")
+        return isinstance(state, dict) and state.get("status") != "pending"
 
     def input_of(self, call: str) -> Any:
         state = self._calls.get(call, {}).get("state")

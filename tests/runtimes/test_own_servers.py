@@ -1,0 +1,122 @@
+"""MCP servers of a project's own, under names that begin as the hub's: real agents ask before they call them."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from greenroom.node.processes import Spawner
+from greenroom.nouns.policy.facts import facts_of
+from greenroom.nouns.policy.model import Wanted
+from greenroom.runtimes.contract import Heard, PermissionAsked
+from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.scripted import script_for
+from greenroom.runtimes.trial import Trial
+from greenroom.runtimes.witness import Witness
+from greenroom.testing.fake_llm import FakeModel
+from greenroom.testing.hub_process import HubProcess
+from tests.runtimes import own_server
+from tests.runtimes.acp_rig import Desk
+from tests.runtimes.test_acp_agents import EVERYDAY, make_desk
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
+LIMIT_S = 120
+PROMPT = 'USE_TOOL jot_down {"line": "a line"}\nSAY done'
+
+
+def opencode(program: str, rest: list[str]) -> dict[str, Any]:
+    return {"desk/opencode.json": {"mcp": {"greenroom_notes": {"type": "local", "command": [program, *rest]}}}}
+
+
+def gemini(program: str, rest: list[str]) -> dict[str, Any]:
+    return {"desk/.gemini/settings.json": {"mcpServers": {"greenroom_notes": {"command": program, "args": rest}}}}
+
+
+def copilot(program: str, rest: list[str]) -> dict[str, Any]:
+    server = {"type": "local", "command": program, "args": rest, "tools": ["*"]}
+    return {".copilot/mcp-config.json": {"mcpServers": {"greenroom_notes": server}}}
+
+
+def claude(program: str, rest: list[str]) -> dict[str, Any]:
+    return {
+        "desk/.mcp.json": {"mcpServers": {"greenroom__notes": {"command": program, "args": rest}}},
+        "desk/.claude/settings.json": {"enableAllProjectMcpServers": True},
+    }
+
+
+FILES: dict[str, Callable[[str, list[str]], dict[str, Any]]] = {
+    "opencode": opencode,
+    "gemini": gemini,
+    "copilot": copilot,
+    "claude-agent-acp": claude,
+}
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FakeModel]:
+    with FakeModel() as model:
+        yield model
+
+
+def furnish(name: str, desk: Desk) -> None:
+    """Write what makes the runtime start the server."""
+    for file, told in FILES[name](sys.executable, [str(own_server.__file__), str(desk.directory)]).items():
+        path = desk.home / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(told))
+    desk.directory.mkdir(parents=True, exist_ok=True)
+
+
+async def jot(name: str, desk: Desk, spawner: Spawner) -> tuple[list[PermissionAsked], list[Heard]]:
+    """Let the model call the tool; what is asked is refused."""
+    trial = Trial(DRIVERS[name], desk.opening, Witness(spawner), script_for(name))
+    asked: list[PermissionAsked] = []
+
+    async def refuse(wanted: PermissionAsked) -> None:
+        asked.append(wanted)
+        await trial.session.decide(wanted.permission, "deny", text="not now")
+
+    async with asyncio.timeout(LIMIT_S):
+        await trial.open()
+        try:
+            return asked, await trial.turn(PROMPT, refuse)
+        finally:
+            await trial.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        pytest.param("copilot", {}, marks=[] if "copilot" in EVERYDAY else pytest.mark.clis, id="copilot"),
+        pytest.param("gemini", {}, marks=pytest.mark.clis, id="gemini"),
+        pytest.param("opencode", {}, marks=pytest.mark.clis, id="opencode"),
+        pytest.param("opencode", {"attach": True}, marks=pytest.mark.clis, id="opencode attached"),
+    ],
+)
+async def test_a_call_of_such_a_server_is_asked_about_with_all_that_it_would_do(
+    name: str, options: dict[str, Any], tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+) -> None:
+    desk = msgspec.structs.replace(make_desk(name, tmp_path / "home", shared_hub, model), options=options)
+    furnish(name, desk)
+    (asked, *more), _ = await jot(name, desk, spawner)
+    assert not more
+    assert "jot_down" in asked.tool
+    assert "a line" in str(asked.input)
+    assert facts_of(Wanted(tool=asked.tool, arguments=asked.input)).kind == "other"
+    assert not (desk.directory / "jotted").exists()
+
+
+@pytest.mark.clis
+async def test_claudes_adapter_starts_no_server_but_the_hub(
+    tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+) -> None:
+    desk = make_desk("claude-agent-acp", tmp_path / "home", shared_hub, model)
+    furnish("claude-agent-acp", desk)
+    asked, _ = await jot("claude-agent-acp", desk, spawner)
+    assert not asked
+    assert not (desk.directory / "started").exists()
