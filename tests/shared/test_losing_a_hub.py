@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.nouns.runs.events import RunCreated
-from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.hub_process import HubProcess, eventually
 from greenroom.testing.postgres import PostgresServer
 from tests.conftest import assert_in_order
 from tests.runs.conftest import end_node
@@ -86,3 +86,27 @@ def test_agents_of_a_workflow_go_on_and_are_started_once_when_a_hub_is_killed(pa
     records = read_log(other.hub)
     assert_attempts_in_order(records)
     assert sum(isinstance(record.event, RunCreated) for record in records) == 7
+
+
+def test_a_step_whose_machine_is_lost_says_so_and_can_be_done_elsewhere(
+    two_hubs: tuple[HubProcess, HubProcess],
+) -> None:
+    victim, other = (Crashing(hub) for hub in two_hubs)
+    own = (victim.hub.data / "hub.id").read_text().strip()
+    with other.client() as client:
+        eventually(lambda: own in [node.get("hub") for node in client.get("/api/nodes").json()], 60)
+        lost = next(node["name"] for node in client.get("/api/nodes").json() if node.get("hub") == own)
+        there = {"driver": "rehearsal", "node": lost}
+        assert client.put("/api/profiles/there", json=there).status_code == 200
+        run_id = other.start({"name": "far", "steps": [{"id": "far", "profile": "there", "prompt": "HANG"}]}, "far")
+        assert run_id is not None
+        eventually(lambda: "running" in [run["status"] for run in client.get("/api/runs").json()], 60)
+        victim.hub.kill()
+        end_node(victim.hub.data)
+        eventually(lambda: f"node {lost} cannot be reached" in (other.steps(run_id)["far"]["reason"] or ""), 60)
+        assert client.delete(f"/api/nodes/{lost}", params={"force": True}).status_code < 300
+        assert "its node was removed" in other.end(run_id)["error"]
+        change = {"step": "far", "changes": {"profile": "rehearsal", "prompt": "SAY here"}}
+        assert client.post(f"/api/workflow-runs/{run_id}/amend", json=change).status_code == 200
+        assert client.post(f"/api/workflow-runs/{run_id}/retry", json={}).status_code == 200
+    assert other.end(run_id)["output"] == {"far": "here"}

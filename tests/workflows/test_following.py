@@ -1,4 +1,4 @@
-"""A run on a terminal: no row is wider than it is, so that the table can be drawn over itself."""
+"""A run that somebody follows: on a terminal, in a pipe, over a restart of the hub, and when it waits for them."""
 
 import fcntl
 import os
@@ -8,11 +8,15 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
+
+import pytest
 
 from greenroom.cli.terminal import cut, padded, width
 from tests.cli.shell import environment
 from tests.runs.stage import Stage
 from tests.workflows.plays import Play
+from tests.workflows.test_engine import at_work
 
 _ROWS, _COLUMNS = 14, 60
 _LIMIT_S = 90
@@ -56,3 +60,60 @@ def test_wide_characters_take_two_columns() -> None:
     assert cut("代码审查", 5) == "代码…"
     assert cut("short", 5) == "short"
     assert padded("代码", 6) == "代码  "
+
+
+def begun(stage: Stage, file: Path, *how: str) -> "subprocess.Popen[str]":
+    """`dag run` of a file, at work."""
+    command = [sys.executable, "-m", "greenroom", "dag", "run", str(file), *how]
+    return subprocess.Popen(
+        command, env=environment(stage.hub.data), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def newest(stage: Stage) -> str:
+    """The run that was begun last."""
+    return str(stage.until(lambda: stage.api.get("/api/workflow-runs").json(), "a run of a workflow")[0]["id"])
+
+
+@pytest.mark.parametrize("how", ["--wait", "--follow"])
+def test_who_waits_for_a_run_sees_its_end_though_the_hub_was_killed_meanwhile(
+    stage: Stage, tmp_path: Path, how: str
+) -> None:
+    file = tmp_path / "slow.yaml"
+    file.write_text(
+        "name: slow\nsteps:\n"
+        '  - {id: first, profile: rehearsal, prompt: "SLEEP 5\\nSAY one"}\n'
+        "  - {id: second, profile: rehearsal, prompt: SAY two, dependencies: [first]}\n"
+    )
+    with begun(stage, file, how) as waiting:
+        at_work(Play(stage), newest(stage), "first")
+        stage.hub.kill()
+        stage.hub.restart()
+        out, err = waiting.communicate(timeout=_LIMIT_S)
+    assert waiting.returncode == 0, err
+    with Stage(stage.hub) as after:
+        run_id = newest(after)
+        assert after.api.get(f"/api/workflow-runs/{run_id}").json()["run"]["status"] == "completed"
+        assert len(after.api.get("/api/runs").json()) == 2, "no agent was started twice"
+    assert [word for word in ("first", "second", "completed", "two") if word not in out] == []
+
+
+def test_who_waits_for_a_run_is_told_that_it_waits_for_them(stage: Stage, tmp_path: Path) -> None:
+    file = tmp_path / "asks.yaml"
+    file.write_text(
+        "name: asks\nsteps:\n  - {id: look, profile: rehearsal, prompt: SHELL ls /}\n  - {id: gate, level: confirmed}\n"
+    )
+    with begun(stage, file, "--wait") as waiting, begun(stage, file, "--follow") as following:
+        stage.until(lambda: len(stage.api.get("/api/asks").json()["asks"]) == 4, "four questions")
+        assert waiting.stderr is not None
+        told = ""
+        while "gate needs a person: greenroom ask show ask_" not in told or "look waits: permission" not in told:
+            one = waiting.stderr.readline()
+            assert one, told
+            told += one
+        for ask in stage.api.get("/api/asks").json()["asks"]:
+            stage.decide(ask["id"], "approve")
+        assert waiting.wait(_LIMIT_S) == 0
+        shown, _ = following.communicate(timeout=_LIMIT_S)
+    assert "waits: permission: shell: ls / (see `greenroom ask list`)" in shown
+    assert "gate needs a person: greenroom ask show ask_" in shown

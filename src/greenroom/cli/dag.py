@@ -12,14 +12,14 @@ from greenroom import settings
 from greenroom.cli.client import Client, add_options, open_client, patiently
 from greenroom.cli.dag_files import add_file_verbs, find_drivers
 from greenroom.cli.dag_runs import add_run_verbs
-from greenroom.cli.dag_show import brief, follow, output_text, report_table
+from greenroom.cli.dag_show import brief, find_held_up, follow, output_text, report_table
 from greenroom.cli.dag_triggers import add_trigger_verbs
 from greenroom.cli.run import client_or_new_hub
 from greenroom.cli.terminal import line, lines, say, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
-_POLL_S = 20
+_POLL_S = 5
 ENDED = ("completed", "failed", "cancelled")
 Run = Callable[[argparse.Namespace], int]
 
@@ -43,7 +43,7 @@ def add_to(verbs: Any) -> None:
     run.add_argument("--thread", help="the thread that it belongs to: its id, or its topic")
     how = run.add_mutually_exclusive_group()
     how.add_argument("--follow", action="store_true", help="show the steps as they go on (what a terminal gets)")
-    how.add_argument("--wait", action="store_true", help="wait for the end without showing anything")
+    how.add_argument("--wait", action="store_true", help="wait for the end, and tell only what holds it up")
     how.add_argument("--detach", action="store_true", help="return at once with the run's id")
     watch = add("follow", run_follow, "show a run's steps as they go on", "follow wfr_01m7...")
     watch.add_argument("id", metavar="RUN")
@@ -118,6 +118,20 @@ def _show_output(run: dict[str, Any]) -> None:
         say(f"`greenroom dag report {run['id']}` shows what came of it")
 
 
+def _until_ended(client: Client, run_id: str, as_json: bool) -> dict[str, Any]:
+    """The run once it is over; what holds it up is told once. A hub that is restarted meanwhile is waited for."""
+    told: list[str] = []
+    run: dict[str, Any] = patiently(partial(client.get, "workflow-runs", run_id, "wait", for_s=1))
+    while run["status"] not in ENDED:
+        held_up = [] if as_json else find_held_up(patiently(partial(client.get, "workflow-runs", run_id, "report")))
+        for words in held_up:
+            if words not in told:
+                say(f"waiting — {words}")
+        told = held_up
+        run = patiently(partial(client.get, "workflow-runs", run_id, "wait", for_s=_POLL_S))
+    return run
+
+
 def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
     """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was completed."""
     if shows:
@@ -127,16 +141,13 @@ def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
             say(f"\ngreenroom: the run goes on; `greenroom dag follow {run_id}` shows it again")
             raise
     else:
-        run = patiently(partial(client.get, "workflow-runs", run_id, "wait", for_s=1))
-        while run["status"] not in ENDED:
-            waiting = partial(client.get, "workflow-runs", run_id, "wait", for_s=_POLL_S, timeout_s=_POLL_S + 10)
-            run = patiently(waiting)
+        run = _until_ended(client, run_id, as_json)
     if as_json:
-        report = client.get("workflow-runs", run_id, "report")
+        report = patiently(partial(client.get, "workflow-runs", run_id, "report"))
         show_json({**brief(run), "steps": report["steps"]})
     elif run["status"] == "completed":
         if not shows:
-            report_table(client.get("workflow-runs", run_id, "report"))
+            report_table(patiently(partial(client.get, "workflow-runs", run_id, "report")))
         elif run.get("output") is not None:
             _show_output(run)
     else:

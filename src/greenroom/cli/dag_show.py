@@ -26,6 +26,7 @@ MARKS = {
 _ENDED = ("completed", "failed", "cancelled")
 _NAME = 40
 _BAR = 24
+_NEEDS = 2
 Json = dict[str, Any]
 
 
@@ -45,7 +46,7 @@ def brief(run: Json) -> Json:
 def follow(client: Client, run_id: str) -> Json:
     """Show a run until it is over: a table that is drawn again on a terminal, else one line for each change."""
     redraws = sys.stdout.isatty()
-    seen: dict[str, tuple[str, int]] = {}
+    seen: dict[str, tuple[str, int, str]] = {}
     drawn = 0
     while True:
         report = patiently(partial(client.get, "workflow-runs", run_id, "report"))
@@ -59,12 +60,14 @@ def follow(client: Client, run_id: str) -> Json:
         patiently(partial(client.get, "workflow-runs", run_id, "wait", for_s=0.5))
 
 
-def _tell_changes(report: Json, seen: dict[str, tuple[str, int]]) -> None:
+def _tell_changes(report: Json, seen: dict[str, tuple[str, int, str]]) -> None:
     for step in report["steps"]:
-        state = (step["status"], len(step["attempts"]))
+        state = (step["status"], len(step["attempts"]), step.get("reason") or "")
         if step["status"] != "pending" and seen.get(step["id"]) != state:
             seen[step["id"]] = state
             print(_step_line(step, 24), flush=True)
+            if _is_asking(step):
+                print(f"    {_held_up(step)}", flush=True)
 
 
 def _draw(report: Json, drawn: int) -> int:
@@ -83,11 +86,26 @@ def _draw(report: Json, drawn: int) -> int:
         rows.append(f"  … {len(steps) - len(shown)} more steps")
     if run.get("note"):
         rows.append(f"paused: {line(run['note'])}")
-    asks = [str(step["waits_for"]) for step in report["steps"] if str(step.get("waits_for") or "").startswith("ask ")]
-    rows += [f"needs a person: greenroom ask show {line(ask.removeprefix('ask '))}" for ask in asks[:2]]
+    rows += find_held_up(report)[:_NEEDS]
     over = "".join(f"{cut(row, columns - 1)}\x1b[K\n" for row in rows)  # row by row, so that nothing flickers
     print(f"\x1b[{drawn}F{over}\x1b[J" if drawn else over, end="", flush=True)
     return len(rows)
+
+
+def find_held_up(report: Json) -> list[str]:
+    """What keeps the steps of a run from going on, one line for each that somebody can do something about."""
+    return [told for step in report["steps"] if (told := _held_up(step))]
+
+
+def _is_asking(step: Json) -> bool:
+    return str(step.get("waits_for") or "").startswith("ask ")
+
+
+def _held_up(step: Json) -> str:
+    if _is_asking(step):
+        return f"{line(step['id'])} needs a person: greenroom ask show {line(str(step['waits_for'])[4:])}"
+    is_held_up = step["status"] == "running" and step["kind"] == "agent" and step.get("reason")
+    return f"{line(step['id'])} {line(step['reason'])}" if is_held_up else ""
 
 
 def over_of(run: Json) -> int:

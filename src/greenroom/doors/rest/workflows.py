@@ -170,13 +170,14 @@ async def show_run(hub: Hub, by: Principal, request: Request) -> Response:
             facts=hub.rows.get(FACTS, run.id) or WorkflowFacts(run_id=run.id),
             definition=definition,
             layers=Graph(definition).layers(),
-            steps=report_of(hub.rows, run).steps,
+            steps=report_of(hub.rows, run, hub.log.clock.now()).steps,
         )
     )
 
 
 async def show_report(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(report_of(hub.rows, need_workflow_run(hub.rows, by, request.path_params["run_id"])))
+    run = need_workflow_run(hub.rows, by, request.path_params["run_id"])
+    return json(report_of(hub.rows, run, hub.log.clock.now()))
 
 
 class RunPatience(msgspec.Struct, frozen=True, kw_only=True):

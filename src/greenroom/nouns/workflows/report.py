@@ -6,9 +6,21 @@ import msgspec
 
 from greenroom.log.model import Rows
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.nodes.model import NODES
+from greenroom.nouns.runs.model import RUNS, Run
 from greenroom.nouns.workflows.core.plan import Node, Plan
-from greenroom.nouns.workflows.model import Spent, WorkflowAttempt, WorkflowRun, WorkflowStep, step_of
+from greenroom.nouns.workflows.model import (
+    WORKFLOW_RUNS,
+    Spent,
+    WorkflowAttempt,
+    WorkflowRun,
+    WorkflowStep,
+    step_of,
+)
 from greenroom.nouns.workflows.queries import find_attempts, find_steps, plan_of
+
+_UNTAKEN_MS = 10_000
+"""After so long it is worth a word that no node has taken an agent's run."""
 
 
 class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +53,7 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     spent: Spent
     waits_for: str | None
     reason: str | None
+    """Why it was skipped or cancelled, what it waits for, or what holds up who is at work for it."""
     error: str | None
     output: Any
     total: int
@@ -54,7 +67,7 @@ class WorkflowReport(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[StepReport]
 
 
-def report_of(rows: Rows, run: WorkflowRun) -> WorkflowReport:
+def report_of(rows: Rows, run: WorkflowRun, now: int) -> WorkflowReport:
     """The report of a run; steps stand in the order of the plan, items after their fan-out."""
     plan = plan_of(rows, run)
     earlier: dict[str, list[WorkflowAttempt]] = {}
@@ -63,7 +76,7 @@ def report_of(rows: Rows, run: WorkflowRun) -> WorkflowReport:
     return WorkflowReport(
         run=run,
         steps=[
-            _step(rows, plan.nodes[step_of(step.id)], step, earlier.get(step.id, []))
+            _step(rows, plan.nodes[step_of(step.id)], step, earlier.get(step.id, []), now)
             for step in every_step(plan, run, find_steps(rows, run.id))
         ],
     )
@@ -84,8 +97,10 @@ def every_step(plan: Plan, run: WorkflowRun, found: list[WorkflowStep]) -> list[
     return out
 
 
-def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAttempt]) -> StepReport:
-    agent = rows.get(AGENTS, step.agent_id) if step.agent_id else None
+def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAttempt], now: int) -> StepReport:
+    at_work = rows.get(RUNS, step.agent_run) if step.status == "running" and step.agent_run else None
+    agent_id = at_work.agent_id if at_work is not None else step.agent_id
+    agent = rows.get(AGENTS, agent_id) if agent_id else None
     attempts = [
         AttemptReport(
             number=one.number,
@@ -106,7 +121,7 @@ def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAtte
                 status=step.status,
                 began_at=step.began_at,
                 ended_at=step.ended_at,
-                agent_id=step.agent_id,
+                agent_id=agent_id,
                 agent_run=step.agent_run,
                 error=step.error,
                 spent=step.spent - step.spent_before,
@@ -126,9 +141,32 @@ def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAtte
         duration_ms=step.ended_at - began if step.ended_at is not None and began is not None else None,
         spent=step.spent,
         waits_for=step.waits_for,
-        reason=step.reason,
+        reason=_held_up_by(rows, step, at_work, now) or step.reason,
         error=step.error,
         output=step.output,
         total=step.total,
         done=step.done,
     )
+
+
+def _held_up_by(rows: Rows, step: WorkflowStep, at_work: Run | None, now: int) -> str | None:
+    """What keeps a step that is at work from going on, and what to do about it."""
+    if step.status != "running":
+        return None
+    kind, _, key = (step.waits_for or "").partition(" ")
+    if kind == "workflow" and rows.get(WORKFLOW_RUNS, key) is not None:
+        return f"see `greenroom dag status {key}`"
+    if at_work is None:
+        return None
+    node = rows.get(NODES, at_work.node_id) if at_work.node_id else None
+    if node is not None and node.state == "unreachable":
+        return (
+            f"its node {node.name} cannot be reached: it goes on when that is back;"
+            f" `greenroom node remove {node.name} --force` gives it up"
+        )
+    if at_work.status == "waiting":
+        what_to_do = "it goes on by itself" if at_work.goes_on_at else "see `greenroom ask list`"
+        return f"waits: {at_work.waiting_for or 'for a person'} ({what_to_do})"
+    if at_work.status == "pending" and node is None and now - at_work.created_at > _UNTAKEN_MS:
+        return "waits for a node that takes it (see `greenroom node list`)"
+    return None

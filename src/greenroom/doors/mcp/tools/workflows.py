@@ -101,7 +101,7 @@ async def workflow_control(call: Call[ControlArgs]) -> Any:
 
 def told(call: Call[Any], run: WorkflowRun) -> dict[str, Any]:
     """What a caller is told of a run; one that is not over yet comes with what to do next."""
-    steps = report_of(call.hub.rows, run).steps
+    steps = report_of(call.hub.rows, run, call.hub.log.clock.now()).steps
     out: dict[str, Any] = {
         "run_id": run.id,
         "workflow": run.workflow,
