@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,20 @@ def test_a_profile_whose_file_is_wrong_is_an_error_with_its_key(tmp_path: Path) 
     code, found = examine(tmp_path / "data", GREENROOM_PORT="0")
     assert (code, found["profile"]["level"]) == (1, "error")
     assert f"{agents / 'mine.toml'} (mine): display_nam: this key is not known" in found["profile"]["found"]
+
+
+def test_a_node_that_does_not_stay_up_is_an_error_with_its_last_words(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "node" / "outbox.db").mkdir(mode=0o700, parents=True)
+    data.chmod(0o700)
+    hub = HubProcess(data, env={"GREENROOM_LOCAL_NODE": "1"})
+    with hub:
+        deadline = time.monotonic() + 60
+        while "outbox.db" not in (found := examine(data)[1]).get("node", {}).get("found", ""):
+            assert time.monotonic() < deadline, found
+    assert found["node"]["level"] == "error"
+    assert "move it away" in found["node"]["found"]
+    assert found["node"]["remedy"] == f"see {data / 'node' / 'node.log'}."
 
 
 def test_a_taken_port_and_wrong_settings_are_errors(tmp_path: Path) -> None:

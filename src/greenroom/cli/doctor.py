@@ -135,10 +135,22 @@ def _hub(data: Path, loaded: settings.Settings) -> Iterator[Finding]:
         return
     if url is not None and Client(url, "").is_there():
         yield Finding("hub", "ok", f"running at {url}")
+        if loaded.local_node:
+            yield from _node(data)
         return
     found = f"it does not answer at {url}" if url else "not running"
     yield Finding("hub", "note", found, "start it with `greenroom serve`.")
     yield _port(loaded)
+
+
+def _node(data: Path) -> Iterator[Finding]:
+    from greenroom.gateway.local_node import FOLDER, is_running, last_words
+
+    if is_running(data / FOLDER):
+        yield Finding("node", "ok", "running")
+    elif (data / FOLDER).exists():  # else the hub has none on this machine
+        words, path = last_words(data / FOLDER)
+        yield Finding("node", "error", f"not running, so that no agent starts here: {words}", f"see {path}.")
 
 
 def _port(loaded: settings.Settings) -> Finding:

@@ -1,6 +1,7 @@
 """The node of the hub's own machine: a separate program, started if it is not there, and left running on a stop."""
 
 import asyncio
+import contextlib
 import fcntl
 import logging
 import os
@@ -21,9 +22,11 @@ from greenroom.nouns.nodes.model import NODES, JoinNode
 logger = logging.getLogger(__name__)
 FOLDER = "node"
 TOKEN = "token"  # noqa: S105 a file's name
+LOG = "node.log"
 _LOOK_S = 1.0
 _STEADY_S = 60.0
 _LOG_BYTES = 4 * 1024 * 1024
+_LAST_BYTES = 2000
 _BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 15.0, 60.0)
 
 
@@ -48,7 +51,7 @@ async def _has_run_well(hub: Hub, folder: Path) -> bool:
     await ensure_local_node(hub)
     process = _start(hub.data, folder)
     await _ended(process)
-    logger.warning("the local node ended with code %s", process.returncode)
+    logger.warning("the local node ended with code %s: %s (see %s)", process.returncode, *last_words(folder))
     return process.returncode == 0 or time.monotonic() - began > _STEADY_S
 
 
@@ -63,6 +66,15 @@ async def _ended(process: "subprocess.Popen[bytes]") -> None:
         loop.remove_reader(handle)
         os.close(handle)
         process.poll()
+
+
+def last_words(folder: Path) -> tuple[str, Path]:
+    """The last line that the node has written, and where it and all before it stand."""
+    path = folder / LOG
+    with contextlib.suppress(OSError), path.open("rb") as log:
+        log.seek(max(0, path.stat().st_size - _LAST_BYTES))
+        return log.read().decode(errors="replace").strip().rpartition("\n")[2], path
+    return "it has said nothing", path
 
 
 def is_running(folder: Path) -> bool:
@@ -117,8 +129,8 @@ async def ensure_local_node(hub: Hub) -> None:
 
 def _start(data: Path, folder: Path) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "greenroom", "node", "--local", "--data", str(data)]
-    path = folder / "node.log"
+    path = folder / LOG
     if path.exists() and path.stat().st_size > _LOG_BYTES:
-        path.replace(folder / "node.log.1")
+        path.replace(folder / f"{LOG}.1")
     with path.open("ab") as log:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)

@@ -10,6 +10,7 @@ import apsw
 import msgspec
 
 from greenroom.gateway import frames
+from greenroom.log.errors import Refused
 
 logger = logging.getLogger(__name__)
 _TABLES = """
@@ -35,12 +36,13 @@ class Outbox:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = folder / "outbox.db"
-        self._db = apsw.Connection(str(path))
-        path.chmod(0o600)
-        # One by one: of several in one text those after the first that answers would not be carried out.
-        for name, value in (("journal_mode", "WAL"), ("synchronous", "NORMAL"), ("secure_delete", True)):
-            self._db.pragma(name, value)
-        self._db.execute(_TABLES)
+        try:
+            self._db = _open(path)
+        except (apsw.CantOpenError, apsw.NotADBError, apsw.CorruptError) as error:
+            raise Refused(
+                "outbox_unusable",
+                f"{path} cannot be used ({error}): move it away; what the hub has not got of it is lost.",
+            ) from error
         self.acked = self._db.execute("SELECT value FROM meta WHERE name = 'acked'").get or 0
         self.newest = max(self._db.execute("SELECT max(number) FROM items").get or 0, self.acked)
         self._unwritten: list[tuple[int, bytes]] = []
@@ -144,6 +146,16 @@ class Outbox:
 
     def close(self) -> None:
         self._db.close()
+
+
+def _open(path: Path) -> apsw.Connection:
+    db = apsw.Connection(str(path))
+    path.chmod(0o600)
+    # One by one: of several in one text those after the first that answers would not be carried out.
+    for name, value in (("journal_mode", "WAL"), ("synchronous", "NORMAL"), ("secure_delete", True)):
+        db.pragma(name, value)
+    db.execute(_TABLES)
+    return db
 
 
 def shorten(value: Any) -> Any:
