@@ -24,6 +24,8 @@ from greenroom.nouns.threads.turns import Turns
 from greenroom.nouns.threads.waiting import Waiter, Waiters
 
 MAX_WAIT_MS = 24 * 3600 * 1000
+_FAR = 1000
+"""Who is further behind than this, and wants few of the messages, has them looked for aside."""
 
 
 class SyncContext(NamedTuple):
@@ -172,12 +174,17 @@ class Bus:
             self._turns.come_back(thread_id, agent.id)
         wait_ms = max(0, min(timeout_ms, MAX_WAIT_MS))
 
-        def read(after: int) -> Page:
-            return self._read(thread_id, after, limit, _wanted(agent, for_agent, own=after_seq is not None))
+        wanted = _wanted(agent, for_agent, own=after_seq is not None)
+
+        def read(after: int, rows: Rows | None = None) -> Page:
+            return _read(rows or self.rows, thread_id, after, limit, wanted)
 
         with self.waiters.waiting(thread_id, agent.id if agent else None, wait_ms, by.credential) as waiter:
-            page = read(seen)
             refresh = _must_refresh(agent, member, seen, thread)
+            if (for_agent or after_seq is None) and thread.current_seq - seen > _FAR:
+                past = await self._log.store.read(lambda view: read(seen, view))
+                seen = past.messages[0].seq - 1 if past.messages else past.upto
+            page = read(seen)
             if not page.messages and not refresh and thread.status in OPEN_STATES:
                 page = await self._fresh(waiter, read, max(seen, page.upto), wait_ms / 1000)
             if agent and (page.messages or refresh) and await self._turns.take(thread_id, agent.id):
@@ -193,19 +200,6 @@ class Bus:
         if member is None:
             return 0
         return max(member.delivered, self.deliveries.delivered(member.thread_id, member.member_id))
-
-    def _read(self, thread_id: str, after_seq: int, limit: int, wanted: Callable[[Message], bool]) -> Page:
-        """What is there now. The thread is read before its messages, so none that it counts is missing among them."""
-        thread = self.rows.get(THREADS, thread_id)
-        upto = thread.current_seq if thread else 0
-        while True:
-            found = find_messages(self.rows, thread_id, after_seq=after_seq, limit=limit)
-            messages = [message for message in found if wanted(message)]
-            if len(found) < limit:
-                return Page(messages, max(upto, found[-1].seq) if found else upto)
-            if messages:
-                return Page(messages, found[-1].seq)
-            after_seq = found[-1].seq
 
     async def _fresh(self, waiter: Waiter, read: Callable[[int], Page], seen: int, timeout_s: float) -> Page:
         loop = asyncio.get_running_loop()
@@ -274,6 +268,20 @@ class Bus:
 def mailbox_of(agent_id: str) -> str:
     """The thread that is an agent's mailbox."""
     return f"mbx_{agent_id}"
+
+
+def _read(rows: Rows, thread_id: str, after_seq: int, limit: int, wanted: Callable[[Message], bool]) -> Page:
+    """What is there now. The thread is read before its messages, so none that it counts is missing among them."""
+    thread = rows.get(THREADS, thread_id)
+    upto = thread.current_seq if thread else 0
+    while True:
+        found = find_messages(rows, thread_id, after_seq=after_seq, limit=limit)
+        messages = [message for message in found if wanted(message)]
+        if len(found) < limit:
+            return Page(messages, max(upto, found[-1].seq) if found else upto)
+        if messages:
+            return Page(messages, found[-1].seq)
+        after_seq = found[-1].seq
 
 
 def _wanted(agent: Agent | None, for_agent: str | None, own: bool) -> Callable[[Message], bool]:

@@ -9,6 +9,7 @@ from greenroom.doors.mcp.shapes import blocks_of, is_person, message_shape, open
 from greenroom.doors.mcp.tool import Call, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, get_speaker, still_holds
 from greenroom.doors.mcp.tools.threads import ThreadId
+from greenroom.log.model import Rows
 from greenroom.nouns.threads.bus import MAX_WAIT_MS, SyncRefused, Waited
 from greenroom.nouns.threads.model import Message
 from greenroom.nouns.threads.queries import PAGE, find_messages, need_thread
@@ -135,7 +136,11 @@ class ListArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 async def msg_list(call: Call[ListArgs]) -> Any:
     args, hub = call.args, call.hub
     thread = need_thread(hub.rows, call.by, args.thread_id)
-    found = await whole(hub, _find(call), to_people=is_person(call.by))
+    if args.priority is None:
+        listed = find_messages(hub.rows, thread.id, after_seq=args.after_seq, limit=args.limit)
+    else:  # what is looked for may be rare
+        listed = await hub.store.read(lambda view: _of_priority(view, args))
+    found = await whole(hub, listed, to_people=is_person(call.by))
     if args.include_system_prompt and args.after_seq == 0:
         found = [opening(hub, thread), *found]
     if args.return_format == "blocks":
@@ -143,10 +148,7 @@ async def msg_list(call: Call[ListArgs]) -> Any:
     return [message_shape(message, attachments=args.include_attachments) for message in found]
 
 
-def _find(call: Call[ListArgs]) -> list[Message]:
-    args, rows = call.args, call.hub.rows
-    if args.priority is None:
-        return find_messages(rows, args.thread_id, after_seq=args.after_seq, limit=args.limit)
+def _of_priority(rows: Rows, args: ListArgs) -> list[Message]:
     out: list[Message] = []
     after_seq = args.after_seq
     while True:
