@@ -274,6 +274,23 @@ async def test_nobody_hears_of_what_they_do_not_see(rig: Rig) -> None:
         assert "private" in told["operator"]
 
 
+async def test_agents_do_not_hear_what_is_for_people_only(rig: Rig) -> None:
+    _, token = await rig.agent()
+    thread, person = await rig.thread(by=rig.principal(token)), rig.principal(rig.operator)
+    secret = await rig.post(thread, "between us", person, metadata={"visibility": "human_only"})
+    await rig.hub.bus.edit(person, secret, "between you and me")
+    await rig.post(thread, "for all")
+    for after in ("0", None):
+        async with listening(rig, token, after) as agent, listening(rig, None, after) as operator:
+            await rig.post(thread, "still between us", person, metadata={"visibility": "human_only"})
+            await rig.hub.log.do(c.SetThreadState(by=HUB, thread_id=thread, state="review"))
+            await rig.hub.log.do(c.SetThreadState(by=HUB, thread_id=thread, state="discuss"))
+            heard = json.dumps(await agent.until("thread.state"))
+            assert "between" not in heard
+            assert ("for all" in heard) == (after == "0")
+            assert "between us" in json.dumps(await operator.until("thread.state"))
+
+
 async def test_a_quiet_stream_gets_a_comment_now_and_then(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "_QUIET_S", 0.02)
     async with listening(rig) as stream:

@@ -216,6 +216,34 @@ def test_words_find_messages_that_the_caller_may_see(rest: Rest) -> None:
         assert code_of(agent.http.get("/api/search", params=query)) == (400, "bad_request")
 
 
+def test_what_fits_is_found_however_much_fits_better_in_threads_of_others(rest: Rest) -> None:
+    here, elsewhere = rest.thread(), rest.thread()
+    for _ in range(25):
+        rest.operator.post(f"/api/threads/{elsewhere}/messages", json={"content": "okapi"})
+    long = "an okapi, told of at greater length than anywhere else"
+    rest.operator.post(f"/api/threads/{here}/messages", json={"content": long})
+    scoped = rest.bearer(kind="agent", threads=[here])
+    found = scoped.get("/api/search", params={"q": "okapi", "limit": 2}).json()
+    assert [result["snippet"] for result in found["results"]] == [long]
+
+
+def test_what_is_for_people_only_is_not_there_for_agents(rest: Rest) -> None:
+    agent = rest.agent()
+    thread = rest.thread(agent)
+    context = agent.context(thread)
+    body = {"content": "between giraffes", "metadata": {"visibility": "human_only"}}
+    message = rest.operator.post(f"/api/threads/{thread}/messages", json=body).json()
+    path = f"/api/messages/{message['id']}"
+    for place in ("", "/history", "/reactions", "/receipts"):
+        assert code_of(agent.http.get(path + place)) == (404, "message_not_found")
+        assert rest.operator.get(path + place).status_code == 200
+    assert agent.http.get("/api/search", params={"q": "giraffes", "thread_id": thread}).json()["results"] == []
+    refused = agent.post(thread, "x", expected_last_seq=context[0], reply_token=context[1])
+    assert refused.status_code == 409
+    assert refused.json()["detail"]["new_messages"] == []
+    assert "giraffes" not in agent.http.get(f"/api/threads/{thread}/export").text
+
+
 @pytest.mark.parametrize(
     "words", ['"', "NEAR(", "* -", "body:x", "y AND", "%_", "'); --", "\x00", "(" * 500, "y " * 400]
 )

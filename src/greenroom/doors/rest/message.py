@@ -21,7 +21,14 @@ from greenroom.nouns.threads import model as threads
 from greenroom.nouns.threads.commands import React, Unreact
 from greenroom.nouns.threads.decide_post import need_poster
 from greenroom.nouns.threads.events import MessageEdited
-from greenroom.nouns.threads.queries import find_edits, need_message, receipts, search_messages
+from greenroom.nouns.threads.queries import (
+    find_edits,
+    is_for_people,
+    message_not_found,
+    need_message,
+    receipts,
+    search_messages,
+)
 
 _SNIPPET = 160
 
@@ -116,7 +123,11 @@ class SearchResult(msgspec.Struct):
 
 
 def _message(hub: Hub, by: Principal, request: Request) -> threads.Message:
-    return need_message(hub.rows, by, request.path_params["message_id"])
+    """The message of the path; to an agent, what is for people only is not there."""
+    row = need_message(hub.rows, by, request.path_params["message_id"])
+    if by.agent_id is not None and is_for_people(row):
+        raise message_not_found(row.id)
+    return row
 
 
 async def show_message(hub: Hub, by: Principal, request: Request) -> Response:

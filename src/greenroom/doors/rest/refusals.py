@@ -7,8 +7,10 @@ from greenroom.doors.rest import shapes
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
+from greenroom.nouns.agents.queries import get_agent
 from greenroom.nouns.threads import sync
 from greenroom.nouns.threads.bus import SyncRefused
+from greenroom.nouns.threads.queries import is_for_people
 
 _SYNC = {sync.MISSING: "MISSING_SYNC_FIELDS", sync.INVALID: "TOKEN_INVALID", sync.REPLAY: "TOKEN_REPLAY"}
 _BLOCKED = {"content_blocked": "Content blocked by filter", "prompt_blocked": "system_prompt blocked by content filter"}
@@ -40,11 +42,13 @@ class InBusTerms:
 def _of_sync(hub: Hub, no: SyncRefused) -> HttpRefused:
     event = no.event
     if event.code == sync.MISMATCH:
+        to_agent = get_agent(hub.rows, event.member_id) is not None
+        unread = [m for m in no.new_messages if not (to_agent and is_for_people(m))]
         detail: dict[str, Any] = {
             "error": "SEQ_MISMATCH",
             "expected_last_seq": event.expected_last_seq,
             "current_seq": event.current_seq,
-            "new_messages": [_new_message(m, hub.bus.content_of(m)) for m in no.new_messages],
+            "new_messages": [_new_message(m, hub.bus.content_of(m)) for m in unread],
             "action": "RE_READ_AND_RETRY",
         }
         return HttpRefused(409, "SEQ_MISMATCH", detail)

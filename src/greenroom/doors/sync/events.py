@@ -13,8 +13,8 @@ from greenroom.nouns.agents.model import AGENTS, Agent, AgentUpdated
 from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.threads import events as e
-from greenroom.nouns.threads.model import THREADS, Thread
-from greenroom.nouns.threads.queries import may_see
+from greenroom.nouns.threads.model import MESSAGES, THREADS, Thread
+from greenroom.nouns.threads.queries import is_for_people, may_see
 
 News = list[tuple[str, dict[str, Any]]]
 
@@ -27,12 +27,16 @@ class Told(NamedTuple):
     frames: list[bytes]
     data: bytes
     """All frames together."""
+    to_people: bool = False
+    """Whether agents do not hear of it."""
 
     def beyond(self, number: int) -> bytes:
         """The frames after the one with this number."""
         return b"".join(self.frames[number + 1 :])
 
     def is_for(self, rows: Rows, by: Principal) -> bool:
+        if self.to_people and by.agent_id is not None:
+            return False
         if isinstance(self.about, Thread):
             return may_see(rows, by, self.about)
         return agents.may_see(rows, by, self.about)
@@ -47,7 +51,14 @@ def tell(rows: Rows, record: Recorded) -> Told | None:
     if about is None:
         return None
     frames = list(_frames(record.seq, news(rows, record)))
-    return Told(record.seq, about, frames, b"".join(frames)) if frames else None
+    return Told(record.seq, about, frames, b"".join(frames), _is_to_people(rows, record.event)) if frames else None
+
+
+def _is_to_people(rows: Rows, event: Any) -> bool:
+    if isinstance(event, e.MessageEdited):
+        edited = rows.get(MESSAGES, event.message_id)
+        return edited is not None and is_for_people(edited)
+    return isinstance(event, e.MessagePosted) and is_for_people(event)
 
 
 def tell_signal(rows: Rows, kind: str, payload: Any) -> Told | None:

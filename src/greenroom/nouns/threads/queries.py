@@ -6,6 +6,7 @@ from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.threads.events import MessagePosted
 from greenroom.nouns.threads.model import (
     ALL_STATES,
     BRIEFS,
@@ -141,7 +142,11 @@ def need_message(rows: Rows, by: Principal, message_id: str) -> Message:
     thread = message and rows.get(THREADS, message.thread_id)
     if message and thread and (may_see(rows, by, thread) or message.author_id == by.agent_id):
         return message
-    raise Refused("message_not_found", f"There is no message '{message_id[:80]}'.", "not_found")
+    raise message_not_found(message_id)
+
+
+def message_not_found(message_id: str) -> Refused:
+    return Refused("message_not_found", f"There is no message '{message_id[:80]}'.", "not_found")
 
 
 def find_messages(
@@ -163,7 +168,7 @@ def find_messages(
     return rows.find(MESSAGES, where, after=("seq", after_seq), order="seq", limit=limit)
 
 
-def is_for_people(message: Message) -> bool:
+def is_for_people(message: Message | MessagePosted) -> bool:
     """Whether a message, such as the coordinator's question, is shown to people and not to agents."""
     return message.metadata is not None and message.metadata.get("visibility") == "human_only"
 
@@ -172,18 +177,26 @@ def search_messages(
     rows: Rows, by: Principal, words: str, thread_id: str | None = None, limit: int = 50
 ) -> list[Message]:
     """Messages that hold all the words, best first, in threads that the principal may see."""
+    where = None
     if thread_id is not None:
-        need_thread(rows, by, thread_id)
-        return rows.search(MESSAGES, words, {"thread_id": thread_id}, limit=limit)
+        where = {"thread_id": need_thread(rows, by, thread_id).id}
     seen: dict[str, bool] = {}
-    out = []
-    for message in rows.search(MESSAGES, words, limit=limit if by.operates else limit * 10):
+
+    def is_seen(message: Message) -> bool:
+        if by.agent_id is not None and is_for_people(message):
+            return False
         if message.thread_id not in seen:
             thread = rows.get(THREADS, message.thread_id)
             seen[message.thread_id] = thread is not None and may_see(rows, by, thread)
-        if seen[message.thread_id]:
-            out.append(message)
-    return out[:limit]
+        return seen[message.thread_id]
+
+    size = limit
+    while True:  # those that fit best may all be in others' threads
+        found = rows.search(MESSAGES, words, where, limit=size)
+        out = [message for message in found if is_seen(message)]
+        if len(out) >= limit or len(found) < size:
+            return out[:limit]
+        size *= 10
 
 
 def is_file_named(rows: Rows, name: str) -> bool:

@@ -15,7 +15,7 @@ from greenroom.nouns.agents.queries import get_agent
 from greenroom.nouns.runs.whereabouts import whereabouts
 from greenroom.nouns.threads.commands import React, Unreact
 from greenroom.nouns.threads.model import THREADS, Edit, Message
-from greenroom.nouns.threads.queries import find_edits, is_for_people, need_message, receipts, search_messages
+from greenroom.nouns.threads.queries import find_edits, need_message, receipts, search_messages
 
 MessageId = Annotated[str, Meta(description="The message's id: msg_id in json results of msg_list and msg_wait.")]
 
@@ -48,12 +48,12 @@ class SearchArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 async def msg_search(call: Call[SearchArgs]) -> Any:
     args, rows = call.args, call.hub.rows
     if not args.query.strip():
-        raise Refused("query must not be empty", "Give some words to search for.")
-    found = search_messages(rows, call.by, args.query, args.thread_id, args.limit)
+        raise Refused("empty_query", "Give some words to search for.")
+    found = await call.hub.store.read(
+        lambda view: search_messages(view, call.by, args.query, args.thread_id, args.limit)
+    )
     results = []
     for message in found:
-        if is_for_people(message) and not is_person(call.by):
-            continue
         thread = rows.get(THREADS, message.thread_id)
         results.append(
             {

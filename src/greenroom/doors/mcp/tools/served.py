@@ -13,6 +13,7 @@ WORDS = {
     "thread_not_found": "Thread not found",
     "template_not_found": "Template not found",
     "message_not_found": "MESSAGE_NOT_FOUND",
+    "empty_query": "query must not be empty",
     "rate_limited": "Rate limit exceeded",
     "content_blocked": "Content blocked by filter",
     "bad_priority": "INVALID_ARGUMENT",
