@@ -59,6 +59,12 @@ def add_to(verbs: Any) -> None:
             one.add_argument("--digest", help="only if this is still what is asked (see `ask show`)")
             one.add_argument("--form", metavar="JSON", help="the value of its form, as JSON")
         one.set_defaults(verdict=verdict)
+    _add_moves(inner)
+    add_watch(inner, "greenroom ask watch --json")
+
+
+def _add_moves(inner: Any) -> None:
+    """What is done with an ask beside answering it."""
     snooze = _verb(
         inner, "snooze", "put asks out of sight for a while", "greenroom ask snooze ask_01m7... --for 1h", run_snooze
     )
@@ -76,7 +82,6 @@ def add_to(verbs: Any) -> None:
     withdraw = _verb(inner, "withdraw", "take an ask back", "greenroom ask withdraw ask_01m7...", run_withdraw)
     withdraw.add_argument("ids", metavar="ID", nargs="+")
     withdraw.add_argument("--reason", default="", help="why")
-    add_watch(inner, "greenroom ask watch --json")
 
 
 def _verb(inner: Any, name: str, help_text: str, example: str, run: Any) -> argparse.ArgumentParser:

@@ -184,6 +184,7 @@ _ONE = "/api/asks/{ask_id}"
 def endpoints(hub: Hub) -> list[Endpoint]:
     """How large what is sent along may be is a setting; base64 makes it a third larger."""
     large = hub.settings.max_upload_bytes * 3 // 2 + hub.settings.max_body_bytes
+    waits = "The ask, once it is answered or the time is over"
     return [
         Endpoint("GET", "/api/asks", "answer", list_asks, "What waits for people", query=Filter, answer=Asks),
         Endpoint(
@@ -209,15 +210,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             max_bytes=large,
         ),
         Endpoint("GET", _ONE, "answer", show_ask, "One ask", answer=Ask),
-        Endpoint(
-            "GET",
-            f"{_ONE}/wait",
-            "answer",
-            wait_ask,
-            "The ask, once it is answered or the time is over",
-            query=Patience,
-            answer=Ask,
-        ),
+        Endpoint("GET", f"{_ONE}/wait", "answer", wait_ask, waits, query=Patience, answer=Ask),
         Endpoint("GET", f"{_ONE}/files/{{file}}", "answer", show_file, "A file of an ask or its answer", answer="*/*"),
         Endpoint(
             "POST",

@@ -74,14 +74,18 @@ class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: str
 
 
-def endpoints(notifier: Notifier) -> list[Endpoint]:
-    guesses = Bucket(_GUESSES, 1)
+class Reaching:
+    """What people do with channels and with what came by them."""
 
-    async def listed(hub: Hub, by: Principal, request: Request) -> Response:
+    def __init__(self, notifier: Notifier) -> None:
+        self._notifier = notifier
+        self._guesses = Bucket(_GUESSES, 1)
+
+    async def listed(self, hub: Hub, by: Principal, request: Request) -> Response:
         found = [channel for channel in hub.rows.find(CHANNELS, order="_key") if may_see_channel(by, channel)]
-        return json(Notifying(notifier.keys.public_key, found))
+        return json(Notifying(self._notifier.keys.public_key, found))
 
-    async def add(hub: Hub, by: Principal, request: Request) -> Response:
+    async def add(self, hub: Hub, by: Principal, request: Request) -> Response:
         body = await body_of(request, NewChannel)
         need_zone(body.rules)
         secret, key = secret_of(body)
@@ -90,88 +94,79 @@ def endpoints(notifier: Notifier) -> list[Endpoint]:
         if body.kind != "push":
             need_right(by, "operate")
         channel_id = new_id("chn")
-        notifier.keys.keep_secret(channel_id, secret)
+        self._notifier.keys.keep_secret(channel_id, secret)
+        host = host_of(url)
+        command = AddChannel(by=by, channel_id=channel_id, kind=body.kind, name=body.name, host=host, rules=body.rules)
         try:
-            await hub.log.do(
-                AddChannel(
-                    by=by,
-                    channel_id=channel_id,
-                    kind=body.kind,
-                    name=body.name,
-                    host=host_of(url),
-                    rules=body.rules,
-                )
-            )
+            await hub.log.do(command)
         except BaseException:
-            notifier.keys.forget(channel_id)
+            self._notifier.keys.forget(channel_id)
             raise
         return json(AddedChannel(need_channel(hub.rows, by, channel_id), key), 201)
 
-    async def set_rules(hub: Hub, by: Principal, request: Request) -> Response:
+    async def set_rules(self, hub: Hub, by: Principal, request: Request) -> Response:
         rules = await body_of(request, Rules)
         need_zone(rules)
         channel_id = request.path_params["channel_id"]
         await hub.log.do(SetRules(by=by, key=key_of(request), channel_id=channel_id, rules=rules))
         return json(need_channel(hub.rows, by, channel_id))
 
-    async def remove(hub: Hub, by: Principal, request: Request) -> Response:
+    async def remove(self, hub: Hub, by: Principal, request: Request) -> Response:
         channel_id = request.path_params["channel_id"]
         await hub.log.do(RemoveChannel(by=by, channel_id=channel_id, reason="removed by its owner"))
         return Response(status_code=204)
 
-    async def try_out(hub: Hub, by: Principal, request: Request) -> Response:
+    async def try_out(self, hub: Hub, by: Principal, request: Request) -> Response:
         channel = need_channel(hub.rows, by, request.path_params["channel_id"])
-        said = {"type": "test", "ask_id": "", "kind": "question", "risk": "low", "url": notifier.url}
+        said = {"type": "test", "ask_id": "", "kind": "question", "risk": "low", "url": self._notifier.url}
         said |= {"title": "Greenroom reaches you here", "body": "This is a test."}
         try:
-            await asyncio.to_thread(notifier.send, channel, said)
+            await asyncio.to_thread(self._notifier.send, channel, said)
         except (NotSent, Refused) as no:
             return json(Tried(False, str(no)))
         return json(Tried(True, ""))
 
-    async def act(hub: Hub, by: Principal, request: Request) -> Response:
+    async def act(self, hub: Hub, by: Principal, request: Request) -> Response:
         body = await body_of(request, Act)
-        if not guesses.take():
+        if not self._guesses.take():
             raise Refused("too_many_failures", "Too many answers at once: wait a little.", "limited")
-        ticket = notifier.keys.need_ticket(body.ticket, "act")
+        ticket = self._notifier.keys.need_ticket(body.ticket, "act")
         who = need_owner(hub, ticket.channel)
         command = AnswerAsk(by=who, ask_id=ticket.ask, verdict=body.verdict, digest=ticket.digest)
         return json(await hub.asks.answer(command))
 
-    async def open_ask(hub: Hub, by: Principal, request: Request) -> Response:
+    async def open_ask(self, hub: Hub, by: Principal, request: Request) -> Response:
         try:
-            ticket = notifier.keys.need_ticket(request.path_params["ticket"], "open")
+            ticket = self._notifier.keys.need_ticket(request.path_params["ticket"], "open")
         except Refused:
             return RedirectResponse("/inbox", status_code=303)
         return RedirectResponse(f"/inbox/{ticket.ask}", status_code=303)
 
-    one = "/api/notify/channels/{channel_id}"
+
+def endpoints(notifier: Notifier) -> list[Endpoint]:
+    reach = Reaching(notifier)
+    many = "/api/notify/channels"
+    one = f"{many}/{{channel_id}}"
+    words = "Answer an ask by the ticket of a notification"
     return [
-        Endpoint("GET", "/api/notify", "answer", listed, "How you are reached", answer=Notifying),
+        Endpoint("GET", "/api/notify", "answer", reach.listed, "How you are reached", answer=Notifying),
         Endpoint(
             "POST",
-            "/api/notify/channels",
+            many,
             "answer",
-            add,
+            reach.add,
             "Be reached by a further way",
             body=NewChannel,
             answer=AddedChannel,
             status=201,
         ),
-        Endpoint("PUT", one, "answer", set_rules, "Change what a channel is used for", body=Rules, answer=Channel),
-        Endpoint("DELETE", one, "answer", remove, "Be reached by this way no more", status=204),
-        Endpoint("POST", f"{one}/test", "answer", try_out, "Send a test to a channel", answer=Tried),
         Endpoint(
-            "POST",
-            "/api/notify/act",
-            PUBLIC,
-            act,
-            "Answer an ask by the ticket of a notification",
-            body=Act,
-            answer=Ask,
-            max_bytes=4096,
+            "PUT", one, "answer", reach.set_rules, "Change what a channel is used for", body=Rules, answer=Channel
         ),
-        Endpoint("GET", "/n/{ticket}", PUBLIC, open_ask, "The ask that a notification tells of", status=303),
+        Endpoint("DELETE", one, "answer", reach.remove, "Be reached by this way no more", status=204),
+        Endpoint("POST", f"{one}/test", "answer", reach.try_out, "Send a test to a channel", answer=Tried),
+        Endpoint("POST", "/api/notify/act", PUBLIC, reach.act, words, body=Act, answer=Ask, max_bytes=4096),
+        Endpoint("GET", "/n/{ticket}", PUBLIC, reach.open_ask, "The ask that a notification tells of", status=303),
     ]
 
 

@@ -16,6 +16,7 @@ from greenroom.nouns.policy.answers import judged_events
 from greenroom.nouns.policy.judge import judge
 from greenroom.nouns.policy.model import Wanted
 from greenroom.nouns.runs.lineage import lineage_of
+from greenroom.nouns.runs.model import Run
 from greenroom.nouns.runs.queries import current_run
 from greenroom.nouns.servers.queries import is_passed_on
 from greenroom.nouns.threads.queries import get_present_thread
@@ -54,14 +55,6 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
         return judged_events(command.ask_id, wanted, verdict)
     if rows.count(ASKS, {"agent_id": by.agent_id, "state": "open"}) >= context.settings.max_open_asks:
         raise Refused("too_many_asks", "Too many asks wait for a person already: wait for their answers.", "limited")
-    subject = Subject(
-        tool=command.tool,
-        arguments=command.arguments,
-        profile=run.profile if run else "",
-        agent_id=who,
-        run_id=run.id if run else "",
-        sandbox=run.isolation if run else "",
-    )
     asker = Asker(
         by=by.id,
         name=(agent.display_name or agent.name) if agent else by.name,
@@ -80,11 +73,22 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
         why=verdict.why,
         rule=verdict.rule,
         thread_id=(run.thread_id if run else None) or get_present_thread(rows, by.agent_id),
-        subject=subject,
+        subject=_subject(command, who, run),
         edits=True,
         labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},
     )
     return [ask, *judged_events(command.ask_id, wanted, verdict, command.ask_id)]
+
+
+def _subject(command: RequestPermission, who: str, run: Run | None) -> Subject:
+    return Subject(
+        tool=command.tool,
+        arguments=command.arguments,
+        profile=run.profile if run else "",
+        agent_id=who,
+        run_id=run.id if run else "",
+        sandbox=run.isolation if run else "",
+    )
 
 
 def permission_wish(command: RequestPermission) -> str:
