@@ -40,6 +40,12 @@ function between(a: string[], b: string[]): Line[] {
   return out
 }
 
+/** How many lines would go, and how many come. */
+export function sumsOf(lines: Line[]): { gone: number; fresh: number } {
+  const count = (kind: Line['kind']) => lines.filter((one) => one.kind === kind).length
+  return { gone: count('gone'), fresh: count('new') }
+}
+
 /** Only what differs, with a few lines around it; null stands for lines that were left out. */
 export function folded(lines: Line[], around = 3): (Line | null)[] {
   const keep = new Set<number>()

@@ -22,11 +22,14 @@ interface Result {
   message?: string
 }
 
+/** What goes with every answer: what exactly it is about, and who gives it. */
+const more = (ask: Ask) => ({ ...(ask.digest ? { digest: ask.digest } : {}), ...(nickname.value ? { name: nickname.value } : {}) })
+
 export async function answer(ask: Ask, given: Given): Promise<boolean> {
   const asks = useAsks()
   asks.mine.add(ask.id)
   try {
-    await post(`/api/asks/${ask.id}/answer`, { ...given, ...(ask.digest ? { digest: ask.digest } : {}), ...(nickname.value ? { name: nickname.value } : {}) })
+    await post(`/api/asks/${ask.id}/answer`, { ...given, ...more(ask) })
     say(t(`inbox.did.${given.verdict}`, { title: ask.title }))
     return true
   } catch (error) {
@@ -39,7 +42,7 @@ export async function answer(ask: Ask, given: Given): Promise<boolean> {
 export async function answerAll(list: Ask[], given: Given): Promise<void> {
   const asks = useAsks()
   for (const ask of list) asks.mine.add(ask.id)
-  const answers = list.map((ask) => ({ ask_id: ask.id, ...given, ...(ask.digest ? { digest: ask.digest } : {}) }))
+  const answers = list.map((ask) => ({ ask_id: ask.id, ...given, ...more(ask) }))
   try {
     const { results } = await post<{ results: Result[] }>('/api/asks/answers', { answers })
     const missed = results.filter((one) => !one.ok)

@@ -27,6 +27,19 @@ export function commandOf(subject: Subject | null | undefined): string | null {
   return typeof found === 'string' ? found : null
 }
 
+const textIn = (subject: Subject | null | undefined, ...names: string[]): string | null => {
+  const given = (subject?.arguments ?? {}) as Record<string, unknown>
+  return (names.map((name) => given[name]).find((one) => typeof one === 'string') as string | undefined) ?? null
+}
+export const pathOf = (subject: Subject | null | undefined): string | null => textIn(subject, 'path', 'file_path', 'filePath')
+
+/** What a file would become, and from what. */
+export function changeOf(subject: Subject | null | undefined): { before: string; after: string } | null {
+  const before = textIn(subject, 'old_string', 'oldText', 'old_str')
+  const after = textIn(subject, 'new_string', 'newText', 'new_str', 'content')
+  return after === null || (before === null && !pathOf(subject)) ? null : { before: before ?? '', after }
+}
+
 /** A path as told from the agent's own folder; the whole one is in the ask itself. */
 export const nearPath = (path: string, subject: Subject | null | undefined): string => {
   const folder = subject?.directory
