@@ -21,5 +21,7 @@ export const useProfiles = defineStore('profiles', () => {
   watch(() => [places(), rows ? [...rows.map('profile').values()].map((one) => `${one.name}${one.changed_at}`).join() : ''], () => void load().catch(() => undefined), { immediate: true })
   const invitable = computed(() => list.value.filter((one) => one.is_invitable))
   const nameOf = (name: string): string => list.value.find((one) => one.name === name)?.display_name || name
-  return { list, ready, invitable, nodes, rows, nameOf, load }
+  /** How a profile stands, in one of the words of StatusMark: that a CLI which ships as an offer is not installed is no failure. */
+  const standOf = (one: ListedProfile): string => (one.is_invitable ? 'connected' : one.enabled && one.source !== 'builtin' ? 'unreachable' : 'offline')
+  return { standOf, list, ready, invitable, nodes, rows, nameOf, load }
 })
