@@ -71,6 +71,11 @@ class ChaosProxy:
         """Cut no more."""
         self._is_calm = True
 
+    def cut(self) -> None:
+        """Cut what is connected now."""
+        for one in tuple(self._open):
+            self._loop.call_soon_threadsafe(one.transport.abort)
+
     def silence(self, on: bool) -> None:
         """Hold back everything, without a word to either side; or let it go on."""
         self._loop.call_soon_threadsafe(self._loud.clear if on else self._loud.set)

@@ -1,5 +1,6 @@
 """The link between a node and its hub: nothing is lost, doubled or believed twice, whatever happens to it."""
 
+import contextlib
 import os
 import signal
 import time
@@ -7,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import msgspec
+import psutil
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from greenroom.gateway import frames
+from greenroom.node.outbox import Outbox
 from tests.runs.chaos import ChaosProxy
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
@@ -233,3 +237,45 @@ def test_a_node_that_was_stopped_for_a_while_goes_on(stage: Stage, far: FarNode)
     os.kill(far.process.pid, signal.SIGCONT)
     assert stage.end(run_id)["status"] == "completed"
     assert words(stage, run_id) == ["a", "b"]
+
+
+def test_a_run_whose_start_reached_only_an_earlier_boot_of_its_node_is_interrupted(stage: Stage, far: FarNode) -> None:
+    url = stage.hub.url.replace("http", "ws", 1) + "/node"
+    headers = {"Authorization": f"Bearer {far.token_file.read_text()}"}
+    with connect(url, additional_headers=headers) as link:
+        link.send(hello(drivers={"rehearsal": "1"}))
+        stage.until(lambda: far.state == "connected", "the hub to take it for the node")
+        run_id = stage.start("SAY once", node="far")
+        order = frames.decode_from_hub(link.recv(timeout=20))
+        while not isinstance(order, frames.Ordered):
+            order = frames.decode_from_hub(link.recv(timeout=20))
+    outbox = Outbox(far.data / "node")
+    assert outbox.keep_order(order), "it is stored, and then the machine loses its power"
+    outbox.close()
+    far.start(stage.hub.url)
+    assert stage.end(run_id)["status"] == "interrupted"
+    assert stage.done("SAY more", node="far")["output"] == "more"
+
+
+def test_a_run_waits_for_the_end_of_its_agent_over_a_cut_of_the_link(stage: Stage, far: FarNode) -> None:
+    proxy = ChaosProxy(stage.hub.port, seed=5)
+    proxy.calm()
+    try:
+        far.start(f"http://127.0.0.1:{proxy.port}")
+        stage.profile("slow", node="far")
+        far.wait_for("connected")
+        stage.done("SAY before", profile="slow", keep_as="bob")
+        assert far.process is not None
+        (agent,) = psutil.Process(far.process.pid).children()
+        agent.suspend()  # so that it takes its time to end
+        stage.profile("slow", node="far", env={"OTHER": "surroundings"})
+        run_id = stage.start("RECALL", profile="slow", agent="bob")
+        with contextlib.closing(apsw.Connection(str(far.data / "node" / "outbox.db"))) as outbox:
+            query = "SELECT 1 FROM orders WHERE run = ?"
+            stage.until(lambda: outbox.execute(query, (run_id,)).get, "the node to have the order")
+        proxy.cut()
+        ended = stage.end(run_id)
+        assert (ended["status"], ended["output"]) == ("completed", "prompts: 2, first: SAY before")
+    finally:
+        far.stop()
+        proxy.close()

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.nouns.access.tokens import hide_tokens
 from greenroom.runtimes.contract import CallStarted, Died, Heard, Said, Thought, TurnEnded
 
 Tell = Callable[[str, dict[str, Any]], None]
@@ -81,3 +82,13 @@ class Hearing:
         if self._words and self._run_id is not None:
             self._tell(self._run_id, {"type": "said", "text": "".join(self._words)})
         self._words, self._size = [], 0
+
+
+def without_tokens(heard: dict[str, Any]) -> dict[str, Any]:
+    """What was heard, fit to be kept: tools of the hub answer with credentials too. What is asked for stays as it is,
+    for it is approved to the letter."""
+    text = msgspec.json.encode(heard).decode()
+    if heard.get("type") == "permission_asked" or (hidden := hide_tokens(text)) == text:
+        return heard
+    found: dict[str, Any] = msgspec.json.decode(hidden)
+    return found

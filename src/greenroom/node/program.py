@@ -16,6 +16,7 @@ from greenroom.gateway import frames
 from greenroom.log.ids import new_id
 from greenroom.node.addresses import Address
 from greenroom.node.agents import HeldAgent
+from greenroom.node.hearing import without_tokens
 from greenroom.node.link import Dismissed, HubLink, NotWelcome
 from greenroom.node.looking import find_obstacles
 from greenroom.node.outbox import Outbox
@@ -24,7 +25,6 @@ from greenroom.node.processes import reap
 from greenroom.node.surroundings import Given
 from greenroom.node.terminals import Pace
 from greenroom.node.trees import become_subreaper, end_tree, family
-from greenroom.nouns.access.tokens import hide_tokens
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.runtimes.contract import Driver
 
@@ -54,6 +54,8 @@ class NodeProgram:
         self._found: dict[str, str] = {}
         self._watched: set[str] = set()
         self._untaken: dict[str, frames.Ordered] = {}
+        self._starting: set[str] = set()
+        """Runs whose start is being carried out; their agents may still be at the end of something else."""
         self._pace = Pace()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_unneeded = False
@@ -147,9 +149,12 @@ class NodeProgram:
             labels=self._labels,
             capacity=self._capacity,
             drivers=self._found,
-            live=[agent.run_id for agent in self._agents.values() if agent.run_id is not None],
+            live=sorted(self._live()),
             newest=self._outbox.newest,
         )
+
+    def _live(self) -> set[str]:
+        return self._starting | {agent.run_id for agent in self._agents.values() if agent.run_id is not None}
 
     def _welcomed(self, welcome: frames.Welcome) -> None:
         self._is_unneeded = False
@@ -184,7 +189,10 @@ class NodeProgram:
             return
         self._untaken.pop(order.id, None)
         if is_new:
+            self._starting |= {order.run} if order.what == "start" else set()
             self._do(self._carry_out(order))
+        elif order.what == "start" and order.run not in self._live():
+            self._tell(order.run, {"type": "lost"})  # with an earlier boot; of a run that is over nobody hears it
         self._link.say(frames.Taken(orders=[order.id]))
 
     async def _look_at(self, wish: frames.Look) -> None:
@@ -226,6 +234,9 @@ class NodeProgram:
             logger.info("order %s (%s): the agent's process is gone: %s", order.id, order.what, error)
         except Exception:
             logger.exception("order %s (%s) could not be carried out", order.id, order.what)
+        finally:
+            if order.what == "start":
+                self._starting.discard(order.run)
 
     async def _start(self, order: frames.Ordered) -> None:
         driver = self._drivers.get(str(order.body.get("definition", {}).get("driver")))
@@ -244,7 +255,7 @@ class NodeProgram:
 
     def _tell(self, run_id: str, heard: dict[str, Any]) -> None:
         """Keep what was heard until the hub has it."""
-        self._outbox.add(run_id, time.time_ns() // 1_000_000, _without_tokens(heard))
+        self._outbox.add(run_id, time.time_ns() // 1_000_000, without_tokens(heard))
         self._link.wake()
 
     def _show(self, agent_id: str, kind: str, data: Any) -> bool:
@@ -280,13 +291,3 @@ class NodeProgram:
                 self._outbox.forget_orders()
                 forgotten = now
             await asyncio.sleep(_LOOK_S)
-
-
-def _without_tokens(heard: dict[str, Any]) -> dict[str, Any]:
-    """What was heard, fit to be kept: tools of the hub answer with credentials too. What is asked for stays as it is,
-    for it is approved to the letter."""
-    text = msgspec.json.encode(heard).decode()
-    if heard.get("type") == "permission_asked" or (hidden := hide_tokens(text)) == text:
-        return heard
-    found: dict[str, Any] = msgspec.json.decode(hidden)
-    return found

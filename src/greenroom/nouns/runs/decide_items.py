@@ -20,6 +20,7 @@ from greenroom.nouns.runs.orders import revoke_credentials, start_order
 from greenroom.nouns.runs.pauses import pause, used_up
 from greenroom.nouns.runs.permissions import asker_gone, permission_asked, question_asked, run_gone
 
+LOST = "the node was restarted: resume the run to go on"
 _STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
 
 
@@ -80,6 +81,8 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
         words = str(heard.get("last_words") or "").strip()
         error = f"the agent's process ended (code {heard.get('code')})" + (f": {words}" if words else "")
         events += ended_events(rows, run, "failed", seed, error=error, alive=False)
+    elif kind == "lost":
+        events += ended_events(rows, run, "interrupted", seed, error=LOST, alive=False)
     return events
 
 

@@ -9,7 +9,7 @@ from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged
 from greenroom.nouns.nodes.decide import need_node
 from greenroom.nouns.nodes.model import NODES, ORDERS, Node, NodeRemoved
 from greenroom.nouns.runs.commands import ReconcileNode, RemoveNode
-from greenroom.nouns.runs.decide_items import ended_events
+from greenroom.nouns.runs.decide_items import LOST, ended_events
 from greenroom.nouns.runs.events import RunEnded
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
 from greenroom.nouns.runs.orders import revoke_credentials
@@ -30,8 +30,7 @@ def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list
             ordered = rows.find(ORDERS, {"run_id": run.id}, limit=1)
             queued = status == "pending" and (ordered or not _was_started(rows, run))
             if run.id not in live and not queued:
-                error = "the node was restarted: resume the run to go on"
-                events += ended_events(rows, run, "interrupted", f"{run.id}_int", error=error, alive=False)
+                events += ended_events(rows, run, "interrupted", f"{run.id}_int", error=LOST, alive=False)
     return events
 
 
