@@ -169,6 +169,29 @@ async def test_no_reply_token_and_no_digest_is_shown(rig: Rig) -> None:
         assert all(row["digest"] == "" for row in credentials.rows.values())
 
 
+async def test_agents_are_not_shown_what_is_for_people_only(rig: Rig) -> None:
+    _, token = await rig.agent()
+    thread = await rig.thread(by=rig.principal(token))
+
+    async def post(number: int) -> None:
+        await rig.post(thread, f"for all {number}")
+        await rig.post(thread, f"between us {number}", metadata={"visibility": "human_only"})
+
+    await post(1)
+    async with rig.client(token) as agent, rig.client() as person:
+        held = [await client.subscribe("thread", thread) for client in (agent, person)]
+        await post(2)
+        await agent.caught_up()
+        await agent.drop()
+        await post(3)
+        await agent.connect()
+        for client in (agent, person):
+            await client.caught_up()
+    shown, whole = ({row.get("content") for row in one.rows.values()} - {None} for one in held)
+    assert shown == {"for all 1", "for all 2", "for all 3"}
+    assert whole == shown | {"between us 1", "between us 2", "between us 3"}
+
+
 async def test_a_deleted_thread_is_announced_as_gone_and_nothing_follows(rig: Rig) -> None:
     thread = await rig.thread()
     await rig.post(thread)

@@ -155,7 +155,7 @@ class Feed:
         for subscription in subscriptions:
             by = subscription.client.by
             told = every if view.sees is None or by.operates else self._told(view, by, changes, removed)
-            if view.keyed and told != every:  # of what is under a key only the head can be hidden: it has become so
+            if told is None:
                 self._announce_end(view, key, seq, [subscription])
             elif told:
                 ready = made.get(told)
@@ -163,14 +163,21 @@ class Feed:
                     ready = made[told] = _frames_of(view, key, seq, [changes[place] for place in told])
                 subscription.client.outbox.put(*ready)
 
-    def _told(self, view: View, by: Principal, changes: list[Change], removed: dict[str, Row]) -> tuple[int, ...]:
-        """The places of those changes that somebody is told of who may not see every row."""
+    def _told(
+        self, view: View, by: Principal, changes: list[Change], removed: dict[str, Row]
+    ) -> tuple[int, ...] | None:
+        """The places of those changes that somebody is told of who may not see every row; None when the head of the
+        key, and so all that is under it, has become hidden."""
         told = []
         for place, change in enumerate(changes):
             if change.table is view.head and view.sees is not None:
                 row = removed.get(change.key) if change.row is None else change.row
                 if row is None or not view.sees(self._hub.rows, by, row):
+                    if view.keyed:
+                        return None
                     continue
+            if change.row is not None and view.part_of[change.table.name].hides(by, change.row):
+                continue
             told.append(place)
         return tuple(told)
 

@@ -21,7 +21,7 @@ from greenroom.nouns.runs.queries import may_see_run, may_see_tree
 from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS
 from greenroom.nouns.threads.events import ThreadDeleted
 from greenroom.nouns.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
-from greenroom.nouns.threads.queries import may_see
+from greenroom.nouns.threads.queries import is_for_people, may_see
 from greenroom.nouns.threads.templates import BUILTIN
 from greenroom.nouns.workflows.model import ATTEMPTS as WORKFLOW_ATTEMPTS
 from greenroom.nouns.workflows.model import FACTS, STEPS, WORKFLOW_RUNS, WORKFLOWS
@@ -56,8 +56,14 @@ class Part:
     """Rows that are there always."""
     holds: Callable[[Any], bool] | None = None
     """Which rows belong to the view; None is all."""
+    for_people: Callable[[Any], bool] | None = None
+    """Which rows are not shown to agents."""
     at_first: Mapping[str, Value] | None = None
     """What the rows of a snapshot are; later changes are told of all, so that one sees what became of them."""
+
+    def hides(self, by: Principal, row: Any) -> bool:
+        """Whether a row that somebody has got to is not for them."""
+        return self.for_people is not None and by.agent_id is not None and self.for_people(row)
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,7 @@ _VIEWS = (
             Part(BRIEFS, _own_key, _keyed),
             Part(MEMBERS, _thread_of, _in_thread),
             Part(DECISIONS, _thread_of, _in_thread),
-            Part(MESSAGES, _thread_of, _in_thread, order="seq", long=True),
+            Part(MESSAGES, _thread_of, _in_thread, order="seq", long=True, for_people=is_for_people),
         ),
         limit=200,
         keyed=True,
