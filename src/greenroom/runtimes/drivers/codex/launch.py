@@ -79,7 +79,7 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
 
 
 def _hub_server(opening: Opening, hub_url: str, token: str | None) -> Json:
-    """The hub. Codex lays it over what a person's own settings have under that name, and takes no mixture of two kinds."""
+    """The hub. Codex lays it over what a person has under that name, so it must be of the same kind."""
     if opening.token_file is not None and "command" in _own_hub(opening):
         reached = ["--url", hub_url.removesuffix("/mcp"), "--token-file", str(opening.token_file)]
         return {"command": sys.executable, "args": ["-P", "-m", "greenroom", "mcp", *reached], **manifest.HUB_SERVER}
