@@ -31,7 +31,9 @@ def add_to(verbs: Any) -> None:
         if name != "list":
             one.add_argument("id", metavar="ID")
         if name == "cancel":
-            one.add_argument("--only", action="store_true", help="leave what it has started alone")
+            how = one.add_mutually_exclusive_group()
+            how.add_argument("--cascade", action="store_true", help="end all that it has started, too (the default)")
+            how.add_argument("--only", action="store_true", help="leave what it has started alone")
         if name == "steer":
             one.add_argument("text", metavar="TEXT")
         if name == "extend":

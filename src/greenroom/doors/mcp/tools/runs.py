@@ -57,18 +57,39 @@ class SpawnArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 async def spawn_agent(call: Call[SpawnArgs]) -> Any:
-    args, hub = call.args, call.hub
+    args = call.args
     tasks = list(args.tasks)
     if args.profile is not None and args.prompt is not None:
         tasks.insert(0, Task(profile=args.profile, prompt=args.prompt))
     if not tasks:
         raise Refused("nothing_to_do", "Say which profile does what: profile and prompt, or tasks.")
-    runs = [await start_run(hub.log, call.by, t.profile, t.prompt, context=args.context) for t in tasks]
-    if args.wait:
-        ended = await asyncio.gather(*(wait_for_end(hub.log, run.id, _PATIENCE_S) for run in runs))
-        runs = [one or need_run(hub.rows, call.by, run.id) for one, run in zip(ended, runs, strict=True)]
-    answers = [told(run) for run in runs]
+    begun = [await _begun(call, task) for task in tasks]
+    refusals = [one for one in begun if isinstance(one, Refused)]
+    if len(refusals) == len(begun):
+        raise refusals[0]
+    answers = await asyncio.gather(*(_answer(call, task, one) for task, one in zip(tasks, begun, strict=True)))
     return answers[0] if len(answers) == 1 and not args.tasks else {"runs": answers}
+
+
+async def _begun(call: Call[SpawnArgs], task: Task) -> Run | Refused:
+    """The run, or why there is none: those that were started before it are not lost for that."""
+    try:
+        return await start_run(call.hub.log, call.by, task.profile, task.prompt, context=call.args.context)
+    except Refused as no:
+        return no
+
+
+async def _answer(call: Call[SpawnArgs], task: Task, begun: Run | Refused) -> dict[str, Any]:
+    if isinstance(begun, Refused):
+        return {
+            "run_id": None,
+            "profile": task.profile,
+            "status": "refused",
+            "code": begun.code,
+            "error": begun.message,
+        }
+    ended = await wait_for_end(call.hub.log, begun.id, _PATIENCE_S) if call.args.wait else None
+    return told(ended or need_run(call.hub.rows, call.by, begun.id))
 
 
 class RunArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -157,7 +178,7 @@ RUN_TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "spawn_agent",
         "Start one agent, or several at once, below your own run, and wait for what they answer. What takes longer"
-        " than 45 seconds comes back as a ticket for run_status.",
+        " than 45 seconds comes back as a ticket for run_status; of several, one that is refused says why.",
         SpawnArgs,
         "chat",
         spawn_agent,
