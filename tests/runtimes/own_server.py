@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
 
-desk = Path(sys.argv[1])
+desk = Path(sys.argv[-1])
 server = MCPServer("notes")
 
 
