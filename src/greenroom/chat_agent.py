@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import inspect
 import json
+import logging
 from argparse import Namespace
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
@@ -12,6 +13,7 @@ from typing import Any
 from greenroom.cli.client import find_hub
 from greenroom.log.errors import Refused
 
+logger = logging.getLogger(__name__)
 MODELS = {
     "deepseek": ("deepseek:deepseek-chat", "DEEPSEEK_API_KEY"),
     "openai": ("openai:gpt-5", "OPENAI_API_KEY"),
@@ -154,13 +156,20 @@ class Agent:
         )
 
     async def _offer(self, server: str, definition: dict[str, Any]) -> None:
-        """Register an MCP server; who hands its tools to an agent here has seen them."""
+        """Register an MCP server. Who hands it on here has seen its tools, and not what becomes of them later."""
+        is_new = all(one["server"]["name"] != server for one in await self._ask("GET", "/api/servers"))
         await self._ask("PUT", f"/api/servers/{server}", definition)
         for _ in range(int(_TOOLS_S / _LOOK_S)):
             found = await self._ask("GET", f"/api/servers/{server}")
             if found["tools"]:
-                accepted = {tool["name"]: None for tool in found["tools"]}
-                await self._ask("POST", f"/api/servers/{server}/accept", {"tools": accepted})
+                held = {tool["name"]: tool["seen"]["digest"] for tool in found["tools"] if tool["state"] == "held"}
+                if is_new:
+                    await self._ask("POST", f"/api/servers/{server}/accept", {"tools": held})
+                elif held:
+                    names = ", ".join(sorted(held))
+                    logger.warning(
+                        "tools are new or changed, and are held: %s; see greenroom tools show %s", names, server
+                    )
                 return
             await asyncio.sleep(_LOOK_S)
         raise Refused(
