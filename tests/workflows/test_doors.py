@@ -128,6 +128,41 @@ def test_a_run_tree_client_starts_a_workflow_and_is_told_how_it_goes(stage: Stag
     assert (ended["runningSteps"], ended["pendingSteps"]) == ([], [])
 
 
+def test_a_run_tree_clients_conditions_and_mappings_see_the_fields_of_an_agents_answer(
+    stage: Stage, tmp_path: Path
+) -> None:
+    definition = {
+        "id": "wf-8",
+        "name": "Judge and mend",
+        "description": "",
+        "projectId": "p",
+        "steps": [
+            {"id": "judge", "agentId": "rehearsal", "name": 'SAY I think: {"score": 3, "advice": "SAY mended"}'},
+            {
+                "id": "mend",
+                "agentId": "rehearsal",
+                "name": "Mend",
+                "inputMapping": {"prompt": "judge.advice"},
+                "outputMapping": {"text": "result.text"},
+                "condition": "judge.score < 5 && variables.strict === true",
+                "retryPolicy": {"maxRetries": 1, "backoffMs": 100},
+            },
+            {"id": "praise", "agentId": "rehearsal", "name": "SAY well done"},
+        ],
+        "edges": [{"from": "judge", "to": "mend"}, {"from": "judge", "to": "praise", "condition": "judge.score > 7"}],
+        "variables": {"strict": True},
+    }
+    file = tmp_path / "judge.json"
+    file.write_text(json.dumps(definition))
+    ran = done(stage.hub.data, "dag", "run", str(file), "--wait", "--json").json
+    assert {step["id"]: step["status"] for step in ran["steps"]} == {
+        "judge": "completed",
+        "mend": "completed",
+        "praise": "skipped",
+    }
+    assert ran["output"] == {"mend": {"text": "mended"}}
+
+
 def test_workflows_are_started_and_steered_over_mcp(hub: HubProcess, api: httpx.Client) -> None:
     async def play() -> Any:
         async with connected(hub.url, hub.token) as operator:

@@ -58,6 +58,12 @@ def test_the_steps_and_edges_of_run_tree_clients_load_as_they_stand() -> None:
     assert write.output == {"text": "type(output) == string ? output : output.text"}
     assert write.when == "steps.research.output.score != 0"
     assert (write.retry.max, write.retry.backoff_s) == (2, 0.5)
+    assert research.output_schema == {
+        "type": "object",
+        "properties": {"score": {}, "notes": {}},
+        "required": ["score", "notes"],
+    }
+    assert write.output_schema is None, "nobody looks for more than its text"
     assert apologise.prompt == 'Say {{ "{{" }}sorry}}'
     assert send.join == "any"
     assert definition.edges[1].when == "steps.research.output.score == 0"

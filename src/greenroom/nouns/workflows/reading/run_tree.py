@@ -5,6 +5,8 @@ import re
 from greenroom.nouns.workflows.reading.marked import Map
 
 _INPUT = re.compile(r"(?<![\w.])inputs\.([A-Za-z_]\w*)")
+_FIELD = re.compile(r"""(has\()?(?<![\w.])steps(?:\.(\w+)|\["([^"]+)"\])\.output\.([A-Za-z_]\w*)""")
+_OWN_FIELD = re.compile(r"(has\()?(?<![\w.])output\.([A-Za-z_]\w*)")
 WHOLE = "input"
 """The input that holds all that such a client brings to the start."""
 
@@ -30,6 +32,7 @@ def complete(written: Map, steps: list[Map], edges: list[Map]) -> None:
             step.put("prompt", title)
         else:
             step.put("prompt", f"{title}\n\n{{{{ inputs.{WHOLE} }}}}")
+    _ask_for_fields(steps, edges)
     declared = written.get("inputs")
     if declared is None:
         declared = Map(written.line)
@@ -45,9 +48,34 @@ def complete(written: Map, steps: list[Map], edges: list[Map]) -> None:
 
 def _find_inputs(steps: list[Map], edges: list[Map]) -> list[str]:
     """The inputs that are named in mappings and conditions."""
+    return [name for text in _find_texts(steps, edges) for name in _INPUT.findall(text)]
+
+
+def _find_texts(steps: list[Map], edges: list[Map]) -> list[str]:
+    """Mappings and conditions."""
     texts = [part.get("when") for part in [*steps, *edges]]
     for step in steps:
         for key in ("inputs", "output"):
             if isinstance(step.get(key), Map):
                 texts += step[key].values()
-    return [name for text in texts if isinstance(text, str) for name in _INPUT.findall(text)]
+    return [text for text in texts if isinstance(text, str)]
+
+
+def _ask_for_fields(steps: list[Map], edges: list[Map]) -> None:
+    """Have each agent answer with the fields that others look for in its output: these clients declare none."""
+    wanted: dict[str, dict[str, bool]] = {}
+    for asks, plain, quoted, field in _FIELD.findall("\n".join(_find_texts(steps, edges))):
+        fields = wanted.setdefault(plain or quoted, {})
+        fields[field] = fields.get(field, False) or not asks
+    for step in steps:
+        fields = wanted.get(str(step.get("id")), {})
+        mapped = step.get("output")
+        if isinstance(mapped, Map):  # others see what it makes of the answer
+            fields = {}
+            for text in (text for text in mapped.values() if isinstance(text, str) and "type(output)" not in text):
+                fields |= {field: not asks for asks, field in _OWN_FIELD.findall(text)}
+        if fields and "output_schema" not in step and ("prompt" in step or "skill" in step):
+            schema = {"type": "object", "properties": {field: {} for field in fields}}
+            step.put(
+                "output_schema", schema | {"required": [field for field, is_needed in fields.items() if is_needed]}
+            )
