@@ -38,6 +38,9 @@ def problems(text: str) -> list[Problem]:
         ("id: b, profile: coder, prompt: x, when: inputs.count >", "bad_expression", "when:"),
         ("id: b, profile: coder, prompt: x, when: inputs.count + 1", "bad_expression", "compare it"),
         ("id: b, profile: coder, prompt: x, when: inputs.cuont > 1", "unknown_name", "did you mean 'count'?"),
+        ("id: b, profile: coder, prompt: x, when: inputs.count", "wrong_type", "count is of the type integer"),
+        ("id: b, profile: coder, prompt: x, when: inputs.count == 'x'", "wrong_type", "a whole number and a text"),
+        ("id: b, profile: coder, prompt: x, for_each: inputs.count", "wrong_type", "must give a list"),
         ("id: b, profile: coder, prompt: '{{ vars.tune }}'", "unknown_name", "did you mean 'tone'?"),
         ("id: b, profile: coder, prompt: '{{ steps.a.output }}'", "unknown_name", "add 'a' to the dependencies"),
         ("id: b, dependencies: a, profile: coder, prompt: '{{ steps.a.outptu }}'", "unknown_name", "'output'"),
@@ -88,6 +91,18 @@ def test_a_wrong_step_is_named_with_its_line_and_what_to_write(step: str, code: 
         ("name: n\ninputs:\n  n: {type: numbr}\nsteps: [{id: a, set: {}}]\n", "wrong_value", 3, "'number'"),
         ("name: n\nsteps: [{id: a, set: {}}]\nedges:\n  - {from: a, to: q}\n", "missing_step", 4, "'q'"),
         ("name: n\nsteps: [{id: a, set: {}}]\noutput: steps.q.output\n", "unknown_name", 3, "steps.q"),
+        (
+            "name: n\nsteps: [{id: a, set: {}}, {id: b, set: {}}]\nedges:\n- {from: a, to: b}\n- {from: b, to: a}\n",
+            "cycle",
+            4,
+            "from 'a' to 'b'",
+        ),
+        (
+            "name: n\ninputs: {q: list}\nsteps: [{id: a, set: {}}]\ntriggers: {webhook: true, inputs: {q: 3}}\n",
+            "wrong_type",
+            4,
+            "the type list",
+        ),
         ("name: n\nsteps: [{id: a, set: {x: 1}}]\noutput: steps.a.output.y\n", "unknown_name", 3, "there is x"),
         ("name: n\nsteps: [{id: a, set: {}}]\ntriggers:\n  - {cron: 61 * * * *}\n", "bad_cron", 4, "bad minute"),
         ("name: n\nsteps: [{id: a, set: {}}]\ntriggers:\n  - {cron: 0 0 30 2 *}\n", "bad_cron", 4, "day-of-month"),
@@ -161,6 +176,42 @@ def test_problems_of_a_nested_workflow_are_told_too() -> None:
         "    steps:\n      - {id: b, profile: q, prompt: x}\n"
     )
     assert {problem.code for problem in problems(text)} == {"unknown_input", "missing_input", "unknown_profile"}
+
+
+def test_what_a_nested_workflow_is_given_is_of_the_type_of_its_input() -> None:
+    text = (
+        "name: n\nsteps:\n  - {id: a, workflow: inner, inputs: {x: [1]}}\n"
+        "workflows: {inner: {name: i, inputs: {x: integer}, steps: [{id: b, set: {y: inputs.x}}]}}\n"
+    )
+    found = problems(text)
+    assert [(problem.code, problem.line, problem.step) for problem in found] == [("wrong_type", 3, "a")]
+    load_text(text.replace("[1]", "1"))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "inputs.n > 1.5",
+        "inputs.s != null && inputs.maybe == 3",
+        "has(inputs.n)",
+        "inputs.x == 'a' && inputs.x == 1",
+        "inputs.n == steps.a.output.n",
+        "inputs.s in inputs.l || inputs.l.exists(one, one == inputs.n)",
+        "inputs.o.field == 3",
+    ],
+)
+def test_what_may_go_together_is_not_called_wrong(condition: str) -> None:
+    inputs = "{n: integer, s: string, x: any, l: list, o: object, maybe: {type: string, required: false}}"
+    steps = "[{id: a, set: {n: '1'}}, {id: b, set: {}, dependencies: [a], when: \"CONDITION\"}]"
+    load_text(f"name: n\ninputs: {inputs}\nsteps: {steps}\n".replace("CONDITION", condition))
+
+
+def test_conditions_over_each_of_a_list_may_both_hold() -> None:
+    both = ["inputs.l.exists(one, one > 1)", "inputs.l.exists(one, one <= 1)"]
+    steps = f"[{{id: a, set: {{}}, when: '{both[0]}'}}, {{id: b, set: {{}}, dependencies: [a], when: '{both[1]}'}}]"
+    load_text(f"name: n\ninputs: {{l: list}}\nsteps: {steps}\n")
+    ordered = steps.replace(both[0], "inputs.n > 2").replace(both[1], "inputs.n <= 2")
+    assert [one.code for one in problems(f"name: n\ninputs: {{n: integer}}\nsteps: {ordered}\n")] == ["unreachable"]
 
 
 def test_inputs_are_checked_and_defaults_filled_in() -> None:

@@ -13,6 +13,7 @@ from greenroom.nouns.workflows.checking.texts import check_texts
 from greenroom.nouns.workflows.checking.triggers import check_triggers
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.graph import Graph
+from greenroom.nouns.workflows.inputs import check_value
 
 MAX_NESTING = 5
 
@@ -73,10 +74,13 @@ def _no_step(name: str, ids: Collection[str], message: str, path: tuple[str | in
 def _cycle(definition: Definition, error: graphlib.CycleError) -> Problem:
     circle: list[str] = error.args[1]
     step = circle[1]
-    at = next(place for place, one in enumerate(definition.steps) if one.id == step)
+    path: Path = ("steps", next(place for place, one in enumerate(definition.steps) if one.id == step), "dependencies")
+    for at, edge in enumerate(definition.edges):
+        if (edge.source, edge.target) == (circle[0], step):
+            path = ("edges", at)
     message = f"the steps go in a circle: {' → '.join(circle[:20])}"
     remedy = f"take one of these away, for instance what leads from '{circle[0]}' to '{step}', or use loop"
-    return Problem(code="cycle", message=message, remedy=remedy, path=("steps", at, "dependencies"), step=step)
+    return Problem(code="cycle", message=message, remedy=remedy, path=path, step=step)
 
 
 def _nested(definition: Definition, known: Known, depth: int) -> Iterator[Problem]:
@@ -107,12 +111,16 @@ def _nested(definition: Definition, known: Known, depth: int) -> Iterator[Proble
 
 def _nested_inputs(definition: Definition, at: int, inner: Definition) -> Iterator[Problem]:
     step = definition.steps[at]
-    for name in step.inputs:
+    for name, value in step.inputs.items():
+        path: Path = ("steps", at, "inputs", name)
         if name not in inner.inputs:
             message = f"the workflow '{step.workflow}' has no input '{name[:64]}'"
-            path: Path = ("steps", at, "inputs", name)
             remedy = nearest(name, inner.inputs)
             yield Problem(code="unknown_input", message=message, remedy=remedy, path=path, step=step.id)
+        elif not isinstance(value, str) and (wrong := check_value(inner.inputs[name], value)):
+            message = f"what the input '{name}' of the workflow '{step.workflow}' is given {wrong}"
+            remedy = f"write a value of the type {inner.inputs[name].type}, or an expression that gives one"
+            yield Problem(code="wrong_type", message=message, remedy=remedy, path=path, step=step.id)
     for name, one in inner.inputs.items():
         if one.required and name not in step.inputs:
             message = f"the workflow '{step.workflow}' needs the input '{name}'"

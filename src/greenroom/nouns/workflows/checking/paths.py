@@ -114,8 +114,8 @@ def opposite(guard: str) -> str:
         return guard[2:-1]
     if guard.startswith("!") and not any(sign in guard for sign in ("&&", "||", "==", "(")):
         return guard[1:]
-    if "&&" not in guard and "||" not in guard:
-        for sign, other in (("==", "!="), ("!=", "==")):
+    if not any(sign in guard for sign in ("&&", "||", "?", "(")):
+        for sign, other in (("==", "!="), ("!=", "=="), (">=", "<"), ("<=", ">"), (">", "<="), ("<", ">=")):
             if guard.count(sign) == 1:
                 return guard.replace(sign, other)
     return f"!({guard})" if any(sign in guard for sign in "=<>&|") else f"!{guard}"

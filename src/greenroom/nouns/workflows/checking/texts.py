@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator
 
 from greenroom.expressions import BadExpression, compile, compile_template
+from greenroom.expressions.kinds import KINDS, check_kinds
 from greenroom.nouns.workflows.checking.problems import Path, Problem, nearest
 from greenroom.nouns.workflows.definition import Definition, Step
 from greenroom.nouns.workflows.graph import Graph
@@ -22,6 +23,11 @@ class _Texts:
     def __init__(self, definition: Definition, graph: Graph) -> None:
         self._definition, self._graph = definition, graph
         self._steps = {step.id: step for step in definition.steps}
+        self._kinds = {
+            f"inputs.{name}": one.type
+            for name, one in definition.inputs.items()
+            if one.type in KINDS and (one.required or one.default is not None)
+        }
         self._savers: dict[str, list[str]] = {}
         for step in definition.steps:
             for name in step.save:
@@ -75,6 +81,14 @@ class _Texts:
             if wrong:
                 message = f"{key}: {wrong[0]}"
                 yield Problem(code="unknown_name", message=message, remedy=wrong[1], path=path, step=where)
+        named = {name: kind for name, kind in self._kinds.items() if tuple(name.split(".")) in paths}
+        if named and text.form != "template":
+            wanted = "boolean" if text.form == "condition" else "list" if text.path == ("for_each", "items") else ""
+            told = check_kinds(text.text, names, named, wanted)
+            if told:
+                kinds = ", ".join(f"{name} is of the type {kind}" for name, kind in named.items())
+                remedy = f"{kinds}: compare it with such a value, or declare it otherwise"
+                yield Problem(code="wrong_type", message=f"{key}: {told}", remedy=remedy, path=path, step=where)
 
     def _wrong(self, path: tuple[str, ...], seen: Callable[[str], bool], step: Step | None) -> Told | None:
         """What is wrong with one chain of names, if anything is."""

@@ -6,6 +6,7 @@ from greenroom.expressions import BadExpression, compile
 from greenroom.nouns.workflows.checking.problems import Path, Problem, nearest
 from greenroom.nouns.workflows.cron import bad_cron, bad_timezone
 from greenroom.nouns.workflows.definition import Definition, Trigger
+from greenroom.nouns.workflows.inputs import check_value
 
 MAX_TRIGGERS = 20
 TRIGGER_FACTS: dict[str, frozenset[str]] = {
@@ -54,6 +55,9 @@ def _trigger(trigger: Trigger, definition: Definition) -> Iterator[tuple[str, st
         if name not in definition.inputs:
             message = f"the workflow has no input '{name[:64]}'"
             yield "unknown_input", message, nearest(name, definition.inputs), ("inputs", name)
+        elif not isinstance(value, str) and (wrong := check_value(definition.inputs[name], value)):
+            remedy = f"write a value of the type {definition.inputs[name].type}, or an expression that gives one"
+            yield "wrong_type", f"what it gives the input '{name}' {wrong}", remedy, ("inputs", name)
         if isinstance(value, str):
             try:
                 compile(value, {"trigger": TRIGGER_FACTS[kind]})

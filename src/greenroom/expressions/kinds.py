@@ -1,0 +1,69 @@
+"""Holds an expression against the kinds of values that are known before there are any, such as those of inputs."""
+
+import functools
+import re
+from collections.abc import Collection, Mapping
+
+from cel_expr_python import cel  # type: ignore[import-untyped]
+from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
+
+_TYPES = {
+    "string": cel.Type.STRING,
+    "integer": cel.Type.INT,
+    "boolean": cel.Type.BOOL,
+    "list": cel.Type.LIST,
+    "object": cel.Type.MAP,
+}
+KINDS = frozenset(_TYPES)
+_WORDS = {
+    "string": "a text",
+    "int": "a whole number",
+    "bool": "true or false",
+    "list": "a list",
+    "map": "an object",
+    "dyn": "any value",
+}
+_OVERLOAD = re.compile(r"no matching overload for '([^']*)' applied to '\((.*)\)'")
+_SELECT = re.compile(r"expression of type '([^']*)' cannot be the operand of a select")
+_INSIDE = re.compile(r"\([^()]*\)|<.*>")
+"""What a list or an object holds."""
+
+
+def check_kinds(text: str, names: Collection[str], kinds: Mapping[str, str], wanted: str = "") -> str:
+    """What is wrong with an expression that can be compiled, over values of these kinds (`inputs.n`: `integer`).
+
+    `wanted` is the kind that its answer must be of, if it matters. Nothing is said where the answer may be right.
+    """
+    if "has(" in text:  # the engine takes a name with a kind for a value that is always there
+        return ""
+    try:
+        found = _environment(frozenset(names), frozenset(kinds.items())).compile(text).return_type().name()
+    except RuntimeError as error:
+        return _explain(str(error))
+    given, must = _told(found), _told(_TYPES[wanted].name()) if wanted else ""
+    return f"it gives {given}, and must give {must}" if must and given not in (must, _WORDS["dyn"]) else ""
+
+
+@functools.lru_cache(maxsize=64)
+def _environment(names: frozenset[str], kinds: frozenset[tuple[str, str]]) -> cel.Env:
+    variables = dict.fromkeys(names, cel.Type.DYN) | {name: _TYPES[kind] for name, kind in kinds}
+    return cel.NewEnv(variables=variables, extensions=[ext_strings.ExtStrings()])
+
+
+def _explain(said: str) -> str:
+    selected = _SELECT.search(said)
+    if selected:
+        return f"{_told(selected[1])} has no fields"
+    found = _OVERLOAD.search(said)
+    if found is None:
+        return ""
+    given = _INSIDE.sub("", found[2]).split(", ")
+    if "null_type" in given or "double" in given:  # over the values themselves these may go together
+        return ""
+    sign = found[1].strip("_").replace("_", " ").strip()
+    return f"{sign} does not go with {' and '.join(map(_told, given))}"
+
+
+def _told(kind: str) -> str:
+    plain = _INSIDE.sub("", kind).lower()
+    return _WORDS.get(plain, plain)
