@@ -41,6 +41,10 @@ class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
 
+NOTHING = Spent()
+"""One value for all, which is left out of rows where it is the default."""
+
+
 class Workflow(Row, frozen=True, kw_only=True):
     """A workflow under its name, as it is now."""
 
@@ -179,8 +183,8 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     """Whether it takes another step back; its run does not count it."""
     debt: bool = False
     """Whether its failure was let pass."""
-    spent: Spent = Spent()
-    spent_before: Spent = Spent()
+    spent: Spent = NOTHING
+    spent_before: Spent = NOTHING
     """What of this the attempts before the present one have used."""
     index: int | None = None
     item: Any = None

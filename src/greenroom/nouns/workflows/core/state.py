@@ -10,7 +10,7 @@ from greenroom.nouns.workflows import events as e
 from greenroom.nouns.workflows.core.board import Board
 from greenroom.nouns.workflows.model import (
     ACTIVE,
-    Spent,
+    NOTHING,
     WorkflowAttempt,
     WorkflowEnding,
     WorkflowStep,
@@ -19,7 +19,6 @@ from greenroom.nouns.workflows.model import (
 )
 
 replace = msgspec.structs.replace
-_NOTHING = Spent()
 
 
 def apply(board: Board, event: Event, at: int) -> None:
@@ -65,7 +64,7 @@ def _file(board: Board, step: WorkflowStep, status: str, at: int, error: str | N
             agent_run=getattr(event, "agent_run", None) or step.agent_run,
             error=error,
             round=step.round,
-            spent=step.spent - step.spent_before + getattr(event, "spent", _NOTHING),
+            spent=step.spent - step.spent_before + getattr(event, "spent", NOTHING),
         )
     )
 
@@ -97,9 +96,9 @@ def _began(board: Board, event: e.StepBegan, at: int) -> None:
         ended_at=None,
         agent_run=run_id,
         error=None,
+        spent_before=old.spent if event.spent == NOTHING else old.spent + event.spent,
     )
-    new = _used(board, new, event)
-    _put(board, old, replace(new, spent_before=new.spent))
+    _put(board, old, _used(board, new, event))
 
 
 def _asked(board: Board, event: e.StepAsked, at: int) -> None:
@@ -135,7 +134,7 @@ def _delayed(board: Board, event: e.StepDelayed, at: int) -> None:
 
 
 def _used(board: Board, step: WorkflowStep, event: Any) -> WorkflowStep:
-    if event.spent == _NOTHING:
+    if event.spent == NOTHING:
         return step
     board.run = replace(board.run, spent=board.run.spent + event.spent)
     return replace(step, spent=step.spent + event.spent)
