@@ -1675,6 +1675,7 @@ export interface Wanted {
   agent_id?: string | null
   contested?: string
   server?: string | null
+  is_passed_on?: boolean
   risk?: "high" | "low" | "medium" | null
 }
 
