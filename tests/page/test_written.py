@@ -1,6 +1,7 @@
 """What the page takes from the source is up to date, and its languages are complete."""
 
 import json
+import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,16 @@ from typing import Any
 
 import pytest
 
+from tests.page.hub_sentences import refusals, spoken, written
+
 WEB = Path(__file__).parents[2] / "web"
+CHINESE: dict[str, str] = json.loads((WEB / "src" / "locales" / "hub.zh-CN.json").read_text())
+"""What the hub says, in Chinese."""
+_OF_PARSERS = re.compile(
+    r"Object |Expected |Invalid |JSON |\{0\} - at|expected |mapping values|could not|found |while "
+)
+_SLACK = 20
+"""A sentence that was just written anew is said in English until somebody has put it down; no code is."""
 ENGLISH = sorted((WEB / "src").rglob("en.json"))
 
 
@@ -22,6 +32,31 @@ def test_the_types_are_those_of_the_source() -> None:
 def test_every_word_is_there_in_both_languages(english: Path) -> None:
     chinese = english.with_name("zh-CN.json")
     assert dict(_words(json.loads(english.read_text()))).keys() == dict(_words(json.loads(chinese.read_text()))).keys()
+
+
+def test_every_error_code_that_a_person_can_meet_has_a_sentence_in_chinese() -> None:
+    missing = {code: said for code, said in refusals().items() if not said & CHINESE.keys()}
+    assert not missing, "add them to web/src/locales/hub.zh-CN.json"
+
+
+def test_what_the_hub_says_to_people_is_there_in_chinese() -> None:
+    said = spoken().union(*refusals().values())
+    assert len(said) > 700, "the sentences are not found in the source any more"
+    missing = sorted(said - CHINESE.keys())
+    assert len(missing) < _SLACK, "add them to web/src/locales/hub.zh-CN.json"
+
+
+def test_nothing_is_translated_that_the_hub_does_not_say() -> None:
+    gone = [said for said in CHINESE.keys() - written() if not _OF_PARSERS.match(said)]
+    assert len(gone) < _SLACK, "take them out of web/src/locales/hub.zh-CN.json"
+
+
+def test_a_translated_sentence_has_the_values_of_its_original() -> None:
+    values = re.compile(r"\{\d\}")
+    wrong = [
+        said for said, chinese in CHINESE.items() if sorted(values.findall(said)) != sorted(values.findall(chinese))
+    ]
+    assert not wrong
 
 
 def _words(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

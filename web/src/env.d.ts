@@ -1,1 +1,11 @@
 /// <reference types="vite/client" />
+import 'vue'
+
+declare module 'vue' {
+  interface ComponentCustomProperties {
+    /** What the hub says, in the page's language. */
+    $told: (typeof import('@/shell/told'))['told']
+    /** The same for words that may be somebody else's. */
+    $heard: (typeof import('@/shell/told'))['heard']
+  }
+}

@@ -15,6 +15,7 @@ import { startWorker } from '@/shell/push'
 import { router } from '@/shell/router'
 import { startCounting } from '@/shell/shown'
 import { fail } from '@/shell/toasts'
+import { heard, told } from '@/shell/told'
 import { sync } from '@/sync/use'
 
 async function start(): Promise<void> {
@@ -25,6 +26,7 @@ async function start(): Promise<void> {
   const app = createApp(App).use(createPinia()).use(router).use(i18n)
   app.use(Quasar, { plugins: { Dark }, config: { dark: isDark.value } })
   app.config.globalProperties.$q.iconMapFn = iconOf
+  Object.assign(app.config.globalProperties, { $told: told, $heard: heard })
   watchEffect(() => Dark.set(isDark.value))
   startCounting()
   app.mount('#app')

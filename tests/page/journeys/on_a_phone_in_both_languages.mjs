@@ -1,6 +1,6 @@
 import { askOf, assert, hub, journey, PHONE, startRun, thread } from './rig.mjs'
 
-await journey(async (visit) => {
+await journey(async (visit, _, pages) => {
   const run = await startRun('SHELL python3 -c "print(\'on-the-phone\')"')
   const ask = await askOf(run)
   const id = await thread('pocket')
@@ -10,6 +10,7 @@ await journey(async (visit) => {
   await page.waitForURL(/\/inbox$/)
   await page.locator(`.ask a[href="/inbox/${ask.id}"]`).tap()
   await page.waitForURL(new RegExp(ask.id))
+  await page.locator('.why', { hasText: '运行参数中给出的代码' }).waitFor()
   await page.locator('[data-do=approve]').tap()
   await page.waitForURL(/\/inbox$/)
   await page.locator(`.ask a[href="/inbox/${ask.id}"]`).waitFor({ state: 'detached' })
@@ -33,6 +34,18 @@ await journey(async (visit) => {
   await page.getByRole('combobox', { name: '想做什么？' }).fill('pocket')
   await page.getByRole('option', { name: /pocket/ }).first().tap()
   await page.waitForURL(/\/threads\//)
+
+  // What the hub says is said in the page's language too: what is wrong, and why not.
+  await page.goto(`${hub.url}/workflows/edit`)
+  await page.locator('.code textarea').fill('name: x\nsteps:\n  - id: a\n    profle: rehearsal\n')
+  await page.getByText('不认识键「profle」').waitFor()
+  await page.goto(`${hub.url}/settings`)
+  await page.getByRole('button', { name: '添加 ntfy' }).tap()
+  await page.getByLabel('名称').fill('无门')
+  await page.getByLabel('地址').fill('http://127.0.0.1/x')
+  await page.getByRole('button', { name: '保存' }).last().tap()
+  await page.getByText('不会向此地址发送：它不是 https').waitFor()
+  assert.match(pages[0].complaints.pop(), /400/, 'the browser itself takes note of a refusal')
   const english = await visit({ size: PHONE, language: 'en' })
   await english.getByRole('heading', { name: 'Home' }).waitFor()
 })

@@ -1,4 +1,7 @@
 /** Calls to the hub. Whatever is refused becomes an ApiError whose message is a sentence for people. */
+import { t } from '@/shell/i18n'
+import { told } from '@/shell/told'
+
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -44,14 +47,14 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiError(0, 'unreachable', 'The hub cannot be reached: nothing was changed.')
+    throw new ApiError(0, 'unreachable', t('shell.unreachable'))
   }
   const text = await answer.text()
   const data: unknown = text && answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text
   if (answer.ok) return data as T
   if (answer.status === 401) toLogin()
   const { detail, code } = (typeof data === 'object' && data ? data : {}) as { detail?: unknown; code?: string }
-  const sentence = typeof detail === 'string' ? detail : detail ? JSON.stringify(detail) : answer.statusText
+  const sentence = typeof detail === 'string' ? told(detail) : detail ? JSON.stringify(detail) : answer.statusText
   throw new ApiError(answer.status, code ?? String(answer.status), sentence, data)
 }
 

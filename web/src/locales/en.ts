@@ -4,3 +4,5 @@ const found = import.meta.glob<Record<string, unknown>>('../panels/*/i18n/en.jso
 const panels = Object.entries(found).map(([path, words]) => [path.split('/').at(-3), words])
 
 export default { ...shell, ...Object.fromEntries(panels) } as Record<string, unknown>
+
+export const sentences: Record<string, string> = {}

@@ -2,10 +2,17 @@
 import { createI18n } from 'vue-i18n'
 import { ref } from 'vue'
 
+import { setSentences } from './told'
+
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
 export type Language = keyof typeof LANGUAGES
 
-const loaders: Record<Language, () => Promise<{ default: Record<string, unknown> }>> = {
+interface Words {
+  default: Record<string, unknown>
+  sentences: Record<string, string>
+}
+
+const loaders: Record<Language, () => Promise<Words>> = {
   en: () => import('@/locales/en'),
   'zh-CN': () => import('@/locales/zh-CN'),
 }
@@ -30,7 +37,8 @@ export function wanted(): Language {
 }
 
 export async function setLanguage(chosen: Language, keep = true): Promise<void> {
-  const { default: words } = await loaders[chosen]()
+  const { default: words, sentences } = await loaders[chosen]()
+  setSentences(sentences)
   i18n.global.setLocaleMessage(chosen, words as never)
   ;(i18n.global.locale as unknown as { value: string }).value = chosen
   language.value = chosen

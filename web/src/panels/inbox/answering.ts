@@ -4,6 +4,7 @@ import type { Ask } from '@/api/rows'
 import { t } from '@/shell/i18n'
 import { nickname } from '@/shell/me'
 import { fail, say } from '@/shell/toasts'
+import { told } from '@/shell/told'
 import { useAsks } from '@/stores/asks'
 
 export interface Given {
@@ -48,7 +49,7 @@ export async function answerAll(list: Ask[], given: Given): Promise<void> {
     const missed = results.filter((one) => !one.ok)
     const done = results.length - missed.length
     if (done) say(t('inbox.didMany', { count: done }))
-    for (const one of missed.slice(0, 3)) fail(new Error(one.message ?? one.ask_id))
+    for (const one of missed.slice(0, 3)) fail(new Error(told(one.message) || one.ask_id))
   } catch (error) {
     for (const ask of list) asks.mine.delete(ask.id)
     fail(error)

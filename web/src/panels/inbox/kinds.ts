@@ -6,6 +6,7 @@ import type { Ask, Subject } from '@/api/rows'
 import { reveal } from '@/kit/reveal'
 import { wordsOf } from '@/kit/words'
 import { language, t } from '@/shell/i18n'
+import { told } from '@/shell/told'
 
 const ICONS: Record<string, Component> = {
   permission: ShieldCheck,
@@ -46,12 +47,18 @@ export const nearPath = (path: string, subject: Subject | null | undefined): str
   return folder && folder.length > 1 && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
 }
 
+/** What is said in an ask: by the hub, or by whoever asks. */
+export const saidBy = (ask: Ask, words: string): string =>
+  ask.asker.by === 'hub' || ask.rule === 'limit' || ask.rule === 'loop' ? told(words) : words
+/** Who asks, if it is no agent. */
+export const askerOf = (ask: Ask): string => saidBy(ask, ask.asker.name ?? '') || ask.labels?.agent_name || '—'
+
 const SHORT = 48
 
 /** What is asked, in plain words: which programs would run, or which file would change. */
 export function titleOf(ask: Ask): string {
   const subject = ask.subject
-  if (!subject) return ask.title
+  if (!subject) return saidBy(ask, ask.title)
   const given = (subject.arguments ?? {}) as Record<string, unknown>
   const command = commandOf(subject)
   if (command !== null) {

@@ -1,5 +1,7 @@
 /** Rules as the form asks for them, in a few words, and as they stand in policy.toml. */
 import type { Rule } from '@/api/rows'
+import { t } from '@/shell/i18n'
+import { heard } from '@/shell/told'
 import { saidBy, shownIn, type Draft, type Field, type Part } from '@/kit/form'
 
 export const TONES: Record<string, string> = { allow: 'green', deny: 'red', ask: 'amber' }
@@ -54,7 +56,7 @@ export function ruleOf(decision: Rule['decision'], draft: Draft): Rule {
 
 /** What a rule is about, as far as it says so. */
 export function said(rule: Rule): string {
-  const parts = [rule.tools?.join(', '), rule.kinds?.join(', '), rule.commands?.join(' · '), rule.paths?.join(', '), rule.where && rule.where !== 'any' ? rule.where : '', rule.hosts?.join(', '), rule.profiles?.length ? `@${rule.profiles.join(', @')}` : '', rule.when, rule.hours, rule.note]
+  const parts = [rule.tools?.join(', '), rule.kinds?.map((kind) => t(`policies.choices.${kind}`)).join(', '), rule.commands?.join(' · '), rule.paths?.join(', '), rule.where && rule.where !== 'any' ? t(`policies.choices.where.${rule.where}`).toLowerCase() : '', rule.hosts?.join(', '), rule.profiles?.length ? `@${rule.profiles.join(', @')}` : '', rule.when, rule.hours, heard(rule.note)]
   return parts.filter(Boolean).join(' · ')
 }
 
