@@ -1,5 +1,6 @@
 """Invitations: what the caller is told, what the agent finds, and what the audit keeps."""
 
+import json
 from typing import Any
 
 from tests.runs.stage import Stage
@@ -73,3 +74,25 @@ def test_the_list_of_agents_tells_who_can_be_invited(stage: Stage) -> None:
     assert "off" not in listed
     rehearsal = listed["rehearsal"]
     assert (rehearsal["is_online"], rehearsal["is_invitable"], rehearsal["is_available"]) == (False, True, True)
+
+
+def test_a_command_that_hangs_is_ended_after_its_time_with_what_it_said(stage: Stage) -> None:
+    config = stage.hub.data / "config" / "available-agents.json"
+    config.parent.mkdir()
+    hangs = {"invoke_command": "bash -c 'echo begun; sleep 600'", "timeout_seconds": 1}
+    config.write_text(json.dumps({"agents": [{"name": "hangs", **hangs}]}))
+    stage.until(lambda: stage.api.get("/api/profiles/hangs").status_code == 200, "the profile")
+    ready(stage)
+    thread = thread_of(stage, "hanging")
+    invited = stage.api.post(f"/api/threads/{thread}/invite", json={"agent_name": "hangs"}).json()
+    ended = stage.end(invited["run_id"])
+    assert (ended["status"], ended["error"]) == ("failed", "the command did not end within 1 s")
+    assert ended["output"] == "begun\n"
+    assert stage.api.get("/api/asks").json()["asks"] == []
+
+
+def test_a_process_that_does_not_outlast_a_pause_fails_its_run_with_the_limit(stage: Stage) -> None:
+    stage.profile("hangs", driver="command", command=["sleep", "600"], timeout_s=1)
+    ended = stage.done("x", profile="hangs")
+    assert ended["status"] == "failed"
+    assert ended["error"].startswith("limit: 1 s of time are used; the agent's process ended")

@@ -33,6 +33,7 @@ def test_both_shapes_of_available_agents_give_the_same_command_in_words(tmp_path
     source, definition = read.wanted["copilot-cli"]
     assert (source, definition.display_name, read.wrong) == ("legacy", "Copilot CLI", [])
     assert definition.command == ["copilot", "invite", "--thread", "{thread_id}", "--say", "two words"]
+    assert definition.options == {"timeout_s": 20 if "agents" in str(shape) else 30}
 
 
 def test_a_placeholder_stays_one_argument_whatever_is_put_in() -> None:

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 FOLDER = "agents"
 LEGACY = Path("config") / "available-agents.json"
 _LOOK_S = 2.0
+_LEGACY_S = 30
+_LEGACY_MOST_S = 86_400
 _MOST_WRONG = 200
 _CHARS = 1000
 
@@ -100,6 +102,9 @@ def _from_legacy(name: str, entry: Any) -> dict[str, Any]:
     command = entry.get("invoke_command") if isinstance(entry, dict) else None
     if not isinstance(command, str | list) or not command:
         raise ValueError("invoke_command: it is missing; write the command to start the agent with")
+    timeout_s = entry.get("timeout_seconds", _LEGACY_S)
+    if type(timeout_s) not in (int, float) or not 0 < timeout_s <= _LEGACY_MOST_S:
+        raise ValueError(f"timeout_seconds: write a number of seconds, up to {_LEGACY_MOST_S}")
     shown = entry.get("display_name") or entry.get("name") or name
     return {
         "driver": "command",
@@ -107,8 +112,9 @@ def _from_legacy(name: str, entry: Any) -> dict[str, Any]:
         "description": entry.get("description") or "",
         "command": command,
         "type": "external",
-        "timeout_s": entry.get("timeout_seconds", 30),
+        "timeout_s": int(timeout_s) + _LEGACY_S,  # the command is ended before a person would be asked about it
         "enabled": entry.get("enabled", True),
+        "options": {"timeout_s": timeout_s},
     }
 
 

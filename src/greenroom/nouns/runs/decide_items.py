@@ -80,6 +80,8 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
     elif kind == "died":
         words = str(heard.get("last_words") or "").strip()
         error = f"the agent's process ended (code {heard.get('code')})" + (f": {words}" if words else "")
+        if run.is_paused:  # not every runtime outlasts being stopped
+            error = f"{run.waiting_for}; {error}"
         events += ended_events(rows, run, "failed", seed, error=error, alive=False)
     elif kind == "lost":
         events += ended_events(rows, run, "interrupted", seed, error=LOST, alive=False)
