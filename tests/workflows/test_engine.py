@@ -41,6 +41,7 @@ def test_a_later_step_goes_on_in_the_very_session_of_an_earlier_one(stage: Stage
     )
     assert run["status"] == "completed", run
     assert steps["first"]["attempts"][0]["agent_id"] == steps["again"]["attempts"][0]["agent_id"]
+    assert steps["first"]["agent"] == steps["again"]["agent"] == "gardener"
     assert "remember the moss" in steps["again"]["output"]
 
 
@@ -160,6 +161,8 @@ def test_a_failed_run_is_taken_up_again_and_keeps_what_is_finished(stage: Stage)
     steps = play.steps(run_id)
     assert [one["number"] for one in steps["b"]["attempts"]] == [1, 2]
     assert [one["agent_run"] for one in steps["a"]["attempts"]] == [first]
+    spans = [one["ended_at"] - one["began_at"] for one in steps["b"]["attempts"]]
+    assert steps["b"]["duration_ms"] == sum(spans), "the time between the attempts is none of theirs"
 
 
 def test_of_a_fan_out_that_has_failed_only_the_rest_is_done_again(stage: Stage) -> None:

@@ -8,7 +8,8 @@ from greenroom.cli.client import Client, open_client
 from greenroom.cli.dag_files import Add
 from greenroom.cli.dag_show import brief, over_of, report_table
 from greenroom.cli.run import show_item
-from greenroom.cli.terminal import cut, duration, line, show_json, show_table
+from greenroom.cli.terminal import cut, duration, line, local_time, show_json, show_table
+from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 
 Json = dict[str, Any]
@@ -92,11 +93,12 @@ def run_list(args: argparse.Namespace) -> int:
                 run["workflow"],
                 run["status"],
                 f"{over_of(run)}/{run['steps']}",
+                local_time(iso(run["created_at"])),
                 duration(took),
                 run.get("trigger", "hand"),
             )
         )
-    show_table(rows, ("RUN", "WORKFLOW", "STATUS", "STEPS", "TIME", "TRIGGER"))
+    show_table(rows, ("RUN", "WORKFLOW", "STATUS", "STEPS", "BEGAN", "TIME", "TRIGGER"))
     return 0
 
 

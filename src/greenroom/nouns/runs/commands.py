@@ -20,6 +20,8 @@ class StartRun(Command, frozen=True, kw_only=True):
     agent: str | None = None
     keep: bool = False
     keep_as: str | None = None
+    name: str = ""
+    """What a new agent is called, if not as its profile is."""
     thread_id: str | None = None
     parent_id: str | None = None
     node: str | None = None

@@ -135,10 +135,10 @@ def _new_agent(rows: Rows, command: StartRun, profile: Profile) -> AgentStarted:
     definition = profile.definition
     return AgentStarted(
         agent_id=command.agent_id,
-        name=free_name(rows, command.keep_as or definition.display_name or profile.name),
+        name=free_name(rows, command.keep_as or command.name or definition.display_name or profile.name),
         profile=profile.name,
         driver=definition.driver,
-        model=definition.model or "default",
+        model=str(command.overrides.get("model") or definition.model or "default"),
         description=definition.description,
         capabilities=definition.capabilities,
         kept_as=command.keep_as,

@@ -50,6 +50,7 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     began_at: int | None
     ended_at: int | None
     duration_ms: int | None
+    """How long its attempts took together, without the time between them."""
     spent: Spent
     waits_for: str | None
     reason: str | None
@@ -128,6 +129,8 @@ def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAtte
             )
         )
     began = attempts[0].began_at if attempts else step.began_at
+    spans = [(one.began_at, one.ended_at) for one in attempts] or [(step.began_at, step.ended_at)]
+    took = sum(end - start for start, end in spans if start is not None and end is not None)
     return StepReport(
         id=step.id,
         name=node.step.name,
@@ -138,7 +141,7 @@ def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAtte
         attempts=attempts,
         began_at=began,
         ended_at=step.ended_at,
-        duration_ms=step.ended_at - began if step.ended_at is not None and began is not None else None,
+        duration_ms=took if step.ended_at is not None and began is not None else None,
         spent=step.spent,
         waits_for=step.waits_for,
         reason=_held_up_by(rows, step, at_work, now) or step.reason,

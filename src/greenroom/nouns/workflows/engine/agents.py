@@ -17,6 +17,7 @@ from greenroom.nouns.workflows.model import WORKFLOW_RUNS, WorkflowFacts, Workfl
 
 POOL = "pool:"
 _EARLIER = 20
+_NAME = 80
 
 
 async def start_agent(
@@ -52,6 +53,7 @@ async def start_agent(
             agent_id=derived_id("agt", began, run_id, "agent"),
             order_id=order_id,
             prompt=prompt,
+            name=config.name[:_NAME],
             keep=kept is not None,
             keep_as=kept.removeprefix(POOL) if kept is not None and kept.startswith(POOL) else None,
             thread_id=run.thread_id,
