@@ -6,6 +6,7 @@ import sys
 import threading
 from pathlib import Path
 
+import httpx
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
@@ -26,6 +27,20 @@ def test_two_agents_and_a_person_talk(hub: HubProcess) -> None:
     assert [m["content"] for m in newest] == ["Good."]
     assert "Yes." in done(hub.data, "thread", "export", "Plan").out
     assert "Ann" in done(hub.data, "agent", "list").out
+
+
+def test_a_list_of_threads_is_as_long_as_it_was_asked_to_be(hub: HubProcess, api: httpx.Client) -> None:
+    topics = [f"thread {number}" for number in range(205)]
+    for topic in topics:
+        assert api.post("/api/threads", json={"topic": topic}).status_code == 201
+    listed = done(hub.data, "thread", "list", "--limit", "300", "--json").json
+    assert [thread["topic"] for thread in listed["threads"]] == topics[::-1]
+    assert (listed["has_more"], listed["total"]) == (False, 205)
+    short = done(hub.data, "thread", "list", "--limit", "3")
+    assert len(short.out.splitlines()) == 4
+    assert "There are 205 threads" in short.err
+    missing = greenroom(hub.data, "thread", "post", "nowhere", "hello")
+    assert (missing.code, "--new" in missing.err) == (1, True)
 
 
 def test_an_agent_that_waits_goes_on_from_where_it_was(hub: HubProcess) -> None:

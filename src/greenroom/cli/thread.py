@@ -57,15 +57,25 @@ def _of_thread(inner: Any, name: str, help: str, example: str) -> argparse.Argum
 
 
 def run_list(args: argparse.Namespace) -> int:
-    found = open_client(args).get(
-        "threads", status=args.status, include_archived=str(args.all).lower(), limit=args.limit
-    )
+    found = _threads(open_client(args), args.status, args.all, args.limit)
     if args.json:
         show_json(found)
     else:
         rows = [(t["id"], t["status"], local_time(t["created_at"]), t["topic"]) for t in found["threads"]]
         show_table(rows, ("id", "status", "created", "topic"))
+        if found["has_more"]:
+            say(f"greenroom: There are {found['total']} threads: see more with --limit.")
     return 0
+
+
+def _threads(client: Client, status: str | None, archived: bool, limit: int) -> dict[str, Any]:
+    """A list of threads as the hub gives it, made of as many pages as it takes."""
+    which: dict[str, Any] = {"status": status, "include_archived": str(archived).lower()}
+    found: dict[str, Any] = client.get("threads", **which, limit=min(limit, _PAGE))
+    while found["has_more"] and (left := limit - len(found["threads"])) > 0:
+        page = client.get("threads", **which, limit=min(left, _PAGE), before=found["next_cursor"])
+        found = {**page, "threads": found["threads"] + page["threads"]}
+    return found
 
 
 def run_show(args: argparse.Namespace) -> int:
@@ -200,7 +210,10 @@ def need_thread_id(client: Client, wanted: str) -> str:
                 return str(thread["id"])
         before = page["next_cursor"]
         if before is None:
-            raise Refused("thread_not_found", f"There is no thread {wanted!r}: see `greenroom thread list`.")
+            raise Refused(
+                "thread_not_found",
+                f"There is no thread {wanted!r}: see `greenroom thread list`, or open it with `thread post --new`.",
+            )
 
 
 def _is_id(wanted: str) -> bool:
