@@ -54,7 +54,8 @@ async def test_a_thread_can_be_read_as_transcript_summary_and_state(shared_hub: 
         assert (await read(ann, f"{base}/summary"))[1].startswith("(")
         await ann.call("thread_close", thread_id=ann.thread_id, summary="we greeted")
         assert (await read(ann, f"{base}/summary"))[1] == "we greeted"
-        assert (await value(ann, f"{base}/state")).items() >= {"topic": topic, "status": "closed"}.items()
+        state = await value(ann, f"{base}/state")
+        assert state.items() >= {"topic": topic, "status": "closed", "latest_seq": state["current_seq"]}.items()
 
 
 @both_eras

@@ -46,7 +46,8 @@ async def summary(call: Call[ThreadArgs]) -> str:
 
 
 async def state(call: Call[ThreadArgs]) -> Any:
-    return state_of(need_thread(call.hub.rows, call.by, call.args.thread_id))
+    thread = need_thread(call.hub.rows, call.by, call.args.thread_id)
+    return {**state_of(thread), "latest_seq": thread.current_seq}
 
 
 RESOURCES: tuple[Resource, ...] = (
