@@ -185,7 +185,7 @@ THREADS = Table(
     "thread",
     Thread,
     ("id",),
-    (("topic",), ("status", "created_at"), ("created_at",), ("mailbox_of",), ("_seq",)),
+    (("topic",), ("status", "created_at"), ("created_at",), ("mailbox_of", "status"), ("_seq",)),
 )
 MESSAGES = Table("message", Message, ("id",), (("thread_id", "seq"), ("thread_id", "_seq")), text="content")
 BRIEFS = Table("brief", Brief, ("thread_id",))
