@@ -99,7 +99,8 @@ class Service:
             note_refused(self.hub, caller.by, f"tools/call {tool.name}", no)
             return _json_result({"error": no.code, "message": no.message} | no.details)
         except Unavailable as no:
-            return _json_result({"error": no.code, "message": no.message, "retry_after": no.retry_after_s})
+            said = {"error": no.code, "code": no.code, "message": no.message, "retry_after": no.retry_after_s}
+            return _json_result(said)
         except Exception:
             log.exception("tool %s failed", tool.name)
             message = "The hub failed at this call; its log says why."
