@@ -83,7 +83,12 @@ async def test_a_refusal_is_a_result_that_names_its_code_and_details(version: st
         "message": "Call msg_wait first.",
         "detail": "TOKEN_INVALID",
     }
-    assert text_of(unavailable) == {"error": "disk_full", "message": "Try again.", "retry_after": 2.5}
+    assert text_of(unavailable) == {
+        "error": "disk_full",
+        "code": "disk_full",
+        "message": "Try again.",
+        "retry_after": 2.5,
+    }
     assert refused.is_error is unavailable.is_error is False
 
 
