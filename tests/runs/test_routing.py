@@ -1,5 +1,6 @@
 """Which node a run goes to."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,3 +48,20 @@ def test_a_run_that_no_node_can_take_is_refused(stage: Stage, fields: dict[str, 
     stage.profile("picky", **fields)
     answer = stage.api.post("/api/runs", json={"profile": "picky", "prompt": "SAY x"})
     assert answer.json()["code"] == code
+
+
+def test_a_program_named_by_its_path_need_not_be_where_nodes_look(stage: Stage, tmp_path: Path) -> None:
+    stage.done("SAY the local node is there")
+    program = tmp_path / "own" / "gemini"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m greenroom.rehearsal "$@"\n')
+    program.chmod(0o755)
+    stage.profile("own", driver="gemini", command=[str(program)])
+    stage.profile("gone", driver="gemini", command=[str(tmp_path / "gone")])
+    listed = {one["name"]: one["is_invitable"] for one in stage.api.get("/api/profiles").json()}
+    assert (listed["own"], listed["gemini"]) == (True, False)
+    assert stage.done("SAY found", profile="own")["output"] == "found"
+    checked = {one["name"]: one for one in stage.api.get("/api/profile-check").json()["profiles"]}
+    assert checked["own"]["ok"]
+    assert "is not installed" in checked["gone"]["nodes"][0]["problems"][0]
+    assert "could not be started" in stage.done("SAY x", profile="gone")["error"]

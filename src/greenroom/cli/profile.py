@@ -84,7 +84,7 @@ def run_check(args: argparse.Namespace) -> int:
     tell_wrong_files(found["wrong_files"], {p["name"] for p in found["profiles"]})
     for profile in found["profiles"]:
         told = [*profile["problems"], *(f"on {n['node']}: {p}" for n in profile["nodes"] for p in n["problems"])]
-        where = ", ".join(f"{n['node']} has {n['version']}" for n in profile["nodes"])
+        where = ", ".join(f"{n['node']} has {n['version'] or 'the program that it names'}" for n in profile["nodes"])
         print(f"{'✓' if profile['ok'] else '✗'} {line(profile['name'])}: {line('; '.join(told) or where)}")
     return int(bad)
 

@@ -8,6 +8,7 @@ from greenroom.gateway.links import Links
 from greenroom.log.model import Rows
 from greenroom.nouns.agents.profiles import Definition, Profile, problems
 from greenroom.nouns.nodes.model import NODES, Node
+from greenroom.nouns.runs.queries import find_fitting
 
 
 class NodeHealth(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +45,7 @@ async def health_of(rows: Rows, links: Links, profile: Profile) -> Health:
     labelled = [node for node in pinned if set(definition.labels) <= set(node.labels)]
     if pinned and not labelled:
         wrong.append(f"labels: no node has all of {', '.join(definition.labels)}")
-    having = [node for node in labelled if definition.driver in node.drivers]
+    having = find_fitting(labelled, definition)
     if labelled and not having:
         known = sorted({name for node in labelled for name in node.drivers})
         wrong.append(f"driver: no node has '{definition.driver}' (found: {', '.join(known) or 'none'}); install it")
@@ -69,4 +70,4 @@ async def _on(links: Links, node: Node, definition: Definition) -> NodeHealth:
     if node.state == "connected":
         found = await links.look(node.id, definition)
         wrong += ["it is connected to another hub: ask that one"] if found is None else found
-    return NodeHealth(node=node.name, state=node.state, version=node.drivers[definition.driver], problems=wrong)
+    return NodeHealth(node=node.name, state=node.state, version=node.drivers.get(definition.driver, ""), problems=wrong)

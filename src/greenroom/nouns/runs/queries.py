@@ -85,10 +85,19 @@ def is_invitable(rows: Rows, definition: Definition) -> bool:
     """Whether some node has what the profile needs."""
     if not definition.enabled:
         return False
-    nodes = rows.find(NODES)
-    wanted = set(definition.labels)
-    able = [node for node in nodes if definition.driver in node.drivers and wanted <= set(node.labels)]
-    return any(not node.draining for node in able)
+    return any(not node.draining for node in find_fitting(rows.find(NODES), definition))
+
+
+def find_fitting(nodes: list[Node], definition: Definition) -> list[Node]:
+    """The nodes that have what the profile needs.
+
+    A program that it names by its whole path need not be where nodes look for programs: where none has found the
+    driver's own, each may have it, and one that does not says so.
+    """
+    labelled = [node for node in nodes if set(definition.labels) <= set(node.labels)]
+    having = [node for node in labelled if definition.driver in node.drivers]
+    names_program = definition.command and definition.command[0].startswith("/")
+    return having or [node for node in labelled if names_program and node.drivers]
 
 
 def in_use(rows: Rows, node: Node) -> int:
@@ -152,7 +161,7 @@ def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str |
         node = need_node(rows, pinned)
         return node.id if has_room(rows, node) else None
     nodes = rows.find(NODES, order="_key")
-    fitting = [n for n in nodes if definition.driver in n.drivers and set(definition.labels) <= set(n.labels)]
+    fitting = find_fitting(nodes, definition)
     if not fitting and any(n.state == "new" for n in nodes):
         return None  # it has not said yet what it can run
     if not fitting:
