@@ -1,4 +1,4 @@
-import { askOf, assert, endOf, hub, journey, startRun, thread } from './rig.mjs'
+import { api, askOf, assert, endOf, hub, journey, startRun, thread } from './rig.mjs'
 
 await journey(async (visit) => {
   const page = await visit()
@@ -11,6 +11,19 @@ await journey(async (visit) => {
   await page.locator('[data-do=approve]').waitFor()
   await press('y')
   assert.match((await endOf(run.id)).output, /by-key/)
+  // After an answer the next one is in front, and none is passed over.
+  const more = await Promise.all([1, 2, 3].map((n) => startRun(`SHELL rm -rf leftovers-${n}`)))
+  for (const one of more) await askOf(one)
+  await page.goto(`${hub.url}/inbox`)
+  await page.locator('.ask .link').nth(2).waitFor()
+  const [, second] = await page.locator('.ask .link').evaluateAll((all) => all.map((one) => one.getAttribute('href')))
+  await press('n')
+  await page.locator(`.ask.here .link[href="${second}"]`).waitFor()
+  await press('Control+k')
+  await page.getByRole('option', { name: 'Hand on' }).click()
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Hand on')
+  await press('Escape')
+  for (const one of more) await api('POST', `/api/runs/${one.id}/cancel`, {})
   await press('?')
   await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
   await press('Escape')
@@ -27,6 +40,13 @@ await journey(async (visit) => {
   await page.keyboard.type('typed without a mouse')
   await press('Enter')
   await page.locator('.markdown', { hasText: 'typed without a mouse' }).waitFor()
+  await press('Escape')
+  await press('Control+k')
+  await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')
+  await page.keyboard.type('invite')
+  await page.getByRole('option', { name: /^Invite/ }).waitFor()
+  await press('Enter')
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Whom shall we call?')
   await press('Escape')
   await press('Control+k')
   await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')

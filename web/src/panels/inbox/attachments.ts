@@ -23,7 +23,7 @@ export function useAttachments() {
   let recorder: MediaRecorder | null = null
 
   async function add(files: Iterable<File>): Promise<void> {
-    for (const file of files) {
+    for (const file of [...files]) {
       if (file.size > MOST_BYTES) {
         fail(new Error(t('inbox.tooLarge', { name: file.name })))
         continue
@@ -33,6 +33,12 @@ export function useAttachments() {
       const mime = file.type || 'application/octet-stream'
       list.push({ type, name: file.name || type, mime, data: url.slice(url.indexOf(',') + 1), size: file.size, preview: type === 'image' ? url : undefined })
     }
+  }
+
+  function pick(event: Event): void {
+    const field = event.target as HTMLInputElement
+    void add(field.files ?? [])
+    field.value = '' // so that the same one can be chosen again
   }
 
   function paste(event: ClipboardEvent): void {
@@ -64,7 +70,7 @@ export function useAttachments() {
   }
 
   const contents = () => list.map(({ type, name, mime, data }) => ({ type, name, mime, data }))
-  return { list, add, paste, record, recording, contents }
+  return { list, add, pick, paste, record, recording, contents }
 }
 
 const asUrl = (file: Blob): Promise<string> =>
