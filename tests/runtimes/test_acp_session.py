@@ -69,7 +69,7 @@ def said(heard: list[Heard]) -> str:
     [
         ("dies at once", "acp ended before it was ready: no key was found"),
         ("is from yesterday", "acp speaks version 0 of ACP, not 1"),
-        ("has no account", "acp says: Authentication required"),
+        ("has no account", "acp says: Authentication required — log in with it by hand once, or name the variable"),
     ],
 )
 async def test_an_agent_that_cannot_begin_is_refused_with_a_sentence(manner: str, sentence: str, stage: Stage) -> None:

@@ -150,6 +150,11 @@ class HubLink:
             else:
                 self._heard(frame)
 
+    async def redial(self) -> None:
+        """End the connection, for another greeting; what was under way comes again over the next."""
+        if self._link is not None:
+            await self._link.close()
+
     def wake(self) -> None:
         """There is something new in the outbox."""
         self._something.set()

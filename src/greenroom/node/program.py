@@ -16,6 +16,7 @@ from greenroom.gateway import frames
 from greenroom.log.ids import new_id
 from greenroom.node.addresses import Address
 from greenroom.node.agents import HeldAgent
+from greenroom.node.finding import Finding
 from greenroom.node.hearing import without_tokens
 from greenroom.node.link import Dismissed, HubLink, NotWelcome
 from greenroom.node.looking import find_obstacles
@@ -51,7 +52,7 @@ class NodeProgram:
         self._passage = Passage(self._link)
         self._boot = new_id("boot")
         self._agents: dict[str, HeldAgent] = {}
-        self._found: dict[str, str] = {}
+        self._finding = Finding(drivers)
         self._watched: set[str] = set()
         self._untaken: dict[str, frames.Ordered] = {}
         self._starting: set[str] = set()
@@ -76,7 +77,7 @@ class NodeProgram:
             watcher.attach_loop(asyncio.get_running_loop())
             asyncio.get_event_loop_policy().set_child_watcher(watcher)
         await asyncio.to_thread(end_tree, family(self._folder))  # what an earlier boot has left
-        await self._find_drivers()
+        await self._finding.look(time.monotonic())
         await self._passage.open()
         looking = asyncio.create_task(self._look())
         try:
@@ -128,19 +129,11 @@ class NodeProgram:
         await asyncio.to_thread(end_tree, family(self._folder))
         self._outbox.close()
 
-    async def _find_drivers(self) -> None:
-        env = dict(os.environ)
-
-        async def find(name: str, driver: Driver) -> None:
-            try:
-                found = await driver.find(env)
-            except Exception:
-                logger.exception("whether %s is installed cannot be found out", name)
-                return
-            if found is not None:
-                self._found[name] = found.version
-
-        await asyncio.gather(*(find(name, driver) for name, driver in self._drivers.items()))
+    async def _find_more(self) -> None:
+        """Look for a runtime that was installed meanwhile: the hub hears of it with a new greeting."""
+        if await self._finding.look(time.monotonic()):
+            logger.info("found: %s", ", ".join(self._finding.found))
+            await self._link.redial()
 
     def _hello(self) -> frames.Hello:
         return frames.Hello(
@@ -148,7 +141,7 @@ class NodeProgram:
             boot=self._boot,
             labels=self._labels,
             capacity=self._capacity,
-            drivers=self._found,
+            drivers=dict(self._finding.found),
             live=sorted(self._live()),
             newest=self._outbox.newest,
         )
@@ -203,10 +196,11 @@ class NodeProgram:
             found = [f"it cannot be looked at: {error}"]
         self._link.say(frames.Looked(id=wish.id, problems=found))
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+    def _do(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _carry_out(self, order: frames.Ordered) -> None:
         agent = self._agents.get(order.agent)
@@ -275,7 +269,7 @@ class NodeProgram:
 
     async def _look(self) -> None:
         """Every second: collect what has ended, write what is not written, end who idles, forget who is gone."""
-        forgotten = -_FORGET_S
+        forgotten, finding = -_FORGET_S, None
         while True:
             reap()
             self._outbox.write()
@@ -287,6 +281,8 @@ class NodeProgram:
                     del self._agents[agent.agent_id]
                 elif agent.is_idle and now - agent.idle_since > agent.idle_s:
                     self._do(agent.close(if_idle=True))
+            if self._finding.is_due(now) and (finding is None or finding.done()):
+                finding = self._do(self._find_more())
             if now - forgotten > _FORGET_S:
                 self._outbox.forget_orders()
                 forgotten = now

@@ -154,6 +154,16 @@ def _has_place(rows: Rows, definition: Definition, run: Run, agent: Agent | None
         return False  # no node that is known fits any more: another may come
 
 
+def _no_node(definition: Definition) -> str:
+    if definition.labels:
+        labels = ", ".join(definition.labels)
+        return f"No node has the driver '{definition.driver}' with the labels {labels}: see `greenroom node list`."
+    return (
+        f"No node has the driver '{definition.driver}': install it where a node looks for programs (`greenroom profile"
+        " check` tells what each has found), or start the hub anew from a shell that finds it."
+    )
+
+
 def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str | None:
     """The node to run on; None when the one that is pinned cannot be reached now. Refuses when none could fit."""
     pinned = wanted or definition.node
@@ -165,9 +175,6 @@ def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str |
     if not fitting and any(n.state == "new" for n in nodes):
         return None  # it has not said yet what it can run
     if not fitting:
-        labels = f" with the labels {', '.join(definition.labels)}" if definition.labels else ""
-        raise Refused(
-            "no_node", f"No node has the driver '{definition.driver}'{labels}: see `greenroom doctor`.", "conflict"
-        )
+        raise Refused("no_node", _no_node(definition), "conflict")
     free = [(in_use(rows, n) - n.capacity, n.id) for n in fitting if has_room(rows, n)]
     return min(free)[1] if free else None

@@ -27,6 +27,7 @@ from greenroom.runtimes.programs import find_program, write_private
 from greenroom.runtimes.transports.acp import AcpFailed
 
 Json = dict[str, Any]
+_LOGIN_NEEDED = -32000
 _PROTOCOL = 1
 _POLL_S = 0.5
 _HELLO = InitializeRequest(
@@ -70,11 +71,18 @@ class AcpDriver:
             raise ValueError(f"{self.name} ended before it was ready" + (f": {words}" if words else "")) from None
         except AcpFailed as error:
             await session.close()
-            raise ValueError(f"{self.name} says: {error}") from None
+            raise ValueError(f"{self.name} says: {error}{_way_in(error)}") from None
         except BaseException:
             await session.close()
             raise
         return session
+
+
+def _way_in(error: AcpFailed) -> str:
+    """What to do about an agent that is not logged in: it has no variables of its person's but those of its profile."""
+    if error.code != _LOGIN_NEEDED:
+        return ""
+    return " — log in with it by hand once, or name the variable that has the key in `pass_env` of the profile"
 
 
 async def _set_up(session: AcpSession, manifest: Manifest, opening: Opening, launch: Launch) -> None:
