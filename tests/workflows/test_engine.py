@@ -116,6 +116,21 @@ def test_a_gate_holds_a_step_back_until_a_person_says_yes(stage: Stage) -> None:
     assert play.end(run_id)["status"] == "completed"
 
 
+def test_a_step_that_asks_for_leave_can_be_changed_and_then_asks_anew(stage: Stage) -> None:
+    play = Play(stage)
+    level = {"kind": "confirmed", "question": "Ship?"}
+    run_id = play.start({"id": "ship", "prompt": "SAY shipped to all", "level": level})
+    first = play.ask_of(run_id, "ship")
+    assert play.control(run_id, "amend", step="ship", changes={"prompt": "SAY shipped to some"}).status_code == 200
+    stage.until(lambda: stage.api.get(f"/api/asks/{first}").json()["state"] == "withdrawn", "the question to go")
+    second = play.ask_of(run_id, "ship")
+    assert second != first
+    assert stage.api.get(f"/api/asks/{second}").json()["text"] == "SAY shipped to some"
+    assert stage.decide(first, "approve").status_code == 409, "nobody agrees to what it was before"
+    assert stage.decide(second, "approve").status_code == 200
+    assert play.end(run_id)["output"] == {"ship": "shipped to some"}
+
+
 def test_a_refused_gate_ends_the_run_with_the_words_of_who_refused(stage: Stage) -> None:
     play = Play(stage)
     run_id = play.start({"id": "ship", "prompt": "SAY shipped", "level": {"kind": "confirmed"}})

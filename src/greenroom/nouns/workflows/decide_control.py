@@ -19,7 +19,8 @@ from greenroom.nouns.workflows.commands import (
     TellRun,
 )
 from greenroom.nouns.workflows.core.advance import advance, advance_by
-from greenroom.nouns.workflows.core.news import Ended, News, Pause, Resume, Retry, Stop
+from greenroom.nouns.workflows.core.news import AskAgain, Ended, News, Pause, Resume, Retry, Stop
+from greenroom.nouns.workflows.core.plan import PLANS
 from greenroom.nouns.workflows.definition import Step
 from greenroom.nouns.workflows.events import EndingDone, WorkflowAmended
 from greenroom.nouns.workflows.model import ENDED, ENDINGS, LIVE, STEPS, WORKFLOW_RUNS, WorkflowRun
@@ -27,6 +28,7 @@ from greenroom.nouns.workflows.queries import digest_of, need_version, need_work
 
 _FIXED = ("id", "dependencies", "join", "rollback", "for_each", "on_error")
 """What makes the graph; a run that is under way keeps it."""
+_UNBEGUN = ("pending", "held", "delayed", "queued")
 
 
 def tell_run(rows: Rows, command: TellRun, context: Context) -> list[Event]:
@@ -123,7 +125,8 @@ def amend_step(rows: Rows, command: AmendStep, context: Context) -> list[Event]:
     if run.status in ENDED and run.parent_id is not None:
         raise Refused("nested_run", f"This run is a step of another, and over: retry {run.root_id}.", "conflict")
     found = rows.get(STEPS, run.id, command.step)
-    if run.status in LIVE and found is not None and found.status not in ("pending", "held", "delayed"):
+    asks = run.status in LIVE and found is not None and found.waits_for_leave
+    if run.status in LIVE and found is not None and not asks and found.status not in _UNBEGUN:
         raise Refused(
             "step_begun",
             f"Only a step that has not begun can be changed; this one is {found.status}: wait for the run's end or"
@@ -144,7 +147,11 @@ def amend_step(rows: Rows, command: AmendStep, context: Context) -> list[Event]:
     if step.kind != definition.steps[place].kind or problems:
         told = "; ".join(problem.text for problem in problems[:5]) or "a step stays of the kind that it is"
         raise Refused("bad_amendment", told)
-    return [WorkflowAmended(run_id=run.id, step=step.id, digest=digest_of(amended), definition=amended)]
+    digest = digest_of(amended)
+    events: list[Event] = [WorkflowAmended(run_id=run.id, step=step.id, digest=digest, definition=amended)]
+    if asks:
+        events += advance(PLANS.get(digest, amended), RowsBoard(rows, run), AskAgain(step=step.id), context.now)
+    return events
 
 
 def signal_step(rows: Rows, command: SignalStep, context: Context) -> list[Event]:

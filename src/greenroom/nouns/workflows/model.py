@@ -195,6 +195,11 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     kept: list[int] = []
     """For a fan-out that is done again: the items that were completed before, and are not done again."""
 
+    @property
+    def waits_for_leave(self) -> bool:
+        """Whether people are asked before it begins."""
+        return self.status == "waiting" and self.asking == "leave" and (self.waits_for or "").startswith("ask ")
+
 
 class WorkflowAttempt(Row, frozen=True, kw_only=True):
     """An attempt that is over while its step went on; the last one stands in the step itself."""

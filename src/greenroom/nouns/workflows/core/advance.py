@@ -48,6 +48,7 @@ _TOLD: dict[type[news.News], Callable[[Course, Any], None]] = {
     news.Due: outside.due,
     news.RunDue: outside.run_due,
     news.Answered: outside.answered,
+    news.AskAgain: outside.ask_again,
     news.Pause: stop.pause,
     news.Resume: stop.resume,
     news.Stop: stop.stop_wished,

@@ -61,12 +61,12 @@ def leave(course: Course, step_id: str, _: Any) -> None:
         course.later("pass" if node.kind == "gate" else "start", step_id)
         return
     seconds = (level.timeout_s or RECOMMENDED_S) if level.kind == "recommended" else level.timeout_s
-    number = course.step(step_id).attempt + 1
+    number, before = course.step(step_id).attempt + 1, course.step(step_id).waits_for
     course.emit(
         StepAsked(
             run_id=course.run.id,
             step=step_id,
-            ask_id=derived_id("ask", course.now, course.run.id, step_id, number, "leave"),
+            ask_id=derived_id("ask", course.now, course.run.id, step_id, number, "leave", before),
             due=course.now + seconds * 1000 if seconds else 0,
             reason=_who_is_asked(level),
         )

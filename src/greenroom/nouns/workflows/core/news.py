@@ -84,6 +84,12 @@ class Answered(News, frozen=True, kw_only=True):
     """What the step gives on when it is nothing but a gate."""
 
 
+class AskAgain(News, frozen=True, kw_only=True):
+    """What people were asked leave for has been changed."""
+
+    step: str
+
+
 class Pause(News, frozen=True, kw_only=True):
     """Begin nothing new."""
 

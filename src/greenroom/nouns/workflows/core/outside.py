@@ -4,7 +4,7 @@ import msgspec
 
 from greenroom.nouns.workflows.core.course import Course, derived_id
 from greenroom.nouns.workflows.core.end import abandon, complete, fail, give_up, skip
-from greenroom.nouns.workflows.core.news import Answered, Due, Interrupted, Mend, RunDue
+from greenroom.nouns.workflows.core.news import Answered, AskAgain, Due, Interrupted, Mend, RunDue
 from greenroom.nouns.workflows.core.stop import stop
 from greenroom.nouns.workflows.events import StepAsked, StepMoved
 from greenroom.nouns.workflows.model import WorkflowStep
@@ -57,6 +57,14 @@ def answered(course: Course, news: Answered) -> None:
         complete(course, step.id, news.output)
     else:
         _decide(course, step, news.verdict, news.words)
+
+
+def ask_again(course: Course, news: AskAgain) -> None:
+    """People agree to what will be done, and not to what it was before: they are asked anew."""
+    step = course.board.step(news.step)
+    if step is not None and step.waits_for_leave:
+        abandon(course, step, "the step was changed, and is asked about anew")
+        course.later("leave", step.id)
 
 
 def _decide(course: Course, step: WorkflowStep, verdict: str, words: str) -> None:
