@@ -14,6 +14,7 @@ from greenroom.log.errors import Refused
 
 Json = dict[str, Any]
 _ABOUT = 60
+_PAGE = 2000
 
 
 def add_run_verbs(add: Add) -> None:
@@ -205,7 +206,7 @@ def run_logs(args: argparse.Namespace) -> int:
         for one in step["attempts"]:
             if one["agent_run"] is None:
                 continue
-            items = client.get("runs", one["agent_run"], "items", limit=2000)
+            items = _items(client, one["agent_run"])
             out += [{"step": step["id"], "attempt": one["number"], **item} for item in items]
             if not args.json:
                 print(f"== {line(step['id'])}, attempt {one['number']} ({one['agent_run']}): {one['status']}")
@@ -214,6 +215,14 @@ def run_logs(args: argparse.Namespace) -> int:
     if args.json:
         show_json(out)
     return 0
+
+
+def _items(client: Client, agent_run: str) -> list[Json]:
+    """All that was heard of an agent's run, page by page."""
+    items: list[Json] = []
+    while page := client.get("runs", agent_run, "items", after=items[-1]["number"] if items else 0, limit=_PAGE):
+        items += page
+    return items
 
 
 def _agent_run(client: Client, run_id: str, step: str) -> str:
