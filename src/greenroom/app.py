@@ -181,6 +181,7 @@ class Sweep:
 
     async def sweep(self) -> None:
         self._hub.presence.sweep()
+        self._hub.bus.waiters.forget_left()
         if time.monotonic() >= self._forget_at:
             keep_ms = self._hub.settings.command_memory_days * 86_400_000
             await self._hub.store.forget_commands(self._hub.log.clock.now() - keep_ms)

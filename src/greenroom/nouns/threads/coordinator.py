@@ -26,17 +26,17 @@ class Coordinator:
                 await self._look_at(thread)
 
     async def _look_at(self, thread: Thread) -> None:
-        entered = {w.agent_id: w.entered_at for w in self._waiters.find_waiters(thread.id) if w.agent_id is not None}
+        since = {w.agent_id: w.since for w in self._waiters.find_waiters(thread.id) if w.agent_id is not None}
         members = [m.member_id for m in find_members(self._log.rows, thread.id)]
         online = [m for m in members if self._presence.is_online(m)]
-        if not online or thread.mailbox_of is not None or any(agent not in entered for agent in online):
+        if not online or thread.mailbox_of is not None or any(agent not in since for agent in online):
             return
         several = len(online) > 1
         patience = thread.settings.switch_timeout_seconds if several else thread.settings.timeout_seconds
-        silent_since = max(*(entered[agent] for agent in online), thread.last_at)
+        silent_since = max(*(since[agent] for agent in online), thread.last_at)
         if self._log.clock.now() - silent_since < patience * 1000:
             return
-        candidate = self._candidate(thread, online)
+        others = [agent for agent in online if agent != thread.admin_id] or online
         await self._log.do(
             RaiseDecision(
                 by=HUB,
@@ -44,13 +44,7 @@ class Coordinator:
                 message_id=new_id("msg"),
                 instruction_id=new_id("msg"),
                 kind="switch" if several else "takeover",
-                candidate_id=candidate,
+                candidate_id=min(others, key=lambda agent: since[agent]),
                 about_seq=thread.current_seq,
             )
         )
-
-    def _candidate(self, thread: Thread, online: list[str]) -> str:
-        """Who has waited longest and is not the admin already."""
-        entered = {w.agent_id: w.entered_at for w in self._waiters.find_waiters(thread.id)}
-        others = [agent for agent in online if agent != thread.admin_id] or online
-        return min(others, key=lambda agent: entered[agent])

@@ -15,6 +15,8 @@ from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.threads.model import MESSAGES, OPEN_STATES, THREADS
 
 _WAKING = frozenset((MESSAGES, THREADS, CREDENTIALS, AGENTS))
+_PAUSE_MS = 15_000
+"""Who waits again within this time has waited on: many clients wait in short pieces."""
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +29,8 @@ class Waiter:
     entered_at: int
     timeout_ms: int
     credential: str | None
+    since: int
+    """When the agent began to wait here, in however many pieces."""
     call_id: str = field(default_factory=lambda: new_id("wait"))
     fresh: "asyncio.Future[None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     ended: bool = False
@@ -46,13 +50,18 @@ class Waiters:
         self._max_per_agent = max_per_agent
         self._by_thread: dict[str, dict[str, Waiter]] = {}
         self._per_agent: dict[str, int] = {}
+        self._left: dict[tuple[str, str | None], tuple[int, int]] = {}
+        """Since when agents had waited that have just stopped, and when they did."""
 
     @contextmanager
     def waiting(
         self, thread_id: str, agent_id: str | None, timeout_ms: int, credential: str | None = None
     ) -> Iterator[Waiter]:
         """Be among the waiters of a thread, by the credential that shall still hold at the end."""
-        waiter = Waiter(thread_id, agent_id, self._clock.now(), timeout_ms, credential)
+        now = self._clock.now()
+        since, left_at = self._left.pop((thread_id, agent_id), (now, now))
+        since = since if now - left_at <= _PAUSE_MS else now
+        waiter = Waiter(thread_id, agent_id, now, timeout_ms, credential, since)
         if agent_id is not None:
             count = self._per_agent.get(agent_id, 0)
             if count >= self._max_per_agent:
@@ -73,6 +82,7 @@ class Waiters:
         if not others:
             del self._by_thread[waiter.thread_id]
         if waiter.agent_id is not None:
+            self._left[waiter.thread_id, waiter.agent_id] = (waiter.since, self._clock.now())
             self._per_agent[waiter.agent_id] -= 1
             if not self._per_agent[waiter.agent_id]:
                 del self._per_agent[waiter.agent_id]
@@ -85,6 +95,11 @@ class Waiters:
     def thread_ids(self) -> list[str]:
         """Threads in which somebody waits."""
         return list(self._by_thread)
+
+    def forget_left(self) -> None:
+        """Forget who has not come back in time; called every few seconds."""
+        latest = self._clock.now() - _PAUSE_MS
+        self._left = {who: left for who, left in self._left.items() if left[1] >= latest}
 
     def release(self) -> None:
         """Let everybody go with nothing: the hub is stopping, and they will ask again."""
