@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -117,3 +118,14 @@ def test_who_waits_for_a_run_is_told_that_it_waits_for_them(stage: Stage, tmp_pa
         shown, _ = following.communicate(timeout=_LIMIT_S)
     assert "waits: permission: shell: ls / (see `greenroom ask list`)" in shown
     assert "gate needs a person: greenroom ask show ask_" in shown
+
+
+def test_who_stops_waiting_is_told_how_to_see_the_run_again(stage: Stage, tmp_path: Path) -> None:
+    file = tmp_path / "parked.yaml"
+    file.write_text("name: parked\nsteps:\n  - {id: hold, level: confirmed}\n")
+    with begun(stage, file, "--wait") as waiting:
+        assert waiting.stderr is not None
+        assert "hold needs a person" in waiting.stderr.readline()
+        waiting.send_signal(signal.SIGINT)
+        _, err = waiting.communicate(timeout=_LIMIT_S)
+    assert (waiting.returncode, f"greenroom dag follow {newest(stage)}" in err) == (130, True), err

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import Client, add_options, open_client, patiently
+from greenroom.cli.client import Client, HubUnreachable, add_options, open_client, patiently
 from greenroom.cli.dag_files import add_file_verbs, find_drivers
 from greenroom.cli.dag_runs import add_run_verbs
 from greenroom.cli.dag_show import brief, find_held_up, follow, output_text, report_table
@@ -134,14 +134,12 @@ def _until_ended(client: Client, run_id: str, as_json: bool) -> dict[str, Any]:
 
 def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
     """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was completed."""
-    if shows:
-        try:
-            run = follow(client, run_id)
-        except KeyboardInterrupt:
-            say(f"\ngreenroom: the run goes on; `greenroom dag follow {run_id}` shows it again")
-            raise
-    else:
-        run = _until_ended(client, run_id, as_json)
+    try:
+        run = follow(client, run_id) if shows else _until_ended(client, run_id, as_json)
+    except (KeyboardInterrupt, HubUnreachable) as no:
+        goes_on = "the run goes on" if isinstance(no, KeyboardInterrupt) else "the run goes on with its hub"
+        say(f"\ngreenroom: {goes_on}; `greenroom dag follow {run_id}` shows it again")
+        raise
     if as_json:
         report = patiently(partial(client.get, "workflow-runs", run_id, "report"))
         show_json({**brief(run), "steps": report["steps"]})
