@@ -15,10 +15,26 @@ PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("Slack token", re.compile(r"\bxox[abeprs]-[A-Za-z0-9-]{10,}\b")),
     ("Stripe key", re.compile(r"\b[rs]k_live_[A-Za-z0-9]{20,}\b")),
     ("npm token", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
+    ("Azure storage key", re.compile(r"\bAccountKey=[A-Za-z0-9+/]{40,}={0,2}")),
+    ("JSON web token", re.compile(r"\beyJ[A-Za-z0-9_-]{17,}\.eyJ[A-Za-z0-9_-]{17,}")),
     ("private key", re.compile(r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----")),
 )
 _GITHUB = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_")
-_HINTS = ("gr_", "AKIA", "ASIA", *_GITHUB, "glpat", "sk-", "AIza", "xox", "k_live_", "npm_", "PRIVATE KEY")
+_HINTS = (
+    "gr_",
+    "AKIA",
+    "ASIA",
+    *_GITHUB,
+    "glpat",
+    "sk-",
+    "AIza",
+    "xox",
+    "k_live_",
+    "npm_",
+    "AccountKey=",
+    "eyJ",
+    "PRIVATE KEY",
+)
 
 
 def find_secret(text: str) -> str | None:
