@@ -125,10 +125,11 @@ def _token_in(file: str | Path | None) -> str | None:
 
 
 class Client:
-    """Asks one hub."""
+    """Asks one hub; that of a data directory is found again if it comes back at another address."""
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str, data: Path | None = None) -> None:
         self.url = url
+        self._data = data
         self.is_agent = token.startswith("gr_agent_")
         self.token = token
         self._base = urlsplit(url)
@@ -195,9 +196,17 @@ class Client:
             response = connection.getresponse()
             return response.status, response.read()
         except (OSError, HTTPException) as error:
-            raise self._unreachable(error) from error
+            no = self._unreachable(error)
+            self._look_again()
+            raise no from error
         finally:
             connection.close()
+
+    def _look_again(self) -> None:
+        """Whoever asks once more asks the hub where it is now."""
+        with contextlib.suppress(HubUnreachable):
+            self.url = (get_own_url(self._data) if self._data is not None else None) or self.url
+            self._base = urlsplit(self.url)
 
     def _unreachable(self, error: Exception) -> HubUnreachable:
         from ssl import SSLError
@@ -234,7 +243,9 @@ def _refusal(url: str, status: int, content: bytes) -> Refused:
 
 def open_client(args: argparse.Namespace) -> Client:
     """A client of the hub that the options name."""
-    return Client(*find_hub(args))
+    url, token = find_hub(args)
+    data = settings.data_dir(args.data)
+    return Client(url, token, data if url == get_own_url(data) else None)
 
 
 def get_other_version(args: argparse.Namespace) -> str | None:
