@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.doors.rest.images import EXTENSIONS, check_image
+from greenroom.doors.rest.images import EXTENSIONS, need_image
 from greenroom.log.errors import Refused
 from tests.doors.pictures import gif, jpeg, png, webp
 
@@ -21,7 +21,7 @@ WHOLE = [
 
 @pytest.mark.parametrize(("extension", "data", "mime"), WHOLE)
 def test_a_whole_image_is_known_for_what_it_is(extension: str, data: bytes, mime: str) -> None:
-    assert check_image(data, extension) == mime
+    assert need_image(data, extension) == (mime, data)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_whole_image_is_known_for_what_it_is(extension: str, data: bytes, mime
         (".png", png()[:-4], "ends too early"),
         (".png", png().replace(b"IDAT", b"IDOT"), "checksum"),
         (".png", png(extra=b"PK\x03\x04"), "bytes follow its end"),
-        (".jpg", jpeg(extra=b"<?php"), "bytes follow its end"),
+        (".jpg", jpeg(comment=b"<?php"), "page or a script"),
         (".gif", gif(extra=b"\0"), "bytes follow its end"),
         (".webp", webp(extra=b"x"), "bytes follow its end"),
         (".png", png(text=b"Comment\0<ScRiPt>alert(1)</script>"), "page or a script"),
@@ -48,14 +48,19 @@ def test_a_whole_image_is_known_for_what_it_is(extension: str, data: bytes, mime
 )
 def test_what_is_no_image_or_more_than_one_is_refused_with_the_reason(extension: str, data: bytes, reason: str) -> None:
     with pytest.raises(Refused, match=reason) as refused:
-        check_image(data, extension)
+        need_image(data, extension)
     assert refused.value.code == "bad_image"
+
+
+@pytest.mark.parametrize("behind", [jpeg(), b"\0\0SEFH", b"<script>alert(1)</script>", b"PK\x03\x04"])
+def test_what_a_camera_puts_behind_a_photo_is_left_out(behind: bytes) -> None:
+    assert need_image(jpeg(extra=behind), ".jpg") == ("image/jpeg", jpeg())
 
 
 @pytest.mark.parametrize("size", [(0, 2), (20_001, 2), (19_000, 19_000)])
 def test_an_image_that_would_fill_the_memory_is_refused(size: tuple[int, int]) -> None:
     with pytest.raises(Refused, match="make it smaller"):
-        check_image(png(*size), ".png")
+        need_image(png(*size), ".png")
 
 
 @given(
@@ -71,6 +76,6 @@ def test_damaged_bytes_are_taken_or_refused_and_nothing_else(
     for at, value in flips:
         damaged[at % len(damaged)] = value
     try:
-        check_image(bytes(damaged[: max(1, len(damaged) - cut)]), extension)
+        need_image(bytes(damaged[: max(1, len(damaged) - cut)]), extension)
     except Refused as refused:
         assert refused.code in ("bad_image", "image_too_large")

@@ -49,6 +49,12 @@ def test_an_image_comes_back_as_it_was_and_without_power(rest: Rest, name: str, 
     assert said["url"] in posted["metadata"]
 
 
+def test_a_photo_is_kept_without_what_a_camera_put_behind_it(rest: Rest) -> None:
+    said = upload(rest.operator, "photo.jpg", jpeg(extra=jpeg(comment=b"a preview"))).json()
+    assert said["size"] == len(jpeg())
+    assert rest.operator.get(said["url"]).content == jpeg()
+
+
 @pytest.mark.parametrize(
     ("name", "data", "sentence"),
     [

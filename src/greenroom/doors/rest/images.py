@@ -3,6 +3,7 @@
 import re
 import zlib
 from collections.abc import Callable
+from typing import NamedTuple
 
 from greenroom.log.errors import Refused
 
@@ -17,15 +18,33 @@ _ACTIVE_HEAD = (b"<html", b"<svg", b"<?xml", b"%pdf-")
 _HEAD = 4096
 
 
+class Image(NamedTuple):
+    """What is kept of a file."""
+
+    mime: str
+    data: bytes
+
+
+class _Measure(NamedTuple):
+    """How large a picture is, and where it ends in its file."""
+
+    width: int
+    height: int
+    end: int
+
+
 class _Broken(Exception):
     """The bytes do not follow the format."""
 
 
-def check_image(data: bytes, extension: str) -> str:
-    """The type of the image, or a refusal that says what is wrong with it."""
+def need_image(data: bytes, extension: str) -> Image:
+    """The image that a file is, or a refusal that says what is wrong with it.
+
+    Cameras put previews and films behind a photo; they are left out, and so is whatever else hides there.
+    """
     mime, measure = _KINDS[extension]
     try:
-        width, height = measure(data)
+        width, height, end = measure(data)
     except (_Broken, IndexError) as error:
         reason = f" ({error})" if isinstance(error, _Broken) else ""
         raise Refused(
@@ -33,10 +52,11 @@ def check_image(data: bytes, extension: str) -> str:
         ) from None
     if not (0 < width <= _SIDE and 0 < height <= _SIDE and width * height <= _AREA):
         raise Refused("image_too_large", f"The image is {width} x {height}: make it smaller.", "too_large")
-    folded = data.lower()
+    image = Image(mime, data[:end])
+    folded = image.data.lower()
     if any(mark in folded for mark in _ACTIVE) or any(mark in folded[:_HEAD] for mark in _ACTIVE_HEAD):
         raise Refused("bad_image", "The image holds a page or a script: take it out, or save the image anew.")
-    return mime
+    return image
 
 
 def _number(data: bytes, at: int, size: int, order: str = "big") -> int:
@@ -50,7 +70,7 @@ def _need_end(data: bytes, at: int) -> None:
         raise _Broken("it ends too early" if at > len(data) else f"{len(data) - at} bytes follow its end")
 
 
-def _png(data: bytes) -> tuple[int, int]:
+def _png(data: bytes) -> _Measure:
     if not data.startswith(_PNG):
         raise _Broken("it does not begin like one")
     at = len(_PNG)
@@ -65,10 +85,10 @@ def _png(data: bytes) -> tuple[int, int]:
     _need_end(data, at)
     if kinds[0] != b"IHDR" or b"IDAT" not in kinds:
         raise _Broken("it has no picture")
-    return _number(data, 16, 4), _number(data, 20, 4)
+    return _Measure(_number(data, 16, 4), _number(data, 20, 4), at)
 
 
-def _jpeg(data: bytes) -> tuple[int, int]:
+def _jpeg(data: bytes) -> _Measure:
     if not data.startswith(b"\xff\xd8\xff"):
         raise _Broken("it does not begin like one")
     at, size = 2, (0, 0)
@@ -91,11 +111,10 @@ def _jpeg(data: bytes) -> tuple[int, int]:
             if found is None:
                 raise _Broken("it ends too early")
             at = found.start()
-    _need_end(data, at)
-    return size
+    return _Measure(*size, at)
 
 
-def _gif(data: bytes) -> tuple[int, int]:
+def _gif(data: bytes) -> _Measure:
     if data[:6] not in (b"GIF87a", b"GIF89a"):
         raise _Broken("it does not begin like one")
     at = 13 + _color_table(data[10])
@@ -110,14 +129,14 @@ def _gif(data: bytes) -> tuple[int, int]:
             at += 1 + data[at]
         at += 1
     _need_end(data, at + 1)
-    return _number(data, 6, 2, "little"), _number(data, 8, 2, "little")
+    return _Measure(_number(data, 6, 2, "little"), _number(data, 8, 2, "little"), at + 1)
 
 
 def _color_table(flags: int) -> int:
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 
-def _webp(data: bytes) -> tuple[int, int]:
+def _webp(data: bytes) -> _Measure:
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         raise _Broken("it does not begin like one")
     _need_end(data, 8 + _number(data, 4, 4, "little"))
@@ -138,10 +157,10 @@ def _webp(data: bytes) -> tuple[int, int]:
     _need_end(data, at)
     if not has_picture:
         raise _Broken("it has no picture")
-    return size
+    return _Measure(*size, at)
 
 
-_KINDS: dict[str, tuple[str, Callable[[bytes], tuple[int, int]]]] = {
+_KINDS: dict[str, tuple[str, Callable[[bytes], _Measure]]] = {
     ".jpg": ("image/jpeg", _jpeg),
     ".jpeg": ("image/jpeg", _jpeg),
     ".png": ("image/png", _png),

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.images import EXTENSIONS, check_image
+from greenroom.doors.rest.images import EXTENSIONS, need_image
 from greenroom.doors.rest.wire import bad_request, json, key_of, need_same
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -54,12 +54,12 @@ async def upload_image(hub: Hub, by: Principal, request: Request) -> Response:
     extension = PurePosixPath(name).suffix.lower()
     if extension not in EXTENSIONS:
         raise Refused("bad_image", f"A file of type '{extension[:16]}' is not taken: use {', '.join(EXTENSIONS)}.")
-    mime = await asyncio.to_thread(check_image, data, extension)
-    blob = await asyncio.to_thread(hub.blobs.keep, data)
+    image = await asyncio.to_thread(need_image, data, extension)
+    blob = await asyncio.to_thread(hub.blobs.keep, image.data)
     upload_id = new_id("upl")
     try:
         done = await hub.log.do(
-            KeepUpload(by=by, key=key, upload_id=upload_id, blob=blob, name=name, mime=mime, size=len(data))
+            KeepUpload(by=by, key=key, upload_id=upload_id, blob=blob, name=name, mime=image.mime, size=len(image.data))
         )
     finally:
         hub.blobs.release(blob)
