@@ -8,7 +8,8 @@ import httpx
 
 from greenroom.testing.hub_process import HubProcess
 
-_WAIT_S = 30.0
+_WAIT_S = 60.0
+_LOOK_S = 20.0
 ENDED = ("completed", "failed", "cancelled", "interrupted")
 
 
@@ -40,8 +41,12 @@ class Stage:
 
     def end(self, run_id: str) -> dict[str, Any]:
         """The run, once it is over."""
-        ended: dict[str, Any] = self.api.get(f"/api/runs/{run_id}/wait", params={"for_s": _WAIT_S}).json()
-        assert ended["status"] in ENDED, ended
+
+        def look() -> dict[str, Any] | None:
+            found: dict[str, Any] = self.api.get(f"/api/runs/{run_id}/wait", params={"for_s": _LOOK_S}).json()
+            return found if found["status"] in ENDED else None
+
+        ended: dict[str, Any] = self.until(look, f"{run_id} to be over: {self.run(run_id)}")
         return ended
 
     def done(self, prompt: str, **fields: Any) -> dict[str, Any]:

@@ -70,3 +70,19 @@ def test_a_turn_is_cancelled_and_a_model_that_fails_is_an_error(stage: Stage, mo
     failed = stage.done("ERROR 400", profile="thinker")
     assert failed["status"] == "failed"
     assert "400" in failed["error"]
+
+
+def test_an_agent_is_told_the_skills_that_its_profile_names(stage: Stage, model: FakeModel) -> None:
+    env = {"OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_API_KEY": "none"}
+    own = {"driver": "builtin", "model": "openai:fake-model", "env": env, "instructions": "Be brief."}
+    stage.profile("skilled", **own, skills=["hats"])
+    without = stage.done("SAY x", profile="skilled")
+    assert "the skill hats is not found: write skills/hats/SKILL.md" in without["error"]
+    (checked,) = stage.api.get("/api/profile-check", params={"name": "skilled"}).json()["profiles"]
+    assert checked["problems"] == ["skills: 'hats' is not found; write skills/hats/SKILL.md in the data directory"]
+    skill = stage.hub.data / "skills" / "hats" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: hats\ndescription: When somebody goes out.\n---\nWear a green hat at work.\n")
+    told = stage.done(r"SYSTEM Be brief[\s\S]*at work", profile="skilled")["output"]
+    assert "Be brief.\n\n# Skill: hats\n\nWhen somebody goes out.\n\nWear a green hat at work" in told
+    assert stage.api.get("/api/profile-check", params={"name": "skilled"}).json()["profiles"][0]["ok"]

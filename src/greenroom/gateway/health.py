@@ -1,10 +1,12 @@
 """Whether a profile could start an agent, on every node that could run it, without spending a token."""
 
 import asyncio
+from pathlib import Path
 
 import msgspec
 
 from greenroom.gateway.links import Links
+from greenroom.gateway.skills import missing_skills
 from greenroom.log.model import Rows
 from greenroom.nouns.agents.profiles import Definition, Profile, problems
 from greenroom.nouns.nodes.model import NODES, Node
@@ -32,10 +34,10 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[NodeHealth]
 
 
-async def health_of(rows: Rows, links: Links, profile: Profile) -> Health:
+async def health_of(rows: Rows, links: Links, profile: Profile, data: Path) -> Health:
     """Look at a profile; each node that could run it is asked what it finds."""
     definition = profile.definition
-    wrong = problems(profile.name, definition)
+    wrong = problems(profile.name, definition) + missing_skills(definition.skills, definition.directory, data)
     if not definition.enabled:
         wrong.append("enabled: it is switched off; write enabled = true")
     every = rows.find(NODES, order="_key")

@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from greenroom.gateway import frames
 from greenroom.gateway.link import Link
 from greenroom.gateway.placing import Placing
+from greenroom.gateway.skills import with_skills
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.ids import new_id
@@ -192,15 +193,16 @@ class Links:
             await link.orders.wait()
 
     async def _give(self, link: Link, order: Order) -> None:
-        """Send an order; a start gets the agent's credential with it."""
+        """Send an order; a start gets the agent's credential and its skills with it."""
         token = await self._credential(order) if order.op == "start" else None
+        body = await asyncio.to_thread(with_skills, order.body, self._hub.data) if token else order.body
         link.say(
             frames.Ordered(
                 id=order.id,
                 what=order.op,
                 run=order.run_id,
                 agent=order.agent_id,
-                body=order.body,
+                body=body,
                 token=token.text if token else None,
                 credential=token.credential_id if token else None,
             )

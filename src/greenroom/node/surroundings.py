@@ -45,6 +45,11 @@ class Given(NamedTuple):
 
 def make_opening(folder: Path, agent_id: str, order: frames.Ordered, definition: Definition, given: Given) -> Opening:
     """All that a driver needs to open this agent's session."""
+    missing = order.body.get("missing_skills") or []
+    if missing:
+        raise ValueError(
+            f"the skill {missing[0]} is not found: write skills/{missing[0]}/SKILL.md in the hub's directory"
+        )
     scratch = folder / "scratch" / agent_id
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     token_file = _private(scratch / "token", order.token or "")

@@ -124,7 +124,7 @@ class ProfileCheck:
         name = query_of(request, CheckOf).name
         chosen = find_profiles(hub.rows) if name is None else [need_profile(hub.rows, name)]
         wrong = [one for one in find_wrong_profiles(hub.rows) if name in (None, one.name)]
-        found = await asyncio.gather(*(health_of(hub.rows, self._links, profile) for profile in chosen))
+        found = await asyncio.gather(*(health_of(hub.rows, self._links, profile, hub.data) for profile in chosen))
         return json(Checked(found, wrong))
 
 
