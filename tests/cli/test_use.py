@@ -146,6 +146,13 @@ def test_a_mistyped_verb_is_answered_with_what_was_perhaps_meant(tmp_path: Path)
     assert "there are list, show" in greenroom(tmp_path, "thread", "xyz").err
 
 
+def test_an_option_that_a_verb_does_not_have_is_told_of_by_that_verb(tmp_path: Path) -> None:
+    mistyped, unknown = greenroom(tmp_path, "runs", "list", "--jsn"), greenroom(tmp_path, "runs", "list", "--most", "6")
+    assert (mistyped.code, unknown.code) == (2, 2)
+    assert "'--jsn' is not understood: did you mean --json?" in mistyped.err
+    assert "'--most 6' is not understood: see `greenroom runs list --help`." in unknown.err
+
+
 def test_help_is_a_word_too(tmp_path: Path) -> None:
     assert "start the hub" in greenroom(tmp_path, "help").out
     assert "--no-open" in greenroom(tmp_path, "help", "demo").out

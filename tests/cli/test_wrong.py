@@ -173,3 +173,9 @@ def test_names_that_are_not_known_are_named(shared_hub: HubProcess, args: list[s
 )
 def test_a_node_that_could_never_join_does_not_try(tmp_path: Path, more: list[str], said: str) -> None:
     assert said in refused(greenroom(tmp_path / "data", "node", *more))
+
+
+@pytest.mark.parametrize("args", [["serve"], ["run", "rehearsal", "hello"], ["check"]])
+def test_a_data_directory_that_cannot_be_used_is_told_of_in_a_sentence(tmp_path: Path, args: list[str]) -> None:
+    (tmp_path / "file").touch()
+    assert str(tmp_path / "file") in refused(greenroom(tmp_path / "file", *args))

@@ -7,8 +7,9 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from greenroom import __version__
+from greenroom import __version__, settings
 from greenroom.cli import (
     agent,
     ask,
@@ -99,6 +100,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except (Refused, Unavailable, BadSettings) as error:
         say("greenroom: " + "\n  ".join(line(row) for row in str(error).split("\n")))  # one row for each problem
+        return 1
+    except OSError as error:
+        data = settings.data_dir(getattr(args, "data", None))
+        if not isinstance(error.filename, str) or not Path(error.filename).is_relative_to(data):
+            raise
+        say(f"greenroom: {line(error.filename)} cannot be used ({error.strerror}): choose another --data directory.")
         return 1
     except (KeyError, TypeError):
         other = get_other_version(args)

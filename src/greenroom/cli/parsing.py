@@ -5,7 +5,8 @@ import difflib
 import math
 import re
 import sys
-from typing import NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 _MISSING = re.compile(r"required: (VERB|ACTION)$")
 _UNKNOWN = re.compile(r"argument (?:VERB|ACTION): invalid choice: '(.*)' \(choose from (.*)\)$", re.DOTALL)
@@ -24,6 +25,16 @@ class Parser(argparse.ArgumentParser):
             meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
             message = f"there is no {word!r}: {meant}"
         super().error(message)
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]
+        """What is left over is told of by the verb that does not know it, and not by all of them."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest and self._subparsers is None:
+            options = [name for name in self._option_string_actions if name.startswith("--")]
+            near = difflib.get_close_matches(rest[0].partition("=")[0], options, 1)
+            meant = f"did you mean {near[0]}?" if near else f"see `{self.prog} --help`."
+            self.error(f"{' '.join(rest)!r} is not understood: {meant}")
+        return found, rest
 
 
 def count(text: str) -> int:

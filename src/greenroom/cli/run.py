@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _START_S = 60.0
 _POLL_S = 2
 _UNTAKEN_S = 10.0
-"""After so long it is worth a word that no node has taken a run."""
+"""After so long it is worth a word that a run has not begun."""
 ENDED = ("completed", "failed", "cancelled", "interrupted")
 
 
@@ -158,6 +158,8 @@ def _waits_for(run: dict[str, Any], for_s: float) -> str:
     if run["status"] == "waiting" and run.get("waiting_for"):
         what_to_do = "it goes on by itself" if run.get("goes_on_at") else "see `greenroom ask list`"
         return f"{run['waiting_for']} ({what_to_do})"
+    if run["status"] == "pending" and run.get("node_id"):
+        return "for the agent's program, which is being started" if for_s > _UNTAKEN_S else ""
     if run["status"] == "pending" and (run.get("pinned") or for_s > _UNTAKEN_S):
         which = f"the node {run['pinned']}" if run.get("pinned") else "a node that takes it"
         return f"for {which} (see `greenroom node list`)"
