@@ -1,15 +1,22 @@
 """The ACP agents that Greenroom knows, each as it was seen to behave."""
 
 from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
-from greenroom.runtimes.drivers.opencode.manifest import PERMISSION
+from greenroom.runtimes.drivers.claude.own_rules import ASKING
+from greenroom.runtimes.drivers.opencode.manifest import ALWAYS
 
-_TRUST_HUB = """\
+_GEMINIS_RULES = """\
 [[rule]]
 mcpName = "greenroom"
 toolName = "*"
 decision = "allow"
 priority = 500
+
+[[rule]]
+toolName = ["run_shell_command", "write_file", "replace", "web_fetch", "google_web_search"]
+decision = "ask_user"
+priority = 900
 """
+"""The hub judges its callers itself; all else is asked, whatever a folder's own settings allow."""
 _HUB_FILE = f"""\
 {{"mcpServers": {{"greenroom": {{
   "type": "http", "url": "{{value}}", "headers": {{"Authorization": "Bearer ${{{TOKEN}}}"}}, "tools": ["*"]
@@ -27,13 +34,7 @@ OPENCODE = Manifest(
             # It listens on a port as well, and would take orders and permissions from every user of the machine.
             "OPENCODE_SERVER_PASSWORD": "{secret}",
         },
-        json_env={
-            "OPENCODE_CONFIG_CONTENT": {
-                "permission": PERMISSION,
-                # Without it a call of the hub that waits longer than a minute fails.
-                "experimental": {"mcp_timeout": 600_000},
-            }
-        },
+        json_env={"OPENCODE_CONFIG_CONTENT": ALWAYS},
     ),
     model=Given(json_env={"OPENCODE_CONFIG_CONTENT": {"model": "{value}"}}),
     temperature=Given(
@@ -75,9 +76,12 @@ GEMINI = Manifest(
     name="gemini",
     command=["gemini", "--acp"],
     # Otherwise it starts itself a second time; and without trust in the folder it has no tools.
-    always=Given(env={"GEMINI_CLI_NO_RELAUNCH": "true", "GEMINI_CLI_TRUST_WORKSPACE": "true"}),
+    always=Given(
+        args=["--approval-mode", "default", "--policy", "{scratch}/policy.toml"],
+        env={"GEMINI_CLI_NO_RELAUNCH": "true", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+        files={"policy.toml": _GEMINIS_RULES},
+    ),
     model=Given(args=["--model", "{value}"]),
-    hub=Given(args=["--policy", "{scratch}/policy.toml"], files={"policy.toml": _TRUST_HUB}),
     resume="load",
     resume_waits=".gemini/tmp/*/chats/session-{minute}-{id8}*",
     tool_name="call_id",
@@ -94,6 +98,8 @@ CLAUDE = Manifest(
         # Otherwise the folder's and the person's own servers are started, each with tools that nobody asked for.
         meta={"claudeCode": {"options": {"strictMcpConfig": True}}},
     ),
+    own_rules="claude",
+    asking=Given(meta={"claudeCode": {"options": {"settings": ASKING}}}),
     model=Given(env={"ANTHROPIC_MODEL": "{value}"}),
     instructions=Given(meta={"systemPrompt": {"append": "{value}"}}),
     hub=Given(meta={"claudeCode": {"options": {"allowedTools": ["mcp__greenroom"]}}}),

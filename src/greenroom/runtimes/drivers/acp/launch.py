@@ -10,6 +10,7 @@ import msgspec
 
 from greenroom.runtimes.contract import Opening
 from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
+from greenroom.runtimes.drivers.claude.own_rules import has_own_rules
 
 Json = dict[str, Any]
 HUB = "greenroom"
@@ -78,6 +79,8 @@ def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret:
     """What to start. Raises ValueError when a variable that must hold JSON does not."""
     plan = _Plan(opening, manifest.unset, secret)
     plan.add("always", manifest.always)
+    if manifest.own_rules == "claude" and has_own_rules(opening.directory, opening.env.get("HOME", "")):
+        plan.add("asking", manifest.asking)
     plan.let_profile_speak()
     mode = opening.options.get("mode") or manifest.default_mode
     for name, given, value in (

@@ -38,6 +38,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     unset: list[str] = []
     """Variables that it must not see."""
     always: Given = Given()
+    own_rules: Literal["claude"] | None = None
+    """Whose settings a folder may have that spare it the asking."""
+    asking: Given = Given()
+    """What has it ask all the same."""
     model: Given | None = None
     """None: by the session's option of category `model`."""
     temperature: Given | None = None

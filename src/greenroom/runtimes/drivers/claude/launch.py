@@ -11,6 +11,7 @@ import msgspec
 from greenroom.runtimes.contract import Opening
 from greenroom.runtimes.drivers.claude import manifest
 from greenroom.runtimes.drivers.claude.hooks import plan_hooks
+from greenroom.runtimes.drivers.claude.own_rules import ASKING, has_own_rules
 from greenroom.runtimes.programs import need_command
 
 HOOKS = "hooks"
@@ -51,11 +52,16 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
     env = {**manifest.ENV, manifest.OWN_FOLDER: str(opening.scratch), **opening.env}
     files: dict[Path, str] = {}
     arguments, mode = [*manifest.STREAM], options.permission_mode
+    is_wary = mode == manifest.DEFAULT_PERMISSION_MODE and has_own_rules(opening.directory, env.get("HOME", ""))
+    settings: dict[str, Any] = {**ASKING} if is_wary else {}
     if options.attach:
-        path = opening.scratch / "settings.json"
-        files[path] = json.dumps(plan_hooks(opening.scratch / HOOKS))
-        arguments = [manifest.SETTINGS, str(path)]
+        arguments = []
+        settings |= plan_hooks(opening.scratch / HOOKS)
         mode = manifest.ASKING_MODE if mode == manifest.DEFAULT_PERMISSION_MODE else mode
+    if settings:
+        path = opening.scratch / "settings.json"
+        files[path] = json.dumps(settings)
+        arguments += [manifest.SETTINGS, str(path)]
     arguments += [manifest.OWN_SERVERS, manifest.PERMISSION_MODE, mode]
     arguments += [manifest.RESUME if opening.resume else manifest.NEW_SESSION, session]
     if opening.model:

@@ -24,17 +24,21 @@ ENV = {
 PERMISSION: dict[str, Any] = {
     # Tools of MCP servers are called server_tool, and asked about with the pattern "*", which is one character; what
     # else has such a name is asked about with paths.
-    "*_*": {"?": "ask"},
-    **dict.fromkeys(("bash", "edit", "webfetch", "websearch", "codesearch"), "ask"),
+    "?*_*": {"?": "ask"},
+    # The last rule that fits counts, and a name that a folder's own settings have stays where it was: so none of these.
+    **dict.fromkeys(("bas?", "edi?", "webfetc?", "websearc?", "codesearc?"), "ask"),
     **dict.fromkeys((f"{HUB}_{tool}" for tool in sorted(HUB_TOOLS)), "allow"),
 }
 """What it asks about; by itself it would call all tools of servers that a folder or a person has configured."""
+MODES = ("build", "plan")
+"""Its own agents, one of which a session is with."""
 ALWAYS: dict[str, Any] = {
     "permission": PERMISSION,
+    # What a folder's own settings say of an agent would count for more.
+    "agent": {mode: {"permission": PERMISSION} for mode in MODES},
+    "default_agent": MODES[0],
     # Without it a call of the hub that waits longer than a minute fails.
     "experimental": {"mcp_timeout": 600_000},
 }
-MODES = ("build", "plan")
-"""Its own agents, one of which a session is with."""
 TOKEN = "GREENROOM_TOKEN"  # noqa: S105
 """The variable with the credential, which the configuration names."""
