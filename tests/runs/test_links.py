@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,9 @@ from websockets.sync.client import connect
 
 from greenroom.gateway import frames
 from greenroom.node.outbox import Outbox
+from tests.cli.shell import done
 from tests.runs.chaos import ChaosProxy
+from tests.runs.conftest import end_node
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
 
@@ -199,6 +202,24 @@ def test_a_node_whose_credential_is_revoked_is_hung_up_on(stage: Stage, far: Far
     far.wait_for("unreachable")
 
 
+def test_a_node_that_is_removed_while_it_talks_is_told_so(stage: Stage, far: FarNode) -> None:
+    url = stage.hub.url.replace("http", "ws", 1) + "/node"
+    headers = {"Authorization": f"Bearer {far.token_file.read_text()}"}
+    with connect(url, additional_headers=headers) as link, pytest.raises(ConnectionClosed) as closed:
+        link.send(hello())
+        stage.until(lambda: far.state == "connected", "the hub to take it for the node")
+        removing = threading.Thread(target=stage.api.delete, args=(f"/api/nodes/{far.id}?force=true",))
+        removing.start()
+        for number in range(1, 100_000):
+            item = frames.Item(number=number, run="run_none", at=1, heard={"type": "said", "text": "hm"})
+            link.send(frames.encode(item).decode())
+            while number % 200 == 0 and frames.decode_from_hub(link.recv(timeout=20)) != frames.Ack(number=number):
+                pass  # so that it is no flood
+    removing.join(30)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == frames.ENDED
+
+
 def test_a_flood_of_words_starves_neither_the_hub_nor_the_link(stage: Stage) -> None:
     run_id = stage.start("\n".join(f"THINK thought {number}" for number in range(3000)))
     slowest = 0.0
@@ -279,3 +300,21 @@ def test_a_run_waits_for_the_end_of_its_agent_over_a_cut_of_the_link(stage: Stag
     finally:
         far.stop()
         proxy.close()
+
+
+def test_a_node_that_has_told_more_than_a_restored_hub_knows_goes_on_with_it(stage: Stage, far: FarNode) -> None:
+    far.start(stage.hub.url).wait_for("connected")
+    stage.done("SAY kept", node="far")
+    backup = stage.hub.data.parent / "backup.tar"
+    done(stage.hub.data, "backup", str(backup))
+    forgotten = stage.start("SAY forgotten\nSLEEP 600", node="far")
+    stage.until(lambda: stage.run(forgotten)["status"] == "running", "the agent to be at work")
+    stage.hub.stop()
+    end_node(stage.hub.data)
+    done(stage.hub.data, "restore", str(backup), "--force")
+    stage.hub.restart()
+    with Stage(stage.hub) as restored:
+        assert restored.done("SAY more", node="far")["output"] == "more"
+        assert far.process is not None
+        program = psutil.Process(far.process.pid)
+        restored.until(lambda: not program.children(), "the agent that nobody knows any more to be ended")

@@ -22,8 +22,10 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello", tag_field="o
     labels: list[Name]
     capacity: Count
     drivers: dict[Name, Name]
-    live: list[str]
+    live: list[Name]
     newest: Count
+    acked: Count = 0
+    """The number of the newest item that a hub has had from it; the node has kept none up to this one."""
     insecure: bool = False
     """The connection goes over a network in the clear, which the node was told to put up with."""
 

@@ -82,6 +82,7 @@ class Links:
                 drivers=hello.drivers,
                 hub=self._hub.instance,
                 insecure=hello.insecure,
+                acked=hello.acked,
             )
         )
         node = self._hub.rows.get(NODES, node_id)
@@ -106,6 +107,9 @@ class Links:
             if self._links.get(link.node_id) is link:
                 del self._links[link.node_id]
             await self._lose(link)
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # a task group that fails at the same moment forgets it
+            raise asyncio.CancelledError
 
     async def _lose(self, link: Link) -> None:
         """Note that a node is gone, if need be once the disk takes it: a later boot of it is let in only after that."""

@@ -100,7 +100,7 @@ class HubLink:
         except* websockets.ConnectionClosed as closed:
             raise _why(closed) from None
         except* (OSError, websockets.WebSocketException) as lost:
-            raise ConnectionError(str(lost.exceptions[0])) from None
+            raise ConnectionError(str(lost.exceptions[0]) or "it does not answer in time") from None
         finally:
             self._link = None
             self._is_up.clear()

@@ -6,7 +6,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +144,14 @@ class NodeProgram:
             drivers=dict(self._finding.found),
             live=sorted(self._live()),
             newest=self._outbox.newest,
+            acked=self._outbox.acked,
         )
 
     def _live(self) -> set[str]:
         return self._starting | {agent.run_id for agent in self._agents.values() if agent.run_id is not None}
+
+    def _at(self, run_id: str) -> Iterator[HeldAgent]:
+        return (agent for agent in self._agents.values() if agent.run_id == run_id)
 
     def _welcomed(self, welcome: frames.Welcome) -> None:
         self._is_unneeded = False
@@ -203,7 +207,7 @@ class NodeProgram:
         return task
 
     async def _carry_out(self, order: frames.Ordered) -> None:
-        agent = self._agents.get(order.agent)
+        agent = self._agents.get(order.agent) or next(self._at(order.run), None)
         try:
             match order.what:
                 case "start":

@@ -67,6 +67,7 @@ def connect_node(rows: Rows, command: ConnectNode, context: Context) -> list[Eve
             drivers=command.drivers,
             hub=command.hub,
             insecure=command.insecure,
+            acked=command.acked,
         )
     ]
 

@@ -69,6 +69,8 @@ class ConnectNode(Command, frozen=True, kw_only=True):
     drivers: dict[str, str]
     hub: str = ""
     insecure: bool = False
+    acked: int = 0
+    """Up to which number its items were in the log, as the node knows it."""
 
 
 class DrainNode(Command, frozen=True, kw_only=True):
@@ -118,6 +120,7 @@ class NodeConnected(Event, frozen=True, kw_only=True):
     drivers: dict[str, str]
     hub: str = ""
     insecure: bool = False
+    acked: int = 0
 
 
 class NodeDrained(Event, frozen=True, kw_only=True):

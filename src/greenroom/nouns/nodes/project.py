@@ -29,6 +29,7 @@ def node_joined(tx: Tx, event: NodeJoined, record: Recorded) -> None:
 
 
 def node_connected(tx: Tx, event: NodeConnected, record: Recorded) -> None:
+    node = tx.get(NODES, event.node_id)
     _change(
         tx,
         event.node_id,
@@ -40,6 +41,7 @@ def node_connected(tx: Tx, event: NodeConnected, record: Recorded) -> None:
         drivers=event.drivers,
         hub=event.hub,
         insecure=event.insecure,
+        taken=max(node.taken if node else 0, event.acked),  # what a log has lost that a backup replaced comes no more
         changed_at=record.at,
     )
 

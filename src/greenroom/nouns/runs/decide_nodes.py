@@ -7,7 +7,7 @@ from greenroom.nouns.access.model import CredentialRevoked
 from greenroom.nouns.access.queries import find_unrevoked, need_right
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged
 from greenroom.nouns.nodes.decide import need_node
-from greenroom.nouns.nodes.model import NODES, ORDERS, Node, NodeRemoved
+from greenroom.nouns.nodes.model import NODES, ORDERS, Node, NodeRemoved, OrderGiven
 from greenroom.nouns.runs.commands import ReconcileNode, RemoveNode
 from greenroom.nouns.runs.decide_items import LOST, ended_events
 from greenroom.nouns.runs.events import RunEnded
@@ -15,6 +15,7 @@ from greenroom.nouns.runs.model import LIVE, RUNS, Run
 from greenroom.nouns.runs.orders import revoke_credentials
 from greenroom.nouns.runs.permissions import run_gone
 
+_MOST_UNKNOWN = 1000
 _WITH_PROCESS = ("starting", "busy", "idle")
 
 
@@ -31,7 +32,13 @@ def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list
             queued = status == "pending" and (ordered or not _was_started(rows, run))
             if run.id not in live and not queued:
                 events += ended_events(rows, run, "interrupted", f"{run.id}_int", error=LOST, alive=False)
-    return events
+    unknown = [run_id for run_id in command.live[:_MOST_UNKNOWN] if rows.get(RUNS, run_id) is None]
+    return events + [_cancel(node, run_id) for run_id in unknown]
+
+
+def _cancel(node: Node, run_id: str) -> OrderGiven:
+    """End a run that was begun after the backup from which this log was restored: nobody knows its agent any more."""
+    return OrderGiven(order_id=f"{run_id}_unknown", node_id=node.id, op="cancel", run_id=run_id, agent_id="")
 
 
 def _was_started(rows: Rows, run: Run) -> bool:
