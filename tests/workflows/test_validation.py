@@ -164,6 +164,18 @@ def test_variables_are_seen_only_after_they_were_saved_and_not_saved_by_two_at_o
     assert {(problem.code, problem.step) for problem in found} == {("unknown_name", "b"), ("saved_twice", "d")}
 
 
+def test_all_keys_of_a_step_that_are_wrong_are_told_at_once() -> None:
+    keys = ("profil: coder", "promt: x", "retry: {maxx: 3, max: 2}", "timeout_s: soon", "join: some")
+    found = problems(HEAD + "  - id: b\n" + "".join(f"    {key}\n" for key in keys))
+    told = sorted((problem.line, problem.code) for problem in found)
+    assert told == [(7, "unknown_key"), (8, "unknown_key"), (9, "unknown_key"), (10, "wrong_type"), (11, "wrong_value")]
+    assert all(problem.step == "b" and problem.remedy for problem in found)
+    assert [one.code for one in problems(HEAD + "  - {id: [b], prompt: 3, dependencies: [3, 4]}\n")][:2] == [
+        "wrong_type",
+        "wrong_type",
+    ]
+
+
 def test_several_problems_are_told_at_once_in_the_order_of_the_file() -> None:
     found = problems(HEAD + "  - {id: b, profile: q, prompt: '{{ x }}'}\n  - {id: c, prompt: y, dependencies: [z]}\n")
     assert [problem.line for problem in found] == [6, 6, 7, 7]

@@ -1,5 +1,6 @@
 """Loads a workflow from YAML or JSON, in any form that is known, into a definition that has been checked."""
 
+import copy
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ FindFile = Callable[[str], str | None]
 _FIELD = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _LISTS: tuple[tuple[str, type[Any]], ...] = (("steps", d.Step), ("edges", d.Edge), ("triggers", d.Trigger))
 MAX_NESTED_FILES = 5
+_MOST_OF_ONE = 10
 
 
 @dataclass(frozen=True)
@@ -106,11 +108,33 @@ def _items(value: Any) -> list[tuple[str, Any]]:
 
 
 def _try(value: Any, part: type[Any], path: Path, plain: dict[str, Any]) -> list[Problem]:
-    try:
-        msgspec.convert(value, part)
-    except msgspec.ValidationError as error:
-        return [_explain(str(error), part, path, plain)]
-    return []
+    """What is wrong with a part. What was found is taken away, for the conversion itself stops at the first."""
+    found: list[Problem] = []
+    taken: set[Path] = set()
+    while len(found) < _MOST_OF_ONE:
+        try:
+            msgspec.convert(value, part)
+            break
+        except msgspec.ValidationError as error:
+            problem = _explain(str(error), part, path, plain)
+        if problem.code == "missing_key" and taken:
+            break  # perhaps because it was taken away
+        found.append(problem)
+        if problem.path in taken or not _take_away(value := copy.deepcopy(value), problem.path[len(path) :]):
+            break
+        taken.add(problem.path)
+    return found
+
+
+def _take_away(value: Any, path: Path) -> bool:
+    """Whether there was something at this place."""
+    for name in path[:-1]:
+        inner = dict(enumerate(value)) if isinstance(value, list) else value
+        value = inner.get(name) if isinstance(inner, dict) else None
+    if not path or not isinstance(value, dict) or path[-1] not in value:
+        return False
+    del value[path[-1]]
+    return True
 
 
 def _explain(said: str, part: type[Any], path: Path, plain: dict[str, Any]) -> Problem:
