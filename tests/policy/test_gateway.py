@@ -404,3 +404,20 @@ def test_what_is_wrong_with_a_server_is_told_with_its_key(api: httpx.Client, fie
     answer = api.put("/api/servers/book", json=fields)
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_server")
     assert f"{key}: " in answer.json()["detail"]
+
+
+def test_a_runtime_that_asks_about_a_tool_of_the_gateway_is_asked_nothing_twice(book: Notebook) -> None:
+    """The hub judges the call once it comes there; a tool that only bears such a name is asked about."""
+    book.register()
+    book.until_up("read")
+    token = book.agent()
+
+    async def wishes(client: Client) -> None:
+        _, said = await text(client, "permission_request", tool_name="mcp__greenroom__book__read", input={})
+        assert json.loads(said)["behavior"] == "allow"
+        for tool in ("mcp__greenroom__book__write", "mcp__greenroom__shelf__read"):
+            wish = text(client, "permission_request", tool_name=tool, input={})
+            _, said = await answered(book, wish, verdict="deny")
+            assert json.loads(said)["behavior"] == "deny", tool
+
+    book.play(token, wishes)
