@@ -11,9 +11,9 @@ from greenroom.nouns.access.model import HUB, RIGHTS, Principal
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.profiles import Definition, PutProfile
 from greenroom.nouns.nodes.model import NODES, ORDERS, ConnectNode, JoinNode
-from greenroom.nouns.runs.commands import CancelRun, EndAgent, PlaceRun, Sent, StartRun, TakeItem
+from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExtendRun, PlaceRun, Sent, StartRun, TakeItem
 from greenroom.nouns.runs.events import RunCreated
-from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run
+from greenroom.nouns.runs.model import LIVE, RUNS, TREES, AgentContext, Constraints, Run
 from greenroom.nouns.runs.queries import find_placeable
 from tests.nouns.present import Present
 
@@ -117,6 +117,31 @@ def test_a_tree_that_has_used_its_budget_starts_nobody_and_waits_for_a_person(
     assert child.status == "waiting"
     assert room.refusal(under=root) == "budget_used"
     assert room.get(TREES, root.id).tombstone is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "usage"),
+    [({"max_tokens": 100}, {"input_tokens": 90, "output_tokens": 20}), ({"max_cost_usd": 0.5}, {"cost_usd": 0.6})],
+)
+def test_what_a_profile_may_use_holds_below_a_root_that_may_use_more(
+    limits: dict[str, Any], usage: dict[str, Any]
+) -> None:
+    room = Room(chief={"max_tokens": 10_000, "max_cost_usd": 100}, worker=limits)
+    root = room.start("chief")
+    child = room.start("worker", under=root)
+    room.hear(child, type="opened", session="s", credential="c")
+    child = room.hear(child, type="usage", **{"input_tokens": 0, "output_tokens": 0, **usage})
+    assert child.is_paused
+    assert (child.waiting_for or "").startswith("limit: the run has used")
+    assert room.start("worker", under=root).status == "pending"
+    room.do(ExtendRun(by=HUB, run_id=child.id, order_id="e", max_tokens=1000, max_cost_usd=5.0))
+    assert room.hear(child, type="usage", **{"input_tokens": 0, "output_tokens": 0, **usage}).status == "running"
+
+
+@pytest.mark.parametrize(("max_duration", "timeout_s"), [(500, 1), (90_000, 90), (None, 3600), (9_000_000, 3600)])
+def test_a_caller_narrows_the_time_of_a_run_and_never_widens_it(max_duration: int | None, timeout_s: int) -> None:
+    context = AgentContext(constraints=Constraints(max_duration=max_duration))
+    assert Room().start(context=context).timeout_s == timeout_s
 
 
 def test_after_the_tombstone_nothing_starts_and_nothing_is_placed() -> None:

@@ -1299,6 +1299,7 @@ export interface Run {
   taint?: string
   timeout_s?: number
   max_tokens?: number | null
+  max_cost_usd?: number | null
 }
 
 export interface RunShown {

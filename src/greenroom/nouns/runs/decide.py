@@ -107,6 +107,7 @@ def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
         run_id=run.id,
         timeout_s=command.timeout_s or run.timeout_s,
         max_tokens=command.max_tokens or run.max_tokens,
+        max_cost_usd=command.max_cost_usd or run.max_cost_usd,
         limits=limits,
     )
     return [extended, _order(run, command.order_id, "go_on"), *pause_asks_gone(rows, run)]

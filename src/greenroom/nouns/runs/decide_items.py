@@ -115,6 +115,8 @@ def _limit_reached(rows: Rows, run: Run, spent: Spent, usd: float, tokens: int, 
         return f"the tree has used {cost:.2f} of {limits.max_cost_usd:.2f} USD"
     if run.max_tokens is not None and spent.tokens > run.max_tokens:
         return f"the run has used {spent.tokens} of {run.max_tokens} tokens"
+    if run.max_cost_usd is not None and (spent.cost_usd or 0.0) > run.max_cost_usd:
+        return f"the run has used {spent.cost_usd:.2f} of {run.max_cost_usd:.2f} USD"
     if run.extended_at and day_of(run.extended_at) == day_of(context.now):
         return None  # a person has let it go on today
     today = spent_today(rows, get_state(rows).options, context.now, usd=usd, tokens=tokens)

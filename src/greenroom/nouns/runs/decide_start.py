@@ -1,5 +1,6 @@
 """The rules by which agents are put to work: who may start what, within which limits, and on which node."""
 
+import math
 import re
 
 import msgspec
@@ -17,7 +18,7 @@ from greenroom.nouns.policy.book import get_state
 from greenroom.nouns.policy.budgets import spent_today
 from greenroom.nouns.runs.commands import PlaceRun, ResumeRun, StartRun
 from greenroom.nouns.runs.events import RunCreated, RunEnded, RunPlaced
-from greenroom.nouns.runs.model import LIVE, RUNS, Limits, Run
+from greenroom.nouns.runs.model import LIVE, RUNS, Constraints, Limits, Run
 from greenroom.nouns.runs.orders import OVERRIDES, make_room, start_order
 from greenroom.nouns.runs.queries import current_run, may_see_run, need_run, need_tree, place_for
 
@@ -154,15 +155,14 @@ def _created(
     overrides: dict[str, str | float],
 ) -> RunCreated:
     definition = profile.definition
+    constraints = command.context.constraints if command.context else Constraints()
+    seconds = None if constraints.max_duration is None else max(1, math.ceil(constraints.max_duration / 1000))
+    tokens, cost_usd = _least(definition.max_tokens, command.max_tokens), definition.max_cost_usd
     limits = None
-    if parent is None:
-        limits = Limits(
-            max_depth=definition.max_depth,
-            max_tokens=_whole(_least(definition.max_tokens, command.max_tokens)),
-            max_cost_usd=_least(definition.max_cost_usd, command.max_cost_usd),
-        )
-    constraints = command.context.constraints if command.context else None
-    seconds = constraints.max_duration // 1000 if constraints and constraints.max_duration else None
+    if parent is None:  # what a profile may use, its tree may; below another's root it holds for the run itself
+        cost_usd = _least(cost_usd, command.max_cost_usd)
+        limits = Limits(max_depth=definition.max_depth, max_tokens=_whole(tokens), max_cost_usd=cost_usd)
+        tokens, cost_usd = command.max_tokens, None
     return RunCreated(
         run_id=command.run_id,
         profile=profile.name,
@@ -178,7 +178,8 @@ def _created(
         keep=command.keep or command.keep_as is not None or (agent is not None and agent.kept_as is not None),
         context=command.context,
         timeout_s=int(_least(definition.timeout_s, command.timeout_s, seconds) or definition.timeout_s),
-        max_tokens=_whole(_least(command.max_tokens, constraints.max_tokens if constraints else None)),
+        max_tokens=_whole(_least(tokens, constraints.max_tokens)),
+        max_cost_usd=_least(cost_usd, command.max_cost_usd if parent else None),
         isolation=definition.sandbox,
         overrides=overrides,
         taint=(parent.taint if parent else "") or command.taint[:100],
@@ -252,6 +253,7 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
         context=run.context,
         timeout_s=run.timeout_s,
         max_tokens=run.max_tokens,
+        max_cost_usd=run.max_cost_usd,
         isolation=run.isolation,
         overrides=run.overrides,
         taint=run.taint,

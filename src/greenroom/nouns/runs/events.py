@@ -24,6 +24,7 @@ class RunCreated(Event, frozen=True, kw_only=True):
     context: AgentContext | None = None
     timeout_s: int = 3600
     max_tokens: int | None = None
+    max_cost_usd: float | None = None
     isolation: str = "none"
     overrides: dict[str, str | float] = {}
     taint: str = ""
@@ -95,6 +96,7 @@ class RunExtended(Event, frozen=True, kw_only=True):
     timeout_s: int
     max_tokens: int | None
     limits: Limits
+    max_cost_usd: float | None = None
 
 
 class RunEnded(Event, frozen=True, kw_only=True):

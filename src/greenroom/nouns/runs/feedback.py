@@ -39,6 +39,7 @@ def report_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Ev
         keep=run.keep,
         timeout_s=run.timeout_s,
         max_tokens=run.max_tokens,
+        max_cost_usd=run.max_cost_usd,
         isolation=run.isolation,
         overrides=run.overrides,
         taint=run.taint,

@@ -119,6 +119,8 @@ class Run(Row, frozen=True, kw_only=True):
     """Where words of strangers come into it, such as `a webhook`: its calls count as riskier."""
     timeout_s: int = 3600
     max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    """What the run itself may use, whatever its tree still may."""
 
     @property
     def is_paused(self) -> bool:

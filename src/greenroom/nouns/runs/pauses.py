@@ -1,7 +1,7 @@
 """Runs that have reached a limit: they are paused, and a person is asked whether they may go on."""
 
 import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from greenroom.nouns.runs.ending import cancelled
 from greenroom.nouns.runs.events import RunExtended, RunPaused
 from greenroom.nouns.runs.model import RUNS, TREES, Limits, Run, Tree
 
+Limit = TypeVar("Limit", int, float)
 LIMIT, LOOP = "limit", "loop"
 """The keys of the asks by which they are known."""
 _WORDS = 1000
@@ -85,8 +86,13 @@ def pause_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Eve
     tree = rows.get(TREES, run.root_id)
     if event.verdict != "approve" or tree is None:
         return cancelled(rows, run, order_id, _ENDED[ask.asker.key])
-    tokens = _more(run.max_tokens, run.input_tokens + run.output_tokens)
-    extended = RunExtended(run_id=run.id, timeout_s=run.timeout_s, max_tokens=tokens, limits=more_of(tree))
+    extended = RunExtended(
+        run_id=run.id,
+        timeout_s=run.timeout_s,
+        max_tokens=_more(run.max_tokens, run.input_tokens + run.output_tokens),
+        max_cost_usd=_more(run.max_cost_usd, run.cost_usd or 0.0),
+        limits=more_of(tree),
+    )
     return [extended, _order(run, order_id, "go_on")]
 
 
@@ -102,15 +108,14 @@ def pause_asks_gone(rows: Rows, run: Run) -> list[Event]:
 def more_of(tree: Tree) -> Limits:
     """A tree's limits, where they are reached with as much again."""
     limits = tree.limits
-    cost = limits.max_cost_usd
     return msgspec.structs.replace(
         limits,
         max_tokens=_more(limits.max_tokens, tree.tokens),
-        max_cost_usd=tree.cost_usd + cost if cost is not None and tree.cost_usd >= cost else cost,
+        max_cost_usd=_more(limits.max_cost_usd, tree.cost_usd),
     )
 
 
-def _more(limit: int | None, used: int) -> int | None:
+def _more(limit: Limit | None, used: Limit) -> Limit | None:
     return used + limit if limit is not None and used >= limit else limit
 
 

@@ -56,6 +56,7 @@ def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
             context=event.context,
             timeout_s=event.timeout_s,
             max_tokens=event.max_tokens,
+            max_cost_usd=event.max_cost_usd,
             isolation=event.isolation,
             overrides=event.overrides,
             taint=event.taint,
@@ -163,6 +164,7 @@ def run_extended(tx: Tx, event: e.RunExtended, record: Recorded) -> None:
         extended_at=record.at,
         timeout_s=event.timeout_s,
         max_tokens=event.max_tokens,
+        max_cost_usd=event.max_cost_usd,
         deadline=deadline,
     )
     run = tx.get(RUNS, event.run_id)
