@@ -27,6 +27,7 @@ from tests.runs.stage import Stage
         "on_a_phone_in_both_languages",
         "attach_to_a_terminal_and_type",
         "cancel_a_tree",
+        "see_what_a_run_has_changed",
         "edit_a_profile",
         "let_a_phone_a_machine_and_a_bundle_in",
         "stop_restart_and_put_out_an_agent",

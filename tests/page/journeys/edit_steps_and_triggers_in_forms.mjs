@@ -23,6 +23,17 @@ await journey(async (visit) => {
   await text.fill(YAML)
   await well(2)
 
+  // Who looks elsewhere meanwhile loses nothing, and can still begin anew.
+  await page.waitForFunction((name) => localStorage.getItem('greenroom.workflow.drafts')?.includes(name), name)
+  await page.goto(`${hub.url}/runs`)
+  await page.goto(`${hub.url}/workflows/edit`)
+  await says('# a comment that stays')
+  await page.getByRole('button', { name: 'Take back all changes' }).click()
+  await says('name: my-workflow')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await says('# a comment that stays')
+  await well(2)
+
   // From the form to the text, whatever words the text is in.
   await page.locator('[data-id=report] .step').click()
   await unfold('When something goes wrong')
