@@ -18,4 +18,19 @@ await journey(async (visit, browser, pages) => {
   await page.getByRole('heading', { name: 'After' }).waitFor()
   const { definition } = await api('GET', `/api/profiles/${name}`)
   assert.deepEqual(definition, { driver: 'rehearsal', display_name: 'After', capabilities: ['code'], may_execute: false, timeout_s: 120 })
+
+  // What is not saved is there again when one comes back, and can be taken back.
+  const shown = page.getByLabel('Shown as')
+  await shown.fill('Half done')
+  await page.locator('a[href="/profiles/rehearsal"]').click()
+  await page.getByRole('heading', { name: 'Rehearsal', exact: true }).waitFor()
+  await page.locator(`a[href="/profiles/${name}"]`).click()
+  await page.getByRole('button', { name: 'Take back' }).click()
+  assert.equal(await shown.inputValue(), 'After')
+
+  await page.getByRole('link', { name: 'New profile' }).click()
+  await page.waitForFunction(() => document.activeElement?.id === 'profile-name')
+  await page.keyboard.type('nobody')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('alert').filter({ hasText: 'choose what runs it' }).waitFor()
 })
