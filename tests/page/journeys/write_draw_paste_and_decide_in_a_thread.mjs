@@ -46,6 +46,15 @@ await journey(async (visit) => {
   await page.locator('.receipt', { hasText: 'acted on' }).waitFor()
   await page.keyboard.press('Escape')
 
+  await sent.hover()
+  await sent.getByRole('button', { name: 'More' }).click()
+  await page.getByText('Edit', { exact: true }).click()
+  await page.waitForFunction(() => document.activeElement?.closest('.editing'))
+  await page.keyboard.press('End')
+  await page.keyboard.type(', and words')
+  await page.keyboard.press('Control+Enter')
+  await page.locator('.message', { hasText: 'Two pictures, and words' }).getByText('edited').waitFor()
+
   await api('POST', `/api/threads/${id}/messages`, { content: '```mermaid\ngraph TD; Plan --> Work --> Report\n```' })
   await page.locator('figure.diagram img').waitFor()
   await page.getByRole('button', { name: 'More' }).first().click()

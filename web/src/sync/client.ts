@@ -36,6 +36,7 @@ export class SyncClient {
 
   start(): void {
     addEventListener('online', () => this.again())
+    addEventListener('offline', () => this.check())
     addEventListener('pageshow', (event) => event.persisted && this.check())
     document.addEventListener('visibilitychange', () => !document.hidden && this.check())
     setInterval(() => {
