@@ -130,6 +130,7 @@ def test_after_a_kill_of_the_node_nothing_of_its_agents_is_left(stage: Stage) ->
     for run_id in runs:
         assert stage.end(run_id)["status"] == "interrupted"
     assert not [pid for pid in before if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
+    assert not [path for name in ("scratch", "work") for path in (stage.hub.data / "node").glob(f"{name}/*")]
     twice = [stage.api.post(f"/api/runs/{runs[0]}/resume", json={"prompt": "SLEEP 1\nRECALL"}) for _ in range(2)]
     assert [answer.status_code for answer in twice][1] == 409
     assert stage.end(twice[0].json()["id"])["status"] == "completed"

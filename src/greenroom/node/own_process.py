@@ -94,6 +94,9 @@ class OwnProcess:
         try:
             async with asyncio.timeout(_CLOSE_S):
                 await session.close()
+        except TimeoutError:
+            logger.warning("agent %s did not close in time: its processes are ended", self._agent_id)
+            return False
         except Exception:
             logger.exception("agent %s did not let itself be closed: its processes are ended", self._agent_id)
             return False

@@ -23,7 +23,7 @@ from greenroom.node.looking import find_obstacles
 from greenroom.node.outbox import Outbox
 from greenroom.node.passage import Passage
 from greenroom.node.processes import reap
-from greenroom.node.surroundings import Given
+from greenroom.node.surroundings import Given, clear_all_away
 from greenroom.node.terminals import Pace
 from greenroom.node.trees import become_subreaper, end_tree, family
 from greenroom.nouns.agents.profiles import Definition
@@ -77,6 +77,7 @@ class NodeProgram:
             watcher.attach_loop(asyncio.get_running_loop())
             asyncio.get_event_loop_policy().set_child_watcher(watcher)
         await asyncio.to_thread(end_tree, family(self._folder))  # what an earlier boot has left
+        await asyncio.to_thread(clear_all_away, self._folder)
         await self._finding.look(time.monotonic())
         await self._passage.open()
         looking = asyncio.create_task(self._look())

@@ -139,6 +139,14 @@ def clear_away(folder: Path, agent_id: str, definition: Definition | None, keep:
             git(directory, "worktree", "remove", str(tree))  # git itself refuses if anything in it is changed
 
 
+def clear_all_away(folder: Path) -> None:
+    """Remove what the agents of an earlier boot have left: their secrets, and directories with nothing in them."""
+    shutil.rmtree(folder / "scratch", ignore_errors=True)
+    for own in (folder / "work").glob("*"):
+        with contextlib.suppress(OSError):  # it has left something there
+            own.rmdir()
+
+
 def git(directory: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     """Call git in a directory in which an agent may have planted hooks."""
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", str(directory), *words]
