@@ -9,14 +9,30 @@ from pathlib import Path
 import psutil
 
 
-def test_the_demonstration_fills_a_room_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    demo = subprocess.Popen(
+def start(folder: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
         [sys.executable, "-m", "greenroom", "demo", "--no-open"],
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)},
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "TMPDIR": str(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def test_who_stops_the_demonstration_before_it_is_ready_is_told_of_no_failure(tmp_path: Path) -> None:
+    demo = start(tmp_path)
+    try:
+        assert demo.stdout is not None
+        assert demo.stdout.readline().startswith("  ")
+    finally:
+        demo.send_signal(signal.SIGINT)
+        _, complained = demo.communicate(timeout=60)
+    assert (demo.returncode, complained) == (0, "")
+    assert not list(tmp_path.glob("greenroom-demo-*"))
+
+
+def test_the_demonstration_fills_a_room_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    demo = start(tmp_path)
     try:
         assert demo.stdout is not None
         said = ""

@@ -18,6 +18,8 @@ from greenroom.log.directory import OPERATOR_TOKEN
 from greenroom.log.errors import Refused
 
 _TRIES = 30
+_STOPPING_S = 10.0
+"""A hub that is being stopped refuses, or is gone, before it has ended."""
 
 
 def add_to(verbs: Any) -> None:
@@ -42,21 +44,22 @@ def run(args: argparse.Namespace) -> int:
     os.umask(0o077)
     data = Path(args.data or tempfile.mkdtemp(prefix="greenroom-demo-"))
     loaded = settings.load(data, {"port": args.port, "database": None, "local_node": True})
-    failed = threading.Event()
+    failed, over = threading.Event(), threading.Event()
 
     def ready(url: str, code: str) -> None:
-        threading.Thread(target=_fill, args=(data, url, code, not args.no_open, failed), daemon=True).start()
+        threading.Thread(target=_fill, args=(data, url, code, not args.no_open, failed, over), daemon=True).start()
 
     try:
         uvloop.run(app.serve(data, loaded, ready))
     finally:
+        over.set()
         _end_node(data)
         if not args.data:
             shutil.rmtree(data, ignore_errors=True)
     return 1 if failed.is_set() else 0
 
 
-def _fill(data: Path, url: str, code: str, opens: bool, failed: threading.Event) -> None:
+def _fill(data: Path, url: str, code: str, opens: bool, failed: threading.Event, over: threading.Event) -> None:
     from greenroom.demo.scene import play
 
     link = f"{url}/login?code={code}"
@@ -64,6 +67,8 @@ def _fill(data: Path, url: str, code: str, opens: bool, failed: threading.Event)
     try:
         play(client, lambda what: print(f"  {what}", flush=True))
     except (Refused, HubUnreachable) as error:
+        if over.wait(_STOPPING_S):
+            return
         say(f"greenroom: the demonstration could not be set up: {error}")
         failed.set()
         os.kill(os.getpid(), signal.SIGTERM)
