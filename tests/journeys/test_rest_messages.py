@@ -242,6 +242,10 @@ def test_what_is_for_people_only_is_not_there_for_agents(rest: Rest) -> None:
     assert refused.status_code == 409
     assert refused.json()["detail"]["new_messages"] == []
     assert "giraffes" not in agent.http.get(f"/api/threads/{thread}/export").text
+    enrolling = rest.bearer(kind="agent", rights=["read", "chat", "register", "all"])
+    assert code_of(enrolling.get(path)) == (404, "message_not_found")
+    waited = enrolling.get(f"/api/threads/{thread}/wait", params={"after_seq": 0, "timeout_ms": 0})
+    assert (waited.json()["messages"], enrolling.get(f"/api/threads/{thread}/messages").json()) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def _quoted(text: str) -> list[str]:
 
 def _piece(hub: Hub, by: Principal, view: Snapshot, thread: Thread, after: int) -> tuple[str, int]:
     found = find_messages(view, thread.id, after_seq=after, limit=_PIECE)
-    shown = [m for m in found if m.seq <= thread.current_seq and (by.agent_id is None or not is_for_people(m))]
+    shown = [m for m in found if m.seq <= thread.current_seq and not (by.is_program and is_for_people(m))]
     return "".join(_entry(hub, message) for message in shown), found[-1].seq if found else thread.current_seq
 
 

@@ -123,9 +123,9 @@ class SearchResult(msgspec.Struct):
 
 
 def _message(hub: Hub, by: Principal, request: Request) -> threads.Message:
-    """The message of the path; to an agent, what is for people only is not there."""
+    """The message of the path; to agents, what is for people only is not there."""
     row = need_message(hub.rows, by, request.path_params["message_id"])
-    if by.agent_id is not None and is_for_people(row):
+    if by.is_program and is_for_people(row):
         raise message_not_found(row.id)
     return row
 

@@ -133,7 +133,7 @@ async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
     thread = await need_place(hub, by, request.path_params["thread_id"])
 
     def is_wanted(message: threads.Message) -> bool:
-        return (agent_id is None or not is_for_people(message)) and page.priority in (None, message.priority)
+        return not (by.is_program and is_for_people(message)) and page.priority in (None, message.priority)
 
     if page.priority is None:
         found = _select(hub.rows, thread.id, page, is_wanted)

@@ -35,7 +35,7 @@ class Told(NamedTuple):
         return b"".join(self.frames[number + 1 :])
 
     def is_for(self, rows: Rows, by: Principal) -> bool:
-        if self.to_people and by.agent_id is not None:
+        if self.to_people and by.is_program:
             return False
         if isinstance(self.about, Thread):
             return may_see(rows, by, self.about)

@@ -39,11 +39,7 @@ def read_all(view: View, key: str, by: Principal, limit: int, now: Snapshot) -> 
 
 
 def _newest(part: Part, view: View, key: str, by: Principal, limit: int, now: Snapshot) -> tuple[list[Any], bool]:
-    sifted = (
-        part.holds is not None
-        or (part.for_people is not None and by.agent_id is not None)
-        or _is_sifted(view, part, by)
-    )
+    sifted = part.holds is not None or (part.for_people is not None and by.is_program) or _is_sifted(view, part, by)
     most = limit * _SIFTED if sifted else limit
     where = part.where(key) if part.at_first is None else {**(part.where(key) or {}), **part.at_first}
     found = now.find(part.table, where, order=part.order, desc=True, limit=most + 1)

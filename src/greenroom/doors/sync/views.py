@@ -63,7 +63,7 @@ class Part:
 
     def hides(self, by: Principal, row: Any) -> bool:
         """Whether a row that somebody has got to is not for them."""
-        return self.for_people is not None and by.agent_id is not None and self.for_people(row)
+        return self.for_people is not None and by.is_program and self.for_people(row)
 
 
 @dataclass(frozen=True)

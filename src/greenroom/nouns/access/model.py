@@ -46,6 +46,11 @@ class Principal(Actor, frozen=True, kw_only=True):
     def operates(self) -> bool:
         return "operate" in self.rights
 
+    @property
+    def is_program(self) -> bool:
+        """Whether an agent speaks, or a program for the agents that it has enrolled."""
+        return self.agent_id is not None or self.kind in ("agent", "anonymous")
+
 
 HUB = Principal(id="hub", kind="hub", name="hub", rights=RIGHTS["hub"])
 """The hub itself, for what follows from rules and not from a person."""

@@ -17,8 +17,9 @@ from greenroom.nouns.threads.commands import EditMessage, IssueToken, OpenMailbo
 from greenroom.nouns.threads.decide_post import need_no_secret
 from greenroom.nouns.threads.deliveries import Deliveries
 from greenroom.nouns.threads.events import MessagePosted, PostRefused, TokenIssued
+from greenroom.nouns.threads.handover import Page, wanted_by, read_page
 from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Member, Message, Thread
-from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, is_file_named, is_for_people, need_thread
+from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, is_file_named, need_thread
 from greenroom.nouns.threads.sync import held_token
 from greenroom.nouns.threads.turns import Turns
 from greenroom.nouns.threads.waiting import Waiter, Waiters
@@ -59,13 +60,6 @@ class Waited(NamedTuple):
 
     messages: list[Message]
     sync: SyncContext
-
-
-class Page(NamedTuple):
-    """Messages to hand over, and the seq up to which nothing that is wanted has been left out."""
-
-    messages: list[Message]
-    upto: int
 
 
 class Bus:
@@ -174,10 +168,10 @@ class Bus:
             self._turns.come_back(thread_id, agent.id)
         wait_ms = max(0, min(timeout_ms, MAX_WAIT_MS))
 
-        wanted = _wanted(agent, for_agent, own=after_seq is not None)
+        wanted = wanted_by(by, agent, for_agent, own=after_seq is not None)
 
         def read(after: int, rows: Rows | None = None) -> Page:
-            return _read(rows or self.rows, thread_id, after, limit, wanted)
+            return read_page(rows or self.rows, thread_id, after, limit, wanted)
 
         with self.waiters.waiting(thread_id, agent.id if agent else None, wait_ms, by.credential) as waiter:
             refresh = _must_refresh(agent, member, seen, thread)
@@ -268,31 +262,6 @@ class Bus:
 def mailbox_of(agent_id: str) -> str:
     """The thread that is an agent's mailbox."""
     return f"mbx_{agent_id}"
-
-
-def _read(rows: Rows, thread_id: str, after_seq: int, limit: int, wanted: Callable[[Message], bool]) -> Page:
-    """What is there now. The thread is read before its messages, so none that it counts is missing among them."""
-    thread = rows.get(THREADS, thread_id)
-    upto = thread.current_seq if thread else 0
-    while True:
-        found = find_messages(rows, thread_id, after_seq=after_seq, limit=limit)
-        messages = [message for message in found if wanted(message)]
-        if len(found) < limit:
-            return Page(messages, max(upto, found[-1].seq) if found else upto)
-        if messages:
-            return Page(messages, found[-1].seq)
-        after_seq = found[-1].seq
-
-
-def _wanted(agent: Agent | None, for_agent: str | None, own: bool) -> Callable[[Message], bool]:
-    """Which messages are handed over: what is for people only is not for agents."""
-
-    def is_wanted(message: Message) -> bool:
-        if agent is not None and (is_for_people(message) or (message.author_id == agent.id and not own)):
-            return False
-        return for_agent is None or message.handoff_target == for_agent
-
-    return is_wanted
 
 
 def _must_refresh(agent: Agent | None, member: Member | None, seen: int, thread: Thread) -> bool:

@@ -183,7 +183,7 @@ def search_messages(
     seen: dict[str, bool] = {}
 
     def is_seen(message: Message) -> bool:
-        if by.agent_id is not None and is_for_people(message):
+        if by.is_program and is_for_people(message):
             return False
         if message.thread_id not in seen:
             thread = rows.get(THREADS, message.thread_id)
