@@ -17,7 +17,7 @@ from greenroom.nouns.threads.commands import EditMessage, IssueToken, OpenMailbo
 from greenroom.nouns.threads.decide_post import need_no_secret
 from greenroom.nouns.threads.deliveries import Deliveries
 from greenroom.nouns.threads.events import MessagePosted, PostRefused, TokenIssued
-from greenroom.nouns.threads.handover import Page, wanted_by, read_page
+from greenroom.nouns.threads.handover import Page, read_page, wanted_by
 from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Member, Message, Thread
 from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, is_file_named, need_thread
 from greenroom.nouns.threads.sync import held_token
