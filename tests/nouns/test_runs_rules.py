@@ -144,6 +144,18 @@ def test_a_caller_narrows_the_time_of_a_run_and_never_widens_it(max_duration: in
     assert Room().start(context=context).timeout_s == timeout_s
 
 
+def test_an_agent_has_no_more_time_than_is_left_to_the_one_that_starts_it() -> None:
+    room = Room(chief={"timeout_s": 60}, worker={"timeout_s": 3600})
+    root = room.start("chief")
+    assert room.start("worker", under=root).timeout_s == 3600, "the time of its caller has not begun"
+    room.hear(root, type="opened", session="s", credential="c")
+    room.now += 45_000
+    child = room.start("worker", under=root)
+    assert 14 <= child.timeout_s <= 15
+    room.now += 60_000
+    assert room.start("worker", under=root).timeout_s == 1
+
+
 def test_after_the_tombstone_nothing_starts_and_nothing_is_placed() -> None:
     room = Room(capacity=2)
     root = room.start()

@@ -46,7 +46,8 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         _need_room_in_tree(rows, parent, profile)
     agent = _reused(rows, by, command, profile)
     node_id = place_for(rows, profile.definition, command.node, agent)
-    created = _created(command, profile, parent, agent, node_id, command.overrides or _made_with(rows, agent))
+    overrides = command.overrides or _made_with(rows, agent)
+    created = _created(command, profile, parent, agent, node_id, overrides, context)
     events: list[Event] = []
     if agent is None:
         events.append(_new_agent(rows, command, profile))
@@ -153,10 +154,13 @@ def _created(
     agent: Agent | None,
     node_id: str | None,
     overrides: dict[str, str | float],
+    context: Context,
 ) -> RunCreated:
     definition = profile.definition
     constraints = command.context.constraints if command.context else Constraints()
     seconds = None if constraints.max_duration is None else max(1, math.ceil(constraints.max_duration / 1000))
+    is_timed = parent is not None and parent.deadline > 0  # what its caller has no time for, it has not either
+    left_s = max(1, math.ceil((parent.deadline - context.now) / 1000)) if parent and is_timed else None
     tokens, cost_usd = _least(definition.max_tokens, command.max_tokens), definition.max_cost_usd
     limits = None
     if parent is None:  # what a profile may use, its tree may; below another's root it holds for the run itself
@@ -177,7 +181,7 @@ def _created(
         pinned=command.node,
         keep=command.keep or command.keep_as is not None or (agent is not None and agent.kept_as is not None),
         context=command.context,
-        timeout_s=int(_least(definition.timeout_s, command.timeout_s, seconds) or definition.timeout_s),
+        timeout_s=int(_least(definition.timeout_s, command.timeout_s, seconds, left_s) or definition.timeout_s),
         max_tokens=_whole(_least(tokens, constraints.max_tokens)),
         max_cost_usd=_least(cost_usd, command.max_cost_usd if parent else None),
         isolation=definition.sandbox,
