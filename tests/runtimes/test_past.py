@@ -21,6 +21,8 @@ async def test_a_conversation_is_found_with_its_place_and_its_first_words(
 ) -> None:
     with FakeModel() as model:
         desk = make_desk(name, tmp_path / "home", model.url)
+        desk.directory.mkdir(parents=True)
+        (desk.directory / "AGENTS.md").write_text("Be brief.")
         async with on_trial(name, desk, spawner) as trial:
             opened = await trial.open()
             assert said(await trial.turn("SAY good evening")) == "good evening"

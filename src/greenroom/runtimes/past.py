@@ -97,7 +97,7 @@ def _directory(line: dict[str, Any]) -> str:
 
 
 def _said(line: dict[str, Any]) -> str:
-    """What a person has said; what the programs themselves add begins with a tag."""
+    """What a person has said; what the programs themselves add begins with a tag, or so that one knows it."""
     match line:
         case {"isMeta": True}:
             return ""
@@ -110,4 +110,4 @@ def _said(line: dict[str, Any]) -> str:
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     said = " ".join(" ".join(text.split()) for text in texts if isinstance(text, str))
-    return "" if said.startswith("<") else said
+    return "" if said.startswith(("<", "# AGENTS.md instructions for ")) else said
