@@ -5,6 +5,7 @@ import time
 import pytest
 
 from tests.asks.desk import Desk, picture
+from tests.cli.shell import done
 from tests.doors.rest_rig import code_of
 
 
@@ -117,6 +118,21 @@ def test_an_ask_handed_to_a_room_is_seen_there(desk: Desk) -> None:
     desk.operator.post(f"/api/asks/{asked['id']}/delegate", json={"to": "room:kitchen"})
     assert [ask["id"] for ask in desk.waiting(person)] == [asked["id"]]
     assert desk.answer(asked["id"], person, text="here", name="Ann").json()["answer"]["name"] == "Ann"
+
+
+def test_an_ask_handed_to_a_person_is_seen_by_them_and_by_nobody_else_of_their_room(desk: Desk) -> None:
+    asked = desk.ask()
+    ann, other = (desk.bearer(kind="room", room="attic", rights=["answer"], name=name) for name in ("Ann", "Zoe"))
+    desk.operator.post(f"/api/asks/{asked['id']}/delegate", json={"to": "Ann"}).raise_for_status()
+    assert [ask["id"] for ask in desk.waiting(ann)] == [asked["id"]]
+    assert code_of(other.get(f"/api/asks/{asked['id']}")) == (404, "ask_not_found")
+    assert "handed to  Ann" in done(desk.hub.data, "ask", "show", asked["id"]).out
+    inside = desk.ask(by=desk.operator, kind="question", room="cellar")
+    person = desk.room("cellar")
+    beyond = person.post(f"/api/asks/{inside['id']}/delegate", json={"to": "Ann"})
+    assert code_of(beyond) == (403, "forbidden")
+    person.post(f"/api/asks/{inside['id']}/delegate", json={"to": "Cy, who is downstairs"}).raise_for_status()
+    assert desk.answer(asked["id"], ann, text="mine").json()["answer"]["by"] != ""
 
 
 def test_several_people_are_needed_where_several_are_asked(desk: Desk) -> None:

@@ -232,6 +232,10 @@ def test_a_room_is_told_of_its_own_asks_only_and_its_tickets_end_with_its_token(
     person.ask("of the kitchen", room="kitchen", kind="report")
     told = browser.read(far.next().body)
     assert told["title"] == "of the kitchen"
+    handed = person.ask("for the cook")
+    (named,) = [one["name"] for one in person.call("GET", "/api/credentials") if one["kind"] == "room"]
+    person.call("POST", f"/api/asks/{handed['id']}/delegate", {"to": named})
+    assert browser.read(far.next().body)["title"] == "for the cook"
     assert [one["id"] for one in cook.call("GET", "/api/notify")["channels"]] == [channel["id"]]
     (mine,) = [one["id"] for one in person.call("GET", "/api/credentials") if one["kind"] == "room"]
     person.call("DELETE", f"/api/credentials/{mine}")

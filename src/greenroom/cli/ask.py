@@ -157,6 +157,7 @@ def run_show(args: argparse.Namespace) -> int:
         ("run", ask.get("run_id", "")),
         ("why asked", ask.get("why", "")),
         ("asked of", ", ".join(ask.get("asked_of", []))),
+        ("handed to", ask.get("delegated_to", "")),
         ("yes", _votes(ask, "approvals")),
         ("no", _votes(ask, "refusals")),
         ("digest", ask.get("digest", "")),

@@ -24,7 +24,7 @@ from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.asks.digest import wish_of
 from greenroom.nouns.asks.model import ASKS, Ask
-from greenroom.nouns.asks.queries import find_asks, may_see_ask, rooms_of
+from greenroom.nouns.asks.queries import find_asks, is_named, may_see_ask, rooms_of
 
 R = TypeVar("R", AskQuestionResponse, TaskFinishResponse, WorkReportResponse)
 REQUEST_ID = "request_id"
@@ -56,7 +56,7 @@ def get_ask(rows: Rows, by: Principal, request_id: str) -> Ask | None:
 
 def is_for(rows: Rows, by: Principal, ask: Ask) -> bool:
     """Whether the people of a room are asked. Who shares their token with an agent is not asked for leave."""
-    if by.room is None or (by.room not in rooms_of(ask) and by.name not in ask.asked_of):
+    if by.room is None or not (by.room in rooms_of(ask) or is_named(by, ask)):
         return False
     return may_see_ask(rows, by, ask) and (ask.kind in _WORDS or "ask" not in by.rights)
 

@@ -216,7 +216,7 @@ class AssistSockets:
         near = (device for room in rooms_of(ask) for device in self._rooms.within(room))
         devices = [
             device
-            for device in (self._rooms.everybody() if ask.asked_of else near)
+            for device in (self._rooms.everybody() if ask.asked_of or ask.delegated_to else near)
             if is_for(self._hub.rows, device.by, ask)
         ]
         answering = self._answering.get(ask.id)

@@ -93,7 +93,7 @@ class Notifier:
         owner = self._hub.rows.get(CREDENTIALS, channel.owner)
         if owner is not None and not is_live(owner, now):
             await self._remove(channel, "the credential of who made it has ended")
-        elif is_wanted(channel, ask, now) and self._may_tell(channel.id, now):
+        elif is_wanted(channel, owner.name if owner else "", ask, now) and self._may_tell(channel.id, now):
             await self._tell(channel, self.told(channel, ask, isinstance(record.event, AskWarned)))
 
     def _may_tell(self, channel_id: str, now: int) -> bool:

@@ -14,10 +14,10 @@ _DISCORD = ("discord.com", "discordapp.com")
 _PRIORITY = {"low": 3, "medium": 4, "high": 5}
 
 
-def is_wanted(channel: Channel, ask: Ask, now_ms: int) -> bool:
-    """Whether a channel's rules want to tell of an ask at this time."""
-    rules = channel.rules
-    if channel.room is not None and channel.room not in rooms_of(ask):
+def is_wanted(channel: Channel, owner: str, ask: Ask, now_ms: int) -> bool:
+    """Whether a channel's rules want to tell its owner of an ask at this time."""
+    rules, named = channel.rules, (ask.delegated_to, *ask.asked_of)
+    if channel.room is not None and channel.room not in rooms_of(ask) and owner not in named:
         return False
     if (rules.kinds and ask.kind not in rules.kinds) or (rules.risks and ask.risk not in rules.risks):
         return False

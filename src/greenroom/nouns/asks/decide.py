@@ -27,7 +27,7 @@ from greenroom.nouns.asks.queries import (
     need_person_for,
 )
 from greenroom.nouns.asks.raising import raised
-from greenroom.nouns.asks.votes import need_seat, need_voters, outstanding
+from greenroom.nouns.asks.votes import is_of_another_room, need_seat, need_voters, outstanding
 from greenroom.nouns.policy.answers import answered_events
 from greenroom.nouns.threads.queries import need_thread
 
@@ -245,8 +245,8 @@ def delegate_ask(rows: Rows, command: DelegateAsk, context: Context) -> list[Eve
     _need_open(ask)
     if len(command.to) > 100:
         raise Refused("bad_delegate", "Name a person, or a room as room:NAME.")
-    if command.to.startswith(ROOM) and not by.operates:
-        raise Refused("forbidden", "Only an operator hands an ask to another room.", "forbidden")
+    if not by.operates and (command.to.startswith(ROOM) or is_of_another_room(rows, by, command.to)):
+        raise Refused("forbidden", "Only an operator hands an ask to another room, or to its people.", "forbidden")
     return [] if command.to == (ask.delegated_to or "") else [e.AskDelegated(ask_id=ask.id, to=command.to)]
 
 

@@ -19,8 +19,13 @@ def may_see_ask(rows: Rows, by: Principal, ask: Ask) -> bool:
     if by.operates:
         return True
     if by.room is not None:
-        return by.room in rooms_of(ask) or by.name in ask.asked_of
+        return by.room in rooms_of(ask) or is_named(by, ask)
     return by.agent_id is not None and ask.agent_id == by.agent_id
+
+
+def is_named(by: Principal, ask: Ask) -> bool:
+    """Whether an ask is for this person by the name of their credential, whatever room they are of."""
+    return by.name in ask.asked_of or by.name == ask.delegated_to
 
 
 def rooms_of(ask: Ask) -> set[str]:

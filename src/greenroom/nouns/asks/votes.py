@@ -32,6 +32,12 @@ def find_strangers(rows: Rows, names: list[str], now: int) -> list[str]:
     return [name for name in names if name not in seats]
 
 
+def is_of_another_room(rows: Rows, by: Principal, name: str) -> bool:
+    """Whether somebody is named so who is not of this person's room."""
+    given = rows.find(CREDENTIALS, {"kind": "room", "revoked_at": None})
+    return any(one.name == name and principal_of(one).room != by.room for one in given)
+
+
 def seats_of(by: Principal) -> tuple[str, ...]:
     """What a person can be named as: their own name, or their room's."""
     return (by.name, f"{ROOM}{by.room}") if by.kind == "room" else (by.name,)
