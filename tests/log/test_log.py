@@ -1,6 +1,7 @@
 """The log: one writer, commits in groups, answers after the commit."""
 
 import asyncio
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -215,6 +216,21 @@ async def test_dropped_rows_are_told_since_a_seq(tmp_path: Path) -> None:
             page = view.get(PAGES, "first")
             assert page is not None
             assert page.notes == 0
+
+
+async def test_long_rows_that_rules_look_at_are_not_all_kept_in_memory(tmp_path: Path) -> None:
+    async with open_notebook(tmp_path) as log:
+        for number in range(25):
+            await log.do(note(number, "x" * 1_000_000))
+        tracemalloc.start()
+        try:
+            for number in range(25):
+                with pytest.raises(Refused):
+                    await log.do(note(number, "once more"))
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert kept < 20_000_000
 
 
 async def test_a_second_owner_of_the_directory_is_refused(tmp_path: Path) -> None:

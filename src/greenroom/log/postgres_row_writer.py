@@ -8,6 +8,7 @@ from greenroom.log.model import KEY_SEPARATOR, Change, R, Table, Value
 from greenroom.log.postgres_rows import Connection, PostgresRows, plain, tests_of
 
 _REMEMBERED = 4096
+_REMEMBERED_BYTES = 16 << 20
 
 
 class PostgresRowWriter(PostgresRows):
@@ -23,6 +24,7 @@ class PostgresRowWriter(PostgresRows):
         """Rows that were written or dropped, the last state of each."""
         self._unwritten: dict[Table[Any], dict[str, tuple[Any, int]]] = {}
         self._remembered: dict[tuple[str, str], Any] = {}
+        self._bytes = 0
 
     def forget(self) -> None:
         """Nothing of this transaction holds, or somebody else has written."""
@@ -43,9 +45,10 @@ class PostgresRowWriter(PostgresRows):
             return waiting[0]  # type: ignore[no-any-return]
         row = self._remembered.get((table.name, joined))
         if row is None:
-            row = super().get(table, joined)
-            if row is not None:
-                self._remember(table, joined, row)
+            data = self.data_of(table, joined)
+            if data is not None:
+                row = table.decode(data)
+                self._remember(table, joined, row, len(data))
         return row
 
     def find(self, table: Table[R], where: Mapping[str, Value] | None = None, **how: Any) -> list[R]:
@@ -92,7 +95,7 @@ class PostgresRowWriter(PostgresRows):
         for key, (row, seq) in rows.items():
             data = encode(row)
             self.changed[table.name, key] = Change(table, key, seq, row, data)
-            self._remember(table, key, row)
+            self._remember(table, key, row, len(data))
             words = (plain(getattr(row, table.text)),) if table.text else ()
             put.append((key, seq, data, *[_column(value) for value in table.columns_of(row)], *words))
         columns = ["key", "seq", "data", *[f"c_{c}" for c in table.columns]]
@@ -107,9 +110,11 @@ class PostgresRowWriter(PostgresRows):
             put,
         )
 
-    def _remember(self, table: Table[Any], key: str, row: Any) -> None:
-        if len(self._remembered) >= _REMEMBERED:
+    def _remember(self, table: Table[Any], key: str, row: Any, size: int) -> None:
+        self._bytes += size
+        if len(self._remembered) >= _REMEMBERED or self._bytes > _REMEMBERED_BYTES:
             self._remembered.clear()
+            self._bytes = size
         self._remembered[table.name, key] = row
 
 

@@ -62,9 +62,14 @@ class PostgresRows:
         return self.connection.execute(sql, bound or None)
 
     def get(self, table: Table[R], *key: str) -> R | None:
+        data = self.data_of(table, *key)
+        return None if data is None else table.decode(data)
+
+    def data_of(self, table: Table[Any], *key: str) -> bytes | None:
+        """A row as it is stored."""
         joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
         found = self.run(f"SELECT data FROM row_{table.name} WHERE key = %s", (joined,)).fetchone()  # noqa: S608
-        return None if found is None else table.decode(found[0])
+        return None if found is None else found[0]
 
     def find(
         self,

@@ -30,6 +30,7 @@ class Shelf:
         self.table = table
         self.unwritten: dict[str, Unwritten] = {}
         self.remembered: dict[str, Any] = {}
+        self._read_bytes = 0
         name, columns = f"row_{table.name}", ["key", "seq", "data", *[f"c_{c}" for c in table.columns]]
         changed = ", ".join(f"{c} = excluded.{c}" for c in columns[1:])
         self.put_sql = (
@@ -45,9 +46,12 @@ class Shelf:
         known = self.remembered.get(key) if before is None else before.row if before.light else None
         return known is not None and self.table.found_by(known) == self.table.found_by(row)
 
-    def remember(self, key: str, row: Row) -> None:
-        if len(self.remembered) >= _REMEMBERED:
+    def remember(self, key: str, row: Row, read_bytes: int = 0) -> None:
+        """Keep a row at hand. Those that were read may be long, so that their bytes count."""
+        self._read_bytes += read_bytes
+        if len(self.remembered) >= _REMEMBERED or self._read_bytes > _REMEMBERED * _REMEMBERED_BYTES:
             self.remembered.clear()
+            self._read_bytes = read_bytes
         self.remembered[key] = row
 
 
@@ -86,9 +90,10 @@ class SqliteRowWriter(SqliteRows):
             return waiting.row  # type: ignore[no-any-return]
         row = shelf.remembered.get(joined)
         if row is None:
-            row = super().get(table, joined)
-            if row is not None:
-                shelf.remember(joined, row)
+            data = self.data_of(table, joined)
+            if data is not None:
+                row = table.decode(data)
+                shelf.remember(joined, row, len(data))
         return row
 
     def find(self, table: Table[R], where: Mapping[str, Value] | None = None, **how: Any) -> list[R]:
