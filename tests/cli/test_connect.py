@@ -118,3 +118,14 @@ def test_a_real_program_finds_the_hub(name: str, program: Path, shared_hub: HubP
     assert "greenroom" in listed.stdout, listed
     assert "Failed" not in listed.stdout, listed
     done(shared_hub.data, "connect", name, "--remove", "--file", str(file))
+
+
+@pytest.mark.parametrize("name", sorted(name for name in PROGRAMS if PROGRAMS[name].moved_by[0]))
+def test_a_program_whose_settings_are_elsewhere_is_connected_there(
+    name: str, shared_hub: HubProcess, tmp_path: Path
+) -> None:
+    variable, file = PROGRAMS[name].moved_by
+    told = done(shared_hub.data, "connect", name, "--json", **{variable: str(tmp_path)}).json
+    assert Path(told["file"]) == tmp_path / file
+    assert "greenroom" in written(tmp_path / file)[PROGRAMS[name].key]
+    done(shared_hub.data, "connect", name, "--remove", **{variable: str(tmp_path)})

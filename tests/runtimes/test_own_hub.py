@@ -45,7 +45,7 @@ def connect(name: str, home: Path, hub: HubProcess) -> None:
     home.mkdir(exist_ok=True)
     token_file = home / "own.token"
     token_file.write_text(make_token(hub, "a person's own"))
-    place = place_of(name, home, None)
+    place = place_of(name, home, None, {})
     command = [sys.executable, "-P", "-m", "greenroom", "mcp", "--url", hub.url, "--token-file", str(token_file)]
     place.file.parent.mkdir(parents=True, exist_ok=True)
     before = place.file.read_text() if place.file.exists() else ""

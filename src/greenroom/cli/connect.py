@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -24,7 +25,8 @@ def add_to(verbs: Any) -> None:
         help="give an IDE's or a terminal's agent the hub's tools",
         description="Write the hub as an MCP server into a program's configuration, with a credential made for it that"
         " is kept in a private file and only named there. To do so again changes nothing.",
-        epilog="example: greenroom connect claude · greenroom connect cursor --remove",
+        epilog="example: greenroom connect claude · greenroom connect cursor --remove"
+        " · any other MCP client: see docs/users/mcp.md",
     )
     parser.add_argument("program", metavar="PROGRAM", choices=sorted(PROGRAMS), help=", ".join(sorted(PROGRAMS)))
     add_options(parser)
@@ -37,7 +39,8 @@ def add_to(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     data = settings.data_dir(args.data)
-    place = place_of(args.program, Path.home(), Path(args.file).expanduser() if args.file else None)
+    file = Path(args.file).expanduser() if args.file else None
+    place = place_of(args.program, Path.home(), file, os.environ)
     token_file = data / FOLDER / f"{args.program}.token"
     if args.remove:
         return _remove(args, place, token_file)

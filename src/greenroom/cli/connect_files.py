@@ -3,7 +3,7 @@
 import json
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,8 @@ class Program(NamedTuple):
     file: str
     key: str
     entry: Entry
+    moved_by: tuple[str, str] = ("", "")
+    """The variable that names another folder for its settings, and the file in there."""
 
 
 class Place(NamedTuple):
@@ -57,19 +59,27 @@ def _copilot(command: list[str]) -> dict[str, Any]:
 
 _CODE = "Library/Application Support/Code/User/mcp.json" if sys.platform == "darwin" else ".config/Code/User/mcp.json"
 PROGRAMS: dict[str, Program] = {
-    "claude": Program("Claude Code", ".claude.json", "mcpServers", _stdio),
-    "codex": Program("Codex", ".codex/config.toml", "mcp_servers", _codex),
+    "claude": Program("Claude Code", ".claude.json", "mcpServers", _stdio, ("CLAUDE_CONFIG_DIR", ".claude.json")),
+    "codex": Program("Codex", ".codex/config.toml", "mcp_servers", _codex, ("CODEX_HOME", "config.toml")),
     "cursor": Program("Cursor", ".cursor/mcp.json", "mcpServers", _plain),
-    "opencode": Program("OpenCode", ".config/opencode/opencode.json", "mcp", _opencode),
+    "opencode": Program(
+        "OpenCode",
+        ".config/opencode/opencode.json",
+        "mcp",
+        _opencode,
+        ("XDG_CONFIG_HOME", "opencode/opencode.json"),
+    ),
     "gemini": Program("Gemini CLI", ".gemini/settings.json", "mcpServers", _plain),
     "copilot": Program("Copilot CLI", ".copilot/mcp-config.json", "mcpServers", _copilot),
     "vscode": Program("VS Code", _CODE, "servers", _stdio),
 }
 
 
-def place_of(name: str, home: Path, file: Path | None) -> Place:
+def place_of(name: str, home: Path, file: Path | None, env: Mapping[str, str]) -> Place:
     program = PROGRAMS[name]
-    return Place(program, file or home / program.file)
+    variable, moved = program.moved_by
+    own = Path(env[variable], moved) if env.get(variable) else home / program.file
+    return Place(program, file or own)
 
 
 def with_entry(place: Place, text: str, command: list[str]) -> str:
