@@ -17,6 +17,7 @@ class Gathering(ABC):
 
     seq: int
     changed: dict[tuple[str, str], Change]
+    lost: tuple[type[Exception], ...] = ()
 
     def __init__(self, codec: Codec) -> None:
         self.cursors: dict[str, int] = {}

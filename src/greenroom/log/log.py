@@ -148,6 +148,8 @@ class Log:
         for command in commands:
             try:
                 events = self._decide(tx, command, context)
+            except tx.lost:
+                raise
             except Exception as error:  # Refused, or a bug in a rule: it has written nothing, so it fails alone
                 if not isinstance(error, Refused):
                     logger.exception("rule for %s failed", type(command).__name__)

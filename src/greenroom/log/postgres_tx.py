@@ -8,6 +8,7 @@ import psycopg
 from greenroom.log.codec import Codec
 from greenroom.log.gathering import Gathering
 from greenroom.log.model import Recorded
+from greenroom.log.postgres_hubs import LOST
 from greenroom.log.postgres_row_writer import PostgresRowWriter
 from greenroom.log.postgres_rows import Connection, PostgresRows
 
@@ -32,6 +33,8 @@ def connect(url: str, *, autocommit: bool = True) -> Connection:
 
 class PostgresTx(PostgresRowWriter, Gathering):
     """The writer's transaction: rows, and what goes with them."""
+
+    lost: tuple[type[Exception], ...] = LOST
 
     def __init__(self, connection: Connection, codec: Codec) -> None:
         PostgresRowWriter.__init__(self, connection)

@@ -12,6 +12,9 @@ T = TypeVar("T")
 class WriteTx(Tx, Protocol):
     """A transaction of the one writer. Rows put after `append` carry the seq of that event."""
 
+    lost: tuple[type[Exception], ...]
+    """What reading raises when the database is gone: nothing of the transaction holds then."""
+
     def append(self, event: Event, at: int, by: str) -> Recorded:
         """Give the event the next seq and keep it."""
         ...
