@@ -189,6 +189,7 @@ async def test_without_a_hub_a_tool_fails_and_nobody_hangs(desk: Desk, spawner: 
         ("SAY a\nFAIL out of ideas\nSAY b", "out of ideas"),
         ("OUTPUT {oops", "this is not JSON: {oops"),
         ("SLEEP long", "this is not a number: long"),
+        ('SHELL rm -r "$PWD"\nSHELL pwd', "[Errno 2] No such file or directory"),
     ],
 )
 async def test_a_failure_ends_the_turn_with_words(script: str, error: str, desk: Desk, spawner: Spawner) -> None:

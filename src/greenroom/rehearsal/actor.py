@@ -210,6 +210,8 @@ class Actor:
                 done.put(work())
             except Failed as error:
                 done.put(error)
+            except (LookupError, TypeError, ValueError) as error:
+                done.put(Failed(f"what the hub has answered makes no sense: {error!r}"))
 
         threading.Thread(target=worker, daemon=True).start()
         while True:

@@ -61,6 +61,8 @@ class Session:
             return {"result": {"stopReason": "cancelled"}}
         except Failed as error:
             return {"error": error.error}
+        except OSError as error:  # its directory is gone, or the disk is full
+            return {"error": Failed(str(error)).error}
 
 
 class Agent:
