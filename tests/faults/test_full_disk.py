@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.people import open_thread, read_all
+from greenroom.testing.people import enrol, open_thread, read_all
 from greenroom.testing.raw_http import Line
 from tests.conftest import assert_in_order
 from tests.faults.conftest import SmallDisk
@@ -141,6 +141,26 @@ def test_a_node_on_a_full_disk_ends_no_agent_and_tells_all_once_there_is_room(
         small_disk.empty()
         ended = stage.end(talks)
         assert (ended["status"], ended["output"]) == ("completed", words)
+
+
+async def test_that_a_message_was_delivered_is_written_once_there_is_room(
+    cramped: HubProcess, small_disk: SmallDisk
+) -> None:
+    path = f"/api/threads/{await open_thread(cramped.url, cramped.token)}"
+    _, token = await enrol(cramped.url, cramped.token, "listener")
+    with Stage(cramped) as stage:
+        assert stage.api.post(f"{path}/messages", json={"content": "hello"}).status_code == 201
+        own = {"Authorization": f"Bearer {token}"}
+        assert stage.api.post(f"{path}/join", json={}, headers=own).status_code == 200
+        small_disk.fill()
+        too_much = {"content": "x" * 5000}
+        stage.until(lambda: stage.api.post(f"{path}/messages", json=too_much).status_code == 507, "a full disk")
+        heard = stage.api.get(f"{path}/wait", params={"after_seq": 0, "timeout_ms": 1000}, headers=own).json()
+        assert heard["messages"][0]["content"] == "hello"
+        stage.until(lambda: "was delivered must wait" in cramped.stderr, "the hub to note it in vain")
+        before = stage.api.get("/api/metrics").json()["seq"]
+        small_disk.empty()
+        stage.until(lambda: stage.api.get("/api/metrics").json()["seq"] > before, "the hub to note it")
 
 
 @pytest.fixture

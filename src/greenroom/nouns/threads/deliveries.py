@@ -1,14 +1,17 @@
 """What was handed over to whom, gathered and written down many at a time."""
 
 import asyncio
+import logging
 
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads.commands import AdvanceCursors, Reached
 
+logger = logging.getLogger(__name__)
 _REST_S = 0.2
 _ALONG_S = 0.05
+_RETRY_S = 1.0
 Reach = dict[tuple[str, str], tuple[int, int]]
 """Thread and member, to the newest seqs delivered and seen."""
 
@@ -62,9 +65,11 @@ class Deliveries:
         reached = [Reached(*place, *seqs) for place, seqs in self._writing.items()]
         try:
             await self._log.do_along(AdvanceCursors(by=HUB, reached=reached), within_s)
-        except Unavailable:
+        except Unavailable as no:
+            logger.warning("that something was delivered must wait: %s", no)
             for place, seqs in self._writing.items():
                 _advance(self._rested, place, seqs)
+            asyncio.get_running_loop().call_later(_RETRY_S, self._wake.set)
         finally:
             self._writing = {}
 
