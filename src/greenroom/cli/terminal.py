@@ -67,19 +67,26 @@ def show_json(value: Any) -> None:
 
 
 def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:
-    """Rows under their heads, each cell on one line; on a terminal that is too narrow the last one is folded."""
+    """Rows under their heads, each cell on one line; on a terminal that is too narrow the last ones are folded."""
     cells = [[head.upper() for head in heads], *([line(cell) for cell in row] for row in rows)]
     widths = [max(width(row[i]) for row in cells) for i in range(len(heads))]
-    before = sum(widths[:-1]) + len("  ") * (len(widths) - 1)
     room = columns()
-    for *first, last in cells:
-        begin = "".join(f"{padded(cell, most)}  " for cell, most in zip(first, widths, strict=False))
+    kept = len(widths) - 1
+    while kept > 1 and sum(widths[:kept]) + len("  ") * (kept - 1) > room:
+        kept -= 1
+    before = sum(widths[:kept]) + len("  ") * kept
+    for row in cells:
+        begin, last = _in_columns(row[:kept], widths), _in_columns(row[kept:], widths[kept:]).rstrip()
         if not last or before + width(last) <= room:
             print((begin + last).rstrip())
         elif room - before >= _LEAST:
             print(begin + f"\n{' ' * before}".join(folded(last, room - before)))
         else:
             print("\n    ".join([begin.rstrip(), *folded(last, max(_LEAST, room - 4))]))
+
+
+def _in_columns(cells: list[str], widths: list[int]) -> str:
+    return "".join(f"{padded(cell, most)}  " for cell, most in zip(cells, widths, strict=False))
 
 
 def folded(text: str, wide: int) -> list[str]:
