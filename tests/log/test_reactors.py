@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded
 from greenroom.log.reactors import Reactor, run_reactor
@@ -106,6 +107,26 @@ async def test_a_failing_event_is_tried_again_before_the_next(tmp_path: Path, mo
         await until(lambda: log.store.cursor("reader") == 3)
     assert seen == [1, 2, 2, 2, 3]
     assert errors == ["reader at 2: not there just now"]  # however often it was tried
+
+
+async def test_a_reactor_that_must_wait_for_the_disk_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("greenroom.log.reactors._RETRY_S", 0.01)
+    seen: list[int] = []
+    errors: list[str] = []
+
+    async def react(record: Recorded) -> None:
+        seen.append(record.seq)
+        if len(seen) < 3:
+            raise Unavailable("storage_full", "The disk did not take it.")
+
+    async with open_notebook(tmp_path) as log, reacting(log, react, errors):
+        await log.do(note(1))
+        await until(lambda: log.store.cursor("reader") == 1)
+    assert (seen, errors) == ([1, 1, 1], [])
+    told = [record.levelname for record in caplog.records if record.name == "greenroom.log.reactors"]
+    assert told == ["WARNING", "WARNING"]
 
 
 async def test_an_event_of_another_kind_does_not_wake_it(tmp_path: Path) -> None:

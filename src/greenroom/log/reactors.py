@@ -120,11 +120,13 @@ async def _react(reactor: Reactor, record: Recorded, errors: list[str] | None) -
         try:
             await reactor.react(record)
             return record.seq
+        except Unavailable as no:  # a full disk, say: those who wait for it are told, and it is no bug
+            logger.warning("reactor %s must wait at seq %s: %s", reactor.name, record.seq, no)
         except Exception as error:
             logger.exception("reactor %s failed at seq %s", reactor.name, record.seq)
             if errors is not None:
                 note_once(errors, f"{reactor.name} at {record.seq}: {error}")
-            await asyncio.sleep(_RETRY_S)
+        await asyncio.sleep(_RETRY_S)
 
 
 def note_once(errors: list[str], error: str) -> None:
