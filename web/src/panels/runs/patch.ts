@@ -1,6 +1,7 @@
 /** A difference as git writes it, taken apart into files. */
 export interface Changed {
   name: string
+  state: '' | 'made' | 'removed'
   lines: { kind: 'same' | 'new' | 'gone' | 'place'; text: string }[]
   fresh: number
   gone: number
@@ -8,7 +9,7 @@ export interface Changed {
 
 const KINDS: Record<string, 'new' | 'gone'> = { '+': 'new', '-': 'gone' }
 /** What git says of a file before its lines; the name is told by the first of them. */
-const ABOUT = /^(index |--- |\+\+\+ |old mode |similarity |rename |copy |Binary files )/
+const ABOUT = /^(index |--- |\+\+\+ |old mode |similarity |rename |copy )/
 
 export function filesOf(diff: string): Changed[] {
   const files: Changed[] = []
@@ -16,7 +17,7 @@ export function filesOf(diff: string): Changed[] {
   for (const text of diff.replace(/\n$/, '').split('\n')) {
     const name = /^diff --git .* "?b\/(.+?)"?$/.exec(text)?.[1]
     if (name !== undefined) {
-      files.push({ name, lines: [], fresh: 0, gone: 0 })
+      files.push({ name, state: '', lines: [], fresh: 0, gone: 0 })
       isInside = false
       continue
     }
@@ -26,11 +27,14 @@ export function filesOf(diff: string): Changed[] {
       isInside = true
       if (file.lines.length) file.lines.push({ kind: 'place', text: '' })
     } else if (isInside) {
+      if (text.startsWith('\\')) continue // there is no newline at its end
       const kind = KINDS[text[0] ?? ''] ?? 'same'
-      file.lines.push({ kind: text.startsWith('\\') ? 'place' : kind, text: text.startsWith('\\') ? text.slice(2) : text.slice(1) })
+      file.lines.push({ kind, text: text.slice(1) })
       if (kind === 'new') file.fresh++
       else if (kind === 'gone') file.gone++
-    } else if (!ABOUT.test(text) || text.startsWith('Binary')) {
+    } else if (/^(new|deleted) file mode/.test(text)) {
+      file.state = text.startsWith('new') ? 'made' : 'removed'
+    } else if (!ABOUT.test(text)) {
       file.lines.push({ kind: 'place', text })
     }
   }
