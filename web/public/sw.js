@@ -1,4 +1,18 @@
 // Hears what the hub pushes, shows it, and carries the answer back. It keeps nothing and caches nothing.
+// The hub says it in English; a browser that speaks Chinese is told in Chinese.
+const CHINESE = {
+  'A question': '有提问',
+  'A report': '有汇报',
+  'A call waits for leave': '有调用等待许可',
+  'A decision waits for you': '有决策等你处理',
+  'A gate waits for you': '有关卡等你处理',
+  'Soon refused by silence': '即将因沉默被拒绝',
+  'Not answered: the hub was not reached.': '没有回复：无法连接中枢。',
+  Approve: '批准',
+  Deny: '拒绝',
+}
+const told = (text) => (navigator.language.startsWith('zh') && CHINESE[text]) || text
+
 addEventListener('install', () => skipWaiting())
 addEventListener('activate', (event) => event.waitUntil(clients.claim()))
 
@@ -6,12 +20,12 @@ addEventListener('push', (event) => {
   const said = event.data ? event.data.json() : {}
   event.waitUntil(
     registration.showNotification(said.title ?? 'Greenroom', {
-      body: said.body ?? '',
+      body: told(said.body ?? ''),
       tag: said.ask_id || 'greenroom',
       icon: '/icon-192.png',
       badge: '/icon-192.png',
       requireInteraction: said.risk === 'high',
-      actions: said.actions ?? [],
+      actions: (said.actions ?? []).map((one) => ({ ...one, title: told(one.title) })),
       data: said,
     }),
   )
@@ -30,7 +44,7 @@ async function answer(said, verdict) {
   if (done?.ok) return
   const why = done ? (await done.json().catch(() => ({}))).detail : null
   const { title, ask_id } = said
-  await registration.showNotification(title, { body: why ?? 'Not answered: the hub was not reached.', tag: ask_id, icon: '/icon-192.png', data: { ...said, ticket: null } })
+  await registration.showNotification(title, { body: why ?? told('Not answered: the hub was not reached.'), tag: ask_id, icon: '/icon-192.png', data: { ...said, ticket: null } })
 }
 
 async function show(said) {
