@@ -19,7 +19,7 @@ def test_a_run_gets_a_new_agent_unless_it_names_one(stage: Stage) -> None:
     other = stage.done("SAY two")
     again = stage.done("RECALL", agent="ann")
     assert other["agent_id"] != first["agent_id"] == again["agent_id"]
-    assert "prompts: 2" in again["output"]
+    assert "prompts: 2" in again["output"], (first, again)
 
 
 def test_an_agent_that_was_let_go_is_taken_up_again_with_its_memory(stage: Stage) -> None:
@@ -46,9 +46,10 @@ def test_an_idle_agent_is_put_to_sleep_and_wakes_with_its_memory(stage: Stage) -
     ready(stage)
     stage.profile("short", idle_s=0)
     first = stage.done("SAY one", profile="short", keep_as="dot")
+    assert first["output"] == "one", first
     again = stage.done("RECALL", profile="short", agent="dot")
     assert again["agent_id"] == first["agent_id"]
-    assert "prompts: 2" in again["output"]
+    assert "prompts: 2" in again["output"], (first, again)
 
 
 def test_a_kept_agent_is_started_anew_when_its_profile_wants_another_process(stage: Stage) -> None:
