@@ -24,6 +24,18 @@ await journey(async (visit) => {
   await box.fill('Good to see you')
   await box.press('Enter')
   await page.locator('.quote', { hasText: 'Hello, I am here' }).waitFor()
+
+  // What it asks stands among the messages, is answered there, and stays to be read.
+  await box.fill('@talker\nSHELL python3 -c "print(4 * 1000)"')
+  await box.press('Enter')
+  await page.locator('.ask.waits [data-do=approve]').click()
+  const over = page.locator('.ask', { hasText: 'Approved' })
+  await over.waitFor()
+  assert.equal(await page.locator('.ask.waits').count(), 0)
+  await page.reload()
+  await over.getByRole('button').click()
+  await over.locator('.program', { hasText: 'python3' }).waitFor()
+
   await page.getByRole('button', { name: 'Search messages' }).last().click()
   await page.getByLabel('Words to look for').fill('anybody')
   await page.locator('.hit', { hasText: 'anybody' }).waitFor()

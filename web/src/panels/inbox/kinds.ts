@@ -18,6 +18,9 @@ const ICONS: Record<string, Component> = {
 
 export const KINDS = Object.keys(ICONS)
 export const iconOf = (kind: string): Component => ICONS[kind] ?? CircleHelp
+/** What became of it, in one of the words of StatusMark. */
+export const stateOf = (ask: Ask): string =>
+  ask.state === 'answered' ? ({ approve: 'approved', deny: 'denied' }[ask.answer?.verdict ?? ''] ?? 'answered') : ask.state
 export const toneOf = (risk: string | undefined): string => ({ high: 'red', medium: 'amber' })[risk ?? ''] ?? ''
 
 /** The command that would run, as one text. */
