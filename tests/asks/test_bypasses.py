@@ -115,6 +115,11 @@ def test_ap_03_a_long_command_says_how_much_is_not_in_the_title(desk: Desk) -> N
     assert len(desk.show(asked["id"])["text"]) == 20_000
 
 
+def test_a_title_writes_arguments_as_the_agent_did() -> None:
+    shown = title_of("tracker", {"labels": {"urgent": True, "of": None}})
+    assert shown == 'tracker: labels={"urgent": true, "of": null}'
+
+
 def test_ap_04_the_risk_is_the_hubs_word_and_not_the_askers(desk: Desk) -> None:
     assert desk.ask(risk="high").get("risk", "low") == "low"
     assert desk.gate(risk="high")["risk"] == "high"

@@ -1,5 +1,6 @@
 """A call in words that hide nothing: what cannot be seen, or looks like something else, is written out."""
 
+import json
 import re
 from typing import Any
 
@@ -44,4 +45,4 @@ def title_of(tool: str, arguments: Any) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(map(_text, value))
-    return value if isinstance(value, str) else repr(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
