@@ -148,9 +148,9 @@ class DbosQueue:
         return await self._answered(lambda: self._loop.run_in_executor(self._threads, work))
 
     async def _answered(self, ask: Callable[[], Awaitable[T]]) -> T:
-        from sqlalchemy.exc import SQLAlchemyError
-
         await self._is_open.wait()
+        from sqlalchemy.exc import SQLAlchemyError  # not while another thread imports it, or either finds half of it
+
         try:
             return await ask()
         except SQLAlchemyError as error:
