@@ -60,7 +60,7 @@ def test_model_temperature_and_instructions_of_a_step_reach_the_model(stage: Sta
 
 def test_opencode_is_told_a_temperature_as_a_number(tmp_path: Path) -> None:
     launch = plan_launch(OPENCODE, opening(tmp_path, temperature=0.0), None, "pw")
-    assert json.loads(launch.env["OPENCODE_CONFIG_CONTENT"])["agent"]["build"] == {"temperature": 0.0}
+    assert json.loads(launch.env["OPENCODE_CONFIG_CONTENT"])["agent"]["build"]["temperature"] == 0.0
 
 
 def test_what_a_runtime_cannot_be_told_is_a_warning_that_names_the_step_and_the_line() -> None:

@@ -17,7 +17,7 @@ await journey(async (visit) => {
   await page.goto(`${hub.url}/workflows/edit`)
   const text = page.getByRole('textbox', { name: 'The workflow as YAML' })
   const well = (count) => page.locator('.problems', { hasText: `All is well: ${count} steps` }).waitFor()
-  const says = (what) => page.waitForFunction(([what]) => document.querySelector('.code textarea').value.includes(what), [what])
+  const says = (what) => page.waitForFunction(([what]) => document.querySelector('.code textarea')?.value.includes(what), [what])
   const part = (title) => page.locator('details').filter({ has: page.locator('summary', { hasText: title }) })
   const unfold = async (title) => (await part(title).evaluate((one) => one.open)) || part(title).locator('summary').click()
   await text.fill(YAML)

@@ -18,7 +18,7 @@ from greenroom.log.model import Done
 
 T = TypeVar("T")
 encode = msgspec.json.Encoder().encode
-Number = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+Number = Annotated[int, Meta(ge=0, le=2**53)]
 """A seq, or a time in milliseconds: as far as clients in JavaScript can count, and no store is given more."""
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _decoders: dict[type[Any], Callable[[bytes], Any]] = {}
