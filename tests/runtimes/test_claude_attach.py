@@ -190,10 +190,16 @@ async def test_what_a_turn_has_used_is_told_once_also_after_a_resume(desk: Desk,
         assert used(recalled) == (1000, 50, 0.005, True)
 
 
-async def test_a_turn_is_over_when_its_helpers_are_and_counts_them(desk: Desk, spawner: Spawner) -> None:
+async def test_a_turn_is_over_when_its_helpers_are_and_counts_them(
+    desk: Desk, spawner: Spawner, model: FakeModel
+) -> None:
     helper = json.dumps({"description": "look", "prompt": "SAY i have looked", "subagent_type": "general-purpose"})
     async with seated(desk, spawner) as (trial, _):
+        before = len(model.log)
         heard = await trial.turn(f"USE_TOOL Agent {helper}\nSAY looked")
         assert only(heard, TurnEnded).reason == "done"
-        assert used(heard) == (4000, 200, 0.02, True)
+        asked = [entry["prompt"] for entry in model.log[before:]]
+        assert asked.count("SAY i have looked") == 1
+        assert len(asked) in (3, 4), "it speaks once or twice more, as the helper is done sooner or later"
+        assert used(heard) == (1000 * len(asked), 50 * len(asked), pytest.approx(0.005 * len(asked)), True)
         assert said(await trial.turn("SAY next")) == "next"
