@@ -71,6 +71,8 @@ def commands(of: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str,
         if isinstance(action, argparse._SubParsersAction):
             help_of = {choice.dest: str(choice.help) for choice in action._choices_actions}
             for name, inner in action.choices.items():
+                if name not in help_of:
+                    continue  # another word for a command that is in the list
                 deeper = list(commands(inner, f"{path}{name} "))
                 if not deeper or not _needs_action(inner):
                     yield f"{path}{name}", help_of[name]

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,15 +13,23 @@ import pytest
 from greenroom.app import NOUNS
 from greenroom.log.check import check
 from greenroom.log.check_postgres import check_postgres
+from greenroom.node.processes import Spawner, find_tree
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import TEST_LIMIT_S, WAIT_S
 from greenroom.testing.postgres import PostgresServer, postgres_server
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # in the background of a script; children would ignore it too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "clis: needs what is in .clis/more, which `make test-clis` installs")
+    config.addinivalue_line("markers", "anywhere: starts programs; CI runs it again from a clone with an awkward path")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(TEST_LIMIT_S))
     if "clis" in config.option.markexpr:
         return
     wanted = [item for item in items if item.get_closest_marker("clis") is None]
@@ -75,7 +84,7 @@ def find_left(session: int) -> list[int]:
 @pytest.fixture
 def api(hub: HubProcess) -> Iterator[httpx.Client]:
     """The operator's HTTP client of the hub."""
-    with httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}, timeout=30) as client:
+    with httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}, timeout=WAIT_S) as client:
         yield client
 
 
@@ -84,3 +93,11 @@ def postgres() -> Iterator[PostgresServer]:
     """A private server, for as long as the tests run."""
     with postgres_server() as server:
         yield server
+
+
+@pytest.fixture
+def spawner() -> Iterator[Spawner]:
+    """The node's own; nothing that it started may outlive the test."""
+    spawner = Spawner()
+    yield spawner
+    assert not find_tree(spawner.mark)

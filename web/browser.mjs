@@ -11,7 +11,7 @@ export async function launch() {
 }
 
 /** A page of a browser profile of its own. `complaints` fills with errors of the console, of scripts and of the CSP. */
-export async function open(browser, { url, code, token, look = 'light', size = DESK, language = 'en', path = '/' }) {
+export async function open(browser, { url, code, token, look = 'light', size = DESK, language = 'en', path = '/', wait = 120_000 }) {
   const context = await browser.newContext({
     viewport: size,
     colorScheme: look,
@@ -37,6 +37,6 @@ export async function open(browser, { url, code, token, look = 'light', size = D
   await page.goto(`${url}/login?next=${encodeURIComponent(path)}`)
   await page.fill('#code', code)
   await page.click('button')
-  await page.waitForSelector('[data-connection=live]', { state: 'attached', timeout: 15_000 })
+  await page.waitForSelector('[data-connection=live]', { state: 'attached', timeout: wait })
   return { context, page, complaints }
 }

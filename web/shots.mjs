@@ -11,7 +11,7 @@ const [hub, folder, ...chosen] = process.argv.slice(2)
 const { url, token } = JSON.parse(hub)
 mkdirSync(folder, { recursive: true })
 const panels = JSON.parse(readFileSync(new URL('../src/greenroom/page/panels.json', import.meta.url), 'utf8'))
-const SAMPLES = ['home', 'inbox', 'threads', 'runs', 'workflows', 'agents', 'nodes', 'policies', 'tools', 'tokens', 'audit', 'metrics', 'settings']
+const SAMPLES = ['home', 'inbox', 'threads', 'runs', 'workflows', 'agents', 'nodes', 'policies', 'tools', 'access', 'audit', 'metrics', 'settings']
 const shown = panels.map((name) => ({ name, path: name === 'home' ? '/' : `/${name}`, sample: SAMPLES.includes(name) }))
 const known = [...shown, ...(await scenesOf({ url, token }))]
 const asked = chosen.map((one) => known.find((scene) => scene.name === one) ?? { name: one.replace(/\W+/g, '_').slice(0, 40), path: one })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +13,7 @@ const page = join(here, '../src/greenroom/page')
 const out = join(here, `../build/page-${process.pid}`)
 const hub = process.env.GREENROOM_URL ?? 'http://127.0.0.1:39765'
 
-/** Lists the panels for the hub, which serves the page at their paths, and puts a compressed copy beside every text. */
+/** Lists the panels for the hub, which serves the page at their paths, names the build to both, and compresses every text. */
 function forTheHub(): Plugin {
   return {
     name: 'greenroom-hub',
@@ -21,6 +22,11 @@ function forTheHub(): Plugin {
       copyFileSync(join(here, 'node_modules/mermaid/dist/mermaid.min.js'), join(out, 'mermaid.js'))
       // The login page is not part of the bundle, and has the same letters.
       copyFileSync(join(here, 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'), join(out, 'inter.woff2'))
+      const index = join(out, 'index.html')
+      const html = readFileSync(index, 'utf8')
+      const build = createHash('sha256').update(html).digest('hex').slice(0, 16)
+      writeFileSync(index, html.replace('<head>', `<head>\n    <meta name="greenroom-build" content="${build}" />`))
+      writeFileSync(join(out, 'build.txt'), build)
       for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
         const path = join(entry.parentPath, entry.name)
         if (!entry.isFile() || !/\.(js|css|html|svg|webmanifest)$/.test(entry.name)) continue

@@ -18,6 +18,7 @@ from greenroom.doors import router
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.rest.openapi import describe
 from greenroom.nouns.all import NOUNS
+from greenroom.nouns.runs.model import LIVE
 from greenroom.settings import Settings
 
 API = Path(__file__).parent / "src" / "api"
@@ -36,7 +37,8 @@ def rows() -> str:
     tables = sorted((table for noun in NOUNS for table in noun.tables), key=lambda table: table.name)
     shapes, components = msgspec.json.schema_components([table.row for table in tables], ref_template=_REF)
     lines = [f"  {json.dumps(t.name)}: {_type(shape)}" for t, shape in zip(tables, shapes, strict=True)]
-    return _HEAD + _interfaces(components) + "\nexport interface Tables {\n" + "\n".join(lines) + "\n}\n"
+    active = f"\nexport const ACTIVE_RUN_STATUSES: readonly string[] = {json.dumps(list(LIVE))}\n"
+    return _HEAD + _interfaces(components) + "\nexport interface Tables {\n" + "\n".join(lines) + "\n}\n" + active
 
 
 def rest() -> str:

@@ -29,10 +29,11 @@ from greenroom.log.errors import Unavailable
 from greenroom.log.leading import lead
 from greenroom.log.log import Log
 from greenroom.log.opening import open_blobs, open_store
+from greenroom.log.past_hubs import PastHubs, need_no_lost_hub
 from greenroom.log.reactors import run_reactor
 from greenroom.log.rebuild import ensure_rows
 from greenroom.log.signals import Signals
-from greenroom.nouns.access.model import HUB, CreateCredential
+from greenroom.nouns.access.model import HUB, OWNER, CreateCredential
 from greenroom.nouns.access.queries import get_principal
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.presence import Presence
@@ -49,7 +50,7 @@ from greenroom.nouns.workflows.engine.engine import Engine
 from greenroom.nouns.workflows.engine.messages import message_reactor
 from greenroom.nouns.workflows.engine.world import HubWorld
 from greenroom.nouns.workflows.triggers.watch import LOOK_S, Clockwork, trigger_reactor
-from greenroom.settings import Settings
+from greenroom.settings import Settings, state_dir
 
 if TYPE_CHECKING:
     from greenroom.nouns.workflows.engine.shared import SharedEngine
@@ -64,10 +65,20 @@ async def open_hub(
     settings: Settings,
     clock: Clock | None = None,
     progress: Callable[[int, int], None] | None = None,
+    past: PastHubs | None = None,
 ) -> AsyncIterator[Hub]:
-    """A running hub without doors: its log, its reactors and its timers."""
+    """A running hub without doors: its log, its reactors and its timers.
+
+    With `past` a new log is begun only where there was none before.
+    """
     failpoints.arm(settings.failpoint)
     store = open_store(data, settings, NOUNS)
+    if past is not None and store.head() == 0:
+        try:
+            need_no_lost_hub(data, past)
+        except StoreUnusable:
+            await store.close()
+            raise
     with store.usable():
         ensure_rows(store, NOUNS, progress)
         newest = store.events(store.head() - 1, 1)
@@ -111,6 +122,7 @@ async def open_hub(
     finally:
         await deliveries.flush()
         await hub.refusals.flush()
+        await hub.login_uses.flush()
         log.stop()
         await writer
         await store.close()
@@ -173,7 +185,7 @@ async def _again(every_s: float, work: Callable[[], Awaitable[None]]) -> None:
 
 
 class Sweep:
-    """What is done every few seconds: see who has gone silent, forget command keys that are old."""
+    """What is done every few seconds: see who has gone silent, write which logins were used, forget old keys."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -182,6 +194,7 @@ class Sweep:
     async def sweep(self) -> None:
         self._hub.presence.sweep()
         self._hub.bus.waiters.forget_left()
+        await self._hub.login_uses.flush()
         if time.monotonic() >= self._forget_at:
             keep_ms = self._hub.settings.command_memory_days * 86_400_000
             await self._hub.store.forget_commands(self._hub.log.clock.now() - keep_ms)
@@ -199,7 +212,12 @@ async def _ensure_operator(hub: Hub) -> None:
     token = new_token("operator")
     await hub.log.do(
         CreateCredential(
-            by=HUB, credential_id=token.credential_id, kind="operator", name="operator", digest=token.digest
+            by=HUB,
+            credential_id=token.credential_id,
+            kind="operator",
+            name="operator",
+            digest=token.digest,
+            person_id=OWNER,
         )
     )
     _write(path, token.text + "\n")
@@ -224,17 +242,22 @@ async def serve(
     settings: Settings,
     ready: Callable[[str, str], None],
     progress: Callable[[int, int], None] | None = None,
+    *,
+    is_new: bool = False,
 ) -> None:
     """Run the hub with all its doors until a signal; `ready` is told the address and a one-time login code.
 
-    `progress` is told how far a rebuild of the rows has come, when an upgrade makes one necessary.
+    `progress` is told how far a rebuild of the rows has come, when an upgrade makes one necessary. With `is_new` a hub
+    is begun even where there was one whose log is gone.
     """
+    past = PastHubs(state_dir() / "hubs")
     os.close(own(data))  # before the port is tried: if it is taken by the hub of this directory, that is what to say
     listener = bind(settings)
     try:
         port = listener.getsockname()[1]
         settings = msgspec.structs.replace(settings, port=port)  # the port that was found, when any would do
-        async with open_hub(data, settings, progress=progress) as hub:
+        async with open_hub(data, settings, progress=progress, past=None if is_new else past) as hub:
+            past.add(data)
             url = url_of(settings, port)
             codes = LoginCodes()
             try:
@@ -250,4 +273,4 @@ async def serve(
 def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str], None]) -> None:
     whereabouts = {"url": url, "pid": os.getpid(), "pin": pin_of(hub.settings)}
     _write(hub.data / HUB_FILE, msgspec.json.encode(whereabouts).decode())
-    ready(url, codes.issue())
+    ready(url, codes.issue(OWNER, "operator"))

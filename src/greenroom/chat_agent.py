@@ -5,6 +5,7 @@ import hashlib
 import inspect
 import json
 import logging
+import secrets
 from argparse import Namespace
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
@@ -65,6 +66,8 @@ class Agent:
         import httpx2
 
         self.profile = profile
+        self.session_id = f"agent-{secrets.token_hex(8)}"
+        """The session of chats that name none: of this object alone, so that no two agents share a memory."""
         headers = {"Authorization": f"Bearer {token}"}
         self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=httpx2.Timeout(30, read=None))
 
@@ -88,7 +91,7 @@ class Agent:
         The hub is found as the command line finds it; the provider's key comes from the node's environment or `env`.
         """
         chosen, key = MODELS.get(model, (model, MODELS.get(model.partition(":")[0], ("", ""))[1]))
-        described = json.dumps([chosen, instructions, approvals, sorted((env or {}).items())])
+        described = json.dumps([chosen, instructions, approvals, sorted((env or {}).items()), tools], sort_keys=True)
         name = profile or f"agent-{hashlib.sha256(described.encode()).hexdigest()[:12]}"
         found = find_hub(Namespace(data=data, url=url, token=token, token_file=None))
         agent = cls(*found, name)
@@ -116,23 +119,30 @@ class Agent:
         mcp_servers: Mapping[str, Mapping[str, Any]] | None = None,
         **more: Any,
     ) -> "Agent":
-        """An agent by the names that CoreAgent's users know."""
+        """As `create`, by the names that users of agent_backend's CoreAgent know: `mcp_servers` are the tools."""
         return await cls.create(f"{provider}:{model_name}" if model_name else provider, tools=mcp_servers, **more)
 
     async def chat(
         self,
         message: str,
-        session_id: str = "default",
+        session_id: str | None = None,
         *,
+        thread_id: str | None = None,
         enable_tools: bool = True,
         attachments: list[Any] | None = None,
         approve: Approve | None = None,
     ) -> AsyncIterator[Chunk]:
         """Say something; yields what the agent says as it says it, and the calls that wait for leave.
 
-        With `approve` those are decided by it; they are yielded all the same.
+        A session is a memory, and belongs to the agent that began it: an agent of another model, other instructions or
+        other tools is refused it. `thread_id` is CoreAgent's name for the same; without either it is `self.session_id`.
+        With `approve` calls are decided by it; they are yielded all the same.
         """
-        body = {"session_id": session_id, "message": message, "enable_mcp_tools": enable_tools}
+        body = {
+            "session_id": session_id or thread_id or self.session_id,
+            "message": message,
+            "enable_mcp_tools": enable_tools,
+        }
         body |= {"attachments": attachments or [], "profile": self.profile}
         async with self._http.stream("POST", "/agent_backend/chat/chat", json=body) as response:
             if response.status_code != 200:

@@ -9,6 +9,7 @@ from greenroom.log.log import Log
 from greenroom.log.model import Rows
 from greenroom.log.signals import Signals
 from greenroom.log.store import Store
+from greenroom.nouns.access.login_uses import LoginUses
 from greenroom.nouns.access.refusals import Refusals
 from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.asks.asking import Asking
@@ -34,9 +35,11 @@ class Hub:
     started: float = field(default_factory=time.monotonic)
     reactor_errors: list[str] = field(default_factory=list)
     refusals: Refusals = field(init=False)
+    login_uses: LoginUses = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "refusals", Refusals(self.log))
+        object.__setattr__(self, "login_uses", LoginUses(self.log))
 
     @property
     def rows(self) -> Rows:

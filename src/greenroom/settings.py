@@ -5,12 +5,16 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
+
+from greenroom.validation import explain, get_nearest
 
 PORT = 39765
-_PORTS = 65_535
+Count = Annotated[int, Meta(ge=1)]
+Number = Annotated[int, Meta(ge=0)]
 _DEADLINE = re.compile(r"(question|report|permission|decision|gate)(\.(low|medium|high))?=[0-9]{1,8}")
 
 
@@ -19,7 +23,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     host: str = "127.0.0.1"
     """The address to listen on. Beyond loopback it needs TLS or allow_plaintext."""
-    port: int = PORT
+    port: Annotated[int, Meta(ge=0, le=65_535)] = PORT
     """The one port of every door; 0 takes a free one."""
     database: str | None = None
     """A PostgreSQL database (postgresql://...) that keeps the log, for several hubs together; else a file here."""
@@ -27,6 +31,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The name that clients are shown."""
     allowed_hosts: list[str] = []
     """Further names (host or host:port) under which this hub may be called."""
+    allowed_origins: list[str] = []
+    """Origins of other programs' own pages that may call this hub with a token, such as tauri://localhost."""
     behind_proxy: bool = False
     """A reverse proxy stands in front: its X-Forwarded headers are ignored instead of refused."""
     tls_cert: str | None = None
@@ -37,42 +43,44 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Listen beyond loopback without TLS: only on a network that you trust as a whole."""
     allow_anonymous_local: bool = False
     """Let local programs without a credential register agents and talk in threads of their own."""
-    max_body_bytes: int = 4_194_304
+    credential_in_url: bool = False
+    """Accept a token as /with/TOKEN/... or ?token= on the paths of older clients that can send no header."""
+    max_body_bytes: Count = 4_194_304
     """The largest body of a request."""
-    max_upload_bytes: int = 10_485_760
+    max_upload_bytes: Count = 10_485_760
     """The largest image that may be uploaded."""
-    max_content_chars: int = 1_000_000
+    max_content_chars: Count = 1_000_000
     """The longest message."""
-    inline_content_chars: int = 32_768
+    inline_content_chars: Number = 32_768
     """A longer message is kept as a file beside the database."""
-    posts_per_minute: int = 30
+    posts_per_minute: Number = 30
     """Messages that one author may post in a minute; 0 is no limit."""
-    requests_per_second: int = 1_000
+    requests_per_second: Number = 1_000
     """Requests that one credential may make in a second, over a burst of ten times that; 0 is no limit."""
-    seq_tolerance: int = 0
+    seq_tolerance: Number = 0
     """How many unseen messages a post may leave unread."""
     content_filter: bool = True
     """Refuse messages that hold what looks like a secret."""
-    online_s: int = 60
+    online_s: Count = 60
     """An agent counts as online for so long after it was last heard of."""
-    coordinator_s: int = 10
+    coordinator_s: Count = 10
     """How often the coordinator looks at quiet threads."""
-    max_waits_per_agent: int = 16
+    max_waits_per_agent: Count = 16
     """How many msg_wait calls one agent may have open."""
-    command_memory_days: int = 7
+    command_memory_days: Number = 7
     """How long the key of a command is remembered, so that a repeat returns the first answer."""
-    max_mcp_sessions: int = 10_000
+    max_mcp_sessions: Count = 10_000
     """How many MCP sessions may be open at once; one credential may have half of them."""
-    mcp_idle_s: int = 600
+    mcp_idle_s: Count = 600
     """An MCP session that is not used for so long is ended; its client begins a new one by itself."""
     ask_deadlines: list[str] = []
     """Seconds until silence refuses, as question=600 or permission.high=0 (never). Unset: questions, reports 3600."""
-    ask_warn_s: int = 300
+    ask_warn_s: Number = 300
     """How long before its deadline an ask is warned of; at most half of the time it has."""
-    max_open_asks: int = 50
+    max_open_asks: Count = 50
     """How many asks of one agent, or of one room's agents, may wait for people at once."""
     public_url: str = ""
-    """Where people reach this hub from elsewhere (https://...), for links in notifications; else where it listens."""
+    """Where other devices reach this hub (https://...), for pairing and links in notifications; an allowed host too."""
     push_contact: str = "mailto:operator@example.org"
     """Whom a push service writes to when something is wrong with what this hub sends: mailto: or https:."""
     notify_hosts: list[str] = []
@@ -81,6 +89,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The profile that agent_backend's clients chat with; without one, the first whose driver is builtin."""
     local_node: bool = True
     """Keep a node on this machine, so that agents can be started here."""
+    local_capacity: Annotated[int, Meta(ge=1, le=10_000)] = 16
+    """How many agents may be at work on this machine at once; fewer if it may not have enough files open."""
     failpoint: str | None = None
     """For tests: where the hub shall die (see log/failpoints.py)."""
 
@@ -89,9 +99,52 @@ class BadSettings(Exception):
     """A setting is wrong; the message names it and says what to write."""
 
 
+_PREFIX = "GREENROOM_"
+OTHER_VARIABLES = (
+    "DATA",
+    "URL",
+    "TOKEN",
+    "TREE",
+    "TOOL",
+    "REHEARSAL_STATE",
+    "BUILTIN_STATE",
+    "BENCH_DATA",
+    "EVERY_TEST",
+)
+"""Variables that are no settings: where a hub and its data are, what nodes set for the agents that they start
+(node/trees.py, tool_agent, rehearsal, builtin), and what tests and benchmarks are told,
+which may be told TEST_ anything."""
+
+
+def check_variables(env: Mapping[str, str] = os.environ) -> None:
+    """Refuse variables that look like ours and are not: who writes one wrongly shall not wonder why nothing happens."""
+    known = [name.upper() for name in (*Settings.__struct_fields__, *OTHER_VARIABLES)]
+    ours = sorted(name.removeprefix(_PREFIX) for name in env if name.startswith(_PREFIX))
+    for name in ours:
+        if name not in known and not name.startswith("TEST_"):
+            near = get_nearest(name, known)
+            meant = f"did you mean {_PREFIX}{near}?" if near else "docs/users/settings.md lists them."
+            raise BadSettings(f"The environment variable {_PREFIX}{name} is not known: {meant}")
+
+
 def data_dir(given: str | None, env: Mapping[str, str] = os.environ) -> Path:
     """The data directory: --data, else $GREENROOM_DATA, else ~/.greenroom."""
     return Path(given or env.get("GREENROOM_DATA") or "~/.greenroom").expanduser().absolute()
+
+
+def state_dir(env: Mapping[str, str] = os.environ) -> Path:
+    """Where programs of this user keep what is to outlast them and is no data: $XDG_STATE_HOME/greenroom."""
+    return Path(env.get("XDG_STATE_HOME") or "~/.local/state").expanduser().absolute() / "greenroom"
+
+
+def wants_colour(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether a terminal is to be given colours: see https://no-color.org."""
+    return not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+
+
+def names_browser(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether the person says which browser is theirs, by $BROWSER."""
+    return bool(env.get("BROWSER"))
 
 
 def hub_named(env: Mapping[str, str] = os.environ) -> tuple[str | None, str | None]:
@@ -108,17 +161,8 @@ def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, s
             values = tomllib.loads(path.read_text())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
             raise BadSettings(f"{path}: {error}") from error
-    for name, kind in Settings.__annotations__.items():
-        text = env.get("GREENROOM_" + name.upper())
-        if text is not None:
-            values[name] = _from_text(name, text, kind)
-    values.update({k: v for k, v in (given or {}).items() if v is not None})
-    try:
-        settings = msgspec.convert(values, Settings)
-    except msgspec.ValidationError as error:
-        raise BadSettings(f"{path}: {error}; see docs/users/settings.md") from error
-    if not 0 <= settings.port <= _PORTS:
-        raise BadSettings(f"port is {settings.port}: write a number from 1 to {_PORTS}, or 0 for a free one")
+    given = {name: value for name, value in (given or {}).items() if value is not None}
+    settings = _read({**values, **_from_environment(env), **given}, path, given)
     if bool(settings.tls_cert) != bool(settings.tls_key):
         raise BadSettings("tls_cert and tls_key belong together: set both, or neither")
     for entry in settings.ask_deadlines:
@@ -129,15 +173,34 @@ def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, s
     return settings
 
 
+def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
+    """The settings that the environment holds, each as what it shall be."""
+    out: dict[str, Any] = {}
+    for field in msgspec.structs.fields(Settings):
+        text = env.get(_PREFIX + field.name.upper())
+        if text is None:
+            continue
+        if field.type == list[str]:
+            out[field.name] = [part.strip() for part in text.split(",") if part.strip()]
+        else:
+            is_text = field.type in (str, str | None)
+            out[field.name] = text if is_text else _from_text(field.name, text, field.type)
+    return out
+
+
 def _from_text(name: str, text: str, kind: Any) -> Any:
     try:
-        if kind is bool:
-            return {"1": True, "true": True, "0": False, "false": False}[text.lower()]
-        if kind is int:
-            return int(text)
-    except (KeyError, ValueError):
-        wanted = "true or false" if kind is bool else "a whole number"
-        raise BadSettings(f"GREENROOM_{name.upper()} is {text!r}: write {wanted}") from None
-    if kind == list[str]:
-        return [part.strip() for part in text.split(",") if part.strip()]
-    return text
+        return msgspec.convert(text, kind, strict=False)
+    except msgspec.ValidationError as error:
+        _, remedy = explain(error, kind)
+        raise BadSettings(f"{_PREFIX}{name.upper()} is {text!r}: {remedy}") from None
+
+
+def _read(values: dict[str, Any], path: Path, given: Mapping[str, Any]) -> Settings:
+    """Settings from their values; a wrong one is named as it was written: in the file, or on the command line."""
+    try:
+        return msgspec.convert(values, Settings)
+    except msgspec.ValidationError as error:
+        key, remedy = explain(error, Settings)
+        where = f"--{key.replace('_', '-')}" if key in given else f"{path}: {key}"
+        raise BadSettings(f"{where}: {remedy} (see docs/users/settings.md)") from error

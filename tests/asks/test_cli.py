@@ -7,12 +7,13 @@ import sys
 import time
 from pathlib import Path
 
+from greenroom.testing.patience import WAIT_S
 from tests.asks.desk import Desk
 
 
 def ask(desk: Desk, *words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "greenroom", "ask", *words, "--data", str(desk.hub.data)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
 
 
 def test_a_question_is_listed_shown_put_off_and_answered(desk: Desk, tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
 """An ask from the first word to the answer: raised, found again, answered once, put off, handed on, taken back."""
 
-import time
-
 import pytest
 
+from greenroom.testing.hub_process import eventually
 from tests.asks.desk import Desk, picture
 from tests.cli.shell import done
 from tests.doors.rest_rig import code_of
@@ -103,10 +102,7 @@ def test_a_snoozed_ask_comes_back_by_itself(desk: Desk) -> None:
     asked = desk.ask()
     soon = desk.operator.post(f"/api/asks/{asked['id']}/snooze", json={"for_s": 1}).json()
     assert soon["snoozed_until"] > asked["asked_at"]
-    deadline = time.monotonic() + 20
-    while desk.show(asked["id"]).get("snoozed_until") and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert "snoozed_until" not in desk.show(asked["id"])
+    eventually(lambda: "snoozed_until" not in desk.show(asked["id"]))
     beyond = desk.operator.post(f"/api/asks/{asked['id']}/snooze", json={"for_s": 86_400})
     assert code_of(beyond) == (400, "bad_time")
 

@@ -13,6 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
+from greenroom.testing.patience import TEST_LIMIT_S, WAIT_S
 from tests.asks.desk import Desk, picture
 from tests.journeys.mcp_clients import NEW, OLD, connected
 
@@ -26,12 +27,10 @@ PATIENCE_S = float(os.environ.get("ASK_PATIENCE_S", "1"))
 
 async def asked(desk: Desk, agent_id: str) -> dict[str, Any]:
     """What an agent waits for."""
-    for _ in range(400):
-        found = await asyncio.to_thread(desk.waiting, agent_id=agent_id)
-        if found:
-            return found[0]
-        await asyncio.sleep(0.05)
-    raise AssertionError("nothing is asked")
+    async with asyncio.timeout(WAIT_S):
+        while not (found := await asyncio.to_thread(desk.waiting, agent_id=agent_id)):
+            pass
+    return found[0]
 
 
 def texts(result: Any) -> list[str]:
@@ -79,7 +78,7 @@ async def test_silence_is_told_as_silence(desk: Desk) -> None:
     assert "not a no" in texts(result)[0]
 
 
-@pytest.mark.timeout(120 + int(RETRIES * PATIENCE_S * 2))
+@pytest.mark.timeout(TEST_LIMIT_S + int(RETRIES * PATIENCE_S * 2))
 @both_eras
 async def test_an_impatient_client_asks_again_and_gets_the_one_answer(desk: Desk, version: str) -> None:
     """A client with a short time-out of its own retries the same call until a person has answered."""
@@ -179,11 +178,9 @@ async def test_an_agent_over_stdio_asks_with_the_settings_of_agent_assistant(des
         assert tools == {"ask_question", "task_finish", "work_report"}
         given = {"project_directory": HERE, "question": "Open?", "agent_name": "Clerk"}
         call = asyncio.ensure_future(client.call_tool("ask_question", given))
-        for _ in range(400):
-            waiting = await asyncio.to_thread(desk.waiting, person)
-            if waiting:
-                break
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(WAIT_S):
+            while not (waiting := await asyncio.to_thread(desk.waiting, person)):
+                pass
         assert not desk.waiting(stranger)
         assert desk.answer(waiting[0]["id"], stranger, text="no").status_code == 404
         desk.answer(waiting[0]["id"], person, text="till eight")
@@ -193,6 +190,6 @@ async def test_an_agent_over_stdio_asks_with_the_settings_of_agent_assistant(des
 def test_a_file_in_a_strangers_project_sends_nothing_to_another_machine(tmp_path: Path) -> None:
     (tmp_path / "agentassistant-mcp.toml").write_text('agentassistant_server_host = "evil.example"\n')
     command = [sys.executable, "-m", "greenroom", "mcp", "--data", str(tmp_path / "none")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert "names another machine" in done.stderr
     assert "evil" not in done.stdout

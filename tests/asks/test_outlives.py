@@ -16,6 +16,7 @@ import pytest
 from greenroom.runtimes.scripted import wire
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubEnded, HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.conftest import checked
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -49,7 +50,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 def cli(stage: Stage, *words: str) -> Any:
     """What the command line answers."""
     command = [sys.executable, "-m", "greenroom", "ask", *words, "--json", "--data", str(stage.hub.data)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -126,7 +127,7 @@ def installed(name: str, stage: Stage, model: FakeModel) -> Path:
     env = {**wiring.env, **CACHE.get(name, {}), "HOME": str(home)}
     profile = {"driver": name, "command": FOUND[name], "env": env, "model": wiring.model, "approvals": "always"}
     options = {"sandbox": "danger-full-access"} if name == "codex" else {}  # its own sandbox does not run everywhere
-    stage.profile(name, **profile, start_timeout_s=120, directory=str(work), options=options)
+    stage.profile(name, **profile, start_timeout_s=int(WAIT_S), directory=str(work), options=options)
     stage.until(lambda: name in stage.api.get("/api/nodes").json()[0].get("drivers", {}), f"{name} to be found")
     return work / "made"
 
@@ -139,14 +140,13 @@ def command_of(asked: dict[str, Any]) -> str:
     return json.dumps(asked["subject"]["arguments"])
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("name", sorted(FOUND))
 def test_a_real_cli_waits_through_a_kill_of_the_hub_and_its_tool_runs_once(
     stage: Stage, model: FakeModel, name: str
 ) -> None:
     made = installed(name, stage, model)
     run_id = stage.start(f"USE_TOOL bash echo {LINE} >> {made}\nSAY done", profile=name)
-    asked = stage.until(lambda: stage.api.get("/api/asks").json()["asks"], "the CLI to ask", 90)[0]
+    asked = stage.until(lambda: stage.api.get("/api/asks").json()["asks"], "the CLI to ask")[0]
     assert str(made) in command_of(asked)
     kill_and_return(stage)
     (still,) = cli(stage, "list")
@@ -158,25 +158,23 @@ def test_a_real_cli_waits_through_a_kill_of_the_hub_and_its_tool_runs_once(
     assert made.read_text() == f"{LINE}\n"
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("name", sorted(FOUND))
 def test_the_words_of_a_denial_reach_the_model_behind_a_real_cli(
     stage: Stage, model: FakeModel, name: str, tmp_path: Path
 ) -> None:
     made = installed(name, stage, model)
     run_id = stage.start(f"USE_TOOL bash echo {LINE} >> {made}\nSAY done", profile=name)
-    asked = stage.until(lambda: stage.api.get("/api/asks").json()["asks"], "the CLI to ask", 90)[0]
+    asked = stage.until(lambda: stage.api.get("/api/asks").json()["asks"], "the CLI to ask")[0]
     cli(stage, "deny", asked["id"], "--text", "rather use the blue folder")
     stage.end(run_id)
     assert not made.exists()
     assert "rather use the blue folder" in body_texts(model, tmp_path)
 
 
-@pytest.mark.timeout(240)
 def test_claude_code_runs_the_arguments_that_a_person_has_changed(stage: Stage, model: FakeModel) -> None:
     made = installed("claude", stage, model)
     run_id = stage.start(f"USE_TOOL bash echo {LINE} >> {made}\nSAY done", profile="claude")
-    asked = stage.until(lambda: stage.api.get("/api/asks").json()["asks"], "the CLI to ask", 90)[0]
+    asked = stage.until(lambda: stage.api.get("/api/asks").json()["asks"], "the CLI to ask")[0]
     changed = {**asked["subject"]["arguments"], "command": f"echo changed >> {made}"}
     (result,) = cli(stage, "approve", asked["id"], "--arguments", json.dumps(changed))
     assert result["ok"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import TEST_LIMIT_S
 from greenroom.testing.people import accepted, enrol
 from greenroom.testing.raw_http import Line
 from tests.doors.sync_rig import Held, SyncClient
@@ -52,7 +53,7 @@ async def answer_all(line: Line, name: str, ids: list[str], way: str) -> dict[st
     return told
 
 
-@pytest.mark.timeout(120 + ROUNDS * 5)
+@pytest.mark.timeout(TEST_LIMIT_S + ROUNDS * 5)
 async def test_a_hundred_asks_of_thirty_agents_are_answered_once_by_five_clients(hub: HubProcess) -> None:
     chance = random.Random(ROUNDS)
     names = [f"client {number}" for number in range(CLIENTS)]

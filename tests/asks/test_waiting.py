@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from greenroom.testing.patience import WAIT_S
 from tests.asks.desk import Desk
 from tests.asks.test_mcp import HERE, asked, texts
 from tests.journeys.mcp_clients import NEW, connected
@@ -66,7 +67,7 @@ async def test_the_stream_of_events_tells_that_somebody_waits_and_that_it_is_ove
     seen: list[dict[str, Any]] = []
     headers = {"Authorization": f"Bearer {desk.hub.token}"}
     async with (
-        asyncio.timeout(60),
+        asyncio.timeout(WAIT_S),
         httpx.AsyncClient(base_url=desk.hub.url, headers=headers) as http,
         http.stream("GET", "/events") as stream,
     ):

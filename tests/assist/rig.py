@@ -11,9 +11,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.assist.facts import make, parse, text
 
-_WAIT_S = 30.0
 SERVICE = "/agentassistproto.SrvAgentAssist"
 
 
@@ -25,9 +25,10 @@ def room_token(hub: HubProcess, room: str, *rights: str) -> str:
 
 
 class Device:
-    """A person's device in a room."""
+    """A person's device in a room. It knows one family of commands for reports, and passes over the other."""
 
-    def __init__(self, hub: HubProcess, token: str, nickname: str = "") -> None:
+    def __init__(self, hub: HubProcess, token: str, nickname: str = "", family: str = "WorkReport") -> None:
+        self._unknown = "TaskFinish" if family == "WorkReport" else "WorkReport"
         self._open = contextlib.ExitStack()
         self.socket = self._open.enter_context(connect(hub.url.replace("http", "ws", 1) + "/ws"))
         self.token = token
@@ -44,10 +45,13 @@ class Device:
     def send(self, cmd: str, **fields: Any) -> None:
         self.socket.send(make("WebsocketMessage", Cmd=cmd, **fields).SerializeToString())
 
-    def next(self, within_s: float = _WAIT_S) -> Any:
-        data = self.socket.recv(timeout=within_s)
-        assert isinstance(data, bytes)
-        return parse("WebsocketMessage", data)
+    def next(self, within_s: float = WAIT_S) -> Any:
+        while True:
+            data = self.socket.recv(timeout=within_s)
+            assert isinstance(data, bytes)
+            message = parse("WebsocketMessage", data)
+            if not message.Cmd.startswith(self._unknown):
+                return message
 
     def hear(self, cmd: str) -> Any:
         """The next message; it has this command."""
@@ -65,7 +69,7 @@ class Device:
             return int(closed.rcvd.code)
 
     def online(self) -> list[str]:
-        """Who is in the room. Whatever was sent to this device before has come before the answer."""
+        """Who else is in the room. Whatever was sent to this device before has come before the answer."""
         self.send("GetOnlineUsers", GetOnlineUsersRequest=make("GetOnlineUsersRequest", user_token=self.token))
         answer = self.hear("GetOnlineUsers").GetOnlineUsersResponse
         assert answer.total_count == len(answer.online_users)
@@ -114,7 +118,7 @@ class Call:
         self._thread.start()
 
     def http(self) -> httpx.Response:
-        self._thread.join(_WAIT_S)
+        self._thread.join(WAIT_S)
         assert isinstance(self._answer, httpx.Response), self._answer
         return self._answer
 

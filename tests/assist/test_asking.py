@@ -38,7 +38,7 @@ def test_the_same_id_is_the_same_question_and_has_the_same_answer(hub: HubProces
         device.say(device.hear("AskQuestion"), "once")
         assert [call.done().contents[0].text.text for call in calls] == ["once", "once"]
         assert agent.ask("q", "Once?").done().contents[0].text.text == "once"
-        assert device.online()  # and no second question has come before it
+        assert device.online() == []  # and no second question has come before it
 
 
 def test_silence_is_an_error_that_says_so(hub: HubProcess) -> None:
@@ -111,6 +111,7 @@ def test_a_question_outlives_the_hub_and_the_agent_finds_it_again(hub: HubProces
     hub.start(port)
     call = Agent(hub, token).ask("q", "Still there?")
     with Device(hub, token) as device:
+        assert device.hear("AskQuestion").AskQuestionRequest.ID == "q"
         (waiting,) = device.pending()
         assert waiting.ask_question_request.ID == "q"
         question = make("WebsocketMessage", Cmd="AskQuestion", AskQuestionRequest=waiting.ask_question_request)

@@ -12,6 +12,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from greenroom.testing.fake_llm import FakeModel
+from greenroom.testing.patience import WAIT_S
 from tests.runs.stage import Stage
 from tests.runs.test_invite import ready, thread_of
 
@@ -33,7 +34,7 @@ class Chat:
     def __init__(self, stage: Stage, message: str, session: str = "s1", **fields: Any) -> None:
         self._open = contextlib.ExitStack()
         headers = {"Authorization": f"Bearer {stage.hub.token}"}
-        client = self._open.enter_context(httpx.Client(base_url=stage.hub.url, headers=headers, timeout=60))
+        client = self._open.enter_context(httpx.Client(base_url=stage.hub.url, headers=headers, timeout=WAIT_S))
         body = {"session_id": session, "message": message, **fields}
         self.response = self._open.enter_context(client.stream("POST", "/agent_backend/chat/chat", json=body))
         self._lines = self.response.iter_lines()
@@ -69,7 +70,7 @@ def listening(stage: Stage, session: str = "s1") -> Iterator[ClientConnection]:
 
 def until(ws: ClientConnection, kind: str) -> Json:
     while True:
-        frame: Json = json.loads(ws.recv(timeout=30))
+        frame: Json = json.loads(ws.recv(timeout=WAIT_S))
         if frame["type"] == kind:
             return dict(frame["data"])
 
@@ -100,6 +101,12 @@ def test_a_call_really_waits_for_leave_and_goes_on_by_the_reply(stage: Stage, mo
     with Chat(stage, f'FORCE_TOOL thread_get {{"thread_id": "{thread}"}}\nSAY went on') as chat:
         asked = chat.until("tool_permission_request")
         assert (asked["tool_name"], asked["parameters"]) == ("mcp__greenroom__thread_get", {"thread_id": thread})
+        assert asked["data"] == {name: asked[name] for name in asked["data"]}
+        assert {"request_id", "tool_name", "parameters", "risk_level", "message"} <= set(asked["data"])
+        with listening(stage) as ws:
+            tell(ws, "get_agent_status")
+            status = until(ws, "agent_status")["status"]
+        assert (status["state"], len(status["pending_tools"])) == ("waiting_permission", 1), "no later than the stream"
         assert asked["risk_level"] in ("low", "medium", "high")
         chat.until("tool_execution_status", status="waiting", request_id=asked["request_id"])
         answer = {"session_id": "s1", "request_id": asked["request_id"], "approved": approved, "user_feedback": "so"}
@@ -111,7 +118,9 @@ def test_a_call_really_waits_for_leave_and_goes_on_by_the_reply(stage: Stage, mo
         assert (twice.status_code, twice.json()["code"]) == (409, "already_answered")
         chat.until("tool_execution_status", status="executing" if approved else "cancelled")
         lines = chat.rest()
-    statuses = [line["status"] for line in lines if line["type"] == "tool_execution_status"]
+    told = [line["data"] for line in lines if line["type"] == "tool_execution_status"]
+    assert {(line["request_id"], line["tool_name"]) for line in told} == {(asked["request_id"], asked["tool_name"])}
+    statuses = [line["status"] for line in told]
     assert statuses[-1] == ("completed" if approved else "failed")
     assert "".join(line["content"] for line in lines if line["type"] == "content").startswith("went on")
 
@@ -144,7 +153,7 @@ def test_a_socket_is_told_of_a_call_answers_it_and_knows_the_state(stage: Stage,
         ack = until(ws, "agent_tool_permission_response_ack")
         assert ack == {"execution_id": asked["execution_id"], "success": True, "approved": True}
         assert (result["approved"], result["status"], result["session_id"]) == (True, "approved", "s1")
-        thread.join(30)
+        thread.join(WAIT_S)
         assert [line["content"] for line in lines if line["type"] == "content"] == ["done"]
         while status["state"] != "completed":
             status = until(ws, "agent_status")["status"]
@@ -155,14 +164,54 @@ def test_a_socket_is_told_of_a_call_answers_it_and_knows_the_state(stage: Stage,
             assert until(ws, "error")["message"]
 
 
+def test_a_call_is_approved_only_after_this_hub_has_sent_it(stage: Stage, model: FakeModel) -> None:
+    """A restarted hub does not know what a client shows: connecting again tells it."""
+    with contextlib.suppress(httpx.HTTPError), Chat(stage, "FORCE_TOOL agent_list {}\nSAY done") as chat:
+        asked = chat.until("tool_permission_request")
+        stage.hub.kill()
+    stage.hub.restart()
+    answer = {"session_id": "s1", "request_id": asked["request_id"], "approved": True}
+    blind = stage.api.post("/agent_backend/chat/permission-response", json=answer)
+    assert (blind.status_code, blind.json()["code"]) == (400, "digest_needed")
+    with listening(stage) as ws:
+        assert until(ws, "agent_tool_permission_request")["execution_id"] == asked["execution_id"]
+        taken = stage.api.post("/agent_backend/chat/permission-response", json=answer)
+    assert (taken.status_code, taken.json()["approved"]) == (200, True)
+
+
 def test_what_goes_wrong_is_told_in_the_stream(stage: Stage, model: FakeModel) -> None:
     with Chat(stage, "ERROR 400") as chat:
         lines = chat.rest()
     assert [line["type"] for line in lines][-2:] == ["error", "end"]
-    assert "400" in lines[-2]["message"]
+    assert "400" in lines[-2]["content"]
+    with Chat(stage, "SAY x", attachments=None) as chat:
+        assert "content" in [line["type"] for line in chat.rest()]
     stage.api.delete("/api/profiles/thinker")
     with Chat(stage, "SAY x", session="s9") as none:
-        assert none.until("error")["error"] == "no_chat_profile"
+        said = none.until("error")
+        assert said["error"] == "no_chat_profile" and "builtin" in said["content"]
+
+
+def test_the_state_is_the_streams_from_the_first_line_on(stage: Stage, model: FakeModel) -> None:
+    with listening(stage) as ws, Chat(stage, "FORCE_TOOL agent_list {}\nSAY done") as chat:
+
+        def state() -> str:
+            tell(ws, "get_agent_status")
+            tell(ws, "ping", timestamp=1)
+            frames = []
+            while not frames or frames[-1]["type"] != "pong":
+                frames.append(json.loads(ws.recv(timeout=WAIT_S)))
+            return str([f for f in frames if f["type"] == "agent_status"][-1]["data"]["status"]["state"])
+
+        chat.until("start")
+        assert state() in ("running", "waiting_permission")
+        asked = chat.until("tool_permission_request")
+        assert state() == "waiting_permission"
+        tell(ws, "agent_tool_permission_response", execution_id=asked["request_id"], approved=True)
+        chat.until("tool_execution_status", status="executing")
+        assert state() in ("running", "completed")
+        chat.until("end")
+        assert state() == "completed"
 
 
 def test_only_operators_chat(stage: Stage) -> None:

@@ -3,10 +3,11 @@
 import httpx
 import pytest
 
+from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess
 from tests.assist.rig import Agent, room_token
 
-LEFT_OUT = ("/login", "/logout", "/agentassist", "/mcp", "/sse", "/messages", "/sync", "/node")
+LEFT_OUT = ("/login", "/logout", "/agentassist", "/mcp", "/api/mcp", "/sse", "/messages", "/sync", "/node")
 """Ways in and out, and doors with tables of their own."""
 PEOPLES = ("/api/asks", "/api/notify", "/api/input", "/api/people")
 """What is for people, and shows each their own."""
@@ -14,14 +15,18 @@ PUBLIC = ("/n/", "/api/triggers/", "/api/hooks/", "/schemas/")
 LINK = {"Sec-Fetch-Site": "none"}
 
 
-def test_the_token_in_the_address_becomes_a_cookie_and_leaves_the_address(hub: HubProcess) -> None:
+def test_the_token_in_the_address_logs_in_once_its_button_is_pressed(hub: HubProcess) -> None:
     token = room_token(hub, "kitchen")
     with httpx.Client(base_url=hub.url) as browser:
-        entered = browser.get("/", params={"token": token}, headers=LINK)
-        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        shown = browser.get("/", params={"token": token}, headers=LINK)
+        assert (shown.status_code, "set-cookie" in shown.headers) == (200, False)
+        assert f"value='{token}'" in shown.text and "<button>" in shown.text
+        assert shown.headers["referrer-policy"] == "same-origin"
+        assert browser.get("/").status_code == 303
+        entered = log_in(browser, token)
         assert "HttpOnly" in entered.headers["set-cookie"]
         assert "SameSite=strict" in entered.headers["set-cookie"]
-        assert entered.headers["referrer-policy"] == "no-referrer"
+        assert token not in entered.headers["set-cookie"], "the cookie is no token"
         assert browser.get("/").status_code == 200
         me = browser.get("/api/me").json()
         assert (me["kind"], me["room"]) == ("room", "kitchen")
@@ -32,13 +37,13 @@ def test_who_comes_from_another_site_or_with_a_wrong_token_is_asked_to_log_in(sh
     for token, headers in (
         (people, {"Sec-Fetch-Site": "cross-site"}),
         (people, {"Sec-Fetch-Site": "same-site"}),
-        ("test-token", LINK),
-        (shared_hub.token, LINK),
-        (asker, LINK),
     ):
         answer = httpx.get(shared_hub.url, params={"token": token}, headers=headers)
         assert (answer.status_code, answer.headers["location"]) == (303, "/login")
         assert "set-cookie" not in answer.headers
+    for token in ("test-token", shared_hub.token, asker):
+        assert "set-cookie" not in httpx.get(shared_hub.url, params={"token": token}, headers=LINK).headers
+        assert httpx.post(f"{shared_hub.url}/login", data={"code": token}).status_code == 401
     form = httpx.post(f"{shared_hub.url}/login", data={"code": people}, headers={"Origin": shared_hub.url})
     assert (form.status_code, "set-cookie" in form.headers) == (303, True)
 
@@ -47,11 +52,12 @@ def test_a_revoked_token_ends_the_browser_too(hub: HubProcess) -> None:
     token = room_token(hub, "kitchen")
     operator = {"Authorization": f"Bearer {hub.token}"}
     with httpx.Client(base_url=hub.url) as browser:
-        browser.get("/", params={"token": token}, headers=LINK)
+        log_in(browser, token)
+        assert browser.get("/api/me").status_code == 200
         (mine,) = [
             one["id"]
             for one in httpx.get(f"{hub.url}/api/credentials", headers=operator).json()
-            if one["kind"] == "room"
+            if one["kind"] == "room" and not one["browser"]
         ]
         httpx.delete(f"{hub.url}/api/credentials/{mine}", headers=operator)
         assert browser.get("/api/me").status_code == 401
@@ -70,7 +76,12 @@ def test_a_room_is_let_in_nowhere_but_to_its_asks(hub: HubProcess) -> None:
                     assert answer.status_code < 500, (method, path, answer.text)
                     if answer.status_code not in (401, 403):
                         open_to_it.add(path)
-    assert {path for path in open_to_it if not path.startswith(PEOPLES + PUBLIC)} <= {"/", "/health", "/api/me"}
+    assert {path for path in open_to_it if not path.startswith(PEOPLES + PUBLIC)} <= {
+        "/",
+        "/health",
+        "/api/ids",
+        "/api/me",
+    }
     call = Agent(hub, other).ask("q", "Whose?")
     operator = {"Authorization": f"Bearer {hub.token}"}
     asks: list[dict[str, str]] = []

@@ -24,8 +24,7 @@ def test_two_devices_of_a_room_and_one_of_another_live_through_a_session(hub: Hu
         with Device(hub, kitchen, "desk") as desk:
             joined = phone.hear("UserConnectionStatusNotification").UserConnectionStatusNotification
             assert (joined.user.nickname, joined.user.client_id, joined.status) == ("desk", desk.id, "connected")
-            assert desk.online() == phone.online() == ["desk", "phone"]
-            assert lamp.online() == ["lamp"]
+            assert (desk.online(), phone.online(), lamp.online()) == (["phone"], ["desk"], [])
 
             call = cook.ask("q-1", "Salt or pepper?", AgentName="cook", Timeout=120, McpClientName="stove")
             at_phone, at_desk = phone.hear("AskQuestion"), desk.hear("AskQuestion")
@@ -40,6 +39,7 @@ def test_two_devices_of_a_room_and_one_of_another_live_through_a_session(hub: Hu
             assert call.done().contents[0].text.text == "pepper"
             told = desk.hear("AskQuestionReplyNotification")
             assert told.StrParam == f"Response received from client {phone.id} (phone)"
+            assert told.Nickname == "phone"
             assert (told.AskQuestionRequest.ID, told.AskQuestionResponse.contents[0].text.text) == ("q-1", "pepper")
             desk.say(at_desk, "salt")
             assert desk.valid("q-1") == {"q-1": False}
@@ -51,11 +51,10 @@ def test_two_devices_of_a_room_and_one_of_another_live_through_a_session(hub: Hu
             assert (word.receiver_client_id, word.receiver_nickname, bool(word.message_id)) == (phone.id, "phone", True)
             desk.send("SendChatMessage", SendChatMessageRequest=make(
                 "SendChatMessageRequest", receiver_client_id=lamp.id, content="psst"))  # fmt: skip
-            assert desk.online() == ["desk", "phone"]
+            assert desk.online() == ["phone"]
         left = phone.hear("UserConnectionStatusNotification").UserConnectionStatusNotification
         assert (left.user.client_id, left.status) == (desk.id, "disconnected")
-        assert phone.online() == ["phone"]
-        assert lamp.online() == ["lamp"]
+        assert phone.online() == lamp.online() == []
 
 
 def test_whoever_comes_back_finds_what_is_pending(hub: HubProcess) -> None:
@@ -67,12 +66,16 @@ def test_whoever_comes_back_finds_what_is_pending(hub: HubProcess) -> None:
         second = cook.report("r-1", "The soup is done.")
         early.hear("WorkReport")
     with Device(hub, token, "late") as late:
+        assert late.hear("AskQuestion").AskQuestionRequest.ID == "q-1"
+        assert late.hear("WorkReport").WorkReportRequest.ID == "r-1"
         waiting = {one.ask_question_request.ID or one.work_report_request.ID: one for one in late.pending()}
         assert set(waiting) == {"q-1", "r-1"}
         assert waiting["q-1"].message_type == "AskQuestion"
         assert (waiting["r-1"].message_type, waiting["r-1"].timeout) == ("WorkReport", 600)
         assert waiting["r-1"].work_report_request.Request.Summary == "The soup is done."
     with Device(hub, token, "again") as again:
+        again.hear("AskQuestion")
+        again.hear("WorkReport")
         question = make("WebsocketMessage", Cmd="AskQuestion", AskQuestionRequest=waiting["q-1"].ask_question_request)
         again.say(question, "yes")
         assert first.done().contents[0].text.text == "yes"
@@ -82,12 +85,81 @@ def test_whoever_comes_back_finds_what_is_pending(hub: HubProcess) -> None:
         assert again.pending() == []
 
 
+@pytest.mark.parametrize("rpc", ["TaskFinish", "WorkReport"])
+def test_devices_of_both_families_are_shown_a_report_and_one_that_has_replied_only_its_own(
+    hub: HubProcess, rpc: str
+) -> None:
+    token = room_token(hub, "kitchen")
+    cook = Agent(hub, token)
+    with Device(hub, token, "old", "TaskFinish") as old, Device(hub, token, "new") as new:
+        old.hear("UserConnectionStatusNotification")
+        call = cook.report("r-1", "Done.", rpc=rpc)
+        shown = new.hear("WorkReport")
+        old.say(old.hear("TaskFinish"), "thanks")
+        assert call.done().contents[0].text.text == "thanks"
+        told = new.hear("WorkReportReplyNotification")
+        assert (told.Nickname, told.WorkReportRequest.ID) == ("old", shown.WorkReportRequest.ID)
+        new.online()  # what was sent before is read
+        old._unknown = new._unknown = "none of them"
+        call = cook.report("r-2", "Done again.", rpc=rpc)
+        assert [new.next().Cmd, new.next().Cmd] == ["WorkReport", "TaskFinish"]
+        old.say(old.hear("TaskFinish"), "thanks")
+        assert not call.done().IsError
+        assert [new.next().Cmd, new.next().Cmd] == ["WorkReportReplyNotification", "TaskFinishReplyNotification"]
+        assert old.online() == ["new"], "it is sent its own family alone"
+
+
+def test_a_second_login_changes_the_nickname_for_everybody(hub: HubProcess) -> None:
+    token = room_token(hub, "kitchen")
+    with Device(hub, token, "phone") as phone, Device(hub, token, "desk") as desk:
+        phone.hear("UserConnectionStatusNotification")
+        phone.send("UserLogin", StrParam=token, Nickname="cook's phone")
+        assert phone.hear("UserLogin").UserLoginResponse.client_id == phone.id
+        renamed = desk.hear("UserConnectionStatusNotification").UserConnectionStatusNotification
+        assert (renamed.user.client_id, renamed.user.nickname, renamed.status) == (
+            phone.id,
+            "cook's phone",
+            "connected",
+        )
+        assert desk.online() == ["cook's phone"]
+        call = Agent(hub, token).ask("q", "Which?")
+        phone.say(phone.hear("AskQuestion"), "this")
+        desk.hear("AskQuestion")
+        assert desk.hear("AskQuestionReplyNotification").Nickname == "cook's phone"
+        assert call.done().contents[0].text.text == "this"
+
+
+def test_when_two_devices_answer_at_once_every_device_is_told_the_true_winner(hub: HubProcess) -> None:
+    token = room_token(hub, "kitchen")
+    cook = Agent(hub, token)
+    winners = set()
+    with Device(hub, token, "a") as a, Device(hub, token, "b") as b, Device(hub, token, "c", "TaskFinish") as c:
+        for device, joined in ((a, 2), (b, 1)):
+            for _ in range(joined):
+                device.hear("UserConnectionStatusNotification")
+        for number in range(200):
+            call = cook.ask(f"q-{number}", "Who?")
+            asked = {device: device.hear("AskQuestion") for device in (a, b, c)}
+            first, second = (a, b) if number % 2 else (b, a)
+            first.say(asked[first], first.id)
+            second.say(asked[second], second.id)
+            winner = call.done().contents[0].text.text
+            winners.add(winner)
+            for device in (a, b, c):
+                if device.id != winner:
+                    told = device.hear("AskQuestionReplyNotification")
+                    assert told.AskQuestionResponse.contents[0].text.text == winner
+                    assert f"client {winner} " in told.StrParam
+                    assert told.Nickname == {a.id: "a", b.id: "b"}[winner]
+    assert winners == {a.id, b.id}
+
+
 @pytest.mark.parametrize("family", ["TaskFinish", "WorkReport"])
 def test_a_report_comes_in_the_family_that_the_client_knows(hub: HubProcess, family: str) -> None:
     token = room_token(hub, "kitchen")
     cook = Agent(hub, token)
     other = "WorkReport" if family == "TaskFinish" else "TaskFinish"
-    with Device(hub, token, "a") as one, Device(hub, token, "b") as two:
+    with Device(hub, token, "a", family) as one, Device(hub, token, "b", family) as two:
         one.hear("UserConnectionStatusNotification")
         call = cook.report("r-1", "Done.", rpc=family)
         asked = one.hear(family)

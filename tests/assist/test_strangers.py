@@ -10,6 +10,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from greenroom.doors.websocket import OLDER_CLIENTS, PING_S, PONG_S
 from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.patience import WAIT_S
 from tests.assist.facts import make, parse
 from tests.assist.rig import Agent, Device, room_token
 
@@ -21,7 +22,7 @@ def opened(hub: HubProcess) -> connect:
 def code(socket: ClientConnection) -> int:
     with pytest.raises(ConnectionClosed) as closed:
         while True:
-            socket.recv(timeout=30)
+            socket.recv(timeout=WAIT_S)
     assert closed.value.rcvd is not None
     return int(closed.value.rcvd.code)
 
@@ -34,7 +35,9 @@ def test_frames_before_the_login_are_passed_over_and_who_sends_nothing_else_is_s
     with opened(shared_hub) as socket:
         socket.send(frame)
         socket.send(login.SerializeToString())
-        assert parse("WebsocketMessage", socket.recv(timeout=30)).UserLoginResponse.success  # type: ignore[arg-type]
+        if isinstance(frame, str):
+            assert json.loads(socket.recv(timeout=WAIT_S))["code"] == "credential_missing"
+        assert parse("WebsocketMessage", socket.recv(timeout=WAIT_S)).UserLoginResponse.success  # type: ignore[arg-type]
     with opened(shared_hub) as socket:
         for _ in range(5):
             socket.send(frame)
@@ -53,7 +56,7 @@ def test_a_reply_with_a_large_picture_is_taken_of_who_is_known_and_of_nobody_els
         assert call.done().contents[0].image.data == picture
     with opened(hub) as socket, pytest.raises(ConnectionClosed):
         socket.send(bytes(3_000_000))
-        socket.recv(timeout=30)
+        socket.recv(timeout=WAIT_S)
 
 
 def test_what_is_refused_inside_of_a_socket_is_in_the_audit(hub: HubProcess) -> None:
@@ -66,14 +69,14 @@ def test_what_is_refused_inside_of_a_socket_is_in_the_audit(hub: HubProcess) -> 
     url = hub.url.replace("http", "ws", 1)
     with connect(f"{url}/ws", additional_headers=headers) as socket:
         socket.send(json.dumps({"type": "agent_cancel", "agentRunId": "canary"}))
-        socket.recv(timeout=30)
+        socket.recv(timeout=WAIT_S)
     with connect(f"{url}/agent_backend/ws/s1", additional_headers=headers) as socket:
         reply = {"execution_id": "canary", "approved": True}
         socket.send(json.dumps({"type": "agent_tool_permission_response", "data": reply}))
-        assert json.loads(socket.recv(timeout=30))["data"]["success"] is False
+        assert json.loads(socket.recv(timeout=WAIT_S))["data"]["success"] is False
     with connect(f"{url}/sync", additional_headers=headers) as socket:
         socket.send(json.dumps({"op": "subscribe", "id": 1, "view": "thread", "key": "canary"}))
-        assert json.loads(socket.recv(timeout=30))["op"] == "error"
+        assert json.loads(socket.recv(timeout=WAIT_S))["op"] == "error"
 
     def noted() -> list[tuple[str, str, int]]:
         found = httpx.get(f"{hub.url}/api/audit?limit=1000&type=CallRefused", headers=headers).json()["events"]
@@ -105,7 +108,7 @@ def test_a_token_that_opens_no_room_is_told_so_and_sent_away(shared_hub: HubProc
     with opened(shared_hub) as socket:
         login = make("WebsocketMessage", Cmd="UserLogin", StrParam=shared_hub.token if token == "operator" else token)
         socket.send(login.SerializeToString())
-        answer = parse("WebsocketMessage", socket.recv(timeout=30)).UserLoginResponse  # type: ignore[arg-type]
+        answer = parse("WebsocketMessage", socket.recv(timeout=WAIT_S)).UserLoginResponse  # type: ignore[arg-type]
         assert (answer.success, bool(answer.error_message), answer.client_id) == (False, True, "")
         assert code(socket) == 4401
 
@@ -126,7 +129,7 @@ def test_what_is_no_message_or_no_command_is_passed_over(shared_hub: HubProcess)
         device.send("Nonsense")
         device.send("AskQuestionReply")
         device.send("SendChatMessage")
-        assert device.online() == ["one"]
+        assert device.online() == []
 
 
 def test_a_room_sees_and_answers_nothing_of_another(hub: HubProcess) -> None:
@@ -144,16 +147,15 @@ def test_a_room_sees_and_answers_nothing_of_another(hub: HubProcess) -> None:
         assert thief.pending() == []
         device.say(asked, "mine")
         assert call.done().contents[0].text.text == "mine"
-        assert thief.online() == ["b"]
+        assert thief.online() == []
 
 
 def test_a_nickname_is_shown_on_one_line_and_proves_nothing(hub: HubProcess) -> None:
     token = room_token(hub, "kitchen")
-    with Device(hub, token, "operator\n\x1b[31m" + "x" * 200) as device:
-        (name,) = device.online()
+    with Device(hub, token, "operator\n\x1b[31m" + "x" * 200) as device, Device(hub, token, "operator") as other:
+        (name,) = other.online()
         assert name.startswith("operator") and len(name) == 64 and name.isprintable()
-        with Device(hub, token, "operator") as other:
-            assert other.id != device.id
+        assert other.id != device.id
 
 
 def test_leave_is_given_by_people_alone_and_by_one_word(hub: HubProcess) -> None:
@@ -173,7 +175,7 @@ def test_leave_is_given_by_people_alone_and_by_one_word(hub: HubProcess) -> None
             ]
             assert agent.valid(ask["id"]) == {ask["id"]: False}
             agent.say(asked, "approve")
-            assert agent.online() == ["agent", "cook"]
+            assert agent.online() == ["cook"]
             cook.say(asked, words)
             assert cook.valid(ask["id"]) == {ask["id"]: False}
             states.append(httpx.get(f"{hub.url}/api/asks/{ask['id']}", headers=operator).json()["answer"]["verdict"])

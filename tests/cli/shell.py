@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from greenroom.testing.hub_process import HubProcess
-
-_LIMIT_S = 60
+from greenroom.testing.patience import WAIT_S
 
 
 class Ran(NamedTuple):
@@ -40,7 +39,7 @@ def greenroom(data: Path, *args: str, stdin: str | None = None, **env: str) -> R
         capture_output=True,
         text=True,
         errors="surrogateescape",
-        timeout=_LIMIT_S,
+        timeout=WAIT_S,
         check=False,
     )
     return Ran(ended.returncode, ended.stdout, ended.stderr)

@@ -13,6 +13,7 @@ from greenroom.cli.connect_files import PROGRAMS
 from greenroom.testing.clis import CLAUDE, CODEX
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine import lacking
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import done, environment, greenroom
 
 CLIS = Path(__file__).parents[2] / ".clis"
@@ -97,6 +98,7 @@ def test_a_file_that_is_not_understood_is_left_alone(
     assert (ran.code, said in ran.err, file.read_text()) == (1, True, text), ran
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(("name", "program"), [("claude", CLAUDE), ("codex", CODEX)])
 def test_a_real_program_finds_the_hub(name: str, program: Path, shared_hub: HubProcess, tmp_path: Path) -> None:
     if not (CLIS / "ready").exists():
@@ -112,7 +114,7 @@ def test_a_real_program_finds_the_hub(name: str, program: Path, shared_hub: HubP
         env={**env, **passed},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=WAIT_S,
         check=False,
     )
     assert "greenroom" in listed.stdout, listed

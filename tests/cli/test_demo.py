@@ -8,6 +8,8 @@ from pathlib import Path
 
 import psutil
 
+from greenroom.testing.patience import WAIT_S
+
 
 def start(folder: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
@@ -26,7 +28,7 @@ def test_who_stops_the_demonstration_before_it_is_ready_is_told_of_no_failure(tm
         assert demo.stdout.readline().startswith("  ")
     finally:
         demo.send_signal(signal.SIGINT)
-        _, complained = demo.communicate(timeout=60)
+        _, complained = demo.communicate(timeout=WAIT_S)
     assert (demo.returncode, complained) == (0, "")
     assert not list(tmp_path.glob("greenroom-demo-*"))
 
@@ -48,7 +50,7 @@ def test_the_demonstration_fills_a_room_and_leaves_nothing_behind(tmp_path: Path
         assert "make test" in listed.stdout, listed
     finally:
         demo.send_signal(signal.SIGINT)
-        _, complained = demo.communicate(timeout=60)
+        _, complained = demo.communicate(timeout=WAIT_S)
     assert (demo.returncode, complained) == (0, "")
     assert not list(tmp_path.glob("greenroom-demo-*"))
     left = [p for p in psutil.process_iter(["cmdline"]) if str(tmp_path) in " ".join(p.info["cmdline"] or [])]

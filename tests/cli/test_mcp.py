@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import agent, done, environment
 
 HELLO = {
@@ -43,7 +44,7 @@ def converse(hub: HubProcess, *args: str) -> dict[int, Any]:
                 answer = json.loads(process.stdout.readline())
                 answers[answer["id"]] = answer
         process.stdin.close()
-        assert process.wait(20) == 0
+        assert process.wait(WAIT_S) == 0
     return answers
 
 

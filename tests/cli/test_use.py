@@ -2,6 +2,7 @@
 
 import argparse
 import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.cli.main import parser
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import greenroom
 
 
@@ -21,7 +23,8 @@ def commands(
     if not any(action.required for action in inner):
         yield path, of
     for action in inner:
-        for name, chosen in action.choices.items():
+        named = {choice.dest: action.choices[choice.dest] for choice in action._choices_actions}  # without aliases
+        for name, chosen in named.items():
             yield from commands(chosen, (*path, name))
 
 
@@ -81,20 +84,22 @@ def test_without_a_database_the_operators_tools_say_so(tmp_path: Path, args: lis
 
 
 def test_help_comes_at_once() -> None:
-    """Processor time of the best of several runs, so that a busy machine does not count."""
-    assert min(_cpu_seconds("--help") for _ in range(5)) < 0.25
+    """Processor time of the best of several runs, so that neither a busy nor a slow machine counts."""
+    standard = min(_cpu_seconds("-c", "import argparse, asyncio, json, pathlib, ssl") for _ in range(5))
+    assert min(_cpu_seconds("-m", "greenroom", "--help") for _ in range(5)) < 4 * standard
 
 
 def _cpu_seconds(*args: str) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-m", "greenroom", *args], check=True, stdout=subprocess.DEVNULL, timeout=30)
+    subprocess.run([sys.executable, *args], check=True, stdout=subprocess.DEVNULL, timeout=WAIT_S)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
+@pytest.mark.anywhere
 def test_a_reader_who_has_seen_enough_causes_no_complaint(tmp_path: Path) -> None:
-    line = f"{sys.executable} -m greenroom doctor --data {tmp_path} | head -n 1"
-    shown = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=30)
+    line = f"{shlex.quote(sys.executable)} -m greenroom doctor --data {shlex.quote(str(tmp_path))} | head -n 1"
+    shown = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=WAIT_S)
     assert shown.stderr == ""
     assert shown.stdout.startswith("ok")
 
@@ -117,7 +122,7 @@ def test_what_is_no_token_is_named_as_such(tmp_path: Path, token: str) -> None:
 @pytest.mark.parametrize("port", ["-1", "65536", "99999"])
 def test_a_port_that_does_not_exist_is_refused(tmp_path: Path, port: str) -> None:
     ran = greenroom(tmp_path / "data", "serve", "--port", port)
-    assert (ran.code, "write a number from 1 to 65535" in ran.err) == (1, True)
+    assert (ran.code, "write a whole number from 0 to 65535" in ran.err) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +131,9 @@ def test_a_port_that_does_not_exist_is_refused(tmp_path: Path, port: str) -> Non
         ["ask", "list", "--state", "bogus"],
         ["ask", "list", "--kind", "bogus"],
         ["dag", "list", "--status", "bogus"],
+        ["thread", "list", "--status", "bogus"],
+        ["runs", "list", "--status", "bogus"],
+        ["agent", "list", "--status", "bogus"],
         ["token", "create", "--name", "x", "--days", "-1"],
         ["token", "create", "--name", "x", "--days", "99999999"],
     ],

@@ -140,6 +140,10 @@ def test_as_many_of_the_newest_messages_are_shown_as_are_asked_for(shared_hub: H
         ["thread", "show", "Plan", "--after", "-1"],
         ["thread", "wait", "Plan", "--timeout", "nan"],
         ["audit", "list", "--limit", "x"],
+        ["runs", "extend", "run_x", "--cost", "-1"],
+        ["runs", "extend", "run_x", "--cost", "0"],
+        ["driver", "check", "rehearsal", "--patience", "-1"],
+        ["dag", "versions", "release", "--show", "-1"],
         ["node", "--join", "http://127.0.0.1:9", "--capacity", "0"],
     ],
 )

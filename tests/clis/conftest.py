@@ -11,9 +11,9 @@ from greenroom.testing import clis
 from greenroom.testing.clis import CliProcess
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 
 INSTALLED = Path(__file__).parents[2] / ".clis"
-LIMIT_S = 60
 DONE = "done"
 """What every script says in the end."""
 OPENERS: dict[str, Callable[[Path, Path, str, str, str], CliProcess]] = {"claude": clis.claude, "codex": clis.codex}
@@ -28,7 +28,7 @@ class Stage:
         self._hub_url = hub_url
         self._homes = homes
         self._open: dict[str, CliProcess] = {}
-        self._deadline = time.monotonic() + LIMIT_S
+        self._deadline = time.monotonic() + WAIT_S
 
     def token(self, *, enrols: bool = False) -> str:
         """A new credential: for one agent, or one that enrols agents."""
@@ -72,10 +72,15 @@ def stage(shared_hub: HubProcess, tmp_path: Path) -> Iterator[Stage]:
     if not (INSTALLED / "ready").exists():
         pytest.skip("the real CLIs are not installed: run `make clis` (Linux on x86-64)")
     operator = {"Authorization": f"Bearer {shared_hub.token}"}
-    with FakeModel() as model, httpx.Client(base_url=shared_hub.url, headers=operator, timeout=30) as api:
+    with FakeModel() as model, httpx.Client(base_url=shared_hub.url, headers=operator, timeout=WAIT_S) as api:
         stage = Stage(shared_hub.url, model, api, tmp_path)
         try:
             yield stage
         finally:
             stage.stop()
             print(stage.report())  # pytest shows it when the test has failed
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.conftest import checked
 
 MODULES = Path(__file__).parents[2] / ".clis" / "more" / "node_modules"
@@ -35,7 +36,7 @@ def open_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
 def test_the_conformance_suite_finds_nothing_wrong(open_hub: HubProcess, scenario: str) -> None:
     url = f"http://localhost:{open_hub.port}/mcp"
     argv = [str(NODE), str(SUITE), "server", "--url", url, "--scenario", scenario]
-    said = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False).stdout
+    said = subprocess.run(argv, capture_output=True, text=True, timeout=WAIT_S, check=False).stdout
     plain = re.sub(r"\x1b\[\d+m", "", said)
     checks = dict(re.findall(r"\[([\w-]+) *\] (SUCCESS|FAILURE|WARNING)", plain))
     assert checks, plain

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from tests.clis.conftest import LIMIT_S, OPENERS, Stage
+from tests.clis.conftest import OPENERS, Stage
 
 
 @pytest.mark.parametrize("name", OPENERS)
 def test_a_cli_sees_the_tools_of_the_hub(stage: Stage, name: str) -> None:
     cli = stage.start(name, "TOOLS", stage.token())
-    assert cli.wait(LIMIT_S) == 0
+    assert cli.wait() == 0
     answer = cli.answer() or ""
     for tool in ("bus_connect", "msg_post", "msg_wait", "agent_register"):
         assert f"hub__{tool}" in answer or f"hub::{tool}" in answer
@@ -27,19 +27,19 @@ def test_claude_finds_tools_that_it_was_shown_by_name_only(stage: Stage) -> None
         USE_TOOL bus_connect {"thread_name": "found"}
         SAY in {{topic}}
     """)
-    assert cli.wait(LIMIT_S) == 0
+    assert cli.wait() == 0
     assert cli.answer() == "in found"
 
 
 def test_claude_says_that_a_wrong_token_is_refused(stage: Stage) -> None:
     cli = stage.start("claude", "TOOLS", "gr_agent_wrong")
-    assert cli.wait(LIMIT_S) == 0
+    assert cli.wait() == 0
     shown = next(event["mcp_servers"] for event in cli.events() if "mcp_servers" in event)
     assert [server["status"] for server in shown] == ["failed"]
 
 
 def test_codex_says_that_a_wrong_token_is_refused(stage: Stage) -> None:
     cli = stage.start("codex", "TOOLS", "gr_agent_wrong")
-    assert cli.wait(LIMIT_S) == 1
+    assert cli.wait() == 1
     assert "required MCP servers failed to initialize: hub" in cli.tail()
     assert "Auth required" in cli.tail()

@@ -69,7 +69,7 @@ def test_claude_and_codex_exchange_twenty_messages_while_a_person_posts_in_betwe
         person.read_until(count, stage)
         said.append(person.say(f"I have read {count}."))
     for cli in clis:
-        assert cli.wait(stage.left_s()) == 0
+        assert cli.wait() == 0
         assert cli.answer() == DONE
 
     messages = person.read()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.conftest import checked
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +32,7 @@ def steps(readme: str) -> str:
     return str(block)
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])
 def test_two_agents_talk_in_the_first_minute(hub_at_home: HubProcess, home: Path, readme: str) -> None:
     ran = subprocess.run(
@@ -39,7 +41,7 @@ def test_two_agents_talk_in_the_first_minute(hub_at_home: HubProcess, home: Path
         env={"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=WAIT_S,
     )
     assert ran.returncode == 0, ran
     *_, shown = ran.stdout.partition("[")

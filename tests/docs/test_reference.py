@@ -58,8 +58,8 @@ def commands(of: argparse.ArgumentParser, path: str = "greenroom") -> Iterator[s
     if not inner:
         yield path
     for action in inner:
-        for name, chosen in action.choices.items():
-            yield from commands(chosen, f"{path} {name}")
+        for choice in action._choices_actions:  # without aliases
+            yield from commands(action.choices[choice.dest], f"{path} {choice.dest}")
 
 
 @pytest.mark.parametrize("command", [*commands(parser())])

@@ -29,11 +29,11 @@ from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.signals import Signals
 from greenroom.nouns.access.model import RIGHTS, Kind, Principal
 from greenroom.settings import Settings
+from greenroom.testing.patience import WAIT_S
 
 OLD, NEW = "2025-11-25", "2026-07-28"
 KINDS: dict[str, Kind] = {"ann": "agent", "bob": "agent", "vera": "viewer", "opal": "operator"}
 PEOPLE = {name: Principal(id=name, kind=kind, name=name, rights=RIGHTS[kind]) for name, kind in KINDS.items()}
-LIMIT_S = 30.0
 
 
 class Stage:
@@ -152,7 +152,7 @@ class Rig:
 
     def http(self, who: str = "ann") -> httpx2.AsyncClient:
         headers = {"x-who": who, "accept": "application/json, text/event-stream"}
-        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=LIMIT_S)
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=WAIT_S)
 
     @asynccontextmanager
     async def client(self, version: str, who: str = "ann", path: str = "/mcp") -> AsyncIterator[Client]:
@@ -180,7 +180,7 @@ async def serving(offer: Offer = OFFER, progress_s: float = 0.05, port: int = 0,
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
-        config = uvicorn.Config(guard, lifespan="off", log_level="error", timeout_graceful_shutdown=int(LIMIT_S))
+        config = uvicorn.Config(guard, lifespan="off", log_level="error", timeout_graceful_shutdown=int(WAIT_S))
         server = uvicorn.Server(config)
         async with door.run():
             task = asyncio.create_task(server.serve(sockets=[listener]))
@@ -190,7 +190,7 @@ async def serving(offer: Offer = OFFER, progress_s: float = 0.05, port: int = 0,
                 stage.curtain.set()
                 stage.signals.emit("hub.stopping", {})
                 server.should_exit = True
-                await asyncio.wait_for(task, LIMIT_S)
+                await asyncio.wait_for(task, WAIT_S)
 
 
 def _bearer(scope: Any) -> str:
@@ -200,7 +200,7 @@ def _bearer(scope: Any) -> str:
 
 async def soon(event: asyncio.Semaphore) -> None:
     """Wait for something that must happen."""
-    await asyncio.wait_for(event.acquire(), LIMIT_S)
+    await asyncio.wait_for(event.acquire(), WAIT_S)
 
 
 def text_of(result: Any) -> Any:

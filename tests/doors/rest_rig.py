@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 
 RW = {"expires_at": "9999-12-31T23:59:59+00:00", "max_new_messages": 0}
 _numbers = itertools.count(1)
@@ -44,7 +45,9 @@ class Rest:
         self.operator = self.client({"Authorization": f"Bearer {hub.token}"})
 
     def client(self, headers: dict[str, str] | None = None) -> httpx.Client:
-        return self._open.enter_context(httpx.Client(base_url=self.hub.url, headers=headers, timeout=30, verify=_TLS))
+        return self._open.enter_context(
+            httpx.Client(base_url=self.hub.url, headers=headers, timeout=WAIT_S, verify=_TLS)
+        )
 
     def agent(self, ide: str = "R", **fields: Any) -> Agent:
         said = self.operator.post("/api/agents/register", json={"ide": ide, "model": "M", **fields}).json()

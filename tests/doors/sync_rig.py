@@ -24,8 +24,8 @@ from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.model import RegisterAgent
 from greenroom.nouns.threads.commands import CreateThread
 from greenroom.settings import Settings
+from greenroom.testing.patience import WAIT_S
 
-LIMIT_S = 20.0
 Place = tuple[str, str | None]
 """A view and its key."""
 
@@ -79,7 +79,7 @@ class Rig:
 
     def http(self, token: str | None = None) -> httpx.AsyncClient:
         headers = {"authorization": f"Bearer {token or self.operator}"}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=LIMIT_S)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=WAIT_S)
 
     def client(self, token: str | None = None) -> "SyncClient":
         return SyncClient(self.url, token or self.operator)
@@ -95,12 +95,12 @@ async def serving(data: Path, port: int = 0, **settings: Any) -> AsyncIterator[R
     async with open_hub(data, chosen) as hub, doors(hub, port, LoginCodes()) as app:
         server = HubServer(config_of(app, chosen), hub, started.set)
         task = asyncio.create_task(server.serve(sockets=[listener]))
-        await asyncio.wait_for(started.wait(), LIMIT_S)
+        await asyncio.wait_for(started.wait(), WAIT_S)
         try:
             yield Rig(hub, port)
         finally:
             server.handle_exit(signal.SIGTERM, None)
-            await asyncio.wait_for(task, LIMIT_S)
+            await asyncio.wait_for(task, WAIT_S)
             listener.close()
 
 
@@ -196,7 +196,7 @@ class SyncClient:
 
     async def until(self, reached: Callable[[], bool]) -> None:
         """Wait for something that must come before the hub closes the socket."""
-        async with asyncio.timeout(LIMIT_S), self._heard:
+        async with asyncio.timeout(WAIT_S), self._heard:
             await self._heard.wait_for(lambda: reached() or self.closed is not None)
         if not reached():
             raise ConnectionError(f"closed with {self.closed}")

@@ -16,7 +16,8 @@ from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import UpdateAgent
 from greenroom.nouns.threads import commands as c
-from tests.doors.sync_rig import LIMIT_S, Rig, serving
+from greenroom.testing.patience import WAIT_S
+from tests.doors.sync_rig import Rig, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -37,7 +38,7 @@ class Listening:
     async def next(self) -> Heard:
         """The next event; an error if the stream ends first."""
         fields: dict[str, str] = {}
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             async for line in self._lines:
                 name, _, value = line.partition(": ")
                 if line and line != ":":
@@ -50,7 +51,7 @@ class Listening:
 
     async def comment(self) -> None:
         """Nothing but a comment."""
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             assert await anext(self._lines) == ":"
 
     async def until(self, kind: str) -> list[Heard]:
@@ -300,13 +301,12 @@ async def test_a_quiet_stream_gets_a_comment_now_and_then(rig: Rig, monkeypatch:
         assert (await stream.next()).payload["thread_id"] == thread
 
 
-async def test_a_revoked_credential_ends_its_stream_within_two_seconds(rig: Rig) -> None:
+async def test_a_revoked_credential_ends_its_stream_before_it_hears_more(rig: Rig) -> None:
     token = await rig.token("viewer")
     async with listening(rig, token) as stream, listening(rig) as other:
-        async with asyncio.timeout(2):
-            await rig.revoke(token)
-            assert await stream.rest() == []
+        await rig.revoke(token)
         await rig.thread()
+        assert await stream.rest() == []
         assert (await other.next()).type == "thread.new"
 
 
@@ -332,7 +332,7 @@ async def test_a_listener_that_does_not_read_is_cut_and_others_hear_on(
             b"GET /events HTTP/1.1\r\nhost: 127.0.0.1:%d\r\nauthorization: Bearer %b\r\n\r\n"
             % (rig.port, rig.operator.encode())
         )
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             assert b"200 OK" in await asyncio.to_thread(raw.recv, 1024)
         its_tasks = asyncio.all_tasks() - others - {asyncio.current_task()}
         async with listening(rig) as stream:
@@ -340,7 +340,7 @@ async def test_a_listener_that_does_not_read_is_cut_and_others_hear_on(
             for _ in range(40):
                 await asyncio.gather(*[rig.post(thread, "x" * 30_000) for _ in range(20)])
             assert await hearing == 800
-        _, left = await asyncio.wait(its_tasks, timeout=LIMIT_S)
+        _, left = await asyncio.wait(its_tasks, timeout=WAIT_S)
         assert not left
 
 

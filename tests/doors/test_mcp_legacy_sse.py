@@ -11,7 +11,8 @@ from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.shared.exceptions import MCPError
 
-from tests.doors.mcp_rig import LIMIT_S, Rig, serving, soon, text_of
+from greenroom.testing.patience import WAIT_S
+from tests.doors.mcp_rig import Rig, serving, soon, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +48,7 @@ async def test_a_waiting_call_sends_progress_on_the_stream() -> None:
             if len(heard) == 2:
                 rig.stage.curtain.set()
 
-        result = await asyncio.wait_for(client.call_tool("wait", {}, progress_callback=hear), LIMIT_S)
+        result = await asyncio.wait_for(client.call_tool("wait", {}, progress_callback=hear), WAIT_S)
         assert text_of(result) == {"has_progress": True}
     assert heard == sorted(set(heard))
 
@@ -78,11 +79,11 @@ async def test_a_session_takes_messages_from_its_owner_alone() -> None:
             assert (await bob.get(found[1])).status_code == 405
             assert (await ann.post("/messages?session_id=" + "0" * 32, json=hello)).status_code == 404
             assert (await ann.post(found[1], json=hello)).status_code == 202
-            while not (line := await asyncio.wait_for(anext(lines), LIMIT_S)).startswith("data: "):
+            while not (line := await asyncio.wait_for(anext(lines), WAIT_S)).startswith("data: "):
                 pass
             assert msgspec.json.decode(line[6:])["result"]["protocolVersion"] == "2024-11-05"
             assert len(rig.door.http.sessions) == 1
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             while (await ann.post(found[1], json=hello)).status_code != 404:
                 pass
         assert len(rig.door.http.sessions) == 0

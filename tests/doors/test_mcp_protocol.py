@@ -10,7 +10,8 @@ import httpx2
 import pytest
 
 from greenroom.doors.mcp.sessions import Sessions
-from tests.doors.mcp_rig import LIMIT_S, NEW, OLD, Rig, serving, soon
+from greenroom.testing.patience import WAIT_S
+from tests.doors.mcp_rig import NEW, OLD, Rig, serving, soon
 
 pytestmark = pytest.mark.anyio
 META = {
@@ -54,7 +55,7 @@ async def waiting(rig: Rig, http: httpx2.AsyncClient, headers: dict[str, str], b
     task = asyncio.create_task(http.post("/mcp", json=body, headers=headers))
     await soon(rig.stage.started)
     yield task
-    await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), LIMIT_S)
+    await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), WAIT_S)
 
 
 def code_of(answer: httpx2.Response) -> tuple[int, int]:
@@ -67,7 +68,7 @@ async def test_calls_are_answered_by_json_in_both_eras() -> None:
         new = await http.post("/mcp", json=new_call("say", {"text": "b"}), headers=new_headers("say"))
     assert old.headers["content-type"] == new.headers["content-type"] == "application/json"
     assert old.json()["id"] == "x-1"
-    assert set(old.json()["result"]) == {"content", "isError"}
+    assert set(old.json()["result"]) == {"content", "isError", "structuredContent"}
     assert new.json()["result"]["resultType"] == "complete"
     assert new.json()["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "Greenroom"
     assert "mcp-session-id" not in new.headers
@@ -96,7 +97,7 @@ async def test_a_session_exists_for_its_owner_alone() -> None:
         assert rig.stage.said == []
         assert (await ann.post("/mcp", json=call("say", {"text": "me"}), headers=headers)).status_code == 200
         assert (await ann.delete("/mcp", headers=headers)).status_code == 200
-        assert (await asyncio.wait_for(stream, LIMIT_S)).headers["content-type"] == "text/event-stream"
+        assert (await asyncio.wait_for(stream, WAIT_S)).headers["content-type"] == "text/event-stream"
         assert (await ann.post("/mcp", json=request("ping"), headers=headers)).status_code == 404
 
 
@@ -122,7 +123,7 @@ async def test_an_old_client_cancels_a_wait_by_its_id_and_is_told_so() -> None:
             assert not wait.done()
             body = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
             assert (await http.post("/mcp", json=body, headers=headers)).status_code == 202
-            assert code_of(await asyncio.wait_for(wait, LIMIT_S)) == (200, -32800)
+            assert code_of(await asyncio.wait_for(wait, WAIT_S)) == (200, -32800)
         await soon(rig.stage.ended)
 
 
@@ -144,7 +145,7 @@ async def test_progress_goes_over_a_stream_only_to_those_who_asked_for_it(versio
         async with http.stream("POST", "/mcp", json=call("wait", meta=asked), headers=headers) as stream:
             assert stream.headers["content-type"] == "text/event-stream"
             lines = stream.aiter_lines()
-            while '"progressToken":"p1"' not in await asyncio.wait_for(anext(lines), LIMIT_S):
+            while '"progressToken":"p1"' not in await asyncio.wait_for(anext(lines), WAIT_S):
                 pass
             rig.stage.curtain.set()
             rest = [line async for line in lines if line.startswith("data: ")]
@@ -372,3 +373,16 @@ async def test_an_idle_session_ends_and_a_busy_one_does_not() -> None:
     now = 1703
     assert len(sessions) == 0
     assert not sessions.is_full_for("ann")
+
+
+def test_a_session_of_another_hub_goes_on_for_its_owner_and_an_ended_one_does_not() -> None:
+    here, there = (Sessions(limit=4, idle_s=600) for _ in range(2))
+    session = here.open("ann")
+    taken = there.get(session.id, "ann")
+    assert taken is not None and there.get(session.id, "ann") is taken
+    assert there.get(here.open("ann").id, "bob") is None
+    assert there.get(session.id[:8] + "0" * 24, "ann") is None
+    here.end(session)
+    assert here.get(session.id, "ann") is None
+    there.open("ann")
+    assert there.get(here.open("ann").id, "ann") is None  # ann has half of all

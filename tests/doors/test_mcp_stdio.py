@@ -15,7 +15,8 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from greenroom.doors.mcp.pipes import MAX_LINE_BYTES
-from tests.doors.mcp_rig import LIMIT_S, NEW, OLD, serving, soon, text_of
+from greenroom.testing.patience import WAIT_S
+from tests.doors.mcp_rig import NEW, OLD, serving, soon, text_of
 
 pytestmark = pytest.mark.anyio
 both_eras = pytest.mark.parametrize("version", [OLD, NEW])
@@ -69,9 +70,10 @@ async def ask(running: asyncio.subprocess.Process, line: bytes) -> Any:
     assert running.stdin is not None
     assert running.stdout is not None
     running.stdin.write(line)
-    return msgspec.json.decode(await asyncio.wait_for(running.stdout.readline(), LIMIT_S))
+    return msgspec.json.decode(await asyncio.wait_for(running.stdout.readline(), WAIT_S))
 
 
+@pytest.mark.anywhere
 @both_eras
 async def test_everything_passes_through(version: str) -> None:
     async with serving() as rig, stdio_client(rig.url, version) as client:
@@ -99,7 +101,7 @@ async def test_progress_and_cancellation_pass_through(version: str) -> None:
         await soon(rig.stage.started)
         cancelled.cancel()
         await soon(rig.stage.ended)
-        result = await asyncio.wait_for(client.call_tool("wait", {}, progress_callback=hear), LIMIT_S)
+        result = await asyncio.wait_for(client.call_tool("wait", {}, progress_callback=hear), WAIT_S)
         assert text_of(result) == {"has_progress": True}
 
 
@@ -165,7 +167,7 @@ async def test_lines_that_are_no_messages_are_logged_and_the_rest_is_answered() 
             request(2, "tools/list", {}),
         ]
         call = request(3, "tools/call", {"name": "say", "arguments": {"text": "a\nb"}})
-        out, err = await asyncio.wait_for(running.communicate(b"".join([*lines, call, b'{"half'])), LIMIT_S)
+        out, err = await asyncio.wait_for(running.communicate(b"".join([*lines, call, b'{"half'])), WAIT_S)
         answers = {answer["id"]: answer for answer in map(msgspec.json.decode, out.splitlines())}
         assert sorted(answers) == [1, 2, 3]
         assert "result" in answers[3]
@@ -184,7 +186,7 @@ async def test_it_ends_with_the_end_of_its_input(is_there: bool) -> None:
         if is_there:
             await soon(rig.stage.started)
         running.stdin.close()
-        await asyncio.wait_for(running.wait(), LIMIT_S)
+        await asyncio.wait_for(running.wait(), WAIT_S)
         assert running.returncode == 0
         if is_there:
             await soon(rig.stage.ended)
@@ -204,5 +206,5 @@ async def test_it_ends_though_nobody_reads_its_output() -> None:
         running.stdin.write(request(1, "initialize", HELLO) + calls + last)
         await soon(rig.stage.started)
         running.stdin.close()
-        await asyncio.wait_for(running.wait(), LIMIT_S)
+        await asyncio.wait_for(running.wait(), WAIT_S)
         os.close(into)

@@ -8,7 +8,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from greenroom.doors.mcp.tool import NoArgs, Resource, ResourceTemplate, Tool, schema_of
-from tests.doors.mcp_rig import LIMIT_S, NEW, OLD, serving, soon, text_of
+from greenroom.testing.patience import WAIT_S
+from tests.doors.mcp_rig import NEW, OLD, serving, soon, text_of
 
 pytestmark = pytest.mark.anyio
 both_eras = pytest.mark.parametrize("version", [OLD, NEW])
@@ -152,7 +153,7 @@ async def test_a_waiting_call_sends_progress_until_its_answer(version: str) -> N
             if len(heard) == 3:
                 rig.stage.curtain.set()
 
-        result = await asyncio.wait_for(client.call_tool("wait", {}, progress_callback=hear), LIMIT_S)
+        result = await asyncio.wait_for(client.call_tool("wait", {}, progress_callback=hear), WAIT_S)
     assert text_of(result) == {"has_progress": True}
     assert heard == sorted(set(heard))
 

@@ -114,6 +114,7 @@ def how(method: str, path: str, agent: Agent) -> dict[str, Any]:
         "/api/nodes": {"json": {"name": new_topic()[:60]}},
         "/api/threads": {"json": {"topic": new_topic()}},
         "/api/threads/{thread_id}/state": {"json": {"state": "review"}},
+        "/api/threads/{thread_id}/rename": {"json": {"topic": new_topic()}},
         "/api/threads/{thread_id}/messages": {"json": {"content": "hello"}},
         "/api/threads/{thread_id}/settings": {"json": {"timeout_seconds": 90}},
         "/api/threads/{thread_id}/admin/decision": {"json": {"action": "keep"}},

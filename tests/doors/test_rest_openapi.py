@@ -61,7 +61,7 @@ def test_every_operation_says_what_it_needs_takes_and_answers(api: dict[str, Any
 
 def test_the_doors_that_speak_otherwise_are_named(api: dict[str, Any]) -> None:
     named = {path for _, path, operation in operations(api) if "x-protocol" in operation}
-    assert named == {*McpDoor.PATHS, socket.PATH, node.PATH}
+    assert named == {*McpDoor.PATHS, "/api/mcp/tool/{name}", socket.PATH, node.PATH}
 
 
 def test_answers_are_as_they_are_described(rest: Rest, api: dict[str, Any]) -> None:

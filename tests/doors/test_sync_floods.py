@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 
 TEXT, CONTINUATION, PING = 1, 0, 9
 SPARE_BYTES = 20 << 20
@@ -16,7 +17,7 @@ SPARE_BYTES = 20 << 20
 def open_socket(hub: HubProcess) -> socket.socket:
     """A WebSocket whose frames are written by hand."""
     host = hub.url.removeprefix("http://")
-    raw = socket.create_connection(("127.0.0.1", int(host.rpartition(":")[2])), timeout=10)
+    raw = socket.create_connection(("127.0.0.1", int(host.rpartition(":")[2])), timeout=WAIT_S)
     request = (
         f"GET /sync HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {hub.token}\r\nupgrade: websocket\r\n"
         "connection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"

@@ -16,6 +16,7 @@ from greenroom.doors.mcp.tools import TOOLS
 from greenroom.doors.mcp.tools.served import WORDS
 from greenroom.nouns.policy.tables import HUB_TOOLS
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 
 GUIDE = (Path(__file__).parents[2] / "docs/users/mcp.md").read_text()
 
@@ -77,7 +78,7 @@ def test_the_configurations_in_the_guide_can_be_read_by_their_programs() -> None
 def test_the_program_in_the_guide_runs(hub: HubProcess, tmp_path: Path) -> None:
     token = tmp_path / "agent.token"
     made = [sys.executable, "-m", "greenroom", "token", "create", "--name", "guide", "--out", str(token)]
-    subprocess.run([*made, "--data", str(hub.data)], check=True, capture_output=True, timeout=60)
+    subprocess.run([*made, "--data", str(hub.data)], check=True, capture_output=True, timeout=WAIT_S)
     (program,) = blocks("python")
     environment = {**os.environ, "GREENROOM_TOKEN": token.read_text().strip()}
     ran = subprocess.run(
@@ -85,7 +86,7 @@ def test_the_program_in_the_guide_runs(hub: HubProcess, tmp_path: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=WAIT_S,
     )
     assert ran.returncode == 0, ran.stderr
     assert re.fullmatch(r"posted as my program \(none\) with seq \d+\n", ran.stdout)

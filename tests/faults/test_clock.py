@@ -22,7 +22,6 @@ from tests.workflows.plays import Play
 HOUR_S, DAY_S = 3600, 86_400
 _SHORT_S = 8
 """Long enough that the clock can be set meanwhile."""
-pytestmark = pytest.mark.timeout(480)
 
 
 @pytest.fixture
@@ -138,7 +137,7 @@ def test_a_trigger_fires_once_for_each_time_however_the_clock_jumps(stage: Stage
     for days in (0.0, 1.0, 1 / 24, -1.0):
         known = len(times())
         set_before_a_minute(days)
-        stage.until(partial(has_more_than, known), f"a start at {days} days from now", within_s=100)
+        stage.until(partial(has_more_than, known), f"a start at {days} days from now")
 
 
 def put_back(stage: Stage, clock: ClockFile, by_s: int) -> None:

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from greenroom.testing.people import enrol, open_thread, read_all
 from greenroom.testing.raw_http import Line
 from tests.conftest import assert_in_order
@@ -101,7 +102,7 @@ def test_a_backup_onto_a_full_disk_fails_in_one_line_and_leaves_nothing(hub: Hub
     small_disk.fill(leave=20_000)
     target = small_disk.path / "backup.tar"
     backup = [sys.executable, "-m", "greenroom", "backup", str(target), "--data", str(hub.data)]
-    done = subprocess.run(backup, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(backup, capture_output=True, text=True, timeout=WAIT_S)
     assert done.returncode == 1, done
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -192,7 +193,7 @@ def test_a_run_that_could_not_be_given_to_a_node_for_a_full_disk_is_given_to_it_
     words = "word " * 40_000
     second = far.stage.start(f"SAY {words}")
     far.stage.until(lambda: far.stage.run(first)["status"] == "running", "the first to be at work")
-    small_disk.fill(leave=150_000)
+    small_disk.fill(leave=190_000)
     assert far.stage.api.post(f"/api/runs/{first}/cancel", json={}).status_code == 200
     far.stage.until(lambda: "runs must wait for a node" in cramped.stderr, "the second to find no room on the disk")
     small_disk.empty()

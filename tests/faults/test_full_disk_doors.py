@@ -9,6 +9,7 @@ import pytest
 import websockets
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from greenroom.testing.people import open_thread
 from tests.cli.shell import greenroom
 from tests.conftest import assert_in_order
@@ -16,7 +17,6 @@ from tests.faults.conftest import SmallDisk
 from tests.journeys.mcp_clients import NEW, OLD, connected
 
 pytestmark = pytest.mark.anyio
-LIMIT_S = 30
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ async def test_people_are_told_at_the_command_line_and_their_page_stays_connecte
     thread = await open_thread(cramped.url, cramped.token)
     headers = {"authorization": f"Bearer {cramped.token}"}
     address = cramped.url.replace("http", "ws", 1) + "/sync"
-    async with asyncio.timeout(LIMIT_S), websockets.connect(address, additional_headers=headers, proxy=None) as page:
+    async with asyncio.timeout(WAIT_S), websockets.connect(address, additional_headers=headers, proxy=None) as page:
 
         async def next_of(op: str) -> dict[str, Any]:
             while (frame := json.loads(await page.recv()))["op"] != op:

@@ -13,10 +13,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import LONG_MS, WAIT_S
 
 OLD, NEW = "2025-11-25", "2026-07-28"
-LIMIT_S = 30.0
-SOON_MS = 20_000
 """A wait that shall be ended by what it waits for, and not by time."""
 T = TypeVar("T")
 _numbers = itertools.count(1)
@@ -31,7 +30,7 @@ def fresh(word: str) -> str:
 async def connected(url: str, token: str | None, version: str = OLD, path: str = "/mcp") -> AsyncIterator["Talker"]:
     """A client with this bearer token."""
     headers = {"authorization": f"Bearer {token}"} if token else {}
-    async with httpx2.AsyncClient(headers=headers, timeout=LIMIT_S) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=WAIT_S) as http:
         transport = streamable_http_client(url + path, http_client=http)
         async with Client(transport, mode="legacy" if version == OLD else NEW, cache=None) as client:
             yield Talker(client)
@@ -45,7 +44,7 @@ class Talker:
 
     async def blocks(self, tool: str, **arguments: Any) -> list[Any]:
         """The blocks of a result."""
-        result = await asyncio.wait_for(self.client.call_tool(tool, arguments), LIMIT_S)
+        result = await asyncio.wait_for(self.client.call_tool(tool, arguments), WAIT_S)
         assert not result.is_error, result.content
         return list(result.content)
 
@@ -56,7 +55,7 @@ class Talker:
 
     async def misfit(self, tool: str, **arguments: Any) -> Any:
         """What is said of arguments that do not fit."""
-        result = await asyncio.wait_for(self.client.call_tool(tool, arguments), LIMIT_S)
+        result = await asyncio.wait_for(self.client.call_tool(tool, arguments), WAIT_S)
         assert result.is_error, result.content
         (block,) = result.content
         return msgspec.json.decode(block.text)  # type: ignore[union-attr]
@@ -89,7 +88,7 @@ class Agent(Talker):
 
     async def wait(self, **fields: Any) -> Any:
         """Wait from the newest seq known, and keep what comes."""
-        arguments = {"after_seq": self.context["current_seq"], "timeout_ms": SOON_MS, **fields}
+        arguments = {"after_seq": self.context["current_seq"], "timeout_ms": LONG_MS, **fields}
         said = await self.call("msg_wait", thread_id=self.thread_id, return_format="json", **arguments)
         if "reply_token" in said:
             self.context = said
@@ -153,7 +152,7 @@ class Stage:
     async def person_says(self, thread_id: str, content: str, key: str = "", **fields: Any) -> Any:
         """A person posts, over REST."""
         headers = {"authorization": f"Bearer {self.hub.token}"} | ({"idempotency-key": key} if key else {})
-        async with httpx2.AsyncClient(timeout=LIMIT_S) as http:
+        async with httpx2.AsyncClient(timeout=WAIT_S) as http:
             answer = await http.post(
                 f"{self.hub.url}/api/threads/{thread_id}/messages",
                 json={"author": "human", "content": content, **fields},

@@ -8,8 +8,9 @@ import httpx2
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import LONG_MS, WAIT_S
 from tests.conftest import checked
-from tests.journeys.mcp_clients import NEW, OLD, SOON_MS, Stage, Talker, contents, fresh
+from tests.journeys.mcp_clients import NEW, OLD, Stage, Talker, contents, fresh
 
 pytestmark = pytest.mark.anyio
 both_eras = pytest.mark.parametrize("version", [OLD, NEW])
@@ -146,7 +147,7 @@ async def test_a_silent_agent_is_offline_and_a_waiting_one_is_not(tmp_path: Any)
             ann, bob = await stage.agents("presence")
             operator = await stage.operator()
             waiting = asyncio.create_task(bob.wait())
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(WAIT_S):
                 while True:
                     online = {a["agent_id"]: a["is_online"] for a in await operator.call("agent_list")}
                     if not online[ann.id]:
@@ -288,10 +289,10 @@ async def test_a_wait_by_a_token_that_ends_is_ended_with_it(shared_hub: HubProce
         operator = await stage.operator()
         waiting = asyncio.create_task(
             operator.call(
-                "msg_wait", thread_id=ann.thread_id, after_seq=0, agent_id=ann.id, token=ann.token, timeout_ms=SOON_MS
+                "msg_wait", thread_id=ann.thread_id, after_seq=0, agent_id=ann.id, token=ann.token, timeout_ms=LONG_MS
             )
         )
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_S):
             while not (await ann.call("thread_wait_state_get", thread_id=ann.thread_id))["count"]:
                 pass
         headers = {"authorization": f"Bearer {shared_hub.token}"}
@@ -302,7 +303,7 @@ async def test_a_wait_by_a_token_that_ends_is_ended_with_it(shared_hub: HubProce
                 listed = (await http.get("/api/credentials")).json()
                 (mine,) = [c["id"] for c in listed if c["agent_id"] == ann.id]
                 assert (await http.delete(f"/api/credentials/{mine}")).status_code == 200
-        said = await asyncio.wait_for(waiting, 2)
+        said = await asyncio.wait_for(waiting, WAIT_S)
         assert said["error"] in ("InvalidCredentials", "agent_not_found")
 
 
@@ -346,12 +347,12 @@ async def test_typing_is_shown_to_whoever_follows_the_events(shared_hub: HubProc
         (ann,) = await stage.agents(fresh("typing"), 1)
         headers = {"authorization": f"Bearer {shared_hub.token}"}
         async with (
-            httpx2.AsyncClient(base_url=shared_hub.url, headers=headers, timeout=20) as http,
+            httpx2.AsyncClient(base_url=shared_hub.url, headers=headers, timeout=WAIT_S) as http,
             http.stream("GET", "/events") as events,
         ):
             assert events.status_code == 200
             shown = asyncio.create_task(_first(events, "agent.typing"))
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(WAIT_S):
                 while not shown.done():
                     mark = {"thread_id": ann.thread_id, "agent_id": ann.id, "is_typing": True}
                     assert await ann.call("agent_set_typing", **mark) == {"ok": True}

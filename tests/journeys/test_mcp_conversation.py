@@ -12,6 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.journeys.mcp_clients import NEW, OLD, Agent, Stage, connected, contents, fresh
 
 pytestmark = pytest.mark.anyio
@@ -63,7 +64,7 @@ async def until_read(me: Agent, content: str) -> None:
 
 async def converse(ann: Agent, bob: Agent, stage: Stage) -> None:
     talk = Talk(ann, bob)
-    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
         tasks.create_task(talk.lead())
         tasks.create_task(talk.follow())
         tasks.create_task(talk.interrupt(stage.person_says))
@@ -176,7 +177,7 @@ async def test_a_hub_that_is_killed_and_started_again_loses_and_doubles_nothing(
                 await stage.person_says(thread_id, content, key=content.replace(" ", "-"))
                 return
 
-    async with asyncio.timeout(90), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
         tasks.create_task(talk.lead())
         tasks.create_task(talk.follow())
         tasks.create_task(talk.interrupt(says))

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.journeys.mcp_clients import NEW, OLD, Stage, contents
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +38,7 @@ async def test_a_wait_for_mail_is_ended_by_mail_also_before_there_ever_was_any(s
     async with Stage(shared_hub) as stage:
         ann, bob = await stage.agent(), await stage.agent()
         waiting = asyncio.create_task(bob.blocks("mail_wait"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_S):
             while not (await bob.call("thread_wait_state_get", thread_id=f"mbx_{bob.id}")).get("count"):
                 pass
         await ann.call("mail_send", agent_id=bob.id, content="wake up", key="k")

@@ -1,5 +1,6 @@
 """Reading, finding, changing and reacting to messages over MCP."""
 
+import asyncio
 import base64
 from typing import Any
 
@@ -7,6 +8,7 @@ import httpx2
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.journeys.mcp_clients import NEW, OLD, Stage, contents, fresh
 
 pytestmark = pytest.mark.anyio
@@ -221,10 +223,9 @@ async def test_a_receipt_tells_how_far_a_message_has_come(shared_hub: HubProcess
             return str(said["receipts"][0]["state"])
 
         async def until(wanted: str) -> None:
-            for _ in range(1000):
-                if await state() == wanted:
-                    return
-            raise AssertionError(await state())
+            async with asyncio.timeout(WAIT_S):
+                while await state() != wanted:
+                    pass
 
         assert await state() == "queued"
         await bob.wait()

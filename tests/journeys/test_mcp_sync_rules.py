@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.conftest import checked
-from tests.journeys.mcp_clients import NEW, OLD, SOON_MS, Stage, contents, fresh
+from tests.journeys.mcp_clients import NEW, OLD, Stage, contents, fresh
 
 pytestmark = pytest.mark.anyio
 both_eras = pytest.mark.parametrize("version", [OLD, NEW])
@@ -179,9 +180,7 @@ async def test_after_a_sync_error_all_tokens_are_void_and_the_next_wait_returns_
         assert (await ann.post("x", reply_token="made up"))["error"] == "ReplyTokenInvalidError"
         for token in (spare["reply_token"], ann.context["reply_token"]):
             assert (await ann.post("x", reply_token=token))["error"] == "ReplyTokenReplayError"
-        started = time.monotonic()
-        refreshed = await ann.wait(timeout_ms=SOON_MS)
-        assert time.monotonic() - started < SOON_MS / 2000
+        refreshed = await ann.wait()
         assert refreshed["messages"] == []
         assert refreshed["reply_token"] not in (spare["reply_token"], None)
         started = time.monotonic()
@@ -238,9 +237,7 @@ async def test_who_holds_no_token_and_is_behind_gets_one_at_once(shared_hub: Hub
         await ann.post("not for the newcomer")
         newcomer = await stage.agent()
         newcomer.thread_id, newcomer.context = ann.thread_id, {"current_seq": 0}
-        started = time.monotonic()
         first = await newcomer.wait(for_agent=newcomer.id)
-        assert time.monotonic() - started < SOON_MS / 2000
         assert first["messages"] == []
         assert first["reply_token"]
         again = await newcomer.wait(for_agent=newcomer.id, after_seq=0, timeout_ms=200)
@@ -362,6 +359,6 @@ async def test_a_key_whose_post_was_refused_is_still_free(shared_hub: HubProcess
 async def _until_waiting(stage: Stage, thread_id: str, count: int = 1) -> None:
     """Until so many agents wait in the thread."""
     operator = await stage.operator()
-    async with asyncio.timeout(SOON_MS / 1000):
+    async with asyncio.timeout(WAIT_S):
         while (await operator.call("thread_wait_state_get", thread_id=thread_id))["count"] < count:
             pass

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.journeys.mcp_clients import NEW, OLD, Stage, fresh
 
 pytestmark = pytest.mark.anyio
@@ -156,13 +157,13 @@ async def test_who_waits_is_shown_and_the_admin_may_end_the_meeting(shared_hub: 
         ann, bob = await stage.agents(fresh("meeting"))
         place = {"thread_id": ann.thread_id}
         assert await ann.call("thread_wait_state_get", **place) == {**place, "agents_waiting": [], "count": 0}
-        waiting = asyncio.create_task(bob.wait(timeout_ms=15_000))
-        async with asyncio.timeout(10):
+        waiting = asyncio.create_task(bob.wait(timeout_ms=50_000))
+        async with asyncio.timeout(WAIT_S):
             while not (state := await ann.call("thread_wait_state_get", **place))["count"]:
                 pass
         (waiter,) = state["agents_waiting"]
         assert set(waiter) == {"agent_id", "entered_at", "timeout_ms", "wait_call_id"}
-        assert (waiter["agent_id"], waiter["timeout_ms"]) == (bob.id, 15_000)
+        assert (waiter["agent_id"], waiter["timeout_ms"]) == (bob.id, 50_000)
         assert (await bob.call("close_meeting", **place, summary="mine"))["code"] == "not_admin"
         closed = await ann.call("close_meeting", **place, agent_id=ann.id, token=ann.token, summary="done")
         assert (closed["ok"], closed["waits_ended"]) == (True, 1)

@@ -212,7 +212,7 @@ def test_words_find_messages_that_the_caller_may_see(rest: Rest) -> None:
     assert agent.http.get("/api/search", params={"q": "zebra", "thread_id": rest.thread()}).json()["results"] == []
     scoped = rest.bearer(kind="agent", threads=[rest.thread()])
     assert scoped.get("/api/search", params={"q": "zebra"}).json()["total"] == 0
-    for query in ({}, {"q": ""}, {"q": " "}, {"q": "x", "limit": "0"}, {"q": "x", "limit": "201"}, {"q": "x" * 1001}):
+    for query in ({}, {"q": ""}, {"q": " "}, {"q": "x", "limit": "0"}, {"q": "x" * 1001}):
         assert code_of(agent.http.get("/api/search", params=query)) == (400, "bad_request")
 
 

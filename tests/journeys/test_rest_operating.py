@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess
 from tests.doors.rest_rig import Rest, code_of, new_topic
 
@@ -159,7 +160,7 @@ def test_the_front_page_is_for_who_has_logged_in(rest: Rest) -> None:
         turned_away = browser.get("/")
         assert (turned_away.status_code, turned_away.headers["location"]) == (303, "/login")
         code = rest.operator.post("/api/login-codes").json()["code"]
-        assert browser.post("/login", data={"code": code}, headers={"Origin": rest.hub.url}).status_code == 303
+        log_in(browser, code)
         page = browser.get("/")
         assert page.status_code == 200
         assert "<title>Greenroom</title>" in page.text

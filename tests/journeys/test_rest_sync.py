@@ -1,6 +1,5 @@
 """The sync rules and waiting, over REST."""
 
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.patience import LONG_MS, WAIT_S
 from tests.conftest import checked
 from tests.doors.rest_rig import RW, Agent, Rest, code_of
 
@@ -95,7 +95,7 @@ def test_a_refused_post_changes_nothing_but_the_authors_tokens(rest: Rest) -> No
 
 
 def wait(client: httpx.Client, thread: str, **query: Any) -> dict[str, Any]:
-    answer = client.get(f"/api/threads/{thread}/wait", params={"timeout_ms": 20_000, **query})
+    answer = client.get(f"/api/threads/{thread}/wait", params={"timeout_ms": LONG_MS, **query})
     assert answer.status_code == 200, answer.text
     said: dict[str, Any] = answer.json()
     assert said["reply_window"] == RW
@@ -104,12 +104,9 @@ def wait(client: httpx.Client, thread: str, **query: Any) -> dict[str, Any]:
 
 def until(check: Callable[[], Any]) -> Any:
     """What the check says once it says something, within a bounded time."""
-    pause = threading.Event()
-    for _ in range(500):
-        if found := check():
-            return found
-        pause.wait(0.01)
-    raise AssertionError("it did not come")
+    found: list[Any] = []
+    eventually(lambda: found.append(check()) or found[-1])
+    return found[-1]
 
 
 def waiting_in(rest: Rest, thread: str) -> list[dict[str, Any]]:
@@ -124,12 +121,12 @@ def test_a_wait_ends_with_the_message_that_it_waited_for(rest: Rest, pool: Threa
     thread = rest.thread(agent)
     waited: Future[dict[str, Any]] = pool.submit(wait, agent.http, thread, after_seq=0)
     (entry,) = until(lambda: waiting_in(rest, thread))
-    assert (entry["agent_id"], entry["timeout_ms"]) == (agent.id, 20_000)
+    assert (entry["agent_id"], entry["timeout_ms"]) == (agent.id, LONG_MS)
     assert entry["entered_at"] and entry["wait_call_id"]
     listed = rest.operator.get(f"/api/threads/{thread}").json()
     assert listed["waiting_agents"] == [{"id": agent.id, "display_name": agent.name, "emoji": "🤖"}]
     posted = other.post(thread, "wake up").json()
-    said = waited.result(10)
+    said = waited.result(WAIT_S)
     assert [(m["id"], m["content"]) for m in said["messages"]] == [(posted["id"], "wake up")]
     assert said["current_seq"] == posted["seq"]
     answer = agent.post(thread, "I am", expected_last_seq=said["current_seq"], reply_token=said["reply_token"])
@@ -164,25 +161,25 @@ def test_an_agent_waits_for_its_first_mail(rest: Rest, pool: ThreadPoolExecutor)
     waited: Future[dict[str, Any]] = pool.submit(wait, agent.http, mailbox)
     until(lambda: agent.http.get(f"/api/threads/{mailbox}/wait-state").json().get("count"))
     other.http.post(f"/api/agents/{agent.id}/mail", json={"content": "for you"})
-    assert [m["content"] for m in waited.result(10)["messages"]] == ["for you"]
+    assert [m["content"] for m in waited.result(WAIT_S)["messages"]] == ["for you"]
 
 
 def test_a_caller_that_goes_away_waits_no_more(rest: Rest) -> None:
     agent = rest.agent()
     thread = rest.thread(agent)
     with pytest.raises(httpx.ReadTimeout):
-        agent.http.get(f"/api/threads/{thread}/wait", params={"after_seq": 0}, timeout=0.2)
+        agent.http.get(f"/api/threads/{thread}/wait", params={"after_seq": 0}, timeout=httpx.Timeout(WAIT_S, read=0.2))
     assert until(lambda: not waiting_in(rest, thread))
 
 
 def test_a_wait_ends_with_its_credential(rest: Rest, pool: ThreadPoolExecutor) -> None:
     agent = rest.agent()
     thread = rest.thread()
-    waited = pool.submit(agent.http.get, f"/api/threads/{thread}/wait", params={"after_seq": 0, "timeout_ms": 20_000})
+    waited = pool.submit(agent.http.get, f"/api/threads/{thread}/wait", params={"after_seq": 0, "timeout_ms": LONG_MS})
     until(lambda: waiting_in(rest, thread))
     kicked = rest.operator.post(f"/api/agents/{agent.id}/kick").json()
     assert kicked["threads_interrupted"] == [thread]
-    assert waited.result(2).status_code == 401
+    assert waited.result(WAIT_S).status_code == 401
 
 
 @pytest.mark.parametrize("query", [{"after_seq": -1}, {"timeout_ms": -1}, {"timeout_ms": 10**18}, {"limit": 0}])

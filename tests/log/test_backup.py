@@ -20,6 +20,7 @@ from greenroom.log.check import check
 from greenroom.log.directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.restore import restore
+from greenroom.testing.patience import WAIT_S
 from tests.log.notebook import NOTEBOOK, NOTES, WRITER, EraseNote, TearPage, note, open_notebook
 
 pytestmark = pytest.mark.anyio
@@ -141,7 +142,7 @@ async def test_a_file_dropped_while_the_backup_is_made_makes_it_begin_again(
             copies += 1
             copy(source, target)
             if copies == 1:
-                asyncio.run_coroutine_threadsafe(log.do(EraseNote(by=WRITER, id="nstory")), loop).result(10)
+                asyncio.run_coroutine_threadsafe(log.do(EraseNote(by=WRITER, id="nstory")), loop).result(WAIT_S)
                 (file,) = (notebook / "files").glob("*/*")
                 file.unlink()
 

@@ -8,6 +8,7 @@ import pytest
 
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
+from greenroom.testing.patience import WAIT_S
 from tests.log.notebook import (
     NOTES,
     OTHER,
@@ -144,7 +145,7 @@ async def test_a_caller_that_goes_away_does_not_take_the_command_back(tmp_path: 
         asking = asyncio.create_task(log.do(note(1)))
         await log.do(note(2))
         asking.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(WAIT_S):
             while log.rows.get(NOTES, "n1") is None:
                 await log.do(StarNote(by=OTHER, id="n2"))
 

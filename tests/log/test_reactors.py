@@ -11,6 +11,7 @@ from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded
 from greenroom.log.reactors import Reactor, run_reactor
+from greenroom.testing.patience import WAIT_S
 from tests.log.notebook import WRITER, EraseNote, NoteErased, NoteWritten, note, open_notebook
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("either_store")]
@@ -37,7 +38,7 @@ async def reacting(
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_S):
         while not true():  # noqa: ASYNC110 what it looks at has no event
             await asyncio.sleep(0.001)
 

@@ -15,6 +15,7 @@ from greenroom.log.check import check
 from greenroom.log.directory import FILES
 from greenroom.log.store_sqlite import APPLICATION_ID, MECHANISM
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 
 LOGS = sorted(Path(__file__).parent.glob("*.jsonl"))
 AT_WORK = Path(__file__).parent / "0.1.0-agents.jsonl"
@@ -71,7 +72,7 @@ def test_runs_asks_and_workflows_of_an_old_log_are_there_and_go_on(tmp_path: Pat
     put_back(AT_WORK, tmp_path / "data")
     with HubProcess(tmp_path / "data") as hub:
         headers = {"Authorization": f"Bearer {hub.token}"}
-        with httpx.Client(base_url=hub.url, headers=headers, timeout=30) as api:
+        with httpx.Client(base_url=hub.url, headers=headers, timeout=WAIT_S) as api:
             runs = {run["prompt"]: run for run in api.get("/api/runs").json()}
             assert runs["THINK hm\nSAY hello\nUSAGE 100 20"]["input_tokens"] == 100
             assert runs["SAY below"]["parent_id"] == runs["SPAWN rehearsal SAY below"]["id"]
@@ -89,6 +90,19 @@ def test_runs_asks_and_workflows_of_an_old_log_are_there_and_go_on(tmp_path: Pat
             assert (ended["status"], ended["output"]) == ("completed", done["output"])
         assert hub.stop() == 0, hub.stderr
     assert check(tmp_path / "data", NOUNS).findings == []
+
+
+def test_the_owner_of_an_old_log_has_one_name_on_all_their_credentials(tmp_path: Path) -> None:
+    put_back(AT_WORK, tmp_path / "data")
+    with HubProcess(tmp_path / "data") as hub:
+        headers = {"Authorization": f"Bearer {hub.token}"}
+        with httpx.Client(base_url=hub.url, headers=headers, timeout=WAIT_S) as api:
+            assert api.put("/api/me/name", json={"name": "Ana"}).is_success
+            owned = [one["person"] for one in api.get("/api/credentials").json() if one["kind"] == "operator"]
+            assert (len(owned) > 1, set(owned)) == (True, {"Ana"})
+            answers = api.get("/api/audit", params={"type": "AskAnswered", "limit": 1000}).json()["events"]
+            assert {event["name"] for event in answers} == {"Ana"}
+        assert hub.stop() == 0, hub.stderr
 
 
 def test_there_is_an_old_log() -> None:

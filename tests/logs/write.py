@@ -18,6 +18,7 @@ import httpx
 from greenroom.log.chain import GENESIS, link
 from greenroom.log.directory import FILES
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.doors.pictures import png
 
 WORKFLOW = """
@@ -110,7 +111,7 @@ class Story:
     def answer(self, whose: dict[str, str], answer: dict[str, str]) -> None:
         """Answer what is asked there, once it is."""
         asks = self.until(lambda: self.call("GET", "/api/asks", params={**whose, "for_s": 5})["asks"])
-        self.call("POST", f"/api/asks/{asks[0]['id']}/answer", answer)
+        self.call("POST", f"/api/asks/{asks[0]['id']}/answer", {"digest": asks[0]["digest"], **answer})
 
     def until(self, true: Callable[[], Any]) -> Any:
         for _ in range(_TRIES):
@@ -149,7 +150,7 @@ def main() -> None:
         settings = {"GREENROOM_INLINE_CONTENT_CHARS": "200", "GREENROOM_LOCAL_NODE": "1"}
         with HubProcess(data, settings) as hub:
             headers = {"Authorization": f"Bearer {hub.token}"}
-            with httpx.Client(base_url=hub.url, headers=headers, timeout=60) as api:
+            with httpx.Client(base_url=hub.url, headers=headers, timeout=WAIT_S) as api:
                 story = Story(api)
                 story.tell()
                 story.tell_of_work()

@@ -8,6 +8,7 @@ import pytest
 
 from greenroom.node.gate import Gate
 from greenroom.node.operands import find_programs
+from greenroom.node.paths import seen_here
 from greenroom.nouns.asks.digest import digest_of
 from greenroom.nouns.asks.model import Subject
 from greenroom.runtimes.contract import PermissionAsked
@@ -86,6 +87,21 @@ def test_a_call_of_which_nothing_has_changed_runs(tmp_path: Path) -> None:
         "./run.sh 'unfinished",
         "sub/../run.sh",
         "python3 -u run.sh",
+        "python3 -W ignore run.sh",
+        "python3.11 run.sh",
+        "bash < run.sh",
+        "cat run.sh | bash",
+        "head -5 run.sh | sh -s",
+        "make -f run.sh",
+        "make -frun.sh",
+        "make --file=run.sh",
+        "awk -f run.sh data",
+        "sed -f run.sh data",
+        "perl -I lib run.sh",
+        "cd sub && cd .. && bash < run.sh",
+        "pushd sub; popd; cat run.sh | sh",
+        "zsh run.sh",
+        "xargs sh < run.sh",
     ],
 )
 def test_a_script_is_bound_wherever_it_stands_in_the_command(tmp_path: Path, command: str) -> None:
@@ -133,3 +149,27 @@ def test_neither_size_nor_a_detour_nor_a_crowd_hides_a_script(tmp_path: Path) ->
     assert "./run.sh" in find_programs("Bash", {"command": crowd}, tmp_path)
     (tmp_path / "Makefile").write_text("test:\n")
     assert list(find_programs("Bash", {"command": "make test"}, tmp_path)) == ["Makefile"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Read", {"file_path": "hub/operator.key"}),
+        ("Write", {"file_path": "hub/greenroom.db", "content": ""}),
+        ("Bash", {"command": "cat hub/greenroom.db"}),
+        ("Bash", {"command": "tee sub/../hub/x"}),
+        ("Grep", {"pattern": "gr_", "path": "."}),
+        ("Grep", {"pattern": "gr_"}),
+    ],
+)
+def test_the_hubs_files_are_not_an_agents_even_where_they_lie_in_its_folder(
+    tmp_path: Path, tool: str, arguments: Any
+) -> None:
+    (tmp_path / "hub").mkdir()
+    (tmp_path / "sub").mkdir()
+    assert seen_here(tmp_path, tool, arguments, tmp_path / "hub").get("own")
+    assert not seen_here(tmp_path, "Read", {"file_path": "sub/a"}, tmp_path / "hub").get("own")
+    desk = tmp_path / "hub" / "node" / "work" / "agt_1"
+    desk.mkdir(parents=True)
+    assert not seen_here(desk, "Read", {"file_path": "a.txt"}, tmp_path / "hub").get("own")
+    assert not seen_here(desk, "Grep", {"pattern": "x"}, tmp_path / "hub").get("own")

@@ -9,7 +9,9 @@ import pytest
 
 from greenroom.node.sandbox import Sandbox, sandbox_for
 from greenroom.testing.machine import need_program
+from greenroom.testing.patience import WAIT_S
 
+pytestmark = pytest.mark.anywhere
 LOOK = """
 import json, os, pathlib, sys
 home, out = pathlib.Path(sys.argv[1]), {}
@@ -45,7 +47,7 @@ def test_secrets_of_the_home_and_sockets_of_services_are_not_there(tmp_path: Pat
     box = sandbox_for("bwrap", node, str(home), [home])
     assert box is not None
     command = box.wrap([sys.executable, "-c", LOOK, str(home), str(tmp_path / "data")], home)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
     assert set(seen["run"]) <= {"systemd", "resolvconf", "NetworkManager", "current-system"}
@@ -65,4 +67,4 @@ def test_a_directory_that_was_swapped_for_the_hubs_own_is_not_given_away(tmp_pat
         box = sandbox_for("bwrap", node, None, [link])
         assert isinstance(box, Sandbox)
         with pytest.raises(ValueError, match="is not a directory for an agent"):
-            box.wrap(["true"], link)
+            box.wrap(["/bin/true"], link)

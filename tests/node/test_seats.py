@@ -15,9 +15,9 @@ from greenroom.node.terminals import Pace
 from greenroom.node.trees import end_tree
 from greenroom.runtimes.contract import Decision, Heard, Opening
 from greenroom.runtimes.seating import Beside
+from greenroom.testing.patience import WAIT_S
 
 pytestmark = pytest.mark.anyio
-LIMIT_S = 20
 
 
 @pytest.fixture
@@ -67,12 +67,12 @@ class Hall:
         return len([pid for pid in find_tree(self.mark) if psutil.pid_exists(pid)])
 
     async def until(self, count: int) -> None:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             while self.running() != count:  # noqa: ASYNC110 processes tell nobody
                 await asyncio.sleep(0.02)
 
     async def until_shown(self, kind: str, text: str) -> None:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             while not any(one == kind and text in str(data) for one, data in self.shown):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 

@@ -13,6 +13,8 @@ import http_ece
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from greenroom.testing.patience import WAIT_S
+
 
 class Taken(NamedTuple):
     path: str
@@ -52,7 +54,7 @@ class FarSide:
         self.url = f"http://{self.host}"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
-    def next(self, within_s: float = 30) -> Taken:
+    def next(self, within_s: float = WAIT_S) -> Taken:
         return self.taken.get(timeout=within_s)
 
     def start(self) -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from greenroom.cli.remote_input import command_of, find_typist
 from greenroom.log.errors import Refused
-from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.hub_process import HubProcess, eventually
 from greenroom.testing.machine import need_program
+from greenroom.testing.patience import WAIT_S
 from tests.assist.rig import room_token
 from tests.cli.shell import greenroom
 
@@ -92,7 +93,7 @@ def test_what_another_device_of_the_same_person_sends_is_typed(hub: HubProcess, 
         assert ran.stderr.readline() == "typed 14 characters\n"
     finally:
         ran.send_signal(2)
-        ran.communicate(timeout=20)
+        ran.communicate(timeout=WAIT_S)
     assert calls.read_text().count("from the phone") == 2
     assert httpx.get(f"{hub.url}/api/input/receivers", headers={"Authorization": f"Bearer {token}"}).json() == []
 
@@ -114,16 +115,15 @@ def test_a_real_window_gets_the_text(tmp_path: Path) -> None:
     try:
         window = [terminal, "-e", "sh", "-c", f"read line; printf %s \"$line\" > '{out}'"]
         env = {**os.environ, "DISPLAY": number, "WAYLAND_DISPLAY": ""}
-        for _ in range(100):
-            if subprocess.run(["xdotool", "getdisplaygeometry"], env=env, capture_output=True).returncode == 0:
-                break
+        look = ["xdotool", "getdisplaygeometry"]
+        eventually(lambda: subprocess.run(look, env=env, capture_output=True).returncode == 0)
         shown = subprocess.Popen(window, env=env)
         subprocess.run(
-            ["xdotool", "search", "--sync", "--class", "xterm", "windowfocus"], env=env, check=True, timeout=30
+            ["xdotool", "search", "--sync", "--class", "xterm", "windowfocus"], env=env, check=True, timeout=WAIT_S
         )
-        subprocess.run([sys.executable, "-m", "greenroom", "input", "hello\n"], env=env, check=True, timeout=60)
-        shown.wait(30)
+        subprocess.run([sys.executable, "-m", "greenroom", "input", "hello\n"], env=env, check=True, timeout=WAIT_S)
+        shown.wait(WAIT_S)
     finally:
         display.terminate()
-        display.wait(10)
+        display.wait(WAIT_S)
     assert out.read_text() == "hello"

@@ -17,9 +17,10 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
+from greenroom.gateway.notify.keys import Keys, Ticket
 from greenroom.gateway.notify.telling import as_chat, is_quiet
 from greenroom.nouns.notify.model import Rules
-from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.hub_process import HubProcess, eventually
 from tests.assist.rig import Agent, Device, room_token
 from tests.cli.shell import done
 from tests.conftest import checked
@@ -207,10 +208,7 @@ def test_a_browser_that_is_gone_is_forgotten(hub: HubProcess, person: Person, fa
     far.answers[:] = [410]
     person.ask("hello?")
     far.next()
-    for _ in range(100):
-        if not person.call("GET", "/api/notify")["channels"]:
-            break
-    assert person.call("GET", "/api/notify")["channels"] == []
+    eventually(lambda: person.call("GET", "/api/notify")["channels"] == [])
 
 
 def test_high_risk_and_questions_are_opened_and_not_answered_in_passing(person: Person, far: FarSide) -> None:
@@ -219,6 +217,17 @@ def test_high_risk_and_questions_are_opened_and_not_answered_in_passing(person: 
     assert "ticket" not in browser.read(far.next().body)
     person.ask("Which colour?", kind="question")
     assert "ticket" not in browser.read(far.next().body)
+
+
+def test_a_ticket_does_not_approve_high_risk(hub: HubProcess, person: Person, far: FarSide) -> None:
+    """Notifications of high risk hold no such ticket; one that was signed all the same is refused by the rules."""
+    _, channel = subscribe(person, far)
+    ask = person.ask("Drop the table?", risk="high")
+    ticket = Keys(hub.data).sign(Ticket(ask["id"], ask["digest"], channel["id"], "act"))
+    yes = httpx.post(f"{hub.url}/api/notify/act", json={"ticket": ticket, "verdict": "approve"})
+    assert (yes.status_code, yes.json()["code"]) == (409, "high_risk")
+    no = httpx.post(f"{hub.url}/api/notify/act", json={"ticket": ticket, "verdict": "deny"})
+    assert (no.status_code, no.json()["answer"]["verdict"]) == (200, "deny")
 
 
 def test_a_room_is_told_of_its_own_asks_only_and_its_tickets_end_with_its_token(

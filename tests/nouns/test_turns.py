@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from greenroom.nouns.threads.turns import Turns
+from greenroom.testing.patience import WAIT_S
 
 pytestmark = pytest.mark.anyio
-LIMIT_S = 10
 
 
 async def test_a_few_go_at_once_and_the_next_when_one_comes_back() -> None:
@@ -21,7 +21,7 @@ async def test_a_few_go_at_once_and_the_next_when_one_comes_back() -> None:
         assert await turns.take("t", name) is True
         went.put_nowait(name)
 
-    async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
         for name in ("cy", "dan"):
             tasks.create_task(go(name))
         await asyncio.sleep(0)
@@ -37,7 +37,7 @@ async def test_a_few_go_at_once_and_the_next_when_one_comes_back() -> None:
 async def test_all_are_let_go_when_nobody_comes_back() -> None:
     turns = Turns()
     names = [f"agent {number}" for number in range(50)]
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         waited = await asyncio.gather(*(turns.take("t", name) for name in names))
     assert waited.count(False) == 2
 
@@ -52,5 +52,5 @@ async def test_who_gives_up_waiting_holds_nobody_up() -> None:
     gone.cancel()
     await asyncio.wait([gone])
     turns.come_back("t", "ann")
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         assert await last is True

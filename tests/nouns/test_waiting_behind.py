@@ -8,7 +8,8 @@ import pytest
 
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads.bus import Waited
-from tests.doors.sync_rig import LIMIT_S, Rig, serving
+from greenroom.testing.patience import WAIT_S
+from tests.doors.sync_rig import Rig, serving
 
 pytestmark = pytest.mark.anyio
 MANY = 1500
@@ -30,7 +31,7 @@ async def test_what_is_handed_to_an_agent_is_found_behind_thousands_of_others(ri
     thread = await rig.thread(by=by)
 
     async def wait(after: int, timeout_ms: int = 0) -> Waited:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             return await rig.hub.bus.wait(by, thread, after, timeout_ms, agent_id=agent, for_agent=agent)
 
     await _fill(rig, thread)
@@ -58,7 +59,7 @@ async def test_who_has_said_much_itself_goes_on_where_it_was(rig: Rig) -> None:
     thread = await rig.thread(by=by)
     await asyncio.gather(*(rig.post(thread, str(number), by=by) for number in range(MANY)))
     await rig.post(thread, "an answer", by=HUB)
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         waited = await rig.hub.bus.wait(by, thread, None, 0, agent_id=agent)
         again = await rig.hub.bus.wait(by, thread, None, 0, agent_id=agent)
     assert [message.content for message in waited.messages] == ["an answer"]

@@ -41,10 +41,12 @@ _SPOKEN = (
     "gateway/workflow_files.py",
     "node/agents.py",
     "node/gate.py",
+    "node/install_prefixes.py",
     "node/looking.py",
     "node/processes.py",
     "node/sandbox.py",
     "node/surroundings.py",
+    "node/worktrees.py",
     "nouns/agents/permissions.py",
     "nouns/agents/profiles.py",
     "nouns/asks/decide.py",
@@ -65,11 +67,12 @@ _SPOKEN = (
     "runtimes/drivers/*/driver.py",
     "runtimes/programs.py",
     "runtimes/shipped.py",
+    "validation.py",
 )
 """Where nearly every text is one that a person reads: reasons, problems, explanations."""
-_TO_AGENTS = re.compile(r"You |What happened before|From the agent|Go on|What would run|were handed")
-_TO_PROGRAMS = re.compile(r"(end|stdin|stdout|stderr) of |mapping values|this board|cannot start any|expected ")
-"""Names of tasks, what a parser says, and what would be a bug."""
+_TO_AGENTS = re.compile(r"(?:# )?You |What happened before|From the agent|Go on|What would run|were handed")
+_TO_PROGRAMS = re.compile(r" ?-|(end|stdin|stdout|stderr) of |mapping values|this board|cannot start any|expected ")
+"""Names of tasks, tables of options, what a parser says, and what would be a bug."""
 _SMALL_WORDS = (
     "a all an and any are as at be by can could did does for from has have if in is it its like may must no not "
     "nothing of on one only or so some than that the there this to true up use was what with write"

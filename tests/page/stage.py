@@ -9,12 +9,12 @@ from pathlib import Path
 from greenroom.doors.page import built
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine import lacking, need_program
+from greenroom.testing.patience import WAIT_S
 
 JOURNEYS = Path(__file__).parent / "journeys"
 MODULES = Path(__file__).parents[2] / "web" / "node_modules"
 NOTEBOOK = str(Path(__file__).parents[1] / "policy" / "notebook_server.py")
 """An MCP server for agents to call through the hub."""
-LIMIT_S = 200
 
 
 def need_page() -> None:
@@ -25,15 +25,21 @@ def need_page() -> None:
 
 def travel(hub: HubProcess, name: str, **more: str) -> None:
     """Run a journey: it fails when a step fails, or when the page complains of anything in its console."""
-    told = {"url": hub.url, "token": hub.token, "data": str(hub.data), "python": sys.executable, "notebook": NOTEBOOK}
-    told |= more
+    told: dict[str, object] = {
+        "url": hub.url,
+        "token": hub.token,
+        "data": str(hub.data),
+        "python": sys.executable,
+        "notebook": NOTEBOOK,
+    }
+    told |= {"wait_ms": int(WAIT_S * 1000), **more}
     node, chromium = need_program("node"), need_program("chromium")
     done = subprocess.run(
         [node, JOURNEYS / f"{name}.mjs", json.dumps(told)],
         env={"PATH": _path(), "CHROMIUM": str(chromium), "HOME": str(hub.data.parent)},
         capture_output=True,
         text=True,
-        timeout=LIMIT_S,
+        timeout=4 * WAIT_S,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 

@@ -6,17 +6,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from greenroom.testing.machine import need_program
+from greenroom.testing.patience import WAIT_S
 from tests.page.stage import MODULES, need_page
 
 ROOT = Path(__file__).parents[2]
 _FILE = re.compile(r"```\w+\n(?://|<!--) (web/\S+?)(?: -->)?\n(.*?)```", re.DOTALL)
-_LIMIT_S = 240
 
 
-@pytest.mark.timeout(2 * _LIMIT_S + 20)
 def test_a_panel_made_by_the_how_to_is_found_by_itself(tmp_path: Path) -> None:
     need_page()
     need_program("node")
@@ -30,7 +27,7 @@ def test_a_panel_made_by_the_how_to_is_found_by_itself(tmp_path: Path) -> None:
         (tmp_path / path).write_text(text)
     for words in (["run", "--silent", "check"], ["run", "--silent", "build", "--", "--logLevel", "warn"]):
         done = subprocess.run(
-            ["npm", *words], cwd=tmp_path / "web", capture_output=True, text=True, timeout=_LIMIT_S, check=False
+            ["npm", *words], cwd=tmp_path / "web", capture_output=True, text=True, timeout=2 * WAIT_S, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
     assert "machines" in json.loads((tmp_path / "src" / "greenroom" / "page" / "panels.json").read_text())

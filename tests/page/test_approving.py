@@ -1,8 +1,44 @@
-"""What a person sees before they approve."""
+"""What a person sees before they approve, and that nothing is approved by accident."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from tests.page.stage import travel
+from greenroom.testing.machine import need_program
+from greenroom.testing.patience import WAIT_S
+from tests.page.stage import need_page, travel
+
+RULES = Path(__file__).parent / "rules"
 
 
 def test_ap_03_all_of_a_command_is_shown_and_nothing_hides_in_it(stage: HubProcess) -> None:
     travel(stage, "a_long_command_is_shown_to_its_end")
+
+
+@pytest.mark.parametrize(
+    "journey",
+    [
+        "words_are_never_sent_as_an_approval_by_a_key",
+        "a_second_click_decides_nothing_else",
+        "an_arriving_ask_moves_no_button",
+        "what_moved_or_changed_takes_no_input",
+        "what_was_meant_for_something_else_approves_nothing",
+        "high_risk_is_approved_by_a_step_of_its_own",
+        "the_same_ask_on_two_pages",
+        "a_hundred_asks_are_searched_grouped_and_counted",
+        "an_updated_hub_asks_for_a_reload",
+    ],
+)
+def test_nothing_is_approved_by_accident(stage: HubProcess, journey: str) -> None:
+    travel(stage, journey)
+
+
+def test_the_rules_of_approving_hold_without_a_browser() -> None:
+    need_page()
+    node = need_program("node")
+    done = subprocess.run(
+        [node, "--test", RULES / "approving.test.mjs"], capture_output=True, text=True, timeout=WAIT_S
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

@@ -5,43 +5,52 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from tests.page.stage import LIMIT_S, need_page, travel
+from tests.page.stage import need_page, travel
 from tests.runs.conftest import end_node
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
 
 
-@pytest.mark.timeout(LIMIT_S + 20)
 @pytest.mark.parametrize(
     "journey",
     [
-        "log_in_by_code_and_reload_any_deep_link",
+        pytest.param("log_in_by_code_and_reload_any_deep_link", marks=pytest.mark.anywhere),
         "invite_an_agent_and_talk_to_it",
+        "mention_members_and_invite_by_name",
+        "continue_a_finished_run",
+        "put_an_agent_to_work_in_a_folder",
         "approve_deny_edit_and_batch",
         "edit_the_arguments_of_a_call",
-        "look_at_a_tool_before_agents_have_it",
+        pytest.param("look_at_a_tool_before_agents_have_it", marks=pytest.mark.anywhere),
         "answer_with_a_form_files_and_a_voice",
         "snooze_hand_on_and_remember",
-        "the_same_ask_on_two_pages",
         "everything_by_keyboard_alone",
         "on_a_phone_in_both_languages",
-        "attach_to_a_terminal_and_type",
+        pytest.param("attach_to_a_terminal_and_type", marks=pytest.mark.anywhere),
         "cancel_a_tree",
+        "active_runs_are_counted_alike_everywhere",
         "see_what_a_run_has_changed",
         "edit_a_profile",
         "let_a_phone_a_machine_and_a_bundle_in",
         "stop_restart_and_put_out_an_agent",
         "write_order_and_try_rules",
         "talk_with_somebody_in_a_room",
+        "one_name_for_one_person",
         "type_on_a_device_by_hand_or_voice",
         "write_draw_paste_and_decide_in_a_thread",
         "drain_and_remove_a_machine",
         "draw_run_and_report_a_workflow",
         "edit_steps_and_triggers_in_forms",
+        "draw_two_workflows_undo_and_restore",
+        "a_workflow_that_waits_says_so",
         "the_people_of_a_room_have_their_own_inbox",
-        "hostile_text_is_harmless",
+        "a_cookie_without_the_pages_key_logs_nobody_in",
+        pytest.param("hostile_text_is_harmless", marks=pytest.mark.anywhere),
+        "hostile_diagrams_are_harmless",
         "ten_megabytes_of_markdown_are_shown_in_part",
         "take_the_tour",
+        "an_address_that_leads_nowhere",
+        "toasts_hide_no_control",
         "no_panel_has_a_serious_accessibility_problem",
         "no_form_has_a_serious_accessibility_problem",
         "what_opens_in_a_panel_is_accessible_too",
@@ -69,3 +78,11 @@ def test_a_network_without_encryption_is_warned_of_on_every_screen(tmp_path: Pat
         finally:
             node.stop()
             end_node(hub.data)
+
+
+def test_a_phone_is_paired_by_an_address_that_it_can_reach(tmp_path: Path) -> None:
+    need_page()
+    public = {"GREENROOM_PUBLIC_URL": "https://hub.example", "GREENROOM_ALLOWED_HOSTS": "desk.lan"}
+    with HubProcess(tmp_path / "data", public) as hub:
+        addresses = {"first": "https://hub.example", "second": "https://desk.lan"}
+        travel(hub, "pair_a_phone_by_an_address_that_it_can_reach", **addresses)

@@ -4,8 +4,6 @@ service worker, answered from the notification."""
 import json
 from pathlib import Path
 
-import pytest
-
 from greenroom.testing.hub_process import HubProcess
 from tests.conftest import checked
 from tests.notify.far_side import far_side
@@ -13,7 +11,6 @@ from tests.notify.test_reach import Person, subscribe
 from tests.page.stage import need_page, travel
 
 
-@pytest.mark.timeout(180)
 def test_a_notification_is_answered_by_its_buttons_and_opened_by_a_click(tmp_path: Path) -> None:
     need_page()
     with far_side() as far:

@@ -111,6 +111,31 @@ def test_an_always_for_one_command_allows_that_command(text: str) -> None:
         "f() { rm x; }; f",
         "((a[$(rm x)]))",
         "ssh host 'rm x'",
+        "flock f rm x",
+        "flock f -c 'rm x'",
+        "setarch x86_64 rm x",
+        "chroot . rm x",
+        "su -c 'rm x' bob",
+        "su -c'rm x' bob",
+        "runuser -u bob -- rm x",
+        "script -qc 'rm x' /dev/null",
+        'env -S"rm x"',
+        "env --split-string='rm x'",
+        "env -S rm x",
+        "strace -o log rm x",
+        "taskset -c 0 rm x",
+        "systemd-run --user rm x",
+        "tmux new -d 'rm x'",
+        "watch -n1 rm x",
+        "bash -ce 'rm x'",
+        "bash -O extglob -c 'rm x'",
+        "bash -c -- 'rm x'",
+        "zsh -c 'rm x'",
+        "busybox rm x",
+        "find . -exec env rm {} +",
+        "find . -name a -exec ls {} \\; -exec rm {} \\;",
+        "xargs -I {} rm {}",
+        "timeout -k 1 5 nice rm x",
     ],
 )
 def test_a_forbidden_command_is_found_wherever_it_hides(text: str) -> None:
@@ -142,6 +167,18 @@ def test_a_forbidden_command_is_found_wherever_it_hides(text: str) -> None:
         'sh -c \'sh -c "sh -c \\"sh -c ls\\""\'; $Y',
         "ls " * 9000,
         "sudo " * 3000 + "ls",
+        "find . " + "-exec ls ; " * 1800,
+        "env -u X " * 2200 + "ls",
+        "ssh " * 180 + "ls",
+        "cat <<EOF\n`rm x`\nEOF",
+        "cat <<-E-F\n`rm x`\nE-F",
+        "printf '%d' 'x[$(rm x)]'",
+        "test -v 'x[$(rm x)]'",
+        "read 'x[$(rm x)]'",
+        "unset 'x[$(rm x)]'",
+        "let x",
+        "bash --rcfile evil -c ls",
+        "zsh -c 'ls'",
     ],
 )
 def test_what_cannot_be_inspected_is_of_high_risk_and_asks_even_where_nothing_else_does(text: str) -> None:
@@ -155,7 +192,11 @@ def test_what_cannot_be_inspected_is_of_high_risk_and_asks_even_where_nothing_el
         "ls",
         "ls -la src | head -5",
         "cat README.md",
-        "grep -rn 'def f(' src",
+        "grep -n 'def f(' src/a.py",
+        "rg -n 'def f' src",
+        "head -20 a.txt",
+        "sort -k2,2 -t, a.csv",
+        "date -u +%F",
         "wc -l a.py b.py",
         "pwd && ls",
         "du -sh .",
@@ -187,10 +228,47 @@ def test_reading_in_the_working_directory_runs(text: str) -> None:
         "cat --help=/etc/passwd",
         "./ls",
         "cat file:///etc/passwd",
+        "grep -rn 'def f(' src",
+        "grep --recursive x .",
+        "diff -N .env a",
+        "diff a b",
+        "tree --hintro=/etc/passwd",
+        "rg -g .env KEY",
+        "rg --hidden KEY",
+        "rg -uu KEY",
+        "printf x",
+        "printf '%d' 'x[$(touch P)]'",
+        "printf %n PATH; ls",
+        "zsh -c 'ls'",
+        "zsh -lc 'cat README.md'",
+        "fish -c ls",
+        "cat =ls",
+        "tail -5f x",
+        "date 010112002030",
+        "strings @list",
     ],
 )
 def test_what_reads_elsewhere_or_does_more_than_read_asks(text: str) -> None:
     assert said(text).decision == "ask"
+
+
+@pytest.mark.parametrize("text", ["cat <<'EOF'\n`rm x`\nEOF", 'cat <<"EOF"\n`rm x`\nEOF'])
+def test_backticks_in_a_quoted_here_document_are_text(text: str) -> None:
+    assert not parse(text).doubt
+
+
+def test_a_condition_sees_assignments_and_redirections() -> None:
+    only = 'commands == [["git", "status"]]'
+    rule = Rule(decision="allow", kinds=["execute"], when=only)
+    assert said("git status", rule).decision == "allow"
+    for more in ("PATH=. git status", "git status > x", "git status < x"):
+        assert said(more, rule).decision == "ask", more
+    told = Rule(decision="allow", kinds=["execute"], when=f'{only} && writes == ["x"]')
+    assert said("git status > x", told).decision == "allow"
+    assert said("PATH=. git status > x", told).decision == "ask"
+    deny = Rule(decision="deny", when='assigns.exists(one, one.startsWith("PATH="))')
+    assert said("PATH=. git status", deny).decision == "deny"
+    assert said("export PATH=.", Rule(decision="deny", when="size(assigns) > 0")).decision == "deny"
 
 
 def test_redirections_are_files_that_are_read_and_written() -> None:

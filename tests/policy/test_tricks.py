@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from greenroom.nouns.policy.answers import suggested_rule
 from greenroom.nouns.policy.events import GrantGiven
 from greenroom.nouns.policy.facts import facts_of
 from greenroom.nouns.policy.globs import Glob
 from greenroom.nouns.policy.hosts import host_of
 from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import GRANTS, Grant, Place, Rule, Verdict, Wanted
+from greenroom.nouns.policy.model import GRANTS, Decision, Grant, Judgement, Place, Rule, Verdict, Wanted
+from greenroom.nouns.policy.remember import RuleChoice, rule_of
 from tests.policy.shelf import NOW, Shelf
 
 HERE = "/w/project"
@@ -71,6 +71,12 @@ def test_a_command_that_only_seems_to_read_asks(text: str) -> None:
         ("edit", {"command": ["ls"], "path": "a.txt", "diff": "x"}),
         ("WebFetch", {"command": "ls", "url": "https://evil.example"}),
         ("Read", {"command": "ls", "file_path": "/etc/passwd"}),
+        ("Bash", {"command": "ls", "cwd": ".", "workdir": "/etc"}),
+        ("Grep", {"pattern": "KEY", "glob": "**/.env*"}),
+        ("Grep", {"pattern": "KEY", "glob": "{a,.env}"}),
+        ("Glob", {"pattern": "**/*.pem"}),
+        ("read_many_files", {"path": ".", "include": ["**/.[e]nv"]}),
+        ("apply_patch", {"input": "***Update File:../../x\n"}),
         ("mcp__robot__do", {"command": "true"}),
         ("other:robot-do", {"script": "ls", "target": "all"}),
         ("think", {"command": "true"}),
@@ -309,10 +315,51 @@ def test_what_is_remembered_is_the_call_and_no_other(tool: str, asked: Any, othe
     wanted = Wanted(tool=tool, arguments=asked, directory=HERE)
     verdict = judge(Shelf(), wanted, NOW)
     assert verdict.decision == "ask"
-    _, rule = suggested_rule(wanted, verdict, "allow")
+    rule, refusal = remembered(wanted, verdict, "allow"), remembered(wanted, verdict, "deny")
+    assert judge(Shelf(rule), wanted, NOW).decision == "allow", "it is about that call"
     assert said(tool, other, rule).decision == "ask"
-    _, refusal = suggested_rule(wanted, verdict, "deny")
-    assert said(tool, asked, refusal).decision == "deny", "and it is about that call"
+    assert judge(Shelf(refusal), wanted, NOW).decision == "deny"
+
+
+@pytest.mark.parametrize(
+    ("asked", "others"),
+    [
+        ("cd sub && rm -rf data", ["rm -rf data", "cd sub", "rm -rf data && cd sub", "cd other && rm -rf data"]),
+        ("touch a; touch b", ["touch a", "touch b; touch a"]),
+        ("X=1 make d", ["make d", "X=2 make d"]),
+        ("make d > log", ["make d", "make d > other"]),
+        ("make d", ["make", "make d e", "make d -C /", "make d && make e"]),
+        ("rm -rf data", ["rm -rf data /", "rm -rf"]),
+        ("cp a 'b c'", ["cp a b c", "cp a 'b  c'"]),
+        ("make $TARGET", ["make $OTHER", "TARGET=x make $TARGET"]),
+    ],
+)
+def test_a_remembered_command_is_that_line_in_that_folder(asked: str, others: list[str]) -> None:
+    """AP-17"""
+    wanted = Wanted(tool="Bash", arguments={"command": asked, "description": "x"}, directory=HERE)
+    rule = remembered(wanted, judge(Shelf(), wanted, NOW), "allow")
+    assert said("Bash", {"command": asked}, rule).decision == "allow"
+    for other in others:
+        assert said("Bash", {"command": other}, rule).decision == "ask", other
+    elsewhere = msgspec.structs.replace(wanted, directory="/w/other")
+    assert judge(Shelf(rule), elsewhere, NOW).decision == "ask"
+    linked = msgspec.structs.replace(wanted, resolved={word: f"/etc/{word}" for word in asked.split()})
+    moved = judge(Shelf(rule), linked, NOW)
+    assert moved.decision == "ask" or not facts_of(linked).files, "links lead elsewhere than they did"
+
+
+def remembered(wanted: Wanted, verdict: Verdict, decision: Decision) -> Rule:
+    past = Judgement(
+        id="jdg_1",
+        at=NOW,
+        wanted=wanted,
+        verdict=verdict,
+        decision=verdict.decision,
+        run_id="",
+        profile="",
+        digest=verdict.digest,
+    )
+    return rule_of(past, decision, RuleChoice(), NOW).rule
 
 
 def test_an_allow_for_a_command_covers_no_tool_of_which_nobody_knows_what_it_makes_of_the_words() -> None:

@@ -4,6 +4,8 @@ import asyncio
 import random
 import threading
 
+from greenroom.testing.patience import WAIT_S
+
 
 class ChaosProxy:
     """Forwards a port. Each connection is cut after some bytes that chance decides, until it is told to be calm."""
@@ -21,7 +23,7 @@ class ChaosProxy:
         ready = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(ready,), daemon=True)
         self._thread.start()
-        assert ready.wait(10)
+        assert ready.wait(WAIT_S)
 
     def _run(self, ready: threading.Event) -> None:
         asyncio.set_event_loop(self._loop)
@@ -82,4 +84,4 @@ class ChaosProxy:
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(WAIT_S)

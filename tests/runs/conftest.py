@@ -57,7 +57,7 @@ def end_node(data: Path) -> None:
         if "greenroom" in said and "node" in said and str(data) in said:
             with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
                 os.kill(process.pid, signal.SIGTERM)
-                eventually(partial(_has_ended, process), 20)
+                eventually(partial(_has_ended, process))
 
 
 def _has_ended(process: psutil.Process) -> bool:

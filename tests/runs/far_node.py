@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from greenroom.testing.patience import WAIT_S
 from tests.runs.stage import Stage
 
 
@@ -52,15 +53,15 @@ class FarNode:
         nodes = self.stage.api.get("/api/nodes").json()
         return str(next(node.get("state", "new") for node in nodes if node["id"] == self.id))
 
-    def wait_for(self, state: str, within_s: float = 30.0) -> None:
-        self.stage.until(lambda: self.state == state, f"{self.name} to be {state}; it says: {self.log}", within_s)
+    def wait_for(self, state: str) -> None:
+        self.stage.until(lambda: self.state == state, f"{self.name} to be {state}; it says: {self.log}")
 
     def kill(self) -> None:
         if self.process is not None:
             self.process.kill()
-            self.process.wait(20)
+            self.process.wait(WAIT_S)
 
     def stop(self) -> None:
         if self.process is not None:
             self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(WAIT_S)

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 
-_WAIT_S = 60.0
 _LOOK_S = 20.0
 ENDED = ("completed", "failed", "cancelled", "interrupted")
 
@@ -22,7 +22,7 @@ class Stage:
 
     def _client(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.hub.token}"}
-        return httpx.Client(base_url=self.hub.url, headers=headers, timeout=60)
+        return httpx.Client(base_url=self.hub.url, headers=headers, timeout=WAIT_S)
 
     def __enter__(self) -> "Stage":
         return self
@@ -62,9 +62,9 @@ class Stage:
         answer = self.api.put(f"/api/profiles/{name}", json={"driver": "rehearsal", **fields})
         assert answer.status_code == 200, answer.text
 
-    def until(self, true: Callable[[], Any], what: str, within_s: float = _WAIT_S) -> Any:
+    def until(self, true: Callable[[], Any], what: str) -> Any:
         """What a condition gives once it holds."""
-        deadline = time.monotonic() + within_s
+        deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
             found = true()
             if found:
@@ -87,4 +87,6 @@ class Stage:
                 self.end(run["id"])
 
     def decide(self, ask_id: str, verdict: str, **fields: Any) -> httpx.Response:
+        """Answer an ask as somebody who has looked at it."""
+        fields.setdefault("digest", self.api.get(f"/api/asks/{ask_id}").json().get("digest"))
         return self.api.post(f"/api/asks/{ask_id}/answer", json={"verdict": verdict, **fields})

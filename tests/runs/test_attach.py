@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -15,10 +16,9 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from greenroom.testing.patience import WAIT_S
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
-
-_WAIT_S = 30.0
 
 
 class Tmux:
@@ -30,7 +30,7 @@ class Tmux:
 
     def _run(self, *words: str) -> str:
         command = ["tmux", "-f", "/dev/null", "-S", self._socket, *words]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=WAIT_S).stdout
 
     def type(self, text: str) -> None:
         self._run("send-keys", "-l", text)
@@ -45,7 +45,7 @@ class Tmux:
         self._run("resize-window", "-x", str(columns), "-y", str(rows))
 
     def sees(self, text: str) -> str:
-        deadline = time.monotonic() + _WAIT_S
+        deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
             if text in (seen := self.screen()):
                 return seen
@@ -74,7 +74,7 @@ def start(stage: Stage, name: str, command: list[str], **options: Any) -> str:
 
 def attach(tmux: Tmux, stage: Stage, agent_id: str, *options: str) -> None:
     words = [sys.executable, "-m", "greenroom", "agent", "attach", agent_id, "--data", str(stage.hub.data), *options]
-    tmux.type(" ".join(words) + "\n")
+    tmux.type(shlex.join(words) + "\n")
 
 
 class Looker:
@@ -89,7 +89,7 @@ class Looker:
         self.seen: list[dict[str, Any]] = []
 
     def until(self, true: Any) -> dict[str, Any]:
-        deadline = time.monotonic() + _WAIT_S
+        deadline = time.monotonic() + WAIT_S
         while True:
             frame: dict[str, Any] = json.loads(self.link.recv(timeout=max(0.1, deadline - time.monotonic())))
             if frame["op"] == "screen":
@@ -108,6 +108,7 @@ class Looker:
         self.link.send(json.dumps(frame))
 
 
+@pytest.mark.anywhere
 def test_a_person_attaches_types_resizes_leaves_and_the_terminal_is_as_before(stage: Stage, tmux: Tmux) -> None:
     agent_id = start(stage, "shell", ["bash", "--norc"])
     attach(tmux, stage, agent_id)
@@ -227,10 +228,7 @@ def test_a_viewer_that_does_not_read_a_flood_costs_little_and_slows_nobody(stage
     awake.sees("a flood of words")
     node = psutil.Process(int((stage.hub.data / "node" / "lock").read_text()))
     before = [psutil.Process(pid).memory_info().rss for pid in (stage.hub.pid, node.pid)]
-    deadline = time.monotonic() + 6
-    while time.monotonic() < deadline:
-        awake.until(lambda frame: frame["op"] == "screen")
-    assert awake.seen[-1]["dropped_bytes"] > 1_000_000
+    awake.until(lambda frame: frame["op"] == "screen" and frame["dropped_bytes"] > 20_000_000)
     other.send(op="keys", data="echo\r")
     other.sees("echo")
     assert stage.done("SAY unaffected")["output"] == "unaffected"
@@ -257,5 +255,5 @@ def test_viewers_see_on_when_the_hub_is_back(stage: Stage) -> None:
 def test_logs_are_the_items_of_the_last_run(stage: Stage) -> None:
     run = stage.done("SAY to be read later")
     command = [sys.executable, "-m", "greenroom", "agent", "logs", run["agent_id"], "--data", str(stage.hub.data)]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ), check=True)
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, env=dict(os.environ), check=True)
     assert "to be read later" in shown.stdout

@@ -26,7 +26,6 @@ KEY = "sk-ant-fake-of-twenty-characters"
 ONE_CALL = (1000, 50, 0.005)
 """What the model says that it has used, and what that costs by Claude Code's prices."""
 QUESTION = "Do you want to proceed?"
-pytestmark = pytest.mark.timeout(240)
 
 
 class Seated(Stage):

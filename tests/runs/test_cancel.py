@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from greenroom.testing.patience import TEST_LIMIT_S
 from tests.runs.stage import Stage
 from tests.runs.test_hygiene import marked
 
@@ -30,7 +31,7 @@ def tree(stage: Stage, root: str) -> list[dict[str, object]]:
     return found
 
 
-@pytest.mark.timeout(120 + ROUNDS * 60)
+@pytest.mark.timeout(TEST_LIMIT_S + ROUNDS * 60)
 def test_a_tree_cancelled_at_a_random_moment_leaves_no_process_and_no_open_run(stage: Stage) -> None:
     stage.profile("wide", approvals="never", max_children=GRANDCHILDREN)
     chance = random.Random(ROUNDS)
@@ -62,7 +63,7 @@ def test_an_agent_that_does_not_hear_a_cancel_is_ended(stage: Stage) -> None:
     run_id = stage.start("HANG", keep_as="bob")
     stage.until(lambda: stage.run(run_id)["status"] == "running", "the agent to be at work")
     stage.api.post(f"/api/runs/{run_id}/cancel", json={}).raise_for_status()
-    stage.until(lambda: not marked(stage), "its process to be ended", 15)
+    stage.until(lambda: not marked(stage), "its process to be ended")
     assert stage.done("SAY again", agent="bob")["output"] == "again"
 
 
@@ -71,7 +72,7 @@ def test_an_agent_whose_process_is_stopped_is_ended_by_a_cancel(stage: Stage) ->
     run_id = stage.start("SHELL kill -STOP $PPID; sleep 600", profile="open")
     stage.until(lambda: stage.run(run_id)["status"] == "running" and len(marked(stage)) > 1, "the agent to stop itself")
     stage.api.post(f"/api/runs/{run_id}/cancel", json={}).raise_for_status()
-    stage.until(lambda: not marked(stage), "its processes to be ended", 15)
+    stage.until(lambda: not marked(stage), "its processes to be ended")
 
 
 @pytest.mark.parametrize("fields", [{"keep": True}, {"keep_as": "ann"}])

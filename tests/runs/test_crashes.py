@@ -2,11 +2,13 @@
 
 import contextlib
 import os
+import re
 import signal
 from pathlib import Path
 
 import psutil
 
+from greenroom.testing.patience import WAIT_S
 from tests.runs.conftest import staged
 from tests.runs.stage import Stage
 
@@ -37,12 +39,28 @@ def test_a_node_that_is_killed_interrupts_its_runs_and_a_resume_goes_on(stage: S
     children = psutil.Process(before).children(recursive=True)
     os.kill(before, signal.SIGKILL)
     assert stage.end(run_id)["status"] == "interrupted"
-    _, alive = psutil.wait_procs(children, timeout=20)
+    _, alive = psutil.wait_procs(children, timeout=WAIT_S)
     assert not alive
     resumed = stage.api.post(f"/api/runs/{run_id}/resume", json={"prompt": "RECALL"}).json()
     ended = stage.end(resumed["id"])
     assert (ended["status"], ended["agent_id"]) == ("completed", stage.run(run_id)["agent_id"])
     assert "SAY before" in ended["output"]
+
+
+_STARTED_AGAIN = re.compile(r"the local node was killed \(SIGKILL\); it is started again (?:now|in ([\d.]+) s)")
+
+
+def is_connected(stage: Stage) -> bool:
+    return any(node.get("state") == "connected" for node in stage.api.get("/api/nodes").json())
+
+
+def test_a_local_node_that_is_killed_again_and_again_is_started_within_seconds(stage: Stage) -> None:
+    for number in range(1, 6):
+        stage.until(lambda: is_connected(stage), "the node to be there")
+        os.kill(node_pid(stage), signal.SIGKILL)
+        stage.until(lambda least=number: len(_STARTED_AGAIN.findall(stage.hub.stderr)) >= least, "it to be said")
+    assert max(float(seconds or 0) for seconds in _STARTED_AGAIN.findall(stage.hub.stderr)) <= 5
+    assert stage.done("SAY back")["output"] == "back"
 
 
 def test_a_local_node_that_could_not_be_started_is_started_once_it_can_be(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import done, environment
 from tests.runs.stage import Stage
 
 pytestmark = pytest.mark.one_stage
-_LIMIT_S = 60
 
 
 def command(*args: str) -> list[str]:
@@ -22,7 +22,7 @@ def command(*args: str) -> list[str]:
 def run(stage: Stage, where: Path, *args: str) -> "subprocess.CompletedProcess[str]":
     env = environment(stage.hub.data)
     return subprocess.run(
-        command(*args), cwd=where, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LIMIT_S
+        command(*args), cwd=where, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=WAIT_S
     )
 
 
@@ -31,6 +31,7 @@ def newest(stage: Stage) -> dict[str, object]:
     return found
 
 
+@pytest.mark.anywhere
 def test_an_agent_works_in_the_project_that_its_person_is_in(stage: Stage, tmp_path: Path) -> None:
     assert run(stage, tmp_path, "run", "rehearsal", "SAY hi").stdout == "hi\n"
     assert newest(stage)["overrides"] == {"directory": str(tmp_path)}
@@ -43,7 +44,7 @@ def test_a_person_is_told_that_a_run_waits_for_a_node_that_is_away(stage: Stage,
         assert process.stderr is not None
         assert process.stderr.readline() == "waiting — for the node away (see `greenroom node list`)\n"
         stage.api.post(f"/api/runs/{newest(stage)['id']}/cancel", json={})
-        assert process.wait(_LIMIT_S) == 1
+        assert process.wait(WAIT_S) == 1
     run(stage, tmp_path, "node", "remove", "away")
 
 
@@ -100,7 +101,7 @@ def test_who_waits_is_told_for_what_at_once_and_once_and_that_the_run_goes_on(st
         run_id = str(newest(stage)["id"])
         os.kill(process.pid, signal.SIGINT)
         told = process.stderr.read()
-        assert process.wait(_LIMIT_S) == 130
+        assert process.wait(WAIT_S) == 130
     assert told == (
         f"The run goes on: `greenroom runs follow {run_id}` takes it up, `greenroom runs cancel {run_id}` ends it.\n"
     )

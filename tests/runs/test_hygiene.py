@@ -117,7 +117,7 @@ def test_a_descendant_that_hides_its_mark_ends_with_the_agent(stage: Stage) -> N
     pid_file = stage.hub.data.parent / "hidden.pid"
     shell(stage, f"(setsid env -i /bin/sh -c 'echo $$ > {pid_file}; exec sleep 600' > /dev/null 2>&1 &) ; sleep 0.3")
     pid = int(pid_file.read_text())
-    stage.until(lambda: not psutil.pid_exists(pid), "the hidden process to be gone", 5)
+    stage.until(lambda: not psutil.pid_exists(pid), "the hidden process to be gone")
 
 
 def test_after_a_kill_of_the_node_nothing_of_its_agents_is_left(stage: Stage) -> None:
@@ -172,7 +172,7 @@ def test_a_worktree_goes_with_its_agent_unless_work_would_be_lost(
     if stays:
         assert len(list(trees.iterdir())) == 1
     else:
-        stage.until(lambda: not list(trees.iterdir()), "the worktree to be removed", 5)
+        stage.until(lambda: not list(trees.iterdir()), "the worktree to be removed")
 
 
 def test_what_a_run_has_changed_in_its_worktree_is_kept_with_it(stage: Stage, repository: Path) -> None:
@@ -217,6 +217,7 @@ def test_a_sandbox_that_is_missing_is_refused_with_a_remedy(tmp_path: Path) -> N
         sandbox_for("firejail", tmp_path, None, [])
 
 
+@pytest.mark.anywhere
 def test_in_the_sandbox_the_hubs_files_are_not_there_and_the_level_is_shown(stage: Stage, tmp_path: Path) -> None:
     need_program("bwrap")
     data, folder = stage.hub.data, tmp_path / "desk"
@@ -235,6 +236,7 @@ def test_in_the_sandbox_the_hubs_files_are_not_there_and_the_level_is_shown(stag
     assert stage.api.get("/api/runs").json()[0]["isolation"] == "none"
 
 
+@pytest.mark.anywhere
 def test_in_the_sandbox_other_processes_are_not_seen_and_it_ends_as_a_whole(stage: Stage) -> None:
     need_program("bwrap")
     seen = shell(stage, "ls /proc | grep -c '^[0-9]'; setsid sleep 600 > /dev/null 2>&1 & echo ok", sandbox="bwrap")

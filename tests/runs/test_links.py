@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from websockets.sync.client import connect
 
 from greenroom.gateway import frames
 from greenroom.node.outbox import Outbox
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import done
 from tests.runs.chaos import ChaosProxy
 from tests.runs.conftest import end_node
@@ -53,7 +53,7 @@ def refused(far: FarNode, *said: str) -> str:
             link.send(one)
         try:
             while True:
-                link.recv(timeout=20)
+                link.recv(timeout=WAIT_S)
         except ConnectionClosed as closed:
             return closed.rcvd.reason if closed.rcvd else ""
 
@@ -78,11 +78,11 @@ def test_nothing_is_lost_or_doubled_while_the_connection_is_cut_at_random(stage:
 
 def test_ten_agents_at_work_are_adopted_after_the_hub_was_killed(stage: Stage) -> None:
     runs = [stage.start("SAY a\nSLEEP 2\nSAY b\nSLEEP 8\nSAY c") for _ in range(10)]
-    stage.until(lambda: all(stage.run(run)["status"] == "running" for run in runs), "all to be at work", 60)
+    stage.until(lambda: all(stage.run(run)["status"] == "running" for run in runs), "all to be at work")
     pid = int((stage.hub.data / "node" / "lock").read_text())
     stage.hub.kill()
     stage.hub.restart()
-    stage.until(lambda: stage.api.get("/api/nodes").json()[0].get("state") == "connected", "the node to be back", 15)
+    stage.until(lambda: stage.api.get("/api/nodes").json()[0].get("state") == "connected", "the node to be back")
     for run_id in runs:
         assert stage.end(run_id)["status"] == "completed"
         assert words(stage, run_id) == ["a", "b", "c"]
@@ -108,7 +108,7 @@ def test_a_silent_link_makes_the_node_unreachable_and_its_run_goes_on(stage: Sta
         run_id = stage.start("SAY a\nSLEEP 3\nSAY b", node="far")
         stage.until(lambda: stage.run(run_id)["status"] == "running", "the agent to be at work")
         proxy.silence(True)
-        far.wait_for("unreachable", frames.LEASE_S + 10)
+        far.wait_for("unreachable")
         assert stage.run(run_id)["status"] == "running"
         queued = stage.start("SAY later", node="far")
         assert stage.run(queued)["status"] == "pending"
@@ -137,12 +137,12 @@ def test_what_comes_over_an_older_connection_counts_no_more(far: FarNode) -> Non
     with connect(url, additional_headers=headers) as old, connect(url, additional_headers=headers) as new:
         for link in (old, new):
             link.send(hello())
-            assert msgspec.json.decode(link.recv(timeout=10))["op"] == "welcome"
+            assert msgspec.json.decode(link.recv(timeout=WAIT_S))["op"] == "welcome"
         with pytest.raises(ConnectionClosed):
             while True:
-                old.recv(timeout=10)
+                old.recv(timeout=WAIT_S)
         new.send(msgspec.json.encode({"op": "item", "number": 1, "run": "", "at": 0, "heard": {}}).decode())
-        assert msgspec.json.decode(new.recv(timeout=10)) == {"op": "ack", "number": 1}
+        assert msgspec.json.decode(new.recv(timeout=WAIT_S)) == {"op": "ack", "number": 1}
 
 
 @pytest.mark.parametrize(
@@ -184,14 +184,14 @@ def test_an_item_that_makes_no_sense_does_not_hold_up_those_after_it(stage: Stag
     headers = {"Authorization": f"Bearer {far.token_file.read_text()}"}
     with connect(url, additional_headers=headers) as link:
         link.send(hello(drivers={"rehearsal": "1"}, capacity=100))
-        link.recv(timeout=10)
+        link.recv(timeout=WAIT_S)
         for number, heard in enumerate(odd, 1):
             run_id = stage.start("SAY x", node="far")
-            order = msgspec.json.decode(link.recv(timeout=10))
+            order = msgspec.json.decode(link.recv(timeout=WAIT_S))
             assert order["run"] == run_id
             item = {"op": "item", "number": number, "run": run_id, "at": 1, "heard": heard}
             link.send(msgspec.json.encode(item).decode())
-            assert msgspec.json.decode(link.recv(timeout=10)) == {"op": "ack", "number": number}
+            assert msgspec.json.decode(link.recv(timeout=WAIT_S)) == {"op": "ack", "number": number}
 
 
 def test_a_node_whose_credential_is_revoked_is_hung_up_on(stage: Stage, far: FarNode) -> None:
@@ -199,7 +199,8 @@ def test_a_node_whose_credential_is_revoked_is_hung_up_on(stage: Stage, far: Far
     tokens = stage.api.get("/api/credentials").json()
     found = next(one["id"] for one in tokens if one["name"] == "far")
     assert stage.api.delete(f"/api/credentials/{found}").status_code in (200, 204)
-    far.wait_for("unreachable")
+    stage.until(lambda: "this node is dismissed" in far.log, "the node to be told")
+    assert far.state == "revoked"
 
 
 def test_a_node_that_is_removed_while_it_talks_is_told_so(stage: Stage, far: FarNode) -> None:
@@ -213,23 +214,22 @@ def test_a_node_that_is_removed_while_it_talks_is_told_so(stage: Stage, far: Far
         for number in range(1, 100_000):
             item = frames.Item(number=number, run="run_none", at=1, heard={"type": "said", "text": "hm"})
             link.send(frames.encode(item).decode())
-            while number % 200 == 0 and frames.decode_from_hub(link.recv(timeout=20)) != frames.Ack(number=number):
+            while number % 200 == 0 and frames.decode_from_hub(link.recv(timeout=WAIT_S)) != frames.Ack(number=number):
                 pass  # so that it is no flood
-    removing.join(30)
+    removing.join(WAIT_S)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == frames.ENDED
 
 
 def test_a_flood_of_words_starves_neither_the_hub_nor_the_link(stage: Stage) -> None:
     run_id = stage.start("\n".join(f"THINK thought {number}" for number in range(3000)))
-    slowest = 0.0
-    while stage.run(run_id)["status"] not in ("completed", "failed"):
-        began = time.monotonic()
+    seen = set()
+    while (run := stage.run(run_id))["status"] not in ("completed", "failed"):
         stage.api.get("/api/nodes").raise_for_status()
-        slowest = max(slowest, time.monotonic() - began)
+        seen.add(run.get("items", 0))
     assert stage.run(run_id)["status"] == "completed"
     assert stage.run(run_id)["items"] > 3000
-    assert slowest < 2
+    assert len(seen) >= 3, "the hub answers while the words come in"
 
 
 def test_an_order_that_comes_twice_is_carried_out_once(stage: Stage, far: FarNode, tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_node_that_was_stopped_for_a_while_goes_on(stage: Stage, far: FarNode)
     stage.until(lambda: stage.run(run_id)["status"] == "running", "the agent to be at work")
     assert far.process is not None
     os.kill(far.process.pid, signal.SIGSTOP)
-    far.wait_for("unreachable", frames.LEASE_S + 10)
+    far.wait_for("unreachable")
     os.kill(far.process.pid, signal.SIGCONT)
     assert stage.end(run_id)["status"] == "completed"
     assert words(stage, run_id) == ["a", "b"]
@@ -267,9 +267,9 @@ def test_a_run_whose_start_reached_only_an_earlier_boot_of_its_node_is_interrupt
         link.send(hello(drivers={"rehearsal": "1"}))
         stage.until(lambda: far.state == "connected", "the hub to take it for the node")
         run_id = stage.start("SAY once", node="far")
-        order = frames.decode_from_hub(link.recv(timeout=20))
+        order = frames.decode_from_hub(link.recv(timeout=WAIT_S))
         while not isinstance(order, frames.Ordered):
-            order = frames.decode_from_hub(link.recv(timeout=20))
+            order = frames.decode_from_hub(link.recv(timeout=WAIT_S))
     outbox = Outbox(far.data / "node")
     assert outbox.keep_order(order), "it is stored, and then the machine loses its power"
     outbox.close()

@@ -6,6 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from greenroom.testing.patience import TEST_LIMIT_S
 from tests.runs.stage import Stage
 from tests.runs.test_hygiene import marked, node_pid
 
@@ -18,7 +19,7 @@ def test_thirty_agents_start_at_once(stage: Stage) -> None:
     stage.until(lambda: not marked(stage), "all processes to be gone")
 
 
-@pytest.mark.timeout(120 + SHORT)
+@pytest.mark.timeout(TEST_LIMIT_S + SHORT)
 def test_agents_that_end_at_once_leave_no_zombie_and_no_open_file(stage: Stage, tmp_path: Path) -> None:
     fields = {"driver": "acp", "command": ["/bin/sh", "-c", "exit 3"], "start_timeout_s": 20}
     assert stage.api.put("/api/profiles/short", json=fields).status_code == 200

@@ -1,5 +1,6 @@
 """Taking nodes out of use: a drained one keeps what it holds, a removed one is gone with all it had."""
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import psutil
 import pytest
 
+from greenroom.testing.patience import WAIT_S
+from tests.cli.shell import done
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
 
@@ -33,7 +36,7 @@ def join(stage: Stage, tmp_path: Path) -> Iterator[Join]:
 def at_work(stage: Stage, node: FarNode, **fields: Any) -> str:
     """A run on the node that waits for a person."""
     run_id = stage.start("WRITE made.txt x\nSAY done", node=node.name, **fields)
-    stage.until(lambda: stage.run(run_id)["status"] == "waiting", "the agent to ask", 60)
+    stage.until(lambda: stage.run(run_id)["status"] == "waiting", "the agent to ask")
     return run_id
 
 
@@ -135,7 +138,7 @@ def test_a_node_that_holds_agents_is_removed_only_by_force(stage: Stage, join: J
         assert (ended["status"], ended["error"]) == ("failed", "its node was removed")
     assert not stage.api.get("/api/asks").json()["asks"]
     assert node.process is not None
-    assert node.process.wait(60) == 1
+    assert node.process.wait(WAIT_S) == 1
     assert "was removed from its hub" in node.log
     left = [p for p in psutil.process_iter(["cmdline"]) if str(node.data) in " ".join(p.info["cmdline"] or [])]
     assert not left
@@ -155,7 +158,7 @@ def test_a_machine_that_was_removed_can_be_let_in_anew(stage: Stage, join: Join)
     assert stage.done("SAY a", node=node.name)["output"] == "a"
     assert remove(stage, node) == ""
     assert node.process is not None
-    node.process.wait(60)
+    node.process.wait(WAIT_S)
     joined = stage.api.post("/api/nodes", json={"name": node.name}).json()
     node.id = joined["node_id"]
     node.token_file.write_text(joined["token"])
@@ -184,3 +187,59 @@ def test_the_local_node_gets_a_new_credential_when_its_own_was_ended(stage: Stag
     local = next(one["id"] for one in given if one["name"] == "local" and not one["revoked_at"])
     stage.api.delete(f"/api/credentials/{local}").raise_for_status()
     assert stage.done("SAY back")["output"] == "back"
+
+
+def test_runs_of_a_revoked_node_end_and_say_why(stage: Stage, join: Join) -> None:
+    node = join("revoked")
+    at_it, waiting = at_work(stage, node), stage.start("SAY later", node=node.name, agent=None)
+    credentials = stage.api.get("/api/credentials").json()
+    credential = next(one["id"] for one in credentials if one["kind"] == "node" and one["name"] == node.name)
+    assert stage.api.delete(f"/api/credentials/{credential}").status_code in (200, 204)
+    for run_id in (at_it, waiting):
+        ended = stage.end(run_id)
+        assert ended["status"] in ("failed", "completed"), ended
+    assert (stage.run(at_it)["status"], stage.run(at_it)["error"]) == ("failed", "its node was revoked")
+    assert node.state == "revoked"
+    assert node.process is not None and node.process.wait(WAIT_S) != 0
+    assert "dismissed" in node.log
+    assert remove(stage, node) == ""
+
+
+def test_a_node_that_was_revoked_while_it_was_away_ends_its_agents_once_it_hears_of_it(
+    stage: Stage, join: Join
+) -> None:
+    node = join("awayandrevoked")
+    run_id = at_work(stage, node)
+    assert node.process is not None
+    node.process.send_signal(signal.SIGSTOP)
+    try:
+        node.wait_for("unreachable")
+        shown = stage.run(run_id)
+        assert f"its node {node.name} cannot be reached" in shown["held_up_by"]
+        listed = next(one for one in stage.api.get("/api/runs").json() if one["id"] == run_id)
+        assert listed["held_up_by"] == shown["held_up_by"]
+        assert "node away" in done(stage.hub.data, "runs", "list").out
+        assert "cannot be reached" in done(stage.hub.data, "runs", "show", run_id).out
+        credentials = stage.api.get("/api/credentials").json()
+        credential = next(one["id"] for one in credentials if one["kind"] == "node" and one["name"] == node.name)
+        stage.api.delete(f"/api/credentials/{credential}")
+        assert stage.end(run_id)["error"] == "its node was revoked"
+        assert not stage.run(run_id).get("held_up_by")
+    finally:
+        node.process.send_signal(signal.SIGCONT)
+    assert node.process.wait(WAIT_S) != 0
+    assert "its credential was ended while it was away" in node.log
+
+
+@pytest.mark.parametrize(("token", "why"), [("gr_node_made_up", "not known there"), ("", "is not a node's")])
+def test_a_node_with_a_wrong_token_is_told_where_to_get_a_right_one(
+    stage: Stage, tmp_path: Path, token: str, why: str
+) -> None:
+    node = FarNode(stage, tmp_path, f"wrong{len(token)}")
+    node.token_file.write_text(token or stage.hub.token)
+    node.start(stage.hub.url)
+    try:
+        stage.until(lambda: why in node.log, "the node to say what is wrong")
+        assert "greenroom node add NAME" in node.log
+    finally:
+        node.stop()

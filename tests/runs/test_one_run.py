@@ -62,7 +62,7 @@ def test_an_agent_that_gives_up_fails_its_run(stage: Stage) -> None:
 
 
 def test_a_run_beyond_its_time_pauses_and_goes_on_when_it_is_extended(stage: Stage) -> None:
-    run_id = stage.start("SLEEP 600", timeout_s=1)
+    run_id = stage.start("SLEEP 5", timeout_s=1)
     stage.until(lambda: stage.run(run_id)["status"] == "waiting", "the run to pause")
     assert "limit" in stage.run(run_id)["waiting_for"]
     assert stage.api.post(f"/api/runs/{run_id}/extend", json={"timeout_s": 60}).status_code == 200
@@ -86,10 +86,13 @@ def test_what_is_under_way_and_what_the_day_has_used_is_counted(stage: Stage) ->
         "running": 1,
         "waiting": 1,
     }
+    assert now["active_runs"] == sum(now["runs"].values())
+    assert now["runs_waiting_for_people"] == before["runs_waiting_for_people"] + 1
     assert now["open_asks"] == before["open_asks"] + 1
     assert now["tokens_today"] == before["tokens_today"] + 1050
     assert now["usd_today"] == pytest.approx(before["usd_today"] + 0.25)
     text = stage.api.get("/api/metrics", headers={"Accept": "text/plain"}).text
     assert f'greenroom_runs{{status="waiting"}} {now["runs"]["waiting"]}\n' in text
+    assert f"greenroom_runs_waiting_for_people {now['runs_waiting_for_people']}\n" in text
     for run in (asks, works):
         stage.api.post(f"/api/runs/{run}/cancel", json={})

@@ -1,9 +1,19 @@
 """The way of agents to the hub, through their node: it stays when the hub moves, and adds no right."""
 
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import httpx
 import pytest
 
+from greenroom.testing.fake_llm import FakeModel
+from greenroom.testing.patience import WAIT_S
 from tests.runs.stage import Stage
+
+_OLD = "2025-11-25"
+_HELLO = {"protocolVersion": _OLD, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
 @pytest.fixture
@@ -49,7 +59,7 @@ def test_who_sends_no_request_or_too_long_a_one_is_hung_up_on(stage: Stage, pass
 
 def test_a_large_body_and_a_long_answer_pass_whole(stage: Stage, passage: str) -> None:
     operator = {"Authorization": f"Bearer {stage.hub.token}"}
-    with httpx.Client(base_url=passage, headers=operator, timeout=60) as there:
+    with httpx.Client(base_url=passage, headers=operator, timeout=WAIT_S) as there:
         thread = there.post("/api/threads", json={"topic": "long"}).json()["id"]
         text = "word " * 10_000
         for _ in range(4):
@@ -57,3 +67,68 @@ def test_a_large_body_and_a_long_answer_pass_whole(stage: Stage, passage: str) -
             assert posted.status_code == 201, posted.text
         read = there.get(f"/api/threads/{thread}/messages").json()
     assert [message["content"] for message in read if message["seq"] > 0] == [text] * 4
+
+
+def rpc(method: str, params: Any = None) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+
+
+def fetch_tools(passage: str, token: str, until: threading.Event) -> int:
+    """Open a session and ask for the tools, again and again, and once more in the first session; how often."""
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+    first: dict[str, str] = {}
+    rounds = 0
+    with httpx.Client(base_url=passage, headers=headers, timeout=WAIT_S) as client:
+        while not until.is_set() or not rounds:
+            opened = client.post("/mcp", json=rpc("initialize", _HELLO))
+            assert opened.status_code == 200, opened.text
+            session = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": _OLD}
+            first = first or session
+            for known in (session, first):
+                listed = client.post("/mcp", json=rpc("tools/list"), headers=known)
+                assert listed.status_code == 200, listed.text
+                assert {tool["name"] for tool in listed.json()["result"]["tools"]} > {"msg_post", "msg_wait"}
+            rounds += 1
+    return rounds
+
+
+def test_an_agent_gets_its_tools_while_the_hub_is_killed_or_stopped_and_comes_back(stage: Stage, passage: str) -> None:
+    over = threading.Event()
+    with ThreadPoolExecutor() as pool:
+        fetching = [pool.submit(fetch_tools, passage, stage.hub.token, over) for _ in range(4)]
+        try:
+            for how in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+                (stage.hub.kill if how == signal.SIGKILL else stage.hub.stop)()
+                stage.hub.restart()
+                stage.until(lambda: stage.api.get("/api/nodes").json()[0]["state"] == "connected", "the node")
+        finally:
+            over.set()
+        assert all(one.result(120) for one in fetching)
+
+
+def test_agents_that_are_about_to_fetch_their_tools_do_not_fail_when_the_hub_dies(stage: Stage) -> None:
+    with FakeModel() as model:
+        env = {"OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_API_KEY": "none"}
+        stage.profile("thinker", driver="builtin", model="openai:fake-model", env=env)
+        for _ in range(3):
+            runs = [stage.start("SAY hello", profile="thinker") for _ in range(2)]
+            stage.until(lambda runs=runs: stage.run(runs[0])["status"] != "pending", "one to begin")
+            stage.hub.kill()
+            stage.hub.restart()
+            for run_id in runs:
+                ended = stage.end(run_id)
+                assert (ended["status"], ended["output"]) == ("completed", "hello"), ended
+
+
+def test_a_call_that_the_hub_may_have_carried_out_is_not_repeated(stage: Stage, passage: str) -> None:
+    headers = {"Authorization": f"Bearer {stage.hub.token}", "Accept": "application/json", "mcp-protocol-version": _OLD}
+    with httpx.Client(base_url=passage, headers=headers, timeout=WAIT_S) as client, ThreadPoolExecutor() as pool:
+        opened = client.post("/mcp", json=rpc("initialize", _HELLO))
+        asking = {"name": "ask_question", "arguments": {"project_directory": "/", "question": "May I?"}}
+        session = {"mcp-session-id": opened.headers["mcp-session-id"]}
+        called = pool.submit(client.post, "/mcp", json=rpc("tools/call", asking), headers=session)
+        stage.asked()
+        stage.hub.kill()
+        answer = called.result(60)
+        assert (answer.status_code, "may have carried this out" in answer.text) == (502, True)
+        stage.hub.restart()

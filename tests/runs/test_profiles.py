@@ -47,8 +47,8 @@ def test_a_placeholder_stays_one_argument_whatever_is_put_in() -> None:
     ("text", "said"),
     [
         ('driver = "rehearsal"\nmax_dept = 2', "max_dept: this key is not known; did you mean 'max_depth'?"),
-        ('driver = "rehearsal"\nmax_depth = "2"', "max_depth: expected `int`"),
-        ('display_name = "x"', 'driver: it is missing; write driver = "..."'),
+        ('driver = "rehearsal"\nmax_depth = "2"', "max_depth: write a whole number"),
+        ('display_name = "x"', "driver: it is missing; write a text"),
         ('driver = "rehearsal"\napprovals = "maybe"', "approvals: write one of always, on_risk, never, deny"),
         ('driver = "command"\ncommand = "run {who}"', "command: {who} is not known"),
         ('driver = "command"\ncommand = "run \'open"', "command: it cannot be split into words"),
@@ -64,6 +64,20 @@ def test_a_wrong_file_is_told_with_its_key_and_a_remedy(tmp_path: Path, text: st
     (wrong,) = read.wrong
     assert wrong.file.endswith("agents/bad.toml")
     assert said in wrong.problem
+
+
+def test_a_wrong_file_of_available_agents_changes_nothing_as_a_whole(stage: Stage) -> None:
+    file = "config/available-agents.json"
+    old, new = ({"name": name, "invoke_command": f"{name} {{thread_id}}"} for name in ("old", "new"))
+    write(stage.hub.data, file, json.dumps({"agents": [old]}))
+    stage.until(lambda: stage.api.get("/api/profiles/old").status_code == 200, "the file to be taken")
+    write(stage.hub.data, file, json.dumps({"agents": [new, {"name": "bad"}]}))
+    stage.until(lambda: "nothing of it is taken" in stage.hub.stderr, "the file to be looked at")
+    found = [stage.api.get(f"/api/profiles/{name}").status_code for name in ("old", "new", "bad")]
+    assert found == [200, 404, 404]
+    write(stage.hub.data, file, json.dumps({"agents": [new]}))
+    stage.until(lambda: stage.api.get("/api/profiles/new").status_code == 200, "the mended file to be taken")
+    stage.until(lambda: stage.api.get("/api/profiles/old").status_code == 404, "what it has no more to go")
 
 
 def test_a_bundle_is_taken_whole_or_not_at_all(stage: Stage) -> None:

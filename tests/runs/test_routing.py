@@ -1,5 +1,6 @@
 """Which node a run goes to."""
 
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,11 +51,12 @@ def test_a_run_that_no_node_can_take_is_refused(stage: Stage, fields: dict[str, 
     assert answer.json()["code"] == code
 
 
+@pytest.mark.anywhere
 def test_a_program_named_by_its_path_need_not_be_where_nodes_look(stage: Stage, tmp_path: Path) -> None:
     stage.done("SAY the local node is there")
     program = tmp_path / "own" / "gemini"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m greenroom.rehearsal "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m greenroom.rehearsal "$@"\n')
     program.chmod(0o755)
     stage.profile("own", driver="gemini", command=[str(program)])
     stage.profile("gone", driver="gemini", command=[str(tmp_path / "gone")])

@@ -1,9 +1,12 @@
 """Agents that start agents: the tree, its limits, and its end."""
 
+import asyncio
+
 import psutil
 import pytest
 
 from tests.cli.shell import done
+from tests.doors.sync_rig import SyncClient
 from tests.runs.stage import Stage
 
 pytestmark = pytest.mark.one_stage
@@ -70,3 +73,28 @@ def test_a_run_is_listed_by_the_first_line_of_its_prompt(stage: Stage) -> None:
         shown = done(stage.hub.data, "runs", listed, *([run_id] if listed == "tree" else [])).out
         (row,) = [row for row in shown.splitlines() if row.startswith(run_id)]
         assert row.endswith("SAY first")
+
+
+def test_runs_are_listed_below_the_run_that_started_them(stage: Stage) -> None:
+    stage.profile("below")
+    stage.profile("deep")
+    root = stage.done("SPAWN below SAY first\nSPAWN below SPAWN deep SAY second")["id"]
+    newer = stage.done("SAY newer")["id"]
+    below = [run for run in stage.api.get(f"/api/runs/{root}/tree").json()["runs"] if run["id"] != root]
+    first, second, deep = sorted(below, key=lambda run: run["created_at"])
+    rows = [row.split()[0] for row in done(stage.hub.data, "runs", "list").out.splitlines()[1:]]
+    assert rows[:5] == [newer, root, first["id"], second["id"], deep["id"]]
+    shown = done(stage.hub.data, "runs", "list").out.splitlines()
+    assert [row.index("└") - shown[1].index("rehearsal") for row in shown[3:6]] == [0, 0, 2]
+
+
+def test_the_page_is_told_of_an_active_run_however_many_others_changed_since(stage: Stage) -> None:
+    waits = stage.start("ASK which one?")
+    stage.asked()
+    ended = [stage.done("SAY done")["id"] for _ in range(2)]
+
+    async def shown() -> set[str]:
+        async with SyncClient(stage.hub.url, stage.hub.token) as page:
+            return {key for _, key in (await page.subscribe("runs", limit=1)).rows}
+
+    assert asyncio.run(shown()) == {waits, ended[-1]}

@@ -9,6 +9,7 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 from websockets.sync.client import ClientConnection, connect
 
+from greenroom.testing.patience import WAIT_S
 from tests.runs.stage import Stage
 from tests.runs.test_invite import ready
 
@@ -26,7 +27,7 @@ def socket(stage: Stage) -> Iterator[ClientConnection]:
 
 def until(ws: ClientConnection, wanted: Callable[[Json], Any]) -> Json:
     while True:
-        frame: Json = json.loads(ws.recv(timeout=30))
+        frame: Json = json.loads(ws.recv(timeout=WAIT_S))
         if wanted(frame):
             return frame
 
@@ -99,8 +100,9 @@ def test_text_of_a_stranger_is_not_heard(stage: Stage) -> None:
     with connect(stage.hub.url.replace("http", "ws", 1) + "/ws") as ws:
         for _ in range(5):
             spawn(ws, "SAY hello")
+            assert json.loads(ws.recv(timeout=WAIT_S))["code"] == "credential_missing"
         with pytest.raises(ConnectionClosedError) as closed:
-            ws.recv(timeout=30)
+            ws.recv(timeout=WAIT_S)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4401
     assert stage.api.get("/api/runs").json() == before

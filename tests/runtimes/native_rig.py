@@ -19,10 +19,10 @@ from greenroom.runtimes.trial import Trial
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.clis import CLAUDE, CODEX
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.runtimes.acp_rig import CLIS, Desk, make_token
 
 Wanted = TypeVar("Wanted", bound=Heard)
-LIMIT_S = 60
 PROGRAMS = {"claude": CLIS / CLAUDE, "codex": CLIS / CODEX}
 
 
@@ -50,7 +50,7 @@ async def on_trial(name: str, desk: Desk, spawner: Spawner) -> AsyncIterator[Tri
     """A conversation that takes no longer than a test may, and of which nothing is left."""
     trial = Trial(DRIVERS[name], partial(make_opening, desk), Witness(spawner), FAKED)
     try:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             yield trial
     finally:
         await trial.close()

@@ -18,7 +18,7 @@ from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from tests.runtimes.acp_rig import CLIS, COMMANDS, MORE, Desk, agent
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.anyio
 EVERYDAY = ("copilot",)
 LACKING = {
     "copilot": {"hears what is said while it works"},
@@ -47,6 +47,7 @@ def make_desk(name: str, home: Path, hub: HubProcess, model: FakeModel) -> Desk:
     return agent(name, home, hub, model.url)
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("name", agents())
 async def test_a_real_agent_keeps_the_contract(
     name: str, tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner

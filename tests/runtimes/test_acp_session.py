@@ -21,11 +21,11 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.transports.ears import Ears
+from greenroom.testing.patience import WAIT_S
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.odd_agent import FLOOD
 
 pytestmark = pytest.mark.anyio
-LIMIT_S = 20
 
 
 class Stage:
@@ -50,7 +50,7 @@ async def play(session: Session, text: str, decision: str = "deny", words: str =
     """One turn, then the end of the session; all that is heard after the opening."""
     found: list[Heard] = []
     await session.prompt(text)
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         async for heard in session.heard():
             found.append(heard)
             if isinstance(heard, PermissionAsked):
@@ -108,7 +108,7 @@ async def test_a_slow_reader_holds_the_agent_back() -> None:
     listening = ears.listen()
     for _ in range(1200):
         await anext(listening)
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         await ears.room()
 
 
@@ -149,7 +149,7 @@ async def test_a_question_after_the_turn_is_withdrawn_unheard(stage: Stage) -> N
     session = await stage.open("asks too late")
     await session.prompt("go")
     listening = session.heard()
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         heard = [await anext(listening) for _ in range(4)]
     await session.close()
     assert [type(one) for one in heard[1:]] == [Said, TurnEnded, Said]

@@ -252,3 +252,9 @@ def test_a_strange_update_is_no_error(update: Json) -> None:
 def test_a_strange_answer_is_no_error(answer: Json) -> None:
     Meter(known.COPILOT).count(answer)
     assert ended(answer).reason in ("failed", "done")
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests"])
+def test_a_limit_of_the_runtime_itself_leaves_an_error_text(reason: str) -> None:
+    end = ended({"stopReason": reason})
+    assert (end.reason, "limit" in end.error) == ("limit", True)

@@ -33,19 +33,24 @@ def model() -> Iterator[FakeModel]:
         yield model
 
 
+def known_home(home: Path, directory: Path) -> None:
+    """A home in which the terminal program was used before."""
+    known = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [KEY[-20:]]},
+        "projects": {str(directory): {"hasTrustDialogAccepted": True}},
+    }
+    home.mkdir(exist_ok=True)
+    (home / ".claude.json").write_text(json.dumps(known))
+
+
 @pytest.fixture
 def desk(tmp_path: Path, model: FakeModel) -> Desk:
     """At a desk where the terminal program was used before: it knows its key and trusts the folder."""
     options: dict[str, Any] = {"attach": True}
     found = make_desk("claude", tmp_path / "home", model.url)
-    known = {
-        "hasCompletedOnboarding": True,
-        "theme": "dark",
-        "customApiKeyResponses": {"approved": [KEY[-20:]]},
-        "projects": {str(found.directory): {"hasTrustDialogAccepted": True}},
-    }
-    (tmp_path / "home").mkdir(exist_ok=True)
-    (tmp_path / "home" / ".claude.json").write_text(json.dumps(known))
+    known_home(tmp_path / "home", found.directory)
     return msgspec.structs.replace(found, options=options, env={**found.env, "ANTHROPIC_API_KEY": KEY})
 
 
@@ -180,9 +185,11 @@ def used(heard: list[Heard]) -> tuple[int, int, float | None, bool]:
 async def test_what_a_turn_has_used_is_told_once_also_after_a_resume(desk: Desk, spawner: Spawner) -> None:
     async with seated(desk, spawner) as (trial, _):
         assert used(await trial.turn("SAY one")) == (1000, 50, 0.005, True)
-        two = await trial.turn("USE_TOOL bash echo two\nSAY two")
-        assert used(two) == (2000, 100, 0.01, True)
-        assert [one.is_last for one in two if isinstance(one, Usage)][:-1] == [False], "it can be stopped at a limit"
+        two = await trial.turn("USE_TOOL bash echo two\nUSE_TOOL bash sleep 2\nSAY two")
+        assert used(two) == (3000, 150, 0.015, True)
+        until_then = [one.is_last for one in two if isinstance(one, Usage)][:-1]
+        assert until_then, "it can be stopped at a limit: what the first call used was written down during the second"
+        assert not any(until_then)
         await trial.close()
         await trial.open(resume=trial.last_id)
         recalled = await trial.turn("RECALL")

@@ -93,6 +93,7 @@ def with_options(desk: Desk, **options: object) -> Desk:
     return msgspec.structs.replace(desk, options=options)
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("gate", ["all", "runtime"])
 async def test_it_keeps_the_contract(gate: str, desk_at_hub: Desk, spawner: Spawner) -> None:
     desk = with_options(desk_at_hub, gate=gate)

@@ -10,6 +10,7 @@ import pytest
 
 from greenroom.runtimes.drivers.claude.hooks import HookBell
 from greenroom.runtimes.drivers.claude.ledger import Ledger, find_transcripts
+from greenroom.testing.patience import WAIT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +33,7 @@ def test_tokens_are_counted_by_call_with_helpers_and_without_what_was_there_befo
     helper.write_text(call("c", 40, "of the helper") + "\n")
     ledger.look(transcript)
     assert (ledger.used().input_tokens, ledger.used().output_tokens, ledger.used().model) == (60, 2, "m")
-    assert ledger.has_said("said")
+    assert ledger.has_said("said", 1)
     with transcript.open("a") as file:
         file.write(call("b", 20)[30:] + "\n")
     ledger.look(transcript)
@@ -86,7 +87,7 @@ async def test_a_bell_that_is_rung_for_another_file_is_not_heard(tmp_path: Path)
         (folder / "call.3").write_text('{"tool_name": "Bash"}')
         with (folder / "bell").open("wb", buffering=0) as pipe:
             pipe.write(b"../secret.1\nturn.2\nturn.x\n\xff\ncall.3\n")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_S):
             await came.wait()
     finally:
         bell.close()

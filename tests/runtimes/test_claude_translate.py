@@ -18,7 +18,6 @@ from greenroom.runtimes.contract import (
     Usage,
 )
 from greenroom.runtimes.drivers.claude.account import Account, Totals
-from greenroom.runtimes.drivers.claude.launch import without_mentions
 from greenroom.runtimes.drivers.claude.translate import Translator, ended, permission, resets_at
 from tests.runtimes.native_recorder import DRIVERS_FOLDER
 from tests.runtimes.native_rig import last, only, said
@@ -155,21 +154,6 @@ def test_thoughts_are_told_once() -> None:
     whole = {"id": "m1", "content": [{"type": "thinking", "thinking": "well"}]}
     heard += translator.hear({"type": "assistant", "message": whole})
     assert heard == [Thought("well")]
-
-
-@pytest.mark.parametrize(
-    ("text", "same"),
-    [
-        ("read @secret.txt", False),
-        ('(@"a b")', False),
-        ("@~/.ssh/id_rsa", False),
-        ("write to me@example.org", True),
-        ("meet @ noon", True),
-    ],
-)
-def test_no_file_is_mentioned(text: str, same: bool) -> None:
-    assert (without_mentions(text) == text) is same
-    assert without_mentions(text).replace("\u2060", "") == text
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def with_options(desk: Desk, **options: object) -> Desk:
     return msgspec.structs.replace(desk, options=options)
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("attach", [False, True])
 async def test_it_keeps_the_contract(attach: bool, desk_at_hub: Desk, spawner: Spawner) -> None:
     desk = with_options(desk_at_hub, attach=attach)
@@ -149,14 +150,14 @@ async def test_tools_of_other_servers_are_asked_and_those_of_the_hub_are_not(
         async def cancel(asked: PermissionAsked) -> None:
             await trial.session.decide(asked.permission, "cancel")
 
-        heard = await trial.turn(f"FORCE_TOOL mcp__other\0thread_create {CREATE}")
+        heard = await trial.turn(f"FORCE_TOOL mcp__other::thread_create {CREATE}")
         asked = only(heard, PermissionAsked)
         assert (asked.tool, asked.input) == ("mcp__other__thread_create", json.loads(CREATE))
         assert asked.call == only(heard, CallStarted).call
         assert only(heard, CallFinished).ok
-        need_end(await trial.turn(f"FORCE_TOOL mcp__other\0thread_create {CREATE}\nSLOW 99", cancel), "cancelled")
+        need_end(await trial.turn(f"FORCE_TOOL mcp__other::thread_create {CREATE}\nSLOW 99", cancel), "cancelled")
 
-        heard = await trial.turn(f"FORCE_TOOL mcp__greenroom\0thread_create {CREATE}")
+        heard = await trial.turn(f"FORCE_TOOL mcp__greenroom::thread_create {CREATE}")
         assert only(heard, CallFinished).ok
         assert not [one for one in heard if isinstance(one, PermissionAsked)]
 

@@ -10,9 +10,9 @@ import pytest
 from greenroom.node.processes import Spawner, find_tree
 from greenroom.runtimes.contract import Died, Heard, Opened, Opening, Said, TurnEnded
 from greenroom.runtimes.drivers.command.driver import CommandDriver
+from greenroom.testing.patience import WAIT_S
 
 pytestmark = pytest.mark.anyio
-_WAIT_S = 20
 
 
 def opening(folder: Path, command: list[str], **options: Any) -> Opening:
@@ -33,7 +33,7 @@ def opening(folder: Path, command: list[str], **options: Any) -> Opening:
 async def heard(folder: Path, command: list[str], text: str = "", **options: Any) -> list[Heard]:
     """Everything from the beginning to the end of a command; nothing of it is left."""
     spawner = Spawner()
-    async with asyncio.timeout(_WAIT_S):
+    async with asyncio.timeout(WAIT_S):
         session = await CommandDriver().open(opening(folder, command, **options), spawner)
         await session.prompt(text)
         found = [one async for one in session.heard()]
@@ -93,7 +93,7 @@ async def test_a_cancelled_command_is_gone(tmp_path: Path) -> None:
     session = await CommandDriver().open(opening(tmp_path, ["sleep", "600"]), Spawner())
     await session.prompt("")
     await session.cancel()
-    async with asyncio.timeout(_WAIT_S):
+    async with asyncio.timeout(WAIT_S):
         found = [one async for one in session.heard()]
     assert ended(found).reason == "cancelled"
 

@@ -20,11 +20,11 @@ from greenroom.runtimes.scripted import script_for
 from greenroom.runtimes.trial import Trial
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.hub_process import eventually
+from greenroom.testing.patience import WAIT_S
 
 pytestmark = pytest.mark.anyio
 SERVER = [sys.executable, "-m", "greenroom.testing.scripted_tool"]
 TOOL = {"tool": "perform", "prompt_argument": "script"}
-LIMIT_S = 30
 
 
 def opening(folder: Path, command: list[str], options: dict[str, object], resume: str | None = None) -> Opening:
@@ -47,7 +47,7 @@ async def conversation(folder: Path, spawner: Spawner, **more: object) -> AsyncI
         return opening(folder, SERVER, {**TOOL, **more}, resume)
 
     trial = Trial(DRIVERS["mcp"], make, Witness(spawner), script_for("mcp"))
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
             yield trial
@@ -126,7 +126,7 @@ def _listens(port: int) -> bool:
 async def test_a_server_by_its_address_is_called(tmp_path: Path, spawner: Spawner, address: str) -> None:
     options = {**TOOL, "url": address}
     trial = Trial(DRIVERS["mcp"], lambda r: opening(tmp_path, [], options, r), Witness(spawner), script_for("mcp"))
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
             assert Said("over the wire") in await trial.turn("SAY over the wire")
@@ -152,6 +152,6 @@ async def test_a_server_by_its_address_is_called(tmp_path: Path, spawner: Spawne
 async def test_what_is_wrong_is_said_before_the_first_prompt(
     tmp_path: Path, spawner: Spawner, command: list[str], options: dict[str, object], sentence: str
 ) -> None:
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         with pytest.raises(ValueError, match=re.escape(sentence)):
             await DRIVERS["mcp"].open(opening(tmp_path, command, options), spawner)

@@ -17,14 +17,14 @@ from greenroom.runtimes.trial import Trial, need_end
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.native_rig import hear_next, said
 from tests.runtimes.opencode_recorder import SCRIPTS
 from tests.runtimes.seat import sit_beside
 from tests.runtimes.test_acp_agents import WRITES, make_desk
 
-pytestmark = [pytest.mark.anyio, pytest.mark.clis, pytest.mark.timeout(240)]
-LIMIT_S = 90
+pytestmark = [pytest.mark.anyio, pytest.mark.clis]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def desk(tmp_path: Path, shared_hub: HubProcess, model: FakeModel) -> Desk:
 async def on_trial(desk: Desk, spawner: Spawner) -> AsyncIterator[Trial]:
     trial = Trial(DRIVERS["opencode"], desk.opening, Witness(spawner), FAKED)
     try:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             await trial.open()
             yield trial
     finally:

@@ -17,11 +17,11 @@ from greenroom.runtimes.trial import Trial, need_end
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.runtimes import native_rig, test_acp_agents
 from tests.runtimes.acp_rig import Desk, make_token
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
-LIMIT_S = 120
+pytestmark = pytest.mark.anyio
 PROMPT = """\
 USE_TOOL bus_connect {{"thread_name": "{0}"}}
 USE_TOOL msg_post {{"thread_id": "{{{{thread_id}}}}", "content": "here", "expected_last_seq": "{{{{current_seq}}}}", "reply_token": "{{{{reply_token}}}}"}}
@@ -70,7 +70,7 @@ def find_author(hub: HubProcess, topic: str) -> str:
 async def speak(name: str, desk: Desk, topic: str, spawner: Spawner) -> None:
     """Let the agent say something in a thread."""
     trial = Trial(DRIVERS[name], desk.opening, Witness(spawner), script_for(name))
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
             need_end(await trial.turn(PROMPT.format(topic)), "done")
@@ -78,6 +78,7 @@ async def speak(name: str, desk: Desk, topic: str, spawner: Spawner) -> None:
             await trial.close()
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("name", "options"),
     [

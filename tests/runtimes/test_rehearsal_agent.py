@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -20,6 +21,7 @@ from greenroom.runtimes.contract import (
     QuestionAsked,
     Said,
     Session,
+    TaskSession,
     Thought,
     TurnEnded,
     Usage,
@@ -28,10 +30,10 @@ from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.patience import WAIT_S
 from tests.runtimes.acp_rig import Desk, make_token, rehearsal
 
 pytestmark = pytest.mark.anyio
-LIMIT_S = 20
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ class Conversation:
         self._listening = session.heard()
 
     async def hear(self) -> Heard:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             return await anext(self._listening)
 
     async def play(self, script: str) -> list[Heard]:
@@ -98,6 +100,27 @@ async def test_words_thoughts_output_and_usage_are_told(desk: Desk, spawner: Spa
     ]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "begins", "offers"),
+    [
+        (
+            "Please fix the tests.\nThen tell me.",
+            "Hello! I am the rehearsal agent.",
+            "`SHELL date` — I ask for permission",
+        ),
+        ("请修复测试", "你好！我是彩排智能体", "`SHELL date` — 先请求许可"),
+    ],
+)
+async def test_plain_words_are_answered_with_what_it_can_do(
+    desk: Desk, spawner: Spawner, prompt: str, begins: str, offers: str
+) -> None:
+    heard = await run(desk, spawner, prompt)
+    words = said(heard)
+    assert words.startswith(begins) and offers in words and "`SPAWN`" in words
+    assert prompt.splitlines()[0] not in words
+    assert heard[-1] == TurnEnded(reason="done")
+
+
 async def test_a_command_runs_where_the_agent_works(desk: Desk, spawner: Spawner) -> None:
     heard = await run(desk, spawner, "SHELL pwd\nSAY in {{output}}\nSHELL echo no >&2; exit 3")
     assert said(heard) == f"in {desk.directory}"
@@ -122,7 +145,7 @@ async def test_a_question_waits_for_its_answer(desk: Desk, spawner: Spawner, sha
 def answer_as_a_person(hub: HubProcess, text: str) -> str:
     """Answer the one question that waits, once it does; what it was."""
     with httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}) as api:
-        eventually(lambda: api.get("/api/asks").json()["asks"], LIMIT_S)
+        eventually(lambda: api.get("/api/asks").json()["asks"])
         (ask,) = api.get("/api/asks").json()["asks"]
         api.post(f"/api/asks/{ask['id']}/answer", json={"verdict": "answer", "text": text}).raise_for_status()
         return str(ask["title"])
@@ -241,6 +264,78 @@ async def test_another_process_takes_the_session_up(way: str, desk: Desk, spawne
     await again.hear()
     assert said(await again.play("RECALL")) == "prompts: 2, first: SAY the first words"
     await again.session.close()
+
+
+async def resume(desk: Desk, spawner: Spawner, session: str, task: str) -> list[Heard]:
+    """What is heard of a task that another process finishes."""
+    again, _ = await begin(desk, spawner, session)
+    assert isinstance(again.session, TaskSession)
+    again.session.set_task(task, resumes=True)
+    try:
+        return await again.play("# Finish it.\n\nSAY it is new to me")
+    finally:
+        await again.session.close()
+
+
+async def cut_off(desk: Desk, spawner: Spawner, task: str, script: str, until: Callable[[Heard], bool]) -> str:
+    """Kill the agent's process at its script, as soon as this is heard; the session."""
+    conversation, session = await begin(desk, spawner)
+    assert isinstance(conversation.session, TaskSession)
+    conversation.session.set_task(task, resumes=False)
+    await conversation.session.prompt(script)
+    while not until(heard := await conversation.hear()):
+        if isinstance(heard, PermissionAsked):
+            await conversation.session.decide(heard.permission, "allow")
+    await conversation.session.close()
+    return session
+
+
+async def test_another_process_goes_on_with_the_line_that_was_under_way(desk: Desk, spawner: Spawner) -> None:
+    script = """SAY first
+        SHELL echo once >> effects; echo seen
+        SAY {{output}}
+        USAGE 10 2 0.5
+        THINK now
+        SLEEP 60
+        SAY last"""
+    session = await cut_off(desk, spawner, "t", script, lambda heard: isinstance(heard, Thought))
+    quick = script.replace("SLEEP 60", "SLEEP 0")
+    memory = next(desk.home.rglob(f"{session}.jsonl"))
+    memory.write_text(memory.read_text().replace("SLEEP 60", "SLEEP 0"))
+    whole = await run(desk, spawner, quick)
+    heard = await resume(desk, spawner, session, "t")
+    assert said(heard) == "\nseen\nlast"
+    assert said(whole).endswith(said(heard))
+    assert [one for one in heard if isinstance(one, Usage)] == [Usage(10, 2, 0.5, "script", is_last=True)]
+    assert (desk.directory / "effects").read_text() == "once\nonce\n"
+
+
+async def test_a_command_that_has_ended_is_not_run_again_though_its_end_was_not_heard(
+    desk: Desk, spawner: Spawner
+) -> None:
+    script = (
+        "SHELL echo x >> effects; echo out; kill -9 $(ps -o ppid= -p $(ps -o ppid= -p $$)); exit 3\nSAY so: {{output}}"
+    )
+    session = await cut_off(desk, spawner, "t", script, lambda heard: isinstance(heard, Died))
+    heard = await resume(desk, spawner, session, "t")
+    assert said(heard) == "so: out"
+    assert [one.output for one in heard if isinstance(one, CallFinished)] == ["out\n\nexit code 3"]
+    assert (desk.directory / "effects").read_text() == "x\n"
+
+
+async def test_a_task_that_was_finished_is_answered_again_and_not_done_again(desk: Desk, spawner: Spawner) -> None:
+    script = 'SHELL echo x >> effects\nSAY done\nOUTPUT {"a": 1}'
+    session = await cut_off(desk, spawner, "t", script, lambda heard: isinstance(heard, TurnEnded))
+    failed = "SHELL echo y >> effects\nFAIL out of ideas"
+    other = await cut_off(desk, spawner, "t", failed, lambda heard: isinstance(heard, TurnEnded))
+    assert await resume(desk, spawner, session, "t") == [Said("done"), TurnEnded(reason="done", output={"a": 1})]
+    assert await resume(desk, spawner, other, "t") == [TurnEnded(reason="failed", error="out of ideas")]
+    assert (desk.directory / "effects").read_text() == "x\ny\n"
+
+
+async def test_a_task_that_never_reached_it_is_done_from_its_beginning(desk: Desk, spawner: Spawner) -> None:
+    session = await cut_off(desk, spawner, "earlier", "SAY before", lambda heard: isinstance(heard, TurnEnded))
+    assert said(await resume(desk, spawner, session, "later")) == "it is new to me"
 
 
 async def test_a_session_that_never_was_is_refused(desk: Desk, spawner: Spawner) -> None:

@@ -21,6 +21,7 @@ from greenroom.nouns.threads.commands import CreateThread
 from greenroom.nouns.threads.model import MESSAGES
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.conftest import checked
 
 
@@ -42,7 +43,7 @@ class House:
     def client(self, who: str | None, **headers: str) -> httpx.Client:
         """An HTTP client of somebody, or of nobody."""
         proof = {} if who is None else {"Authorization": f"Bearer {self.tokens[who]}"}
-        return httpx.Client(base_url=self.hub.url, headers={**proof, **headers}, timeout=20)
+        return httpx.Client(base_url=self.hub.url, headers={**proof, **headers}, timeout=WAIT_S)
 
     def call(self, who: str | None, method: str, path: str, **request: Any) -> httpx.Response:
         """One call of somebody."""

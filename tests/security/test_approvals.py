@@ -16,6 +16,7 @@ from greenroom.app import NOUNS
 from greenroom.log.check import check
 from greenroom.testing.hub_process import HubProcess, eventually
 from greenroom.testing.machine import need_program
+from greenroom.testing.patience import WAIT_S
 from tests.assist.facts import make, parse
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -72,7 +73,7 @@ def login(house: House, gate: str, who: str | None) -> str:
     with connect(house.hub.url.replace("http", "ws", 1) + "/ws") as socket:
         message = make("WebsocketMessage", Cmd="UserLogin", StrParam=house.tokens[who] if who else "")
         socket.send(message.SerializeToString())
-        answer = parse("WebsocketMessage", socket.recv(timeout=30))  # type: ignore[arg-type]
+        answer = parse("WebsocketMessage", socket.recv(timeout=WAIT_S))  # type: ignore[arg-type]
         assert not answer.UserLoginResponse.success
         return str(answer)
 
@@ -88,7 +89,7 @@ def socket_at(path: str, *frames: dict[str, Any]) -> Callable[[House, str, str |
                 for frame in frames:
                     socket.send(json.dumps(frame).replace("{id}", gate))
                 for _ in frames:
-                    said.append(str(socket.recv(timeout=12)))
+                    said.append(str(socket.recv(timeout=WAIT_S)))
         except (InvalidStatus, ConnectionClosed, TimeoutError):
             said.append("")
         return "".join(said)
@@ -131,7 +132,7 @@ def test_ap_01_over_mcp_there_is_no_tool_that_answers(house: House, gate: str, w
 @pytest.mark.parametrize("who", ["ada", "viewer"])
 def test_ap_01_from_the_command_line_with_ones_own_token(house: House, gate: str, who: str) -> None:
     command = [sys.executable, "-m", "greenroom", "ask", "approve", gate, "--url", house.hub.url, "--token"]
-    done = subprocess.run([*command, house.tokens[who]], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*command, house.tokens[who]], capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == 1
     assert CANARY not in done.stdout + done.stderr
     assert_untouched(house, gate)
@@ -148,7 +149,7 @@ def test_ap_13_every_try_of_who_is_known_is_in_the_audit(house: House, gate: str
 
     for who in ("ada", "viewer", "node", "webhook"):
         house.call(who, "POST", f"/api/asks/{gate}/answer", json={"verdict": "approve"})
-    eventually(lambda: len(noted()) >= 4, 20)
+    eventually(lambda: len(noted()) >= 4)
 
 
 def assert_untouched(house: House, gate: str) -> None:
@@ -225,7 +226,7 @@ def attack(stage: Stage, folder: Path, sandbox: str) -> tuple[dict[str, Any], st
         "thief", driver="pty", command=command, options={"prompt": "none"}, sandbox=sandbox, directory=str(folder)
     )
     thief = stage.start("steal", profile="thief")
-    stage.until(out.exists, "the attack to be over", 60)
+    stage.until(out.exists, "the attack to be over")
     stage.api.post(f"/api/runs/{thief}/cancel", json={})
     assert stage.run(run_id)["status"] == "waiting"
     found: dict[str, Any] = json.loads(out.read_text())
@@ -235,7 +236,6 @@ def attack(stage: Stage, folder: Path, sandbox: str) -> tuple[dict[str, Any], st
     return found, ask, canary
 
 
-@pytest.mark.timeout(180)
 def test_ap_01_an_agent_without_a_sandbox_does_not_get_a_call_approved_by_what_it_has(
     stage: Stage, tmp_path: Path
 ) -> None:
@@ -251,7 +251,7 @@ def test_ap_01_an_agent_without_a_sandbox_does_not_get_a_call_approved_by_what_i
     stage.hub.start()
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.anywhere
 def test_ap_01_an_agent_in_the_sandbox_finds_nothing_to_approve_with(stage: Stage, tmp_path: Path) -> None:
     need_program("bwrap")
     found, ask, canary = attack(stage, tmp_path / "desk", "bwrap")

@@ -3,11 +3,12 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import psutil
 import pytest
 
+from greenroom.testing.patience import WAIT_S
 from greenroom.testing.raw_http import speak
 from tests.security.conftest import House
 
@@ -17,7 +18,7 @@ FORGED = "\x1b[2J\x1b]0;owned\x07\r\n2026-01-01 CRITICAL greenroom: hacked\u2028
 def greenroom(house: House, *args: str) -> str:
     """What a command prints."""
     argv = [sys.executable, "-m", "greenroom", *args, "--data", str(house.hub.data)]
-    done = subprocess.run(argv, capture_output=True, timeout=60)
+    done = subprocess.run(argv, capture_output=True, timeout=WAIT_S)
     assert b"Traceback" not in done.stderr, done.stderr.decode()
     return (done.stdout + done.stderr).decode()
 
@@ -103,10 +104,11 @@ QUERIES = [
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_search_takes_whatever_is_typed(house: House, query: str) -> None:
     """IN-17"""
-    began = time.monotonic()
+    process = psutil.Process(house.hub.pid)
+    before_s = sum(process.cpu_times()[:2])
     answer = house.call("confined", "GET", "/api/search", params={"q": query})
     assert answer.status_code in (200, 400), answer.text
-    assert time.monotonic() - began < 10
+    assert sum(process.cpu_times()[:2]) - before_s < 5
     assert house.messages["closed_room"] not in answer.text
     assert house.messages["mailbox"] not in answer.text
 

@@ -7,6 +7,7 @@ import pytest
 
 from greenroom.doors.mcp.tools import TOOLS
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.conftest import checked
 from tests.security.matrix_mcp import COLUMNS, MATRIX
 from tests.security.rig import Mcp
@@ -47,7 +48,7 @@ def _tokens(hub: HubProcess) -> dict[str, str]:
 
 def _client(hub: HubProcess, token: str | None) -> httpx.Client:
     headers = {} if token is None else {"authorization": f"Bearer {token}"}
-    return httpx.Client(base_url=hub.url, headers=headers, timeout=20)
+    return httpx.Client(base_url=hub.url, headers=headers, timeout=WAIT_S)
 
 
 def test_every_tool_has_a_row() -> None:

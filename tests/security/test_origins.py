@@ -1,5 +1,6 @@
 """What a page of another site can do: BO-01 to BO-07, BO-11."""
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -9,11 +10,14 @@ from typing import Any
 import httpx
 import pytest
 
-from greenroom.doors.origins import Origins
+from greenroom.app import open_hub
+from greenroom.doors.credentials import cookie_name
+from greenroom.doors.origins import Origins, find_addresses
 from greenroom.settings import Settings
+from greenroom.testing.browser_login import key_in
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.raw_http import Answer, speak
-from tests.security.conftest import House
+from tests.security.conftest import House, give
 
 PORT = 39765
 FOREIGN = [
@@ -67,12 +71,58 @@ def test_our_own_origins_are_ours_and_two_of_them_are_not() -> None:
     assert not origins.knows_origin([b"https://evil.hub.example"])
 
 
+def test_the_public_address_is_ours() -> None:
+    """BO-02"""
+    origins = Origins(Settings(public_url="https://Hub.example/room/"), PORT)
+    assert origins.knows_host([b"hub.example"])
+    assert origins.knows_origin([b"https://hub.example"])
+    assert not origins.knows_origin([b"https://hub.example.evil.test"])
+    assert not origins.knows_host([b"evil.test"])
+
+
+@pytest.mark.parametrize(
+    ("given", "addresses"),
+    [
+        ({}, []),
+        ({"host": "localhost"}, []),
+        ({"host": "::1"}, []),
+        ({"allowed_hosts": ["localhost:9", "127.0.0.1"]}, []),
+        ({"host": "0.0.0.0"}, []),
+        ({"host": "192.0.2.7"}, [f"http://192.0.2.7:{PORT}"]),
+        ({"host": "2001:db8::7"}, [f"http://[2001:db8::7]:{PORT}"]),
+        ({"host": "0.0.0.0", "allowed_hosts": ["desk.lan", "desk:80"]}, [f"http://desk.lan:{PORT}", "http://desk:80"]),
+        ({"host": "::", "tls_cert": "c", "allowed_hosts": ["Desk.lan"]}, [f"https://desk.lan:{PORT}"]),
+        ({"allowed_hosts": ["hub.example"]}, ["https://hub.example"]),
+        (
+            {"public_url": "https://hub.example/", "host": "192.0.2.7"},
+            ["https://hub.example", f"http://192.0.2.7:{PORT}"],
+        ),
+    ],
+)
+def test_other_devices_are_told_only_of_addresses_that_they_can_reach(given: Any, addresses: list[str]) -> None:
+    settings = Settings(**given)
+    assert find_addresses(settings, PORT) == addresses
+    known = Origins(settings, PORT)
+    assert all(known.knows_origin([address.encode()]) for address in addresses)
+
+
 @pytest.fixture(scope="module")
-def cookie(house: House) -> str:
-    """The cookie of a browser that has logged in."""
+def login(house: House) -> tuple[str, str]:
+    """The cookie of a browser that has logged in, and the key of its page."""
     code = house.call("operator", "POST", "/api/login-codes").json()["code"]
     entered = house.call(None, "POST", "/login", data={"code": code})
-    return entered.headers["set-cookie"].partition(";")[0]
+    return entered.headers["set-cookie"].partition(";")[0], key_in(entered.headers["location"])
+
+
+@pytest.fixture
+def cookie(login: tuple[str, str]) -> str:
+    return login[0]
+
+
+@pytest.fixture
+def key(login: tuple[str, str]) -> dict[str, str]:
+    """The key as a header."""
+    return {"X-Greenroom-Key": login[1]}
 
 
 def send(house: House, method: str, path: str, headers: dict[str, str], body: str = "") -> Answer:
@@ -105,9 +155,13 @@ def test_a_websocket_of_a_foreign_page_is_refused_before_the_upgrade(house: Hous
     assert send(house, "GET", path, {**SOCKET, **bearer, "Origin": "https://evil.test"}).status == 403
 
 
-def test_a_websocket_of_our_page_or_of_a_program_is_taken(house: House, cookie: str) -> None:
+def test_a_websocket_of_our_page_or_of_a_program_is_taken(house: House, login: tuple[str, str]) -> None:
     """BO-01"""
-    assert send(house, "GET", "/sync", {**SOCKET, "Cookie": cookie, "Origin": house.hub.url}).status == 101
+    page = {**SOCKET, "Cookie": login[0], "Origin": house.hub.url}
+    taken = send(house, "GET", "/sync", {**page, "Sec-WebSocket-Protocol": f"greenroom, greenroom.key.{login[1]}"})
+    assert (taken.status, taken.headers["sec-websocket-protocol"]) == (101, "greenroom")
+    for offered in ({}, {"Sec-WebSocket-Protocol": f"greenroom, greenroom.key.{login[1][:-1]}"}):
+        assert send(house, "GET", "/sync", {**page, **offered}).status in (401, 403)
     bearer = {"Authorization": f"Bearer {house.tokens['operator']}"}
     assert send(house, "GET", "/sync", {**SOCKET, **bearer}).status == 101
 
@@ -188,9 +242,9 @@ def test_a_forged_call_with_the_cookie_changes_nothing(house: House, cookie: str
     assert state_of(house) == before
 
 
-def test_our_own_page_may_use_the_cookie(house: House, cookie: str) -> None:
+def test_our_own_page_may_use_the_cookie(house: House, cookie: str, key: dict[str, str]) -> None:
     """BO-04"""
-    ours = {"Cookie": cookie, "Origin": house.hub.url, "Sec-Fetch-Site": "same-origin"}
+    ours = {"Cookie": cookie, "Origin": house.hub.url, "Sec-Fetch-Site": "same-origin", **key}
     assert send(house, "GET", "/api/threads", ours).status == 200
     typed = {"Cookie": cookie, "Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
     assert send(house, "GET", "/", typed).status == 200
@@ -198,6 +252,56 @@ def test_our_own_page_may_use_the_cookie(house: House, cookie: str) -> None:
     assert send(house, "POST", "/api/threads", body, '{"topic": "by our page"}').status == 201
     linked = {"Cookie": cookie, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
     assert send(house, "GET", "/api/threads", linked).status == 403
+
+
+@pytest.mark.parametrize("path", ["/api/threads", "/api/credentials", "/mcp", "/events", "/openapi.json", "/logout"])
+def test_a_cookie_that_another_server_has_heard_is_good_for_nothing(
+    house: House, login: tuple[str, str], path: str
+) -> None:
+    """BO-04: browsers send a cookie to every port of its host."""
+    cookie, key = login
+    value = cookie.partition("=")[2]
+    page = {"Cookie": cookie, "Origin": house.hub.url, "Sec-Fetch-Site": "same-origin"}
+    stolen: list[dict[str, str]] = [
+        page,
+        {**page, "X-Greenroom-Key": value},
+        {**page, "X-Greenroom-Key": ""},
+        {"Authorization": f"Bearer {value}"},
+        {"X-Agent-Token": value},
+        {"Authorization": f"Bearer {value}", "X-Greenroom-Key": key},
+        {"Authorization": f"Bearer {value}", **page},
+    ]
+    before = state_of(house)
+    for headers in stolen:
+        for method in ("GET", "POST"):
+            answer = send(house, method, path, {**headers, "Content-Type": "application/json"}, "{}")
+            assert answer.status in (401, 404, 405, 429), (headers, answer)
+    assert state_of(house) == before
+
+
+def test_two_cookies_of_our_name_mean_to_log_in_again(house: House, cookie: str, key: dict[str, str]) -> None:
+    """BO-04: a page on another port can set a second one."""
+    name = cookie.partition("=")[0]
+    for doubled in (f"{cookie}; {name}=x", f"{name}=x; {cookie}", f"{cookie}; {cookie}"):
+        sent = {"Cookie": doubled, "Origin": house.hub.url, **key}
+        assert json.loads(send(house, "GET", "/api/threads", sent).body)["code"] == "login_doubled"
+        assert send(house, "GET", "/", {"Cookie": doubled}).status == 303
+
+
+async def _old_login(data: Path) -> tuple[str, str]:
+    """The name and the value of the cookie of a login that has no key."""
+    async with open_hub(data, Settings(local_node=False)) as hub:
+        return cookie_name(hub), await give(hub, "operator", browser=True)
+
+
+def test_a_login_from_before_there_were_keys_leads_to_the_login(own_data: Path) -> None:
+    name, old = asyncio.run(_old_login(own_data))
+    with HubProcess(own_data) as running, httpx.Client(base_url=running.url) as browser:
+        sent = {"Cookie": f"{name}={old}"}
+        assert browser.get("/threads", headers=sent).headers["location"].startswith("/login")
+        refused = browser.get("/api/me", headers=sent)
+        assert (refused.status_code, refused.json()["code"]) == (401, "login_incomplete")
+        assert browser.get("/api/me", headers={"Authorization": f"Bearer {old}"}).status_code == 401
 
 
 def test_looking_twice_changes_nothing(house: House) -> None:

@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from greenroom.testing.people import accepted, enrol, open_thread, read_all, until_waiters
 from greenroom.testing.raw_http import Line, dial, speak
 from tests.security.conftest import House
@@ -217,7 +218,7 @@ def test_a_stream_cannot_be_resumed_by_a_made_up_id(house: House, last: str) -> 
     head = (
         f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\nAuthorization: Bearer {house.tokens['bob']}\r\n"
     )
-    with dial(house.hub.url, 3) as line:
+    with dial(house.hub.url) as line:
         line.sendall(f"{head}Accept: text/event-stream\r\nLast-Event-ID: {last}\r\n\r\n".encode())
         heard = line.recv(65536)
     assert heard.split(b" ")[1] in (b"400", b"200")
@@ -242,8 +243,8 @@ def test_a_resumed_stream_shows_only_what_its_owner_may_see(house: House) -> Non
         for room in ("closed_room", "open"):
             path = f"/api/threads/{house.threads[room]}/messages"
             house.call("operator", "POST", path, json={"content": f"{room} {number}"})
-    assert done.wait(10)
-    listening.join(5)
+    assert done.wait(WAIT_S)
+    listening.join(WAIT_S)
     assert all_events
     assert rooms
     assert not [payload for payload in rooms if house.threads["closed_room"] in payload]
@@ -283,11 +284,11 @@ def test_stdio_survives_whatever_comes_in(house: House) -> None:
             answers.append(json.loads(line))
             if answers[-1].get("id") == 8:
                 break
-        writing.join(10)
+        writing.join(WAIT_S)
         assert any("serverInfo" in a.get("result", {}) for a in answers)
         process.stdin.write(b'{"jsonrpc": "2.0", "id": 9, "meth')
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(WAIT_S) == 0
         assert process.stderr is not None
         complaints = process.stderr.read()
     assert b"Traceback" not in complaints

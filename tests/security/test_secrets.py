@@ -2,10 +2,10 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,7 +13,9 @@ import httpx
 import pytest
 
 from greenroom.nouns.access.tokens import new_token
+from greenroom.testing.browser_login import key_in
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from greenroom.testing.raw_http import dial, speak
 from tests.security.conftest import House
 
@@ -24,7 +26,7 @@ PYTHON_FOR_ALL = "/usr/bin/python3"
 def test_guessing_is_slowed_down_and_holds_nobody_else_up(house: House) -> None:
     """AU-13"""
     statuses: list[int] = []
-    slowest = 0.0
+    admitted = 0
 
     def guess(_: int) -> None:
         head = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n"
@@ -37,14 +39,13 @@ def test_guessing_is_slowed_down_and_holds_nobody_else_up(house: House) -> None:
     with ThreadPoolExecutor(8) as guessers, house.client("operator") as client:
         guesses = [guessers.submit(guess, number) for number in range(8)]
         while not all(g.done() for g in guesses):
-            began = time.monotonic()
             assert client.get("/api/threads").status_code == 200, "a right token is never held up by wrong ones"
-            slowest = max(slowest, time.monotonic() - began)
+            admitted += 1
         for done in guesses:
             done.result()
     assert set(statuses) == {401, 429}
     assert statuses.count(401) < 100
-    assert slowest < 1
+    assert admitted >= 5, "it is answered all the while"
     refused = house.call("revoked", "GET", "/api/threads")
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) >= 1
@@ -63,10 +64,10 @@ def test_guessing_a_rooms_token_holds_up_nobody_who_has_it(house: House) -> None
     """AU-13"""
     made = house.call("operator", "POST", "/api/credentials", json={"kind": "room", "name": "r", "room": "guessed"})
     with house.client(None) as client:
-        answers = {client.get("/", params={"token": f"guess{n}"}).status_code for n in range(60)}
-        assert answers == {303, 429}
-        entered = client.get("/", params={"token": made.json()["token"]})
-        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        answers = {client.post("/login", data={"code": f"guess{n}"}).status_code for n in range(60)}
+        assert answers == {401, 429}
+        entered = client.post("/login", data={"code": made.json()["token"]})
+        assert (entered.status_code, entered.headers["location"][:6]) == (303, "/#key=")
 
 
 def test_files_are_their_owners_alone_whatever_the_umask(own_data: Path) -> None:
@@ -133,6 +134,7 @@ def test_no_token_is_found_in_anything_that_is_kept(own_data: Path, tmp_path: Pa
         tokens.append(agent["token"])
         entered = client.post("/login", data={"code": hub.login_code})
         tokens.append(entered.headers["set-cookie"].partition("=")[2].partition(";")[0])
+        tokens.append(key_in(entered.headers["location"]))
         client.get("/api/threads", params={"token": tokens[2]})
         for token in tokens:
             client.get(f"/api/{token}")
@@ -141,7 +143,7 @@ def test_no_token_is_found_in_anything_that_is_kept(own_data: Path, tmp_path: Pa
         listed = client.get("/api/credentials").text + client.get("/api/audit").text + client.get("/api/agents").text
     backup = tmp_path / "backup.tar"
     argv = [sys.executable, "-m", "greenroom", "backup", str(backup), "--data", str(own_data)]
-    subprocess.run(argv, check=True, capture_output=True, timeout=60)
+    subprocess.run(argv, check=True, capture_output=True, timeout=WAIT_S)
     kept = {path: path.read_bytes() for path in own_data.rglob("*") if path.is_file() and path.name != "operator.token"}
     kept |= {
         backup: backup.read_bytes(),
@@ -167,7 +169,7 @@ def test_a_login_link_works_once_and_leaves_nothing_to_reuse(own_data: Path) -> 
         assert shown.headers["cache-control"] == "no-store"
         entered = client.post("/login", data={"code": hub.login_code})
         cookie = entered.headers["set-cookie"]
-        assert entered.headers["location"] == "/"
+        assert re.fullmatch(r"/#key=[0-9a-z]{52}", entered.headers["location"]), "behind # no server is told"
         assert all(word in cookie.lower() for word in ("httponly", "samesite=strict", "path=/", "max-age="))
         assert httpx.post(f"{hub.url}/login", data={"code": hub.login_code}).status_code == 401
         for path in ("/sync", "/events", "/api/threads"):
@@ -210,7 +212,7 @@ print(json.dumps(out))
     with HubProcess(own_data) as hub:
         become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
         argv = [*become, PYTHON_FOR_ALL, "-I", "-c", script, str(own_data), hub.url, str(hub.pid)]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=WAIT_S)
         assert done.returncode == 0, done.stderr
         seen = json.loads(done.stdout)
         assert hub.token not in seen.pop("cmdline")

@@ -4,13 +4,11 @@ import json
 from pathlib import Path
 
 import httpx
-import pytest
 
 from greenroom.testing.hub_process import HubProcess
 from tests.cli.shell import done, greenroom
 
 
-@pytest.mark.timeout(120)
 def test_the_audit_in_postgres_is_exported_and_proves_itself(
     two_hubs: tuple[HubProcess, HubProcess], tmp_path: Path
 ) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import httpx
+
 from greenroom.testing.hub_process import HubProcess, eventually
 from greenroom.testing.postgres import postgres_server
 from tests.workflows.conformance import Crashing
@@ -17,16 +19,32 @@ def test_hubs_whose_database_was_gone_finish_the_workflows_that_were_under_way(t
         env = {"GREENROOM_DATABASE": server.new_database()}
         with HubProcess(tmp_path / "a", env) as a, HubProcess(tmp_path / "b", env) as b:
             runs = [Crashing(a).start({"name": "later", "steps": steps}, "1"), Crashing(b).start(at_once, "2")]
+            with Crashing(a).client() as client:
+                new = client.post("/api/credentials", json={"kind": "agent", "name": "new"}).json()
+            headers = {"Authorization": f"Bearer {new['token']}"}  # which no hub has seen yet
+            paths = ("/health", "/api/me", "/api/threads")
             server.kill()
             for hub in (a, b):
                 with Crashing(hub).client() as client:
-                    eventually(lambda client=client: client.get("/api/threads").status_code == 503, 30)
+                    eventually(lambda client=client: client.get("/api/threads").status_code == 503)
+                assert {httpx.get(f"{hub.url}{path}", headers=headers).status_code for path in paths} == {503}
             server.start()
             for hub, run_id in zip((b, a), runs, strict=True):
                 assert run_id is not None
                 with Crashing(hub).client() as client:
-                    eventually(lambda client=client: client.get("/api/threads").status_code == 200, 30)
+                    eventually(lambda client=client: client.get("/api/threads").status_code == 200)
                 ended = Crashing(hub).end(run_id)
                 assert (ended["status"], ended["output"]) == ("completed", {"each": [{"n": n} for n in range(30)]})
         for hub in (a, b):
             assert "Traceback" not in hub.stderr, hub.stderr
+
+
+def test_a_hub_whose_database_is_gone_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    with postgres_server() as server:
+        hub = HubProcess(tmp_path / "data", {"GREENROOM_DATABASE": server.new_database()}).start()
+        try:
+            server.kill()
+            eventually(lambda: httpx.get(f"{hub.url}/health").status_code == 503)
+        finally:
+            assert hub.stop() == 0
+        assert "Traceback" not in hub.stderr, hub.stderr

@@ -10,6 +10,7 @@ import pytest
 
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.patience import TEST_LIMIT_S
 from greenroom.testing.postgres import PostgresServer
 from tests.conftest import assert_in_order
 from tests.runs.conftest import end_node
@@ -20,7 +21,7 @@ KILLS = int(os.environ.get("GREENROOM_TEST_KILLS", "2"))
 """How often a hub is killed; twenty for the long version."""
 _AT_ONCE = 8
 Pair = tuple[Crashing, Crashing]
-pytestmark = pytest.mark.timeout(120 + 60 * KILLS)
+pytestmark = pytest.mark.timeout(TEST_LIMIT_S + 60 * KILLS)
 
 
 @pytest.fixture
@@ -94,16 +95,16 @@ def test_a_step_whose_machine_is_lost_says_so_and_can_be_done_elsewhere(
     victim, other = (Crashing(hub) for hub in two_hubs)
     own = (victim.hub.data / "hub.id").read_text().strip()
     with other.client() as client:
-        eventually(lambda: own in [node.get("hub") for node in client.get("/api/nodes").json()], 60)
+        eventually(lambda: own in [node.get("hub") for node in client.get("/api/nodes").json()])
         lost = next(node["name"] for node in client.get("/api/nodes").json() if node.get("hub") == own)
         there = {"driver": "rehearsal", "node": lost}
         assert client.put("/api/profiles/there", json=there).status_code == 200
         run_id = other.start({"name": "far", "steps": [{"id": "far", "profile": "there", "prompt": "HANG"}]}, "far")
         assert run_id is not None
-        eventually(lambda: "running" in [run["status"] for run in client.get("/api/runs").json()], 60)
+        eventually(lambda: "running" in [run["status"] for run in client.get("/api/runs").json()])
         victim.hub.kill()
         end_node(victim.hub.data)
-        eventually(lambda: f"node {lost} cannot be reached" in (other.steps(run_id)["far"]["reason"] or ""), 60)
+        eventually(lambda: f"node {lost} cannot be reached" in (other.steps(run_id)["far"]["reason"] or ""))
         assert client.delete(f"/api/nodes/{lost}", params={"force": True}).status_code < 300
         assert "its node was removed" in other.end(run_id)["error"]
         change = {"step": "far", "changes": {"profile": "rehearsal", "prompt": "SAY here"}}

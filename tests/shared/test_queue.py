@@ -9,12 +9,12 @@ import pytest
 from greenroom.log.clock import SystemClock, iso
 from greenroom.nouns.workflows.engine.dbos_queue import Claimed, DbosQueue
 from greenroom.nouns.workflows.model import WorkflowStep
+from greenroom.testing.patience import WAIT_S
 from greenroom.testing.postgres import PostgresServer
 
 pytestmark = pytest.mark.anyio
 _STEP = WorkflowStep(run_id="wfr_1", id="each[0]", attempt=2, waits_for="engine", status="running")
 _ID = "wfr_1:each[0]:2"
-_LIMIT_S = 60
 
 
 class Carrier:
@@ -34,7 +34,7 @@ async def queue_on(url: str, hub: str, carrier: Carrier) -> AsyncIterator[DbosQu
     queue = DbosQueue(url, hub, carrier.carry_out)
     running = asyncio.create_task(queue.run())
     try:
-        async with asyncio.timeout(_LIMIT_S):
+        async with asyncio.timeout(WAIT_S):
             yield queue
     finally:
         running.cancel()

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.patience import WAIT_S
 from greenroom.testing.people import open_thread, read_all
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
@@ -16,13 +17,15 @@ Both = tuple[HubProcess, HubProcess]
 
 
 def operator_of(hub: HubProcess) -> httpx.Client:
-    return httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}, timeout=30)
+    return httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}, timeout=WAIT_S)
 
 
 async def test_a_message_posted_at_one_hub_wakes_who_waits_at_the_other(two_hubs: Both) -> None:
     a, b = two_hubs
     thread_id = await open_thread(a.url, a.token)
-    async with httpx.AsyncClient(base_url=b.url, headers={"Authorization": f"Bearer {b.token}"}, timeout=30) as other:
+    async with httpx.AsyncClient(
+        base_url=b.url, headers={"Authorization": f"Bearer {b.token}"}, timeout=WAIT_S
+    ) as other:
         waiting = asyncio.create_task(other.get(f"/api/threads/{thread_id}/wait", params={"after_seq": 0}))
         await asyncio.wait([waiting], timeout=0.3)
         with operator_of(a) as here:
@@ -55,10 +58,10 @@ async def test_the_other_hub_goes_on_when_the_one_that_leads_is_killed(two_hubs:
     a, b = two_hubs
     thread_id = await open_thread(a.url, a.token)
     with operator_of(b) as there:
-        eventually(lambda: _connected(there) == 2, 20)
+        eventually(lambda: _connected(there) == 2)
         a.kill()
         there.post(f"/api/threads/{thread_id}/messages", json={"content": "still here"}).raise_for_status()
-        eventually(lambda: "unreachable" in [n.get("state") for n in there.get("/api/nodes").json()], 20)
+        eventually(lambda: "unreachable" in [n.get("state") for n in there.get("/api/nodes").json()])
     a.start()
     assert [m["content"] for m in await read_all(a.url, a.token, thread_id)] == ["still here"]
 
@@ -68,7 +71,7 @@ async def test_a_node_goes_to_the_other_hub_when_its_own_is_gone(two_hubs: Both,
     with Stage(a) as here, Stage(b) as there:
         node = FarNode(here, tmp_path, "far", "--label", "far").start(a.url, b.url)
         try:
-            node.wait_for("connected", 60)
+            node.wait_for("connected")
             run_id = here.start("TOOL bus_get_config {}\nSLEEP 3\nTOOL bus_get_config {}\nSAY ended", node="far")
             here.until(lambda: _called(here, run_id) == [True], "the agent to be at work")
             before = _hub_of(here, "far")

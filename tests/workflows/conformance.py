@@ -18,6 +18,7 @@ from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.workflows import events as e
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubEnded, HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.workflows.graphs import fails
 
 ENGINES = ("embedded", "shared")
@@ -25,7 +26,6 @@ ENGINES = ("embedded", "shared")
 NEVER = "inputs.nothing == 1"
 """A condition that does not hold, and does not look so."""
 PLACES = ("log.before_commit", "log.committed", "log.announced", "log.answered")
-_WAIT_S = 60.0
 Json = dict[str, Any]
 
 
@@ -41,7 +41,7 @@ class Crashing:
     @contextmanager
     def client(self) -> Iterator[httpx.Client]:
         headers = {"Authorization": f"Bearer {self.hub.token}"}
-        with httpx.Client(base_url=self.hub.url, headers=headers, timeout=_WAIT_S + 10) as client:
+        with httpx.Client(base_url=self.hub.url, headers=headers, timeout=WAIT_S + 10) as client:
             yield client
 
     def arm(self, place: str, nth: int) -> None:
@@ -71,7 +71,7 @@ class Crashing:
 
     def end(self, run_id: str) -> Json:
         with self.client() as client:
-            ended: Json = client.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": _WAIT_S}).json()
+            ended: Json = client.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": WAIT_S}).json()
             assert ended["status"] in ("completed", "failed", "cancelled"), (ended, self.steps(run_id))
             return ended
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from greenroom.testing.patience import WAIT_S
 from tests.runs.stage import Stage
 
-_WAIT_S = 60.0
 ENDED = ("completed", "failed", "cancelled")
 Json = dict[str, Any]
 
@@ -39,7 +39,7 @@ class Play:
         report = self.api.get(f"/api/workflow-runs/{run_id}/report").json()
         return {step["id"]: step for step in report["steps"]}
 
-    def end(self, run_id: str, within_s: float = _WAIT_S) -> Json:
+    def end(self, run_id: str, within_s: float = WAIT_S) -> Json:
         """The run, once it is over."""
         ended: Json = self.api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": within_s}).json()
         assert ended["status"] in ENDED, (ended, self.steps(run_id))

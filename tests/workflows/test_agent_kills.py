@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from greenroom.nouns.workflows.definition import Definition
+from greenroom.testing.patience import TEST_LIMIT_S
 from tests.workflows.conformance import Crashing, assert_attempts_in_order, random_point, read_log
 from tests.workflows.graphs import fails
 from tests.workflows.oracle import Oracle
@@ -26,7 +27,7 @@ _AT_ONCE = 8
 _AGENT = "hands"
 _COMMITS = 70
 """About as many as a hub makes at least for so many workflows; it dies at one of them."""
-pytestmark = pytest.mark.timeout(180 + 20 * GRAPHS)
+pytestmark = pytest.mark.timeout(TEST_LIMIT_S + 20 * GRAPHS)
 
 
 def with_agents(plain: dict[str, Any], number: int, effects: Path) -> dict[str, Any]:

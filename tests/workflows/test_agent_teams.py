@@ -11,6 +11,7 @@ import pytest
 from greenroom.runtimes.scripted import wire
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import done
 from tests.conftest import checked
 from tests.runs.conftest import end_node
@@ -19,7 +20,8 @@ from tests.runtimes.acp_rig import CACHE, CLIS, COMMANDS
 from tests.runtimes.native_rig import PROGRAMS
 
 FILE = Path(__file__).parent / "forms" / "agent_teams.yaml"
-FOUND = {**{name: [str(path)] for name, path in PROGRAMS.items()}, "opencode": COMMANDS["opencode"]}
+FOUND = {name: [str(path)] for name, path in PROGRAMS.items()}
+FOUND |= {name: COMMANDS[name] for name in ("opencode", "gemini", "copilot")}
 SKILLS = {
     "generate-code": "Write a program that greets.\nSAY fn main() { greet() }",
     "review-code": "Look at what was written.\nSAY greet is missing",
@@ -55,12 +57,13 @@ def install(stage: Stage, name: str, model: FakeModel, called: str) -> None:
         config["provider"]["opencode"] = {**config["provider"]["fake"], "models": models}
         config["enabled_providers"].append("opencode")
         env["OPENCODE_CONFIG_CONTENT"] = json.dumps(config)
-    profile = {"driver": name, "command": FOUND[name], "env": env, "model": wiring.model, "start_timeout_s": 120}
+    profile = {"driver": name, "command": FOUND[name], "env": env, "model": wiring.model}
+    profile["start_timeout_s"] = int(WAIT_S)
     stage.profile(called, **profile)
-    stage.until(lambda: name in stage.api.get("/api/nodes").json()[0].get("drivers", {}), f"{name} to be found", 90)
+    stage.until(lambda: name in stage.api.get("/api/nodes").json()[0].get("drivers", {}), f"{name} to be found")
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.anywhere
 @pytest.mark.parametrize("reviewer", [pytest.param("opencode", marks=pytest.mark.clis), "codex"])
 def test_the_third_step_goes_on_in_the_session_of_the_first_which_remembers_it(
     stage: Stage, tmp_path: Path, reviewer: str
@@ -77,7 +80,9 @@ def test_the_third_step_goes_on_in_the_session_of_the_first_which_remembers_it(
         install(stage, reviewer, model, "opencode")
         file = str(project / "multi-agent-workflow.yaml")
         run_id = done(stage.hub.data, "dag", "run", file, "--detach").out.strip()
-        ended = stage.api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": 200}, timeout=220).json()
+        ended = stage.api.get(
+            f"/api/workflow-runs/{run_id}/wait", params={"for_s": 2 * WAIT_S}, timeout=3 * WAIT_S
+        ).json()
     report = stage.api.get(f"/api/workflow-runs/{run_id}/report").json()
     steps = {step["id"]: step for step in report["steps"]}
     assert ended["status"] == "completed", (ended, steps)

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import TEST_LIMIT_S
 from tests.conftest import assert_in_order
 from tests.runs.conftest import end_node
 from tests.workflows.conformance import (
@@ -30,7 +31,7 @@ GRAPHS = int(os.environ.get("GREENROOM_TEST_GRAPHS", "0"))
 _FEW = {"embedded": 40, "shared": 12}
 SEED = int(os.environ.get("GREENROOM_TEST_SEED", "7"))
 _AT_ONCE = 10 if GRAPHS < 200 else 25
-pytestmark = pytest.mark.timeout(120 + 5 * GRAPHS)
+pytestmark = pytest.mark.timeout(TEST_LIMIT_S + 5 * GRAPHS)
 
 
 @pytest.fixture(params=ENGINES)

@@ -10,6 +10,7 @@ from websockets.sync.client import connect
 
 from greenroom.doors.sync.socket import PATH
 from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import done, greenroom
 from tests.journeys.mcp_clients import connected
 from tests.runs.stage import Stage
@@ -73,8 +74,8 @@ def test_a_workflow_is_kept_as_it_was_written(hub: HubProcess, api: httpx.Client
     shown = api.get("/api/workflows/greet").json()
     assert shown["text"] == file.read_text()
     other = shown["text"].replace("Why it is so", "Why it is still so")
-    put = api.put("/api/workflows/greet", json={"text": other}).json()
-    assert (put["version"], put["digest"]) == (shown["workflow"]["version"], shown["workflow"]["digest"])
+    put = api.put("/api/workflows/greet", json={"text": other, "version": 1}).json()
+    assert (put["version"], put["digest"]) == (shown["workflow"]["version"] + 1, shown["workflow"]["digest"])
     assert api.get("/api/workflows/greet").json()["text"] == other
     api.put("/api/workflows/greet", json={"definition": shown["definition"]})
     assert api.get("/api/workflows/greet").json()["text"] == other
@@ -186,7 +187,7 @@ def _until_held(api: httpx.Client, run_id: str) -> None:
         steps = api.get(f"/api/workflow-runs/{run_id}").json()["steps"]
         return any(step["id"] == "hold" and step["status"] == "waiting" for step in steps)
 
-    eventually(held, 30)
+    eventually(held)
 
 
 def test_the_sync_socket_shows_a_run_as_it_goes_on(hub: HubProcess, tmp_path: Path) -> None:
@@ -197,7 +198,7 @@ def test_the_sync_socket_shows_a_run_as_it_goes_on(hub: HubProcess, tmp_path: Pa
         ws.send(json.dumps({"op": "subscribe", "id": 1, "view": "workflow", "key": run_id}))
         done(hub.data, "dag", "signal", run_id, "hold")
         while seen.get("workflow_run", {}).get("status") != "completed":
-            for row in _rows(json.loads(ws.recv(timeout=30))):
+            for row in _rows(json.loads(ws.recv(timeout=WAIT_S))):
                 seen[row[0]] = row[1]
     assert seen["workflow_run"]["output"] == [2, 4, 6]
 

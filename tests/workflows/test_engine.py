@@ -1,13 +1,10 @@
 """Workflows carried out by a hub with rehearsal agents."""
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
 
 from tests.runs.stage import Stage
-from tests.runs.test_crashes import node_pid
 from tests.workflows.plays import Play
 
 pytestmark = pytest.mark.one_stage
@@ -256,44 +253,3 @@ def test_a_nested_workflow_is_a_run_of_its_own(stage: Stage) -> None:
     assert run["output"] == {"down": {"a": {"m": 42}}}
     below = [one for one in stage.api.get("/api/workflow-runs").json() if one.get("parent_id") == run["id"]]
     assert [(one["workflow"], one["depth"], one["status"]) for one in below] == [("inner", 1, "completed")]
-
-
-def at_work(play: Play, run_id: str, step: str) -> None:
-    """Return once the agent of a step is at work."""
-
-    def is_running() -> bool:
-        attempts = play.steps(run_id)[step]["attempts"]
-        found = attempts and play.api.get(f"/api/runs/{attempts[0]['agent_run']}")
-        return bool(found) and found.status_code == 200 and found.json()["status"] == "running"
-
-    play.stage.until(is_running, f"the agent of {step} to be at work")
-
-
-def test_a_step_goes_on_in_its_session_when_the_agents_machine_went_down(stage: Stage) -> None:
-    play = Play(stage)
-    run_id = play.start({"id": "long", "prompt": "SAY begun\nSLEEP 600"})
-    at_work(play, run_id, "long")
-    os.kill(node_pid(stage), signal.SIGKILL)
-    assert play.end(run_id)["status"] == "completed"
-    attempts = play.steps(run_id)["long"]["attempts"]
-    assert [(one["number"], one["status"]) for one in attempts] == [(1, "interrupted"), (2, "completed")]
-    first, second = (stage.run(one["agent_run"]) for one in attempts)
-    assert first["agent_id"] == second["agent_id"]
-    assert second["prompt"].startswith("Go on where you were interrupted")
-
-
-def test_a_step_that_must_not_be_done_twice_asks_a_person_after_a_crash(stage: Stage) -> None:
-    play = Play(stage)
-    run_id = play.start({"id": "pay", "prompt": "SAY begun\nSLEEP 600", "on_crash": "ask"})
-    at_work(play, run_id, "pay")
-    os.kill(node_pid(stage), signal.SIGKILL)
-    ask = play.ask_of(run_id, "pay")
-    shown = stage.api.get(f"/api/asks/{ask}").json()
-    assert "was interrupted: what now?" in shown["title"]
-    labels = [option["label"] for option in shown["questions"][0]["options"]]
-    assert labels == ["Resume", "Do it again", "Skip the step", "Give up"]
-    answer = {"verdict": "answer", "options": [["Skip the step"]]}
-    answered = stage.api.post(f"/api/asks/{ask}/answer", json=answer)
-    assert answered.status_code == 200, answered.text
-    assert play.end(run_id)["status"] == "completed"
-    assert play.steps(run_id)["pay"]["status"] == "skipped"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.fake_llm import FakeModel
+from greenroom.testing.patience import TEST_LIMIT_S, WAIT_S
 from tests.cli.shell import done
 from tests.runs.stage import Stage
 from tests.workflows.plays import Json, Play
@@ -14,8 +15,7 @@ from tests.workflows.test_agent_teams import install
 from tests.workflows.test_agent_teams import stage as stage
 from tests.workflows.test_examples import EXAMPLES
 
-pytestmark = [pytest.mark.clis, pytest.mark.timeout(600)]
-_WAIT_S = 240.0
+pytestmark = [pytest.mark.clis, pytest.mark.timeout(2 * TEST_LIMIT_S)]
 
 
 def carry_out(stage: Stage, folder: Path, name: str) -> tuple[Json, dict[str, Json]]:
@@ -23,9 +23,9 @@ def carry_out(stage: Stage, folder: Path, name: str) -> tuple[Json, dict[str, Js
     play = Play(stage)
     run_id = done(stage.hub.data, "dag", "run", str(folder / f"{name}.yaml"), "--detach").out.strip()
     if name == "release":
-        stage.until(lambda: play.steps(run_id)["publish"]["status"] != "pending", "publish to be reached", _WAIT_S)
+        stage.until(lambda: play.steps(run_id)["publish"]["status"] != "pending", "publish to be reached")
         done(stage.hub.data, "dag", "unblock", run_id, "publish")
-    found = stage.api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": _WAIT_S}, timeout=_WAIT_S + 20).json()
+    found = stage.api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": 2 * WAIT_S}, timeout=3 * WAIT_S).json()
     steps = play.steps(run_id)
     assert found["status"] == "completed", (name, found, steps)
     return found, steps
@@ -57,7 +57,7 @@ def test_opencode_hands_the_temperature_of_a_step_to_its_model(stage: Stage, tmp
         install(stage, "opencode", model, "opencode")
         step = {"id": "a", "profile": "opencode", "prompt": "SAY pruned", "agent_config": {"temperature": 0.25}}
         run_id = Play(stage).start(step)
-        found = stage.api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": 120}, timeout=140).json()
+        found = stage.api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": WAIT_S}, timeout=2 * WAIT_S).json()
     assert found["output"] == {"a": "pruned"}
     asked = [json.loads(file.read_text())["body"] for file in sorted(bodies.iterdir())]
     assert 0.25 in [body.get("temperature") for body in asked]

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from greenroom.cli.terminal import cut, padded, width
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import environment
 from tests.runs.stage import Stage
 from tests.workflows.plays import Play
-from tests.workflows.test_engine import at_work
+from tests.workflows.test_interrupted import at_work
 
 _ROWS, _COLUMNS = 14, 60
-_LIMIT_S = 90
 
 
 def on_terminal(stage: Stage, *words: str) -> list[str]:
@@ -38,7 +38,7 @@ def on_terminal(stage: Stage, *words: str) -> list[str]:
         pass  # the other end of a terminal that is closed
     finally:
         os.close(ours)
-        started.wait(_LIMIT_S)
+        started.wait(WAIT_S)
     return re.sub(r"\x1b\[[0-9]*[A-Z]", "", heard.decode()).splitlines()
 
 
@@ -90,7 +90,7 @@ def test_who_waits_for_a_run_sees_its_end_though_the_hub_was_killed_meanwhile(
         at_work(Play(stage), newest(stage), "first")
         stage.hub.kill()
         stage.hub.restart() if how == "--wait" else stage.hub.start()  # at the same address, and at another
-        out, err = waiting.communicate(timeout=_LIMIT_S)
+        out, err = waiting.communicate(timeout=WAIT_S)
     assert waiting.returncode == 0, err
     with Stage(stage.hub) as after:
         run_id = newest(after)
@@ -114,8 +114,8 @@ def test_who_waits_for_a_run_is_told_that_it_waits_for_them(stage: Stage, tmp_pa
             told += one
         for ask in stage.api.get("/api/asks").json()["asks"]:
             stage.decide(ask["id"], "approve")
-        assert waiting.wait(_LIMIT_S) == 0
-        shown, _ = following.communicate(timeout=_LIMIT_S)
+        assert waiting.wait(WAIT_S) == 0
+        shown, _ = following.communicate(timeout=WAIT_S)
     assert "waits: permission: shell: ls / (see `greenroom ask list`)" in shown
     assert "gate needs a person: greenroom ask show ask_" in shown
 
@@ -127,5 +127,5 @@ def test_who_stops_waiting_is_told_how_to_see_the_run_again(stage: Stage, tmp_pa
         assert waiting.stderr is not None
         assert "hold needs a person" in waiting.stderr.readline()
         waiting.send_signal(signal.SIGINT)
-        _, err = waiting.communicate(timeout=_LIMIT_S)
+        _, err = waiting.communicate(timeout=WAIT_S)
     assert (waiting.returncode, f"greenroom dag follow {newest(stage)}" in err) == (130, True), err

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
 from tests.cli.shell import done, greenroom
 
 STEPS = "steps:\n  - {id: a, agent_runtime: rehearsal, skill_id: greet}\n"
@@ -77,7 +78,7 @@ def test_a_skill_beside_the_file_comes_along(hub: HubProcess, api: httpx.Client,
 )
 def test_a_hostile_text_is_refused_and_the_version_before_it_stays(shared_hub: HubProcess, text: str) -> None:
     headers = {"Authorization": f"Bearer {shared_hub.token}"}
-    with httpx.Client(base_url=shared_hub.url, headers=headers, timeout=60) as api:
+    with httpx.Client(base_url=shared_hub.url, headers=headers, timeout=WAIT_S) as api:
         good = api.put("/api/workflows/n", json={"text": "name: n\nsteps: [{id: a, set: {x: 1}}]"})
         assert good.status_code == 200, good.text
         wrong = api.put("/api/workflows/n", json={"text": text})

@@ -6,6 +6,8 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
+from greenroom.testing.browser_login import log_in
+from greenroom.testing.patience import WAIT_S
 from tests.runs.stage import Stage
 from tests.workflows.plays import Json, Play
 
@@ -24,7 +26,7 @@ class People:
         body = {"kind": "operator", "name": name, **wanted}
         token = self._stage.api.post("/api/credentials", json=body).raise_for_status().json()["token"]
         headers = {"Authorization": f"Bearer {token}"}
-        return self._stack.enter_context(httpx.Client(base_url=self._stage.hub.url, headers=headers, timeout=60))
+        return self._stack.enter_context(httpx.Client(base_url=self._stage.hub.url, headers=headers, timeout=WAIT_S))
 
 
 @pytest.fixture
@@ -114,7 +116,7 @@ def test_a_confirmed_step_can_name_the_one_who_confirms(stage: Stage, people: Pe
 def test_a_browser_that_somebody_lets_in_votes_as_that_person(stage: Stage, people: People) -> None:
     play, run_id, ask = asked(stage, {"kind": "confirmed", "stakeholders": ["ann"]}, "browser")
     code = people.come("ann").post("/api/login-codes").json()["code"]
-    with httpx.Client(base_url=stage.hub.url, headers={"Origin": stage.hub.url}, timeout=60) as browser:
-        assert browser.post("/login", data={"code": code}).status_code == 303
+    with httpx.Client(base_url=stage.hub.url, headers={"Origin": stage.hub.url}, timeout=WAIT_S) as browser:
+        log_in(browser, code)
         assert say(browser, ask, "approve").status_code == 200
     assert play.end(run_id)["status"] == "completed"

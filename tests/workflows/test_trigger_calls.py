@@ -10,8 +10,7 @@ import pytest
 from greenroom.log.errors import Refused
 from greenroom.nouns.workflows.triggers.signing import NONCE, SIGNATURE, TIMESTAMP, need_signed, sign
 from greenroom.testing.hub_process import HubProcess
-
-_WAIT_S = 20.0
+from greenroom.testing.patience import WAIT_S
 
 
 class Caller:
@@ -20,7 +19,7 @@ class Caller:
     def __init__(self, api: httpx.Client, hub: HubProcess, path: str) -> None:
         given = api.get(f"{path}/secret").json()
         self.path, self.secret = given["path"], given["secret"]
-        self._client = httpx.Client(base_url=hub.url, timeout=30)
+        self._client = httpx.Client(base_url=hub.url, timeout=WAIT_S)
 
     def call(self, body: bytes = b'{"ref": "main"}', nonce: str = "nonce-0001", **change: str) -> httpx.Response:
         timestamp = change.get("timestamp", str(int(time.time())))
@@ -37,7 +36,7 @@ def stored(api: httpx.Client, *triggers: dict[str, Any], **more: Any) -> list[st
 
 
 def end_of(api: httpx.Client, run_id: str) -> dict[str, Any]:
-    ended: dict[str, Any] = api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": _WAIT_S}).json()
+    ended: dict[str, Any] = api.get(f"/api/workflow-runs/{run_id}/wait", params={"for_s": WAIT_S}).json()
     return ended
 
 
@@ -100,7 +99,7 @@ def test_a_call_is_not_taken_again_after_a_restart(hub: HubProcess, api: httpx.C
     assert caller.call(timestamp=moment).status_code == 202
     hub.kill()
     hub.start()
-    again = httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}, timeout=30)
+    again = httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}, timeout=WAIT_S)
     with again:
         repeated = Caller(again, hub, f"/api/triggers/{key}").call(timestamp=moment)
     assert (repeated.status_code, repeated.json()["code"]) == (409, "call_repeated")
@@ -129,14 +128,61 @@ def test_a_message_of_a_person_in_a_thread_starts_a_workflow(api: httpx.Client) 
         body = {"content": text, "author": agent["agent_id"]} if headers else {"content": text}
         posted = api.post(f"/api/threads/{threads[topic]}/messages", json=body, headers=headers)
         assert posted.status_code == 201, posted.text
-    deadline = time.monotonic() + _WAIT_S
+    deadline = time.monotonic() + WAIT_S
     runs: list[dict[str, Any]] = []
     while not runs and time.monotonic() < deadline:
         runs = api.get("/api/workflow-runs", params={"workflow": "hooked"}).json()
     assert [end_of(api, run["id"])["output"] for run in runs] == ["go now"]
 
 
+@pytest.mark.parametrize("door", ["trigger", "step"])
+def test_a_person_is_known_by_their_credential_and_not_by_a_name_that_is_given(
+    hub: HubProcess, api: httpx.Client, door: str
+) -> None:
+    wanted = {"thread": "releases", "from": "ann"}
+    if door == "trigger":
+        trigger = {"id": "t", "message": wanted, "inputs": {"said": "trigger.content"}}
+        (key,) = stored(api, trigger, inputs={"said": "string"}, output="inputs.said")
+        api.post(f"/api/triggers/{key}/arm")
+    else:
+        steps = [{"id": "a", "wait": {"message": wanted}}]
+        waits = {"name": "hooked", "steps": steps, "output": "steps.a.output.content"}
+        assert api.post("/api/workflow-runs", json={"definition": waits}).status_code == 201
+    thread = api.post("/api/threads", json={"topic": "releases"}).json()["id"]
+    tokens = {
+        name: api.post("/api/credentials", json={"kind": "operator", "name": name}).json()["token"]
+        for name in ("ann", "bob")
+    }
+    posts = [("bob", "ann", "bob as ann"), ("bob", None, "bob"), ("ann", "human", "ann as human"), ("ann", None, "ann")]
+    for name, author, text in posts:
+        proof = {"Authorization": f"Bearer {tokens[name]}"}
+        given = {"content": text} | ({"author": author} if author else {})
+        posted = api.post(f"/api/threads/{thread}/messages", json=given, headers=proof)
+        assert posted.status_code == 201, posted.text
+    expected = ["ann as human", "ann"] if door == "trigger" else ["ann as human"]
+    deadline = time.monotonic() + WAIT_S
+    said: list[str] = []
+    while len(said) < len(expected) and time.monotonic() < deadline:
+        runs = api.get("/api/workflow-runs", params={"workflow": "hooked"}).json()
+        said = [run["output"] for run in reversed(runs) if run["status"] == "completed"]
+    assert said == expected
+
+
 @pytest.mark.parametrize("timestamp", ["\u00b2", "\u0661", "-1", " 1", "1" * 13, ""])
 def test_a_time_that_is_no_plain_number_is_refused_although_it_is_signed(timestamp: str) -> None:
     with pytest.raises(Refused):
         need_signed("whs_x", timestamp, "nonce-0001", sign("whs_x", timestamp, "nonce-0001", b""), b"", 0)
+
+
+def test_a_call_cannot_be_cut_into_another_one(hub: HubProcess, api: httpx.Client) -> None:
+    """The signature covers time, nonce and body joined by dots: a nonce with a dot would move the boundary."""
+    (key,) = stored(api, {"id": "t", "webhook": True})
+    api.post(f"/api/triggers/{key}/arm")
+    caller = Caller(api, hub, f"/api/triggers/{key}")
+    moment, body = str(int(time.time())), b"keep.drop everything"
+    assert caller.call(body, timestamp=moment).status_code == 202
+    signature = sign(caller.secret, moment, "nonce-0001", body)
+    headers = {TIMESTAMP: moment, NONCE: "nonce-0001.keep", SIGNATURE: signature}
+    cut = httpx.post(hub.url + caller.path, content=b"drop everything", headers=headers)
+    assert cut.status_code == 401
+    assert len(api.get("/api/workflow-runs", params={"workflow": "hooked"}).json()) == 1

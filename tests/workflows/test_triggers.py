@@ -18,9 +18,9 @@ from greenroom.nouns.workflows.reading.load import read_plain
 from greenroom.nouns.workflows.triggers.model import TRIGGERS, ArmTrigger, FireTrigger, TriggerState, trigger_id
 from greenroom.nouns.workflows.triggers.watch import Clockwork
 from greenroom.settings import Settings
+from greenroom.testing.patience import WAIT_S
 
 HOUR = 3_600_000
-_WAIT_S = 20.0
 
 
 class SetClock(SystemClock):
@@ -41,7 +41,7 @@ class Scene:
 
     async def put(self, *triggers: dict[str, Any], name: str = "w", **more: Any) -> None:
         plain = {"name": name, "steps": [{"id": "a", "set": {"x": 1}}], "triggers": list(triggers), **more}
-        await self.hub.log.do(PutWorkflow(by=HUB, definition=read_plain(plain)))
+        await self.hub.log.do(PutWorkflow(by=HUB, definition=read_plain(plain), overwrite=True))
 
     async def arm(self, name: str = "t", workflow: str = "w", armed: bool = True) -> None:
         await self.hub.log.do(ArmTrigger(by=HUB, trigger_id=trigger_id(workflow, name), armed=armed))
@@ -61,7 +61,7 @@ class Scene:
     async def until(self, true: Callable[[], Any]) -> None:
         moved = asyncio.Event()
         leave = self.hub.log.subscribe(lambda _: moved.set())
-        async with asyncio.timeout(_WAIT_S):
+        async with asyncio.timeout(WAIT_S):
             while not true():
                 await moved.wait()
                 moved.clear()

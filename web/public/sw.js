@@ -13,6 +13,9 @@ const CHINESE = {
 }
 const told = (text) => (navigator.language.startsWith('zh') && CHINESE[text]) || text
 
+/** High risk is looked at first: its notification opens the page, and answers nothing. */
+const isAnswerable = (said) => said.risk !== 'high' && !!said.ticket && !!said.actions?.length
+
 addEventListener('install', () => skipWaiting())
 addEventListener('activate', (event) => event.waitUntil(clients.claim()))
 
@@ -25,7 +28,7 @@ addEventListener('push', (event) => {
       icon: '/icon-192.png',
       badge: '/icon-192.png',
       requireInteraction: said.risk === 'high',
-      actions: (said.actions ?? []).map((one) => ({ ...one, title: told(one.title) })),
+      actions: isAnswerable(said) ? said.actions.map((one) => ({ ...one, title: told(one.title) })) : [],
       data: said,
     }),
   )
@@ -34,7 +37,7 @@ addEventListener('push', (event) => {
 addEventListener('notificationclick', (event) => {
   event.notification.close()
   const said = event.notification.data ?? {}
-  event.waitUntil(event.action && said.ticket ? answer(said, event.action) : show(said))
+  event.waitUntil(event.action && isAnswerable(said) ? answer(said, event.action) : show(said))
 })
 
 async function answer(said, verdict) {

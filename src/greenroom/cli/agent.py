@@ -9,7 +9,11 @@ from typing import Any
 from greenroom import settings
 from greenroom.cli import attach
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
-from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.cli.ids import id_of
+from greenroom.cli.parsing import add_limit_option, count
+from greenroom.cli.terminal import age, line, say, show_json, show_table
+
+_STATES = ("starting", "busy", "idle", "asleep", "online", "away", "invitable")
 
 
 def add_to(verbs: Any) -> None:
@@ -18,13 +22,19 @@ def add_to(verbs: Any) -> None:
     listing = inner.add_parser(
         "list",
         help="agents that are there, and profiles from which one can be invited",
-        description="List agents that are at work, kept or registered, and the profiles from which one can be invited."
-        " One whose run is over and that nobody keeps is left out.",
-        epilog="example: greenroom agent list --json",
+        description="List agents that are at work, kept or registered, those that sleep in an open thread, and the"
+        " profiles from which one can be invited.",
+        epilog="example: greenroom agent list --status busy",
     )
     add_options(listing)
-    listing.add_argument("--all", action="store_true", help="also agents whose run is over and that nobody keeps")
-    listing.add_argument("--dag-run", metavar="RUN", help="only the agents of this run of a workflow")
+    listing.add_argument(
+        "--all", action="store_true", help="also agents whose run is over and that nobody keeps or can wake in a thread"
+    )
+    listing.add_argument("--status", choices=_STATES, help="only those that are so")
+    add_limit_option(listing, None)
+    listing.add_argument(
+        "--dag-run", metavar="RUN", type=id_of("wfr"), help="only the agents of this run of a workflow"
+    )
     listing.set_defaults(run=run_list)
     register = inner.add_parser(
         "register",
@@ -42,7 +52,7 @@ def add_to(verbs: Any) -> None:
         "kick", help="put an agent out and end its credentials", epilog="example: greenroom agent kick agt_01m7..."
     )
     add_options(kick)
-    kick.add_argument("id", metavar="ID")
+    kick.add_argument("id", metavar="ID", type=id_of("agt"))
     kick.set_defaults(run=run_kick)
     stop = inner.add_parser(
         "stop",
@@ -50,7 +60,7 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom agent stop reviewer",
     )
     add_options(stop)
-    stop.add_argument("name", metavar="NAME", help="the name it is kept as, or its id")
+    stop.add_argument("name", metavar="NAME", type=id_of("agt"), help="the name it is kept as, or its id")
     stop.set_defaults(run=run_stop)
     sessions = inner.add_parser(
         "sessions",
@@ -61,7 +71,7 @@ def add_to(verbs: Any) -> None:
     )
     add_data_option(sessions)
     add_json_option(sessions)
-    sessions.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
+    sessions.add_argument("--limit", type=count, default=20, metavar="N", help="how many (default: 20)")
     sessions.set_defaults(run=run_sessions)
     attach.add_to(inner)
 
@@ -73,16 +83,29 @@ def run_list(args: argparse.Namespace) -> int:
         steps = client.get("workflow-runs", args.dag_run, "report")["steps"]
         own = {one["agent_id"] for step in steps for one in step["attempts"]}
         found = [agent for agent in found if agent["id"] in own]
+    found = [agent for agent in found if args.status in (None, _state(agent))]
+    shown = found[: args.limit]
     if args.json:
-        show_json(found)
-    else:
-        rows = [(a["id"], _state(a), a["kept_as"] or a["name"], a["display_name"]) for a in found]
-        show_table(rows, ("id", "is", "name", "called"))
+        show_json(shown)
+        return 0
+    rows = [(a["id"], _state(a), _age(a), a["kept_as"] or a["name"], a["display_name"]) for a in shown]
+    show_table(rows, ("id", "is", "age", "name", "called"))
+    if len(shown) < len(found):
+        say(f"greenroom: There are {len(found)} agents: see more with --limit.")
     return 0
 
 
+def _is_profile(agent: dict[str, Any]) -> bool:
+    """Whether this is no agent yet, but a profile from which one can be invited."""
+    return bool(agent["id"] == agent["profile"])
+
+
+def _age(agent: dict[str, Any]) -> str:
+    return "" if _is_profile(agent) else age(agent["registered_at"])
+
+
 def _state(agent: dict[str, Any]) -> str:
-    if agent["id"] == agent["profile"]:
+    if _is_profile(agent):
         return "invitable"
     return str(agent["process"] or ("online" if agent["is_online"] else "away"))
 
@@ -93,7 +116,7 @@ def run_sessions(args: argparse.Namespace) -> int:
     from greenroom.runtimes.past import find_past
 
     own = settings.data_dir(args.data)  # what agents without a directory have said there is known to the hub
-    found = [one for one in find_past(os.environ, max(1, args.limit)) if not Path(one.directory).is_relative_to(own)]
+    found = [one for one in find_past(os.environ, args.limit) if not Path(one.directory).is_relative_to(own)]
     if args.json:
         show_json(msgspec.to_builtins(found))
         return 0

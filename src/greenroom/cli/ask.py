@@ -1,15 +1,16 @@
 """`greenroom ask`: what waits for a person, in the terminal: look, answer, put off, hand on."""
 
 import argparse
-import base64
 import json
-import mimetypes
 import time
-from pathlib import Path
 from typing import Any
 
+from greenroom.cli.ask_answers import need_only_open, run_answer
+from greenroom.cli.ask_rule import add_rule_options
 from greenroom.cli.client import Client, add_options, open_client
-from greenroom.cli.terminal import cut, duration, line, lines, say, show_json, show_table
+from greenroom.cli.ids import id_of
+from greenroom.cli.parsing import add_limit_option
+from greenroom.cli.terminal import age, coloured, cut, duration, line, lines, say, show_json, show_table
 from greenroom.cli.watch import add_watch
 from greenroom.log.errors import Refused
 
@@ -24,18 +25,19 @@ def add_to(verbs: Any) -> None:
     parser = verbs.add_parser("ask", help="what waits for you: look at it and answer it")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = _verb(inner, "list", "what waits, high risk first", "greenroom ask list --kind permission", run_list)
-    listing.add_argument("--state", choices=_STATES, default="open", help="(default: open)")
+    listing.add_argument("--state", "--status", choices=_STATES, default="open", help="(default: open)")
     listing.add_argument("--kind", choices=_KINDS)
     listing.add_argument("--risk", choices=_RISKS)
-    listing.add_argument("--run", dest="run_id", metavar="RUN", help="only what this run waits for")
+    listing.add_argument("--run", dest="run_id", metavar="RUN", type=id_of("run"), help="only what this run waits for")
+    add_limit_option(listing, None)
     show = _verb(
         inner, "show", "one ask: the exact call, and what became of it", "greenroom ask show ask_01m7...", run_show
     )
-    show.add_argument("id", metavar="ID")
+    show.add_argument("id", metavar="ID", nargs="?", type=id_of("ask"), help="(default: the only one that is open)")
     answer = _verb(
         inner, "answer", "answer a question", "greenroom ask answer ask_01m7... --text 'use 8080'", run_answer
     )
-    answer.add_argument("ids", metavar="ID", nargs="+")
+    _ids(answer)
     _words(answer)
     answer.add_argument("--option", action="append", default=[], help="a choice; may be repeated")
     answer.add_argument("--form", metavar="JSON", help="the value of its form, as JSON")
@@ -45,7 +47,7 @@ def add_to(verbs: Any) -> None:
     answer.set_defaults(verdict="answer")
     for verdict, help_text in (("approve", "say yes to calls, gates and decisions"), ("deny", "say no, with words")):
         one = _verb(inner, verdict, help_text, f"greenroom ask {verdict} ask_01m7... ask_01m8...", run_answer)
-        one.add_argument("ids", metavar="ID", nargs="+")
+        _ids(one)
         _words(one)
         one.add_argument(
             "--for",
@@ -54,10 +56,14 @@ def add_to(verbs: Any) -> None:
             default="once",
             help="how long it holds: this call, like calls of the run or of the profile, or as a rule (default: once)",
         )
+        add_rule_options(one)
         if verdict == "approve":
             one.add_argument("--arguments", metavar="JSON", help="run it with these arguments instead")
-            one.add_argument("--digest", help="only if this is still what is asked (see `ask show`)")
+            one.add_argument(
+                "--digest", help="what you have looked at (see `ask show`); without it the call is shown now"
+            )
             one.add_argument("--form", metavar="JSON", help="the value of its form, as JSON")
+            one.add_argument("--yes", action="store_true", help="with ID: do not ask for a word when the risk is high")
         one.set_defaults(verdict=verdict)
     _add_moves(inner)
     add_watch(inner, "greenroom ask watch --json")
@@ -68,19 +74,19 @@ def _add_moves(inner: Any) -> None:
     snooze = _verb(
         inner, "snooze", "put asks out of sight for a while", "greenroom ask snooze ask_01m7... --for 1h", run_snooze
     )
-    snooze.add_argument("ids", metavar="ID", nargs="+")
+    snooze.add_argument("ids", metavar="ID", nargs="+", type=id_of("ask"))
     snooze.add_argument(
         "--for", dest="time", default="1h", metavar="TIME", help="such as 30m, 2h, 1d; 0 brings it back"
     )
     delegate = _verb(
         inner, "delegate", "hand an ask on", "greenroom ask delegate ask_01m7... --to room:ops", run_delegate
     )
-    delegate.add_argument("ids", metavar="ID", nargs="+")
+    delegate.add_argument("ids", metavar="ID", nargs="+", type=id_of("ask"))
     delegate.add_argument(
         "--to", required=True, help="a person, or the people of a room as room:NAME; '' takes it back"
     )
     withdraw = _verb(inner, "withdraw", "take an ask back", "greenroom ask withdraw ask_01m7...", run_withdraw)
-    withdraw.add_argument("ids", metavar="ID", nargs="+")
+    withdraw.add_argument("ids", metavar="ID", nargs="+", type=id_of("ask"))
     withdraw.add_argument("--reason", default="", help="why")
 
 
@@ -91,6 +97,11 @@ def _verb(inner: Any, name: str, help_text: str, example: str, run: Any) -> argp
     return parser
 
 
+def _ids(parser: argparse.ArgumentParser) -> None:
+    says = "which ones (default: the only one that is open, which is shown first)"
+    parser.add_argument("ids", metavar="ID", nargs="*", type=id_of("ask"), help=says)
+
+
 def _words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", default="", help="words for who asks")
     parser.add_argument("--name", default="", help="how you want to be named beside your credential")
@@ -99,12 +110,18 @@ def _words(parser: argparse.ArgumentParser) -> None:
 def run_list(args: argparse.Namespace) -> int:
     wanted = {"state": args.state, "kind": args.kind, "risk": args.risk, "run_id": args.run_id}
     found = all_asks(open_client(args), **wanted)
-    if args.json:
-        show_json(found)
-        return 0
     found.sort(key=lambda ask: (_RISKS.index(ask.get("risk", "low")), ask["asked_at"]))
-    rows = [(a["id"], a["kind"], a.get("risk", "low"), a["asker"].get("name", ""), how(a), _title(a)) for a in found]
-    show_table(rows, ["ID", "KIND", "RISK", "WHO", "STATE", "WHAT"])
+    shown = found[: args.limit]
+    if args.json:
+        show_json(shown)
+        return 0
+    rows = [
+        (a["id"], a["kind"], a.get("risk", "low"), age(a["asked_at"]), a["asker"].get("name", ""), how(a), _title(a))
+        for a in shown
+    ]
+    show_table(rows, ["ID", "KIND", "RISK", "AGE", "AGENT", "STATE", "WHAT"])
+    if len(shown) < len(found):
+        say(f"greenroom: There are {len(found)} asks: see more with --limit.")
     return 0
 
 
@@ -144,7 +161,8 @@ def _votes(ask: dict[str, Any], side: str) -> str:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    ask = open_client(args).get("asks", args.id)
+    client = open_client(args)
+    ask = client.get("asks", args.id) if args.id else need_only_open(client)
     if args.json:
         show_json(ask)
         return 0
@@ -163,7 +181,7 @@ def run_show(args: argparse.Namespace) -> int:
         ("digest", ask.get("digest", "")),
     ):
         if value:
-            print(f"{name:10} {line(value)}")
+            print(f"{name:10} {coloured(line(value)) if name in ('state', 'risk') else line(value)}")
     for name, value in ask.get("subject", {}).items():
         print(f"{name:10} {json.dumps(value, ensure_ascii=True)}")  # every byte that will run, escaped
     for number, question in enumerate(ask.get("questions", []), 1):
@@ -179,45 +197,6 @@ def run_show(args: argparse.Namespace) -> int:
 
 def _indented(text: str) -> str:
     return "\n".join(f"    {row}" for row in lines(text).split("\n"))
-
-
-def run_answer(args: argparse.Namespace) -> int:
-    client = open_client(args)
-    body: dict[str, Any] = {"verdict": args.verdict, "text": args.text, "name": args.name}
-    body["scope"] = getattr(args, "scope", "once")
-    body["digest"] = getattr(args, "digest", None)
-    for name in ("arguments", "form"):
-        if getattr(args, name, None) is not None:
-            body[name] = _json_of(getattr(args, name), name)
-    if getattr(args, "option", []):
-        body["options"] = [args.option]
-    body["contents"] = [_content(Path(file)) for file in getattr(args, "file", [])]
-    results = client.post("asks", "answers", body={"answers": [{"ask_id": one, **body} for one in args.ids]})["results"]
-    if args.json:
-        show_json(results)
-    else:
-        for result in results:
-            told = [args.verdict] if result["ok"] else []
-            told += [line(result["message"])] if result.get("message") else []
-            say(f"{result['ask_id']}: {'; '.join(told)}")
-    return 0 if all(result["ok"] for result in results) else 1
-
-
-def _json_of(text: str, name: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise Refused("bad_json", f"--{name} is not JSON ({error}): write it in single quotes.") from None
-
-
-def _content(file: Path) -> dict[str, str]:
-    mime = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-    kind = mime.partition("/")[0]
-    try:
-        data = base64.b64encode(file.read_bytes()).decode()
-    except OSError as error:
-        raise Refused("bad_file", f"{file} cannot be read ({error.strerror}).") from error
-    return {"type": kind if kind in ("image", "audio") else "resource", "mime": mime, "name": file.name, "data": data}
 
 
 def run_snooze(args: argparse.Namespace) -> int:

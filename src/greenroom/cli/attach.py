@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from greenroom.cli.client import Client, add_options, open_client
+from greenroom.cli.ids import id_of
 from greenroom.cli.run import ENDED, show_item
 from greenroom.cli.terminal import line, say, show_json
 from greenroom.log.errors import Refused
@@ -22,7 +23,7 @@ def add_to(actions: Any) -> None:
         epilog="example: greenroom agent attach agt_01m7... --read-only",
     )
     add_options(attach, answers=False)
-    attach.add_argument("id", metavar="ID", help="the agent, or a run of it")
+    attach.add_argument("id", metavar="ID", type=id_of("agt", "run"), help="the agent, or a run of it")
     attach.add_argument("--read-only", action="store_true", help="look, and never type")
     attach.set_defaults(run=run_attach)
     logs = actions.add_parser(
@@ -31,7 +32,7 @@ def add_to(actions: Any) -> None:
         epilog="example: greenroom agent logs agt_01m7... -f",
     )
     add_options(logs)
-    logs.add_argument("id", metavar="ID", help="the agent, or a run of it")
+    logs.add_argument("id", metavar="ID", type=id_of("agt", "run"), help="the agent, or a run of it")
     logs.add_argument("-f", "--follow", action="store_true", help="go on until the run ends")
     logs.set_defaults(run=run_logs)
 

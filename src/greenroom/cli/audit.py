@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from greenroom import settings
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
+from greenroom.cli.ids import id_of
 from greenroom.cli.parsing import count, seq
 from greenroom.cli.terminal import cut, explained, line, say, show_json, show_table
 from greenroom.log.errors import Refused
@@ -27,7 +28,7 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom audit list --type CallRefused,CallJudged --since 2026-11-15",
     )
     add_options(listing)
-    _add_filter(listing)
+    _add_filter(listing, "id or name")
     listing.add_argument("--limit", type=count, default=50, help="at most so many (default: 50)")
     listing.set_defaults(run=run_list)
     export = inner.add_parser(
@@ -41,7 +42,7 @@ def add_to(verbs: Any) -> None:
     add_json_option(export)
     export.add_argument("file", metavar="FILE", help="where to; - for standard output")
     export.add_argument("--format", choices=("jsonl", "csv"), help="what to write (default: by the file's ending)")
-    _add_filter(export)
+    _add_filter(export, "the id in the log")
     export.set_defaults(run=run_export)
     verify = inner.add_parser(
         "verify",
@@ -57,10 +58,15 @@ def add_to(verbs: Any) -> None:
     verify.set_defaults(run=run_verify)
 
 
-def _add_filter(parser: argparse.ArgumentParser) -> None:
+def _add_filter(parser: argparse.ArgumentParser, known_by: str) -> None:
     parser.add_argument("--after", type=seq, default=0, metavar="SEQ", help="only those after this seq")
     parser.add_argument("--type", metavar="NAMES", help="only these kinds, with commas between them")
-    parser.add_argument("--by", metavar="ID", help="only what this principal did")
+    parser.add_argument(
+        "--by",
+        metavar="WHO",
+        type=id_of("cred", "agt", suggests=False),
+        help=f"only what this person, agent or node did, by {known_by}",
+    )
     parser.add_argument("--since", metavar="TIME", help="only from this time on, as 2026-11-15T10:00:00Z")
     parser.add_argument("--until", metavar="TIME", help="only before this time")
 
@@ -77,11 +83,16 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json({"events": events, "next_after_seq": after})
         return 0
-    rows = [(e["seq"], e["at"], e["by"], e["type"], cut(json.dumps(e["data"]), _ABOUT)) for e in events]
+    rows = [(e["seq"], e["at"], _who(e), e["type"], cut(json.dumps(e["data"]), _ABOUT)) for e in events]
     show_table(rows, ("seq", "time", "by", "what", "about"))
     if after is not None:
         say(f"There is more: greenroom audit list --after {after}")
     return 0
+
+
+def _who(event: dict[str, Any]) -> str:
+    """Who did it; of an agent also where it works."""
+    return f"{event['name']} on {event['node']}" if event["node"] else str(event["name"])
 
 
 def run_export(args: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from greenroom import __version__, settings
+from greenroom.cli.ids import resolve_ids
 from greenroom.log.directory import HUB_FILE, OPERATOR_TOKEN
 from greenroom.log.errors import Refused
 
@@ -57,9 +58,9 @@ def find_hub(args: argparse.Namespace) -> tuple[str, str]:
     if url is None:
         raise HubUnreachable(f"No hub is running in {data}: start one with `greenroom serve`, or name one with --url.")
     _need_address(url)
-    token = args.token or _token_in(args.token_file) or given_token
+    token = args.token or token_in(args.token_file) or given_token
     if token is None and url.rstrip("/") == own_url:  # the operator's token goes to its own hub and nowhere else
-        token = _token_in(data / OPERATOR_TOKEN)
+        token = token_in(data / OPERATOR_TOKEN)
     if url.rstrip("/") != own_url:
         need_safe(url, args.insecure)
     if token is None:
@@ -107,15 +108,29 @@ def _need_address(url: str) -> None:
 
 def get_own_url(data: Path) -> str | None:
     """The address of the hub that runs in a data directory, or was killed there."""
+    found = _whereabouts(data)
+    return None if found is None else found[0]
+
+
+def get_own_pid(data: Path) -> int | None:
+    """The process of the hub that runs in a data directory, or was killed there."""
+    found = _whereabouts(data)
+    return None if found is None else found[1]
+
+
+def _whereabouts(data: Path) -> tuple[str, int] | None:
+    """What the hub of a data directory has written down about itself."""
     try:
-        return str(json.loads((data / HUB_FILE).read_text())["url"])
+        found = json.loads((data / HUB_FILE).read_text())
+        return str(found["url"]), int(found["pid"])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise HubUnreachable(f"{data / HUB_FILE} cannot be read ({error}): name the hub with --url.") from error
 
 
-def _token_in(file: str | Path | None) -> str | None:
+def token_in(file: str | Path | None) -> str | None:
+    """The credential that a file holds."""
     if file is None:
         return None
     try:
@@ -242,10 +257,12 @@ def _refusal(url: str, status: int, content: bytes) -> Refused:
 
 
 def open_client(args: argparse.Namespace) -> Client:
-    """A client of the hub that the options name."""
+    """A client of the hub that the options name; ids that were typed in short are whole ones from here on."""
     url, token = find_hub(args)
     data = settings.data_dir(args.data)
-    return Client(url, token, data if url == get_own_url(data) else None)
+    client = Client(url, token, data if url == get_own_url(data) else None)
+    resolve_ids(client, args)
+    return client
 
 
 def get_other_version(args: argparse.Namespace) -> str | None:

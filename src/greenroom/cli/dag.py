@@ -14,6 +14,8 @@ from greenroom.cli.dag_files import add_file_verbs, find_drivers
 from greenroom.cli.dag_runs import add_run_verbs
 from greenroom.cli.dag_show import brief, find_held_up, follow, output_text, report_table
 from greenroom.cli.dag_triggers import add_trigger_verbs
+from greenroom.cli.dag_versions import add_version_verbs
+from greenroom.cli.ids import id_of
 from greenroom.cli.run import client_or_new_hub
 from greenroom.cli.terminal import line, lines, say, show_json
 from greenroom.cli.thread import need_thread_id
@@ -25,7 +27,7 @@ Run = Callable[[argparse.Namespace], int]
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("dag", help="check, draw, run and steer workflows")
+    parser = verbs.add_parser("dag", aliases=["workflow"], help="check, draw, run and steer workflows")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
     def add(name: str, run: Run, says: str, example: str) -> argparse.ArgumentParser:
@@ -46,9 +48,10 @@ def add_to(verbs: Any) -> None:
     how.add_argument("--wait", action="store_true", help="wait for the end, and tell only what holds it up")
     how.add_argument("--detach", action="store_true", help="return at once with the run's id")
     watch = add("follow", run_follow, "show a run's steps as they go on", "follow wfr_01m7...")
-    watch.add_argument("id", metavar="RUN")
+    watch.add_argument("id", metavar="RUN", type=id_of("wfr"))
     add_run_verbs(add)
     add_trigger_verbs(add)
+    add_version_verbs(add)
 
 
 def run_run(args: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from greenroom.cli.client import Client, HubUnreachable, open_client
+from greenroom.cli.ids import need_id
 from greenroom.cli.terminal import line, say, show_json
 from greenroom.log.errors import Refused, Unavailable
 
@@ -141,7 +142,7 @@ def _drawn(args: argparse.Namespace) -> "tuple[Definition, dict[str, str]]":
         return load_file(Path(args.file), settings.data_dir(args.data), need_skills=False).definition, {}
     client = open_client(args)
     if args.file.startswith("wfr_"):
-        shown = client.get("workflow-runs", args.file)
+        shown = client.get("workflow-runs", need_id(client, args.file, "wfr"))
         states = {step["id"]: step.get("status", "pending") for step in shown["steps"]}
         return msgspec.convert(shown["definition"], Definition), states
     return msgspec.convert(client.get("workflows", args.file)["definition"], Definition), {}

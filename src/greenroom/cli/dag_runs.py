@@ -4,17 +4,21 @@ import argparse
 import json
 from typing import Any
 
+from greenroom.cli.ask_prompt import show_call
 from greenroom.cli.client import Client, open_client
 from greenroom.cli.dag_files import Add
-from greenroom.cli.dag_show import brief, over_of, report_table
+from greenroom.cli.dag_show import brief, needs_of, over_of, report_table, status_of
+from greenroom.cli.ids import id_of
+from greenroom.cli.parsing import add_limit_option
 from greenroom.cli.run import show_item
-from greenroom.cli.terminal import cut, duration, line, local_time, show_json, show_table
-from greenroom.log.clock import iso
+from greenroom.cli.terminal import age, coloured, cut, duration, line, show_json, show_table
 from greenroom.log.errors import Refused
 
 Json = dict[str, Any]
 _ABOUT = 60
 _PAGE = 2000
+_MOST_RUNS = 200
+_STATUS = ("running", "waiting", "paused", "stopping", "completed", "failed", "cancelled")
 
 
 def add_run_verbs(add: Add) -> None:
@@ -22,7 +26,8 @@ def add_run_verbs(add: Add) -> None:
         "list", run_list, "runs of workflows, newest first; --workflows lists these", "list --workflow release"
     )
     listing.add_argument("--workflow", metavar="NAME", help="only runs of this one")
-    listing.add_argument("--status", choices=("running", "paused", "stopping", "completed", "failed", "cancelled"))
+    listing.add_argument("--status", choices=_STATUS)
+    add_limit_option(listing)
     listing.add_argument("--workflows", action="store_true", help="the workflows that the hub knows")
     for name, run, says in (
         ("status", run_status, "how a run and its steps stand"),
@@ -33,13 +38,13 @@ def add_run_verbs(add: Add) -> None:
         ("sessions", run_sessions, "the agents of a run"),
     ):
         one = add(name, run, says, f"{name} wfr_01m7...")
-        one.add_argument("id", metavar="RUN")
+        one.add_argument("id", metavar="RUN", type=id_of("wfr"))
         if name in ("pause", "abort"):
             one.add_argument("--reason", default="", help="why, for those who look at it later")
         if name == "abort":
             one.add_argument("--rollback", action="store_true", help="take back what was completed (rollback steps)")
     retry = add("retry", run_retry, "take a run up again, keeping what is finished", "retry wfr_01m7... --from review")
-    retry.add_argument("id", metavar="RUN")
+    retry.add_argument("id", metavar="RUN", type=id_of("wfr"))
     retry.add_argument("--from", dest="step", metavar="STEP", help="do this step and all after it again")
     amend = add(
         "amend",
@@ -47,24 +52,24 @@ def add_run_verbs(add: Add) -> None:
         "change a step that has not begun, or that is to be retried",
         "amend wfr_01m7... fix --set timeout_s=600",
     )
-    amend.add_argument("id", metavar="RUN")
+    amend.add_argument("id", metavar="RUN", type=id_of("wfr"))
     amend.add_argument("step", metavar="STEP")
     amend.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="VALUE is JSON, else a text")
     signal = add(
         "signal", run_signal, "give a waiting step what it waits for", "signal wfr_01m7... callback --value '{}'"
     )
-    signal.add_argument("id", metavar="RUN")
+    signal.add_argument("id", metavar="RUN", type=id_of("wfr"))
     signal.add_argument("step", metavar="STEP")
     signal.add_argument("--value", help="JSON, else a text")
     logs = add("logs", run_logs, "what the agents of a run have said and done", "logs wfr_01m7... review")
-    logs.add_argument("id", metavar="RUN")
+    logs.add_argument("id", metavar="RUN", type=id_of("wfr"))
     logs.add_argument("step", metavar="STEP", nargs="?", help="only this step")
     for name, says in (("attach", "sit at the terminal of a step's agent"), ("kill", "end a step's agent at its work")):
         one = add(name, run_attach if name == "attach" else run_kill, says, f"{name} wfr_01m7... review")
-        one.add_argument("id", metavar="RUN")
+        one.add_argument("id", metavar="RUN", type=id_of("wfr"))
         one.add_argument("step", metavar="STEP")
     unblock = add("unblock", run_unblock, "let a step go on that waits for a person", "unblock wfr_01m7... release")
-    unblock.add_argument("id", metavar="RUN")
+    unblock.add_argument("id", metavar="RUN", type=id_of("wfr"))
     unblock.add_argument("step", metavar="STEP")
     unblock.add_argument("--text", default="", help="words for the record")
 
@@ -81,7 +86,7 @@ def run_list(args: argparse.Namespace) -> int:
             shown = [(*one, words) for one, words in zip(known, about, strict=True)]
             show_table(shown, ("WORKFLOW", "VERSION", "STEPS", "DESCRIPTION"))
         return 0
-    found = client.get("workflow-runs", workflow=args.workflow, status=args.status)
+    found = _find_runs(client, args.workflow, args.status, args.limit)
     if args.json:
         show_json([brief(run) for run in found])
         return 0
@@ -92,15 +97,35 @@ def run_list(args: argparse.Namespace) -> int:
             (
                 run["id"],
                 run["workflow"],
-                run["status"],
+                status_of(run),
                 f"{over_of(run)}/{run['steps']}",
-                local_time(iso(run["created_at"])),
+                age(run["created_at"]),
                 duration(took),
                 run.get("trigger", "hand"),
             )
         )
-    show_table(rows, ("RUN", "WORKFLOW", "STATUS", "STEPS", "BEGAN", "TIME", "TRIGGER"))
+    show_table(rows, ("RUN", "WORKFLOW", "STATUS", "STEPS", "AGE", "TIME", "TRIGGER"))
     return 0
+
+
+def _find_runs(client: Client, workflow: str | None, status: str | None, limit: int) -> list[Json]:
+    """The newest runs, made of as many pages as it takes."""
+    found: list[Json] = []
+    query = _with_status(status)
+    while (left := limit - len(found)) > 0:
+        before = found[-1]["seq"] if found else None
+        page = client.get("workflow-runs", workflow=workflow, before=before, limit=min(left, _MOST_RUNS), **query)
+        if not page:
+            break
+        found += page
+    return found
+
+
+def _with_status(status: str | None) -> Json:
+    """The query for runs that are shown with this status."""
+    if status in ("running", "waiting"):
+        return {"status": "running", "waiting": "true" if status == "waiting" else "false"}
+    return {"status": status}
 
 
 def run_status(args: argparse.Namespace) -> int:
@@ -110,7 +135,9 @@ def run_status(args: argparse.Namespace) -> int:
         show_json({**brief(run), "steps": report["steps"]})
         return 0
     told = run.get("error") or run.get("note")
-    print(f"{run['id']}  {line(run['workflow'])}  {run['status']}" + (f": {line(told)}" if told else ""))
+    print(f"{run['id']}  {line(run['workflow'])}  {coloured(status_of(run))}" + (f": {line(told)}" if told else ""))
+    for need in needs_of(run):
+        print(f"  {need}")
     report_table(report)
     return 0
 
@@ -124,7 +151,7 @@ def run_report(args: argparse.Namespace) -> int:
     run, spent = report["run"], report["run"].get("spent", {})
     tokens = spent.get("input_tokens", 0) + spent.get("output_tokens", 0)
     took = duration(run["ended_at"] - run["created_at"]) if run.get("ended_at") else "so far"
-    print(f"\n{run['status']} · {took} · {tokens} tokens · {spent.get('cost_usd', 0.0):.4f} USD")
+    print(f"\n{status_of(run)} · {took} · {tokens} tokens · {spent.get('cost_usd', 0.0):.4f} USD")
     if run.get("output") is not None:
         print(line(json.dumps(run["output"], ensure_ascii=False)))
     return 0
@@ -251,6 +278,9 @@ def run_unblock(args: argparse.Namespace) -> int:
     waits_for = str(_steps(client, args.id, args.step)[0].get("waits_for") or "")
     if not waits_for.startswith("ask "):
         raise Refused("not_waiting", f"Step '{args.step}' does not wait for a person.")
-    ask = client.post("asks", waits_for.removeprefix("ask "), "answer", body={"verdict": "approve", "text": args.text})
+    ask = client.get("asks", waits_for.removeprefix("ask "))
+    show_call(ask)
+    body = {"verdict": "approve", "text": args.text, "digest": ask["digest"]}
+    ask = client.post("asks", ask["id"], "answer", body=body)
     show_json(ask) if args.json else print(f"{args.step} may go on")
     return 0

@@ -34,13 +34,34 @@ def brief(run: Json) -> Json:
     """A run for programs."""
     spent = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, **run.get("spent", {})}
     names = ("workflow", "status", "output", "error", "note", "created_at", "ended_at")
+    waits = {"waiting": run.get("waiting", False), "waits_for": run.get("waits_for", [])}
     counts = ("steps", "completed", "failed", "skipped", "cancelled", "active")
     return {
         "run_id": run["id"],
         **{name: run.get(name) for name in names},
+        **waits,
         **{name: run.get(name, 0) for name in counts},
         "usage": spent,
     }
+
+
+def status_of(run: Json) -> str:
+    """How a run stands, for people: one that runs may have nothing to do but wait."""
+    return "waiting" if run.get("waiting") else str(run["status"])
+
+
+def needs_of(run: Json) -> list[str]:
+    """Whom a run waits for, and how to see what is asked: one line for each ask."""
+    return [
+        f"{line(wait['step'])} waits for {_whom(wait)}: greenroom ask show {line(wait['ask_id'])}"
+        for wait in run.get("waits_for", ())
+    ]
+
+
+def _whom(wait: Json) -> str:
+    asked = wait.get("asked_of")
+    who = " and ".join(line(name) for name in asked) if asked else "a person"
+    return f"{who} ({line(wait['kind'])} of {line(wait['name'])})" if wait.get("name") else f"{who} ({wait['kind']})"
 
 
 def follow(client: Client, run_id: str) -> Json:
@@ -75,7 +96,7 @@ def _draw(report: Json, drawn: int) -> int:
     columns, height = shutil.get_terminal_size()
     run, steps = report["run"], [step for step in report["steps"] if "[" not in step["id"]]
     done = over_of(run)
-    head, tail = f"{line(run['workflow'])}  {run['status']}  ", f"  {done}/{run['steps']}  {run['id']}"
+    head, tail = f"{line(run['workflow'])}  {status_of(run)}  ", f"  {done}/{run['steps']}  {run['id']}"
     long = max(0, min(_BAR, columns - 1 - width(head) - width(tail)))  # the id is needed to the last letter
     full = long * done // max(1, run["steps"])
     rows = [f"{head}{'█' * full}{'░' * (long - full)}{tail}"]

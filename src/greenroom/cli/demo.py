@@ -1,7 +1,6 @@
 """`greenroom demo`: a hub full of work to look at, with agents that need no key."""
 
 import argparse
-import contextlib
 import os
 import shutil
 import signal
@@ -13,11 +12,13 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import Client, HubUnreachable
+from greenroom.cli.processes import end_process
 from greenroom.cli.terminal import say
 from greenroom.log.directory import OPERATOR_TOKEN
 from greenroom.log.errors import Refused
 
 _TRIES = 30
+_END_S = 15.0
 _STOPPING_S = 10.0
 """A hub that is being stopped refuses, or is gone, before it has ended."""
 
@@ -93,17 +94,5 @@ def _end_node(data: Path) -> None:
         time.sleep(0.1)  # it has only just been started
     else:
         return
-    with contextlib.suppress(ProcessLookupError):
-        handle = os.pidfd_open(int(text))
-        try:
-            os.kill(int(text), signal.SIGTERM)
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            _wait(handle)
-        finally:
-            os.close(handle)
-
-
-def _wait(handle: int) -> None:
-    import select
-
-    select.select([handle], [], [], 15)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    end_process(int(text), lock, _END_S)

@@ -40,7 +40,7 @@ def add_to(verbs: Any) -> None:
         "doctor",
         help="see whether everything is here that Greenroom needs",
         description="Look at Python, SQLite, the data directory, the database if one is set, the hub, its port, the"
-        " files of profiles, the disk and the agents installed.",
+        " files of profiles, the disk, the sandbox and the agents installed.",
         epilog="example: greenroom doctor --json",
     )
     add_data_option(parser)
@@ -72,6 +72,7 @@ def examine(data: Path) -> Iterator[Finding]:
         yield from _profiles(data)
         yield _disk(data)
         yield _descriptors()
+        yield _sandbox(data)
         for agent in agents:
             yield agent.result()
 
@@ -144,13 +145,13 @@ def _hub(data: Path, loaded: settings.Settings) -> Iterator[Finding]:
 
 
 def _node(data: Path) -> Iterator[Finding]:
-    from greenroom.gateway.local_node import FOLDER, is_running, last_words
+    from greenroom.gateway.local_node import FOLDER, LOG, is_running, last_words
 
     if is_running(data / FOLDER):
         yield Finding("node", "ok", "running")
     elif (data / FOLDER).exists():  # else the hub has none on this machine
-        words, path = last_words(data / FOLDER)
-        yield Finding("node", "error", f"not running, so that no agent starts here: {words}", f"see {path}.")
+        log = data / FOLDER / LOG
+        yield Finding("node", "error", f"not running, so that no agent starts here: {last_words(log)}", f"see {log}.")
 
 
 def _port(loaded: settings.Settings) -> Finding:
@@ -199,6 +200,13 @@ def _descriptors() -> Finding:
     if 0 <= limit < _DESCRIPTORS:
         return Finding("open files", "note", f"at most {limit}", f"for many agents raise it: ulimit -n {_DESCRIPTORS}")
     return Finding("open files", "ok", f"at most {limit}")
+
+
+def _sandbox(data: Path) -> Finding:
+    from greenroom.cli.doctor_sandbox import look_at_sandbox
+
+    seen = look_at_sandbox(data, [path for name in AGENTS if (path := shutil.which(name))])
+    return Finding("sandbox", "note" if seen.remedy else "ok", seen.found, seen.remedy)
 
 
 def _agent(name: str) -> Finding:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from greenroom import settings
 from greenroom.cli.client import add_data_option, add_json_option
+from greenroom.cli.parsing import seconds
 from greenroom.cli.terminal import line, say, show_json, show_table
 from greenroom.log.errors import Refused
 
@@ -47,7 +48,7 @@ def add_to(verbs: Any) -> None:
         " is the scripted model's address",
     )
     check.add_argument(
-        "--patience", type=float, default=_PATIENCE_S, metavar="SECONDS", help="for each point (default: 60)"
+        "--patience", type=seconds, default=_PATIENCE_S, metavar="SECONDS", help="for each point (default: 60)"
     )
     add_data_option(check)
     add_json_option(check)

@@ -14,12 +14,14 @@ from greenroom.cli import (
     agent,
     ask,
     audit,
+    completion,
     connect,
     dag,
     demo,
     doctor,
     driver,
     mcp,
+    me,
     node,
     notify,
     policy,
@@ -28,6 +30,8 @@ from greenroom.cli import (
     run,
     runs,
     serve,
+    status,
+    stop,
     thread,
     token,
     tools,
@@ -43,6 +47,8 @@ from greenroom.settings import BadSettings
 
 GROUPS = (
     serve,
+    status,
+    stop,
     demo,
     run,
     runs,
@@ -61,9 +67,11 @@ GROUPS = (
     agent,
     node,
     token,
+    me,
     audit,
     upkeep,
     doctor,
+    completion,
 )
 
 
@@ -86,6 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
     args = parser().parse_args([*given[1:], "--help"] if given[:1] == ["help"] else given)
     try:
+        settings.check_variables()
         return int(args.run(args) or 0)
     except KeyboardInterrupt:
         return 130

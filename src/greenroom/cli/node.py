@@ -18,6 +18,7 @@ from greenroom.cli.parsing import count
 from greenroom.cli.terminal import explained
 from greenroom.log.errors import Refused
 
+_MOST = 10_000
 _PIN = re.compile(r"[0-9a-f]{64}")
 
 
@@ -91,6 +92,19 @@ def _need_hub(args: argparse.Namespace) -> list[str]:
     return exposed
 
 
+def _capacity(args: argparse.Namespace) -> int:
+    """How many agents are held at once, if so many files may be open. A hub says itself what it wants of its own."""
+    from greenroom.open_files import agents_within, files_for, raise_limit
+
+    limit = raise_limit()
+    most = agents_within(limit)
+    if args.local or most >= args.capacity:
+        return min(most, _MOST) if args.local else int(args.capacity)
+    words = "this node may have %d files open, enough for %d agents and not for %d: raise the limit (ulimit -n %d)"
+    logging.getLogger(__name__).warning(words, limit, most, args.capacity, files_for(args.capacity))
+    return most
+
+
 async def _hold(args: argparse.Namespace, folder: Path, exposed: list[str]) -> None:
     from greenroom.node.addresses import Hubs, local_address
     from greenroom.node.program import NodeProgram
@@ -103,7 +117,7 @@ async def _hold(args: argparse.Namespace, folder: Path, exposed: list[str]) -> N
             logging.getLogger(__name__).warning("the connection to %s is not encrypted (--insecure)", url)
         address = Hubs(args.join, Path(args.token_file), args.pin, exposed)
     labels = [*args.label, socket.gethostname()]
-    program = NodeProgram(folder, address, DRIVERS, labels, args.capacity, args.local)
+    program = NodeProgram(folder, address, DRIVERS, labels, _capacity(args), args.local)
     task = asyncio.create_task(program.run())
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, program.stop)

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
+from greenroom.cli.ids import id_of
 from greenroom.cli.terminal import line, say, show_json, show_table
 from greenroom.cli.token import need_new, write_private
 
@@ -42,7 +43,7 @@ def add_to(verbs: Any) -> None:
     remove.add_argument("--force", action="store_true", help="though it holds agents")
     for parser, run in ((drain, run_drain), (undrain, run_undrain), (remove, run_remove)):
         add_options(parser)
-        parser.add_argument("node", metavar="NODE", help="its name or id")
+        parser.add_argument("node", metavar="NODE", type=id_of("node"), help="its name or id")
         parser.set_defaults(run=run)
 
 

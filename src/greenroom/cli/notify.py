@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
+from greenroom.cli.ids import id_of
 from greenroom.cli.terminal import line, say, show_json, show_table
 
 _ALL, _NEVER = "all", "never"
@@ -36,13 +37,13 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom notify set chn_01m7... --kind permission",
     )
     add_options(change)
-    change.add_argument("id", metavar="ID")
+    change.add_argument("id", metavar="ID", type=id_of("chn"))
     _rules(change)
     change.set_defaults(run=run_set)
     for verb, does, run in (("remove", "be told by this way no more", run_remove), ("test", "send a test", run_test)):
         one = inner.add_parser(verb, help=does, epilog=f"example: greenroom notify {verb} chn_01m7...")
         add_options(one)
-        one.add_argument("id", metavar="ID")
+        one.add_argument("id", metavar="ID", type=id_of("chn"))
         one.set_defaults(run=run)
 
 

@@ -30,9 +30,9 @@ class Parser(argparse.ArgumentParser):
         """What is left over is told of by the verb that does not know it, and not by all of them."""
         found, rest = super().parse_known_args(args, namespace)
         if rest and self._subparsers is None:
-            options = [name for name in self._option_string_actions if name.startswith("--")]
-            near = difflib.get_close_matches(rest[0].partition("=")[0], options, 1)
-            meant = f"did you mean {near[0]}?" if near else f"see `{self.prog} --help`."
+            options = [name[2:] for name in self._option_string_actions if name.startswith("--")]
+            near = difflib.get_close_matches(rest[0].partition("=")[0].lstrip("-"), options, 1)
+            meant = f"did you mean --{near[0]}?" if near else f"see `{self.prog} --help`."
             self.error(f"{' '.join(rest)!r} is not understood: {meant}")
         return found, rest
 
@@ -40,6 +40,12 @@ class Parser(argparse.ArgumentParser):
 def count(text: str) -> int:
     """An option's value: how many."""
     return _whole(text, 1)
+
+
+def add_limit_option(parser: argparse.ArgumentParser, default: int | None = 50) -> None:
+    """How many a list shows at most."""
+    says = f"at most N (default: {default or 'all'})"
+    parser.add_argument("--limit", type=count, default=default, metavar="N", help=says)
 
 
 def seq(text: str) -> int:
@@ -53,6 +59,14 @@ def _whole(text: str, least: int) -> int:
     raise argparse.ArgumentTypeError(f"write a whole number from {least} on")
 
 
+def amount(text: str) -> float:
+    """An option's value: how much."""
+    found = seconds(text)
+    if found == 0:
+        raise argparse.ArgumentTypeError("write a number above 0")
+    return found
+
+
 def seconds(text: str) -> float:
     """An option's value: how long."""
     try:
@@ -60,5 +74,5 @@ def seconds(text: str) -> float:
     except ValueError:
         found = math.nan
     if not 0 <= found < math.inf:
-        raise argparse.ArgumentTypeError("write a number of seconds")
+        raise argparse.ArgumentTypeError("write a number from 0 on")
     return found

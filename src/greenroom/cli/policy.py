@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
+from greenroom.cli.ids import id_of, need_id
 from greenroom.cli.parsing import count
-from greenroom.cli.terminal import explained, line, say, show_json, show_table
+from greenroom.cli.terminal import explained, line, local_time, say, show_json, show_table
+from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 
 _LISTS = (
@@ -64,7 +66,8 @@ def _add_rule(parser: argparse.ArgumentParser, *, needed: bool) -> None:
     source.add_argument("--decision", choices=("allow", "deny", "ask"))
     source.add_argument("--file", metavar="FILE", help="the rule's keys in a .toml or .json file")
     for option, name, meta, says in _LISTS:
-        parser.add_argument(f"--{option}", action="append", dest=name, default=[], metavar=meta, help=says)
+        kind = id_of("thr", suggests=False) if option == "thread" else str
+        parser.add_argument(f"--{option}", action="append", dest=name, default=[], metavar=meta, type=kind, help=says)
     parser.add_argument("--argument", action="append", default=[], metavar="NAME=PATTERN", help="an argument's text")
     parser.add_argument("--where", choices=("inside", "outside"), help="files in or out of the working directory")
     parser.add_argument("--when", metavar="CEL", help="a condition, as 'depth > 1 && risk == \"high\"'")
@@ -116,6 +119,8 @@ def run_list(args: argparse.Namespace) -> int:
 
 def _words(rule: dict[str, Any]) -> str:
     shown = {name: value for name, value in rule.items() if name not in ("decision", "note")}
+    if "until" in shown:
+        shown["until"] = local_time(iso(shown["until"]))
     return "; ".join(f"{name}={_plain(value)}" for name, value in shown.items()) or "everything"
 
 
@@ -126,9 +131,9 @@ def _plain(value: Any) -> str:
 
 
 def run_try(args: argparse.Namespace) -> int:
-    rule = _rule(args)
-    body = {"rule": rule, "name": args.name, "last": args.last, "all": args.all}
-    found = open_client(args).post("policy", "try", body={k: v for k, v in body.items() if v is not None})
+    client = open_client(args)
+    body = {"rule": _rule(args), "name": args.name, "last": args.last, "all": args.all}
+    found = client.post("policy", "try", body={k: v for k, v in body.items() if v is not None})
     if args.json:
         show_json(found)
         return 0
@@ -143,15 +148,19 @@ def run_try(args: argparse.Namespace) -> int:
 
 
 def run_add(args: argparse.Namespace) -> int:
+    client = open_client(args)
     body = {"rule": _rule(args)} | ({"before": args.before} if args.before else {})
-    kept = open_client(args).put("policy", "rules", args.name, body=body)
+    kept = client.put("policy", "rules", args.name, body=body)
     show_json(kept) if args.json else print(f"The rule {line(kept['name'])} holds from now on.")
     return 0
 
 
 def run_remove(args: argparse.Namespace) -> int:
-    where = ("grants", args.name) if args.name.startswith("grt_") else ("rules", args.name)
-    open_client(args).delete("policy", *where)
+    client = open_client(args)
+    if args.name.startswith("grt_"):
+        client.delete("policy", "grants", need_id(client, args.name, "grt"))
+    else:
+        client.delete("policy", "rules", args.name)
     show_json({"removed": args.name}) if args.json else print(f"{line(args.name)} does not hold any more.")
     return 0
 

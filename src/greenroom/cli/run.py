@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from greenroom import settings
+from greenroom.cli.ask_prompt import get_prompt
 from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_url, open_client, patiently
+from greenroom.cli.ids import id_of
 from greenroom.cli.parsing import count
 from greenroom.cli.profile import tell_wrong_files
 from greenroom.cli.terminal import line, lines, read_stdin, say, show_json
@@ -46,12 +48,15 @@ def add_to(verbs: Any) -> None:
         metavar="DIR",
         help="where it works (default: where the profile says, else here if agents run on this machine alone)",
     )
+    run.add_argument("--worktree", action="store_true", help="in a git worktree of that directory, on a new branch")
     run.add_argument("--model", help="the model to think with, instead of the profile's")
-    run.add_argument("--agent", help="go on with a kept agent: its id, or the name it is kept as")
+    run.add_argument("--agent", type=id_of("agt"), help="go on with a kept agent: its id, or the name it is kept as")
     run.add_argument("--keep-as", metavar="NAME", help="keep the agent under this name for further runs")
     run.add_argument("--session", metavar="ID", help="go on with a conversation from `greenroom agent sessions`")
-    run.add_argument("--node", help="the node to run on")
+    run.add_argument("--node", type=id_of("node"), help="the node to run on")
     run.add_argument("--timeout", type=count, metavar="SECONDS", help="pause and ask after so long")
+    run.add_argument("--tokens", type=count, metavar="N", help="pause and ask after so many tokens")
+    run.add_argument("--cost", type=float, metavar="USD", help="pause and ask after so much money")
     run.set_defaults(run=run_run)
     invite = verbs.add_parser(
         "invite",
@@ -59,7 +64,7 @@ def add_to(verbs: Any) -> None:
         epilog='example: greenroom invite claude --thread "First meeting"',
     )
     add_options(invite)
-    invite.add_argument("profile", metavar="PROFILE")
+    invite.add_argument("profile", metavar="PROFILE", help="the profile; or an agent of the thread, to wake it")
     invite.add_argument("--thread", required=True, help="its id, or its topic")
     invite.add_argument("--prompt", help="what to tell it instead of the usual invitation")
     invite.set_defaults(run=run_invite)
@@ -79,7 +84,10 @@ def run_run(args: argparse.Namespace) -> int:
         "directory": past.directory if past and not args.directory else _directory(args, client),
         "session": args.session,
         "model": args.model,
+        "worktree": args.worktree or None,
         "timeout_s": args.timeout,
+        "max_tokens": args.tokens,
+        "max_cost_usd": args.cost,
     }
     run = client.post("runs", body={name: value for name, value in body.items() if value is not None})
     _tell_wrong_file(client, args.profile)
@@ -139,6 +147,7 @@ def end_of(client: Client, run_id: str, follow: bool, as_json: bool) -> int:
 def _until_ended(client: Client, run_id: str, follow: bool, as_json: bool) -> dict[str, Any]:
     """The run once it is over; what it waits for is told once. A hub that is restarted meanwhile is waited for."""
     shown, told, began = 0, "", time.monotonic()
+    prompt = None if as_json else get_prompt(client)
     while True:
         run: dict[str, Any] = patiently(partial(client.get, "runs", run_id, "wait", for_s=1 if follow else _POLL_S))
         if follow:
@@ -147,6 +156,8 @@ def _until_ended(client: Client, run_id: str, follow: bool, as_json: bool) -> di
                 show_item(item)
         if run["status"] in ENDED:
             return run
+        if prompt is not None and prompt.put_next(run_id):
+            continue
         waits_for = _waits_for(run, time.monotonic() - began)
         if waits_for and waits_for != told and not as_json:
             say(f"waiting — {line(waits_for)}")
@@ -212,7 +223,8 @@ def client_or_new_hub(args: argparse.Namespace) -> Client:
         if get_own_url(data) is not None:
             client = open_client(args)
             if client.is_there():
-                say(f"greenroom: started a hub at {client.url} (stop it with: kill {started.pid})")
+                where = f" --data {args.data}" if args.data else ""
+                say(f"greenroom: started a hub at {client.url} (stop it with: greenroom stop{where})")
                 return client
         time.sleep(0.1)
     last = (data / "serve.log").read_text(errors="replace").strip().rpartition("\n")[2].removeprefix("greenroom: ")

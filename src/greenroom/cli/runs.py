@@ -1,22 +1,46 @@
 """`greenroom runs`: look at what agents do, say something to them, and end them."""
 
 import argparse
+import shlex
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from greenroom.cli.client import add_options, open_client
-from greenroom.cli.parsing import count
-from greenroom.cli.run import end_of
-from greenroom.cli.terminal import columns, cut, line, lines, say, show_json, show_table
+from greenroom.cli.client import Client, add_options, open_client
+from greenroom.cli.ids import id_of
+from greenroom.cli.parsing import add_limit_option, amount, count
+from greenroom.cli.run import ENDED, end_of
+from greenroom.cli.terminal import (
+    age,
+    coloured,
+    columns,
+    cut,
+    line,
+    lines,
+    padded,
+    read_stdin,
+    say,
+    show_json,
+    show_table,
+    shown_id,
+    width,
+)
+from greenroom.log.errors import Refused
 
 _PROMPT = 50
+_PAGE = 200
+_STATUSES = ("pending", "running", "waiting", *ENDED)
 _ITEMS = 2000
+_SHOWN = (
+    *("id", "status", "profile", "agent_id", "model", "node_id", "directory", "repository", "branch"),
+    *("continues", "waiting_for", "held_up_by", "error"),
+)
 
 
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser("runs", help="list, show, follow and cancel runs")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, help_text, run, example in (
-        ("list", "runs, newest first", run_list, "greenroom runs list --json"),
+        ("list", "runs, newest first", run_list, "greenroom runs list --status waiting --limit 5"),
         ("show", "one run with its output", run_show, "greenroom runs show run_01m7..."),
         ("tree", "the tree that a run belongs to", run_tree, "greenroom runs tree run_01m7..."),
         ("diff", "what a run has changed in its worktree", run_diff, "greenroom runs diff run_01m7..."),
@@ -24,33 +48,89 @@ def add_to(verbs: Any) -> None:
         ("cancel", "end a run and all below it", run_cancel, "greenroom runs cancel run_01m7..."),
         ("steer", "say something to an agent at work", run_steer, "greenroom runs steer run_01m7... 'use tabs'"),
         ("resume", "go on with an interrupted run", run_resume, "greenroom runs resume run_01m7..."),
+        (
+            "continue",
+            "give the agent of a run that is over more to do, in the same conversation",
+            run_continue,
+            "greenroom runs continue run_01m7... 'now add a test'",
+        ),
         ("extend", "let a paused run go on", run_extend, "greenroom runs extend run_01m7... --timeout 600"),
     ):
         one = inner.add_parser(name, help=help_text, epilog=f"example: {example}")
         add_options(one)
-        if name != "list":
-            one.add_argument("id", metavar="ID")
+        if name == "list":
+            one.add_argument("--status", choices=_STATUSES, help="only runs that are so")
+            add_limit_option(one)
+        else:
+            one.add_argument("id", metavar="ID", type=id_of("run"))
         if name == "cancel":
             how = one.add_mutually_exclusive_group()
             how.add_argument("--cascade", action="store_true", help="end all that it has started, too (the default)")
             how.add_argument("--only", action="store_true", help="leave what it has started alone")
         if name == "steer":
             one.add_argument("text", metavar="TEXT")
+        if name == "continue":
+            one.add_argument("prompt", metavar="PROMPT", help="what to do; - reads it from standard input")
+            how = one.add_mutually_exclusive_group()
+            how.add_argument("--follow", action="store_true", help="show what the agent says and does as it happens")
+            how.add_argument("--detach", action="store_true", help="return at once with the new run's id")
         if name == "extend":
             one.add_argument("--timeout", type=count, metavar="SECONDS")
             one.add_argument("--tokens", type=count, metavar="N")
-            one.add_argument("--cost", type=float, metavar="USD")
+            one.add_argument("--cost", type=amount, metavar="USD")
         one.set_defaults(run=run)
 
 
 def run_list(args: argparse.Namespace) -> int:
-    found = open_client(args).get("runs")
+    found = _find_runs(open_client(args), args.status, args.limit)
     if args.json:
         show_json(found)
     else:
-        rows = [[r["id"], r["status"], r["profile"], r["depth"], _begin(r["prompt"])] for r in found]
-        show_table(rows, ["RUN", "STATUS", "PROFILE", "DEPTH", "PROMPT"])
+        rows = [
+            (
+                r["id"],
+                f"{r['status']}, node away" if r.get("held_up_by") else r["status"],
+                age(r["created_at"]),
+                _indented(depth, r["profile"]),
+                r.get("agent_name", ""),
+                _begin(r["prompt"]),
+            )
+            for r, depth in _trees(found)
+        ]
+        show_table(rows, ["RUN", "STATUS", "AGE", "PROFILE", "AGENT", "PROMPT"])
     return 0
+
+
+def _find_runs(client: Client, status: str | None, limit: int) -> list[dict[str, Any]]:
+    """The newest runs, made of as many pages as it takes."""
+    found: list[dict[str, Any]] = []
+    while (left := limit - len(found)) > 0:
+        before = found[-1]["seq"] if found else None
+        page = client.get("runs", status=status, before=before, limit=min(left, _PAGE))
+        if not page:
+            break
+        found += page
+    return found
+
+
+def _trees(runs: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int]]:
+    """Each run with its depth, below the run that started it: roots in the order given, children oldest first."""
+    known = {run["id"] for run in runs}
+    below: dict[str | None, list[dict[str, Any]]] = {}
+    for run in runs:
+        parent = run.get("parent_id")
+        below.setdefault(parent if parent in known else None, []).append(run)
+
+    def walk(some: Iterable[dict[str, Any]], depth: int) -> Iterator[tuple[dict[str, Any], int]]:
+        for run in some:
+            yield run, depth
+            yield from walk(reversed(below.get(run["id"], [])), depth + 1)
+
+    return walk(below.get(None, []), 0)
+
+
+def _indented(depth: int, text: str) -> str:
+    return f"{'  ' * (depth - 1)}└ {text}" if depth else text
 
 
 def _begin(prompt: str) -> str:
@@ -64,9 +144,10 @@ def run_show(args: argparse.Namespace) -> int:
     if args.json:
         show_json({**run, "calls": client.get("runs", args.id, "calls")})
         return 0
-    for name in ("id", "status", "profile", "agent_id", "node_id", "waiting_for", "error"):
+    for name in _SHOWN:
         if run.get(name):
-            print(f"{name:12} {line(str(run[name]))}")
+            value = line(str(run[name]))
+            print(f"{name:12} {coloured(value) if name == 'status' else value}")
     print(f"{'usage':12} {run.get('input_tokens', 0)} in, {run.get('output_tokens', 0)} out")
     if run.get("output"):
         print(lines(run["output"]))
@@ -78,18 +159,10 @@ def run_tree(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
         return 0
-    below: dict[str | None, list[dict[str, Any]]] = {}
-    for run in found["runs"]:
-        below.setdefault(run.get("parent_id"), []).append(run)
-
-    def show(run: dict[str, Any], depth: int) -> None:
-        row = f"{'  ' * depth}{run['id']}  {run['status']:11} {line(run['profile'])}  {_begin(run['prompt'])}"
-        print(cut(row, columns()))
-        for child in below.get(run["id"], []):
-            show(child, depth + 1)
-
-    for root in below.get(None, []):
-        show(root, 0)
+    for run, depth in _trees(found["runs"][::-1]):
+        begin, status = f"{'  ' * depth}{shown_id(run['id'])}  ", padded(run["status"], 11)
+        rest = cut(f" {line(run['profile'])}  {_begin(run['prompt'])}", columns() - width(begin + status))
+        print(begin + coloured(status) + rest)
     return 0
 
 
@@ -130,6 +203,28 @@ def run_resume(args: argparse.Namespace) -> int:
     run = open_client(args).post("runs", args.id, "resume")
     show_json(run) if args.json else print(run["id"])
     return 0
+
+
+def run_continue(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    prompt = read_stdin() if args.prompt == "-" else args.prompt
+    try:
+        run = client.post("runs", args.id, "continue", body={"prompt": prompt})
+    except Refused as no:
+        if no.code == "cannot_continue":
+            say(f"greenroom: try: {_new_run(client.get('runs', args.id))}")
+        raise
+    if args.detach:
+        show_json(run) if args.json else print(run["id"])
+        return 0
+    return end_of(client, run["id"], args.follow and not args.json, args.json)
+
+
+def _new_run(run: dict[str, Any]) -> str:
+    """The command that starts a run like this one."""
+    place = run.get("repository") or run.get("overrides", {}).get("directory")
+    words = ["greenroom", "run", run["profile"], "PROMPT", *(["--directory", place] if place else [])]
+    return shlex.join([*words, *(["--worktree"] if run.get("repository") else [])])
 
 
 def run_extend(args: argparse.Namespace) -> int:

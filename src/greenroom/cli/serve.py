@@ -2,12 +2,15 @@
 
 import argparse
 import os
+import sys
+import threading
 from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import add_data_option
 from greenroom.cli.terminal import say
 
+_FEW_FILES = 1024
 _LONG = 20_000
 """Events beyond which a person is told how far a rebuild has come."""
 
@@ -24,6 +27,9 @@ def add_to(verbs: Any) -> None:
     parser.add_argument("--port", type=int, help=f"port of every door (default: {settings.PORT}; 0 takes a free one)")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument(
+        "--new", action="store_true", help="begin a new hub, even where there was one whose log is gone"
+    )
+    parser.add_argument(
         "--allow-anonymous-local",
         action="store_true",
         default=None,
@@ -38,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
     import uvloop
 
-    from greenroom import app
+    from greenroom import app, open_files
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     data = settings.data_dir(args.data)
@@ -58,6 +64,19 @@ def run(args: argparse.Namespace) -> int:
             say(f"greenroom: bringing the data up to this version: {done * 100 // all_events} %")
 
     os.umask(0o077)
+    if (limit := open_files.raise_limit()) < _FEW_FILES:
+        words = "this hub may have only %d files open, which is few: raise the limit (ulimit -n %d) for many clients"
+        logging.getLogger(__name__).warning(words, limit, _FEW_FILES)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # it would hold tokens
-    uvloop.run(app.serve(data, loaded, ready, progress))
+    uvloop.run(app.serve(data, loaded, ready, progress, is_new=args.new))
+    _end_if_threads_are_left()
     return 0
+
+
+def _end_if_threads_are_left() -> None:
+    """End now: DBOS retries in threads until the database is back, and Python would wait for them."""
+    left = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
+    if left:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

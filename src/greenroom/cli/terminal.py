@@ -1,17 +1,33 @@
 """What is printed: text of strangers without its powers over a terminal, tables, and JSON."""
 
 import json
+import re
 import shutil
 import sys
+import time
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from greenroom import settings
 from greenroom.log.errors import Refused
 
 _LEAST = 16
 """Columns that a folded cell needs to be read with ease."""
+WHOLE_ID = re.compile(r"[a-z]+_[0-9a-z]{26}")
+_SHORT = 6
+"""Letters of an id that a list shows on a terminal: its last ones, because ids of one time begin alike."""
+_COLOURS = {
+    "32": "completed approve approved connected online valid allow armed ready accepted invitable done",
+    "31": "failed high deny denied interrupted revoked lost error",
+    "33": "waiting paused medium open pending held ask warning delayed queued snoozed draining",
+    "36": "running busy starting stopping idle discuss implement review",
+    "2": "cancelled asleep skipped withdrawn expired closed archived low off away",
+}
+_COLOUR_OF = {word: code for code, words in _COLOURS.items() for word in words.split()}
+_COLOURED = ("STATUS", "STATE", "IS", "RISK", "SAYS")
+"""Columns whose words are coloured."""
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -61,6 +77,28 @@ def padded(text: str, wide: int) -> str:
     return text + " " * (wide - width(text))
 
 
+def has_colour() -> bool:
+    """Whether colours are shown: on a terminal, unless $NO_COLOR says no."""
+    return sys.stdout.isatty() and settings.wants_colour()
+
+
+def coloured(text: str) -> str:
+    """A text in the colour of the word that it begins with, where there are colours; the text itself stays whole."""
+    code = _COLOUR_OF.get(re.split(r"[^a-z]", text, maxsplit=1)[0])
+    return f"\x1b[{code}m{text}\x1b[0m" if code and has_colour() else text
+
+
+def shown_id(text: str) -> str:
+    """An id as a list shows it: short on a terminal, where every command takes it back, and whole in a pipe."""
+    return short_id(text) if sys.stdout.isatty() else text
+
+
+def short_id(text: str) -> str:
+    """The kind and the last letters of an id; what is none stays as it is."""
+    kind, _, letters = text.rpartition("_")
+    return f"{kind}_{letters[-_SHORT:]}" if WHOLE_ID.fullmatch(text) else text
+
+
 def show_json(value: Any) -> None:
     """A value for programs: one line, ASCII only, so that it is safe on a terminal too."""
     print(json.dumps(value, ensure_ascii=True), flush=True)
@@ -68,7 +106,8 @@ def show_json(value: Any) -> None:
 
 def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:
     """Rows under their heads, each cell on one line; on a terminal that is too narrow the last ones are folded."""
-    cells = [[head.upper() for head in heads], *([line(cell) for cell in row] for row in rows)]
+    names = [head.upper() for head in heads]
+    cells = [names, *([shown_id(line(cell)) for cell in row] for row in rows)]
     widths = [max(width(row[i]) for row in cells) for i in range(len(heads))]
     room = columns()
     kept = len(widths) - 1
@@ -76,17 +115,23 @@ def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:
         kept -= 1
     before = sum(widths[:kept]) + len("  ") * kept
     for row in cells:
-        begin, last = _in_columns(row[:kept], widths), _in_columns(row[kept:], widths[kept:]).rstrip()
+        begin = _in_columns(row[:kept], widths, names)
+        last = _in_columns(row[kept:], widths[kept:], ()).rstrip()
         if not last or before + width(last) <= room:
-            print((begin + last).rstrip())
+            print((begin + _in_columns(row[kept:], widths[kept:], names[kept:])).rstrip())
         elif room - before >= _LEAST:
             print(begin + f"\n{' ' * before}".join(folded(last, room - before)))
         else:
             print("\n    ".join([begin.rstrip(), *folded(last, max(_LEAST, room - 4))]))
 
 
-def _in_columns(cells: list[str], widths: list[int]) -> str:
-    return "".join(f"{padded(cell, most)}  " for cell, most in zip(cells, widths, strict=False))
+def _in_columns(cells: list[str], widths: list[int], names: Sequence[str]) -> str:
+    """Cells as wide as their columns, and in colour where the name of the column says so."""
+    out = []
+    for place, (cell, most) in enumerate(zip(cells, widths, strict=False)):
+        is_coloured = place < len(names) and names[place] in _COLOURED and cell not in _COLOURED
+        out.append((coloured(cell) if is_coloured else cell) + padded("", most - width(cell)) + "  ")
+    return "".join(out)
 
 
 def folded(text: str, wide: int) -> list[str]:
@@ -114,6 +159,16 @@ def duration(ms: int | None) -> str:
         return f"{ms / 1000:.1f} s"
     minutes, seconds = divmod(ms // 1000, 60)
     return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def age(at_ms: int | str) -> str:
+    """How long ago a time of the hub is, in milliseconds or as RFC 3339, in one unit."""
+    at_s = at_ms / 1000 if isinstance(at_ms, int) else datetime.fromisoformat(at_ms).timestamp()
+    gone_s = max(0, int(time.time() - at_s))
+    for unit, long_s in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if gone_s >= long_s:
+            return f"{gone_s // long_s}{unit}"
+    return f"{gone_s}s"
 
 
 def show_message(message: Mapping[str, Any]) -> None:

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import Client, add_options, open_client, patiently
-from greenroom.cli.parsing import count, seconds, seq
-from greenroom.cli.terminal import line, lines, local_time, read_stdin, say, show_json, show_message, show_table
+from greenroom.cli.ids import id_of, need_id
+from greenroom.cli.parsing import add_limit_option, count, seconds, seq
+from greenroom.cli.terminal import age, line, lines, read_stdin, say, show_json, show_message, show_table
 from greenroom.log.errors import Refused
 
 _WAIT_S = 300.0
 _SLACK_S = 15.0
 _RETRY_S = 1.0
 _PAGE = 200
+_STATES = ("discuss", "implement", "review", "done", "closed", "archived")
 
 
 def add_to(verbs: Any) -> None:
@@ -22,9 +24,9 @@ def add_to(verbs: Any) -> None:
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = inner.add_parser("list", help="threads, newest first", epilog="example: greenroom thread list --limit 5")
     add_options(listing)
-    listing.add_argument("--status", help="only those that are discuss, implement, review, done, closed or archived")
+    listing.add_argument("--status", choices=_STATES, help="only threads that are so")
     listing.add_argument("--all", action="store_true", help="archived ones too")
-    listing.add_argument("--limit", type=count, default=50, help="at most so many (default: 50)")
+    add_limit_option(listing)
     listing.set_defaults(run=run_list)
     show = _of_thread(inner, "show", "a thread's messages, oldest first", 'greenroom thread show "Plan" --limit 9')
     show.add_argument("--after", type=seq, default=0, metavar="SEQ", help="only those after this seq")
@@ -34,14 +36,20 @@ def add_to(verbs: Any) -> None:
     post.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
     post.add_argument("--new", action="store_true", help="open a thread of that topic if there is none")
     post.add_argument("--as", dest="author", metavar="NAME", help="your name, when you post as a person")
-    post.add_argument("--to", metavar="AGENT", help="hand over to this agent")
+    post.add_argument("--to", metavar="AGENT", type=id_of("agt", suggests=False), help="hand over to this agent")
     post.set_defaults(run=run_post)
     wait = _of_thread(inner, "wait", "wait for what is said next in it", 'greenroom thread wait "Plan" --follow')
     wait.add_argument("--after", type=seq, metavar="SEQ", help="wait for messages after this seq (default: from now)")
     wait.add_argument(
         "--timeout", type=seconds, default=_WAIT_S, metavar="S", help=f"seconds to wait (default: {_WAIT_S:.0f})"
     )
-    wait.add_argument("--for", dest="for_agent", metavar="AGENT", help="only what is handed over to this agent")
+    wait.add_argument(
+        "--for",
+        dest="for_agent",
+        metavar="AGENT",
+        type=id_of("agt", suggests=False),
+        help="only what is handed over to this agent",
+    )
     wait.add_argument("--follow", action="store_true", help="go on until Ctrl-C, also over a restart of the hub")
     wait.set_defaults(run=run_wait)
     export = _of_thread(inner, "export", "a whole thread as Markdown", 'greenroom thread export "Plan" --out plan.md')
@@ -61,11 +69,19 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        rows = [(t["id"], t["status"], local_time(t["created_at"]), t["topic"]) for t in found["threads"]]
-        show_table(rows, ("id", "status", "created", "topic"))
+        rows = [
+            (t["id"], t["status"], age(t["created_at"]), t["message_count"], _agents(t), t["topic"])
+            for t in found["threads"]
+        ]
+        show_table(rows, ("id", "status", "age", "messages", "waiting", "topic"))
         if found["has_more"]:
             say(f"greenroom: There are {found['total']} threads: see more with --limit.")
     return 0
+
+
+def _agents(thread: dict[str, Any]) -> str:
+    """Who waits in it."""
+    return ", ".join(agent["display_name"] for agent in thread["waiting_agents"])
 
 
 def _threads(client: Client, status: str | None, archived: bool, limit: int) -> dict[str, Any]:
@@ -125,7 +141,17 @@ def run_post(args: argparse.Namespace) -> int:
         show_json({"thread_id": thread_id, **posted})
     else:
         print(f"Posted as message {posted['seq']} in {line(thread_id)}.")
+        for one in posted["unreached"]:
+            say(f"greenroom: {line(one['why'])}{_remedy(thread_id, one)}")
     return 0
+
+
+def _remedy(thread_id: str, unreached: dict[str, Any]) -> str:
+    """The command that reaches somebody all the same."""
+    if not unreached["remedy"]:
+        return ""
+    whom = unreached["agent_id"] if unreached["remedy"] == "wake" else unreached["profile"]
+    return f" (greenroom invite {line(whom)} --thread {line(thread_id)})"
 
 
 def run_wait(args: argparse.Namespace) -> int:
@@ -199,21 +225,14 @@ def _new_file(name: str) -> Any:
 
 
 def need_thread_id(client: Client, wanted: str) -> str:
-    """The id of a thread that is named by its id or its topic."""
-    if _is_id(wanted):
-        return wanted
-    before = None
-    while True:
-        page = client.get("threads", include_archived="true", limit=_PAGE, before=before)
-        for thread in page["threads"]:
-            if thread["topic"] == wanted:
-                return str(thread["id"])
-        before = page["next_cursor"]
-        if before is None:
-            raise Refused(
-                "thread_not_found",
-                f"There is no thread {wanted!r}: see `greenroom thread list`, or open it with `thread post --new`.",
-            )
+    """The id of a thread that is named by its id, a part of it, or its topic."""
+    found = need_id(client, wanted, "thr")
+    if not _is_id(found):
+        raise Refused(
+            "thread_not_found",
+            f"There is no thread {wanted!r}: see `greenroom thread list`, or open it with `thread post --new`.",
+        )
+    return found
 
 
 def _is_id(wanted: str) -> bool:

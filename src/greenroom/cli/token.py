@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.terminal import line, local_time, say, show_json, show_table
+from greenroom.cli.ids import id_of
+from greenroom.cli.terminal import age, line, local_time, say, show_json, show_table
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
@@ -30,7 +31,9 @@ def add_to(verbs: Any) -> None:
     create.add_argument("--name", help="what you will know it by (a room's: the room's name)")
     create.add_argument("--kind", choices=KINDS, help="whose it is (default: agent; room with --room)")
     create.add_argument("--enrol", action="store_true", help="an agent's that may register further agents")
-    create.add_argument("--agent", metavar="ID", help="a further credential of this agent (default: a new agent)")
+    create.add_argument(
+        "--agent", metavar="ID", type=id_of("agt"), help="a further credential of this agent (default: a new agent)"
+    )
     create.add_argument("--thread", action="append", help="only for this thread, by its id or topic; may be repeated")
     create.add_argument("--room", metavar="NAME", help="for the people of this room, and for who asks them")
     create.add_argument(
@@ -51,7 +54,7 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom token revoke cred_3kq0...",
     )
     add_options(revoke)
-    revoke.add_argument("id", metavar="ID")
+    revoke.add_argument("id", metavar="ID", type=id_of("cred"))
     revoke.set_defaults(run=run_revoke)
     login = inner.add_parser(
         "login", help="a one-time code with which a browser gets in", epilog="example: greenroom token login"
@@ -103,8 +106,21 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        show_table([(c["id"], c["kind"], _state(c), c["name"]) for c in found], ("id", "kind", "is", "name"))
+        rows = [(c["id"], c["kind"], _state(c), age(c["created_at"]), _name(c), _device(c)) for c in found]
+        show_table(rows, ("id", "kind", "is", "age", "name", "login"))
     return 0
+
+
+def _name(credential: dict[str, Any]) -> str:
+    return str(credential["person"] or credential["name"])
+
+
+def _device(credential: dict[str, Any]) -> str:
+    """What a login is known by: its browser, where it was used from, and when."""
+    if not credential["browser"]:
+        return ""
+    used_at = local_time(credential["last_used_at"] or credential["created_at"])
+    return ", ".join(part for part in (credential["device"], credential["address"], f"used {used_at}") if part)
 
 
 def _is_over(credential: dict[str, Any]) -> bool:

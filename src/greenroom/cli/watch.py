@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from greenroom.cli.client import Client, HubUnreachable, add_options, is_away, open_client
-from greenroom.cli.terminal import line, say, show_json
+from greenroom.cli.terminal import line, say, show_json, shown_id
 from greenroom.log.errors import Refused
 
 _WAIT_S = 25.0
@@ -63,14 +63,12 @@ def _tell(ask: dict[str, Any], args: argparse.Namespace, *, ring: bool) -> None:
     elif ask["state"] == "open":
         mark = {"high": "!!", "medium": "! "}.get(ask.get("risk", "low"), "  ")
         soon = "  (will soon be refused by silence)" if ask.get("warned") else ""
-        print(
-            f"{mark} {ask['id']}  {ask['kind']}  {line(ask['asker'].get('name', ''))}: {line(ask['title'])}{soon}",
-            flush=True,
-        )
+        told = f"{line(ask['asker'].get('name', ''))}: {line(ask['title'])}{soon}"
+        print(f"{mark} {shown_id(ask['id'])}  {ask['kind']}  {told}", flush=True)
     else:
         answer = ask.get("answer", {})
         who = f" by {line(answer.get('rule') or answer['name'])}: {answer['verdict']}" if answer else ""
-        print(f"   {ask['id']}  {ask['state']}{who}", flush=True)
+        print(f"   {shown_id(ask['id'])}  {ask['state']}{who}", flush=True)
     if ring and ask["state"] == "open":
         ring_bell(f"{ask['asker'].get('name', 'An agent')} waits for you", ask["title"])
 

@@ -31,7 +31,7 @@ def play(client: Client, tell: Callable[[str], None]) -> None:
     tell("they talk in threads")
     thread = _talk(client)
     _accept(client)
-    tell("they ask for leave, and for answers")
+    tell("they ask for permission, and for answers")
     asking = [_run(client, *one[:2], **({"thread_id": thread} if one[2] else {})) for one in _asking()]
     tell("one starts others")
     _run(client, "scout", _team())

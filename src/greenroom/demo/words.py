@@ -53,7 +53,7 @@ USAGE 6900 410 0.05"""
 GUARD = (
     "Move the guard's limits into settings",
     "Who can look at `doors/guard.py`? The limits are constants, and two people asked for larger bodies.",
-    "Good. @builder please do it, and keep the defaults.",
+    "Good. Builder will do it, and keep the defaults.",
 )
 REVIEW = (
     "# Review the limits in doors/guard.py",

@@ -16,8 +16,10 @@ from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.gateway.attach import MOST_KEYS, Attachments, Sight, Viewer
 from greenroom.gateway.links import Links
 from greenroom.hub import Hub
+from greenroom.log.model import Commit
 from greenroom.nouns.access.model import NOBODY, Principal
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.runs.model import RUNS
 from greenroom.nouns.runs.queries import current_run, may_see_run
 
 PATH = "/api/agents/{agent_id}/attach"
@@ -60,20 +62,38 @@ class AttachDoor:
             await send({"type": "websocket.accept"})
             async with asyncio.TaskGroup() as tasks:
                 writing = tasks.create_task(_write(viewer, send))
-                with contextlib.suppress(OSError, msgspec.DecodeError):  # it has gone, or does not speak our language
-                    await _read(sight, viewer, receive)
+                reading = tasks.create_task(_read(sight, viewer, receive))
+                end = self._hub.log.subscribe(lambda commit: self._end_if_hidden(commit, by, agent_id, reading))
+                try:
+                    await asyncio.wait([reading])
+                finally:
+                    end()
                 writing.cancel()
+            if reading.cancelled():
+                await send({"type": "websocket.close", "code": 4403, "reason": "no such agent for you"})
         except* (TimeoutError, OSError):
             pass  # it does not read: it may come again
         finally:
             self._attachments.leave(agent_id, viewer)
 
+    def _end_if_hidden(self, commit: Commit, by: Principal, agent_id: str, reading: asyncio.Task[None]) -> None:
+        """An agent may be called into a thread that whoever looks may not see."""
+        if by.operates or RUNS not in commit.tables:
+            return
+        called = any(c.table is RUNS and c.row is not None and c.row.agent_id == agent_id for c in commit.changes)
+        if called and not self._may_look(by, agent_id):
+            reading.cancel()
+
     def _may_look(self, by: Principal, agent_id: str) -> bool:
-        """An agent sees the terminals of those that it has called, and of no others."""
+        """An agent sees the terminals of those that it has called. A viewer of certain threads sees the terminal of an
+        agent that has worked in no other: the screen shows what it did before too."""
         if "read" not in by.rights or self._hub.rows.get(AGENTS, agent_id) is None:
             return False
-        if by.kind in ("operator", "viewer") and by.threads is None:
-            return True
+        if by.kind in ("operator", "viewer"):
+            if not by.is_confined:
+                return True
+            runs = self._hub.rows.find(RUNS, {"agent_id": agent_id})
+            return bool(runs) and all(may_see_run(self._hub.rows, by, run) for run in runs)
         run = current_run(self._hub.rows, agent_id)
         return run is not None and may_see_run(self._hub.rows, by, run)
 
@@ -86,6 +106,12 @@ async def _write(viewer: Viewer, send: Send) -> None:
 
 
 async def _read(sight: Sight, viewer: Viewer, receive: Receive) -> None:
+    """Take what a viewer sends until it has gone, or does not speak our language."""
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        await _take_wishes(sight, viewer, receive)
+
+
+async def _take_wishes(sight: Sight, viewer: Viewer, receive: Receive) -> None:
     while True:
         message = await receive()
         if message["type"] != "websocket.receive":

@@ -1,5 +1,7 @@
 """One call between the connection and the doors: its body is counted, its answer bears what all answers bear."""
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -14,8 +16,8 @@ BORNE: Headers = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (
         b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-        b" media-src 'self'; frame-src 'self';"
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self';"
+        b" media-src 'self' blob:; frame-src 'self';"
         b" font-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none';"
         b" form-action 'self'",
     ),
@@ -28,6 +30,9 @@ when that cannot be, and then the answer is sent as ASGI has it. Not every serve
 Whole = Callable[[int, bytes], bool]
 _NAMES = frozenset(name for name, _ in BORNE)
 _CLOSE = (b"connection", b"close")
+DRAINED_BYTES = 16_777_216
+DRAIN_S = 30.0
+"""How much of the body of a refused call is taken in before we hang up, and for how long."""
 
 
 class Refusal(Exception):
@@ -70,7 +75,7 @@ class Call:
                 if not self.started:
                     self.started = True
                     no = Refusal(413, "too_large", f"The body is larger than {self._limit} bytes.")
-                    await refuse({"type": "http"}, self._send, no)
+                    await refuse({"type": "http"}, self._send, no, self._receive, self._limit)
                 return {"type": "http.disconnect"}
         return message
 
@@ -95,6 +100,8 @@ class Call:
             self.started = True
         elif kind == "websocket.close" and not self.started:
             self.status = 403
+        elif kind == "websocket.http.response.start":
+            self.status = message["status"]
         await self._send(message)
 
 
@@ -107,9 +114,15 @@ def with_borne(given: Iterable[tuple[bytes, bytes]]) -> Headers:
     return own + [pair for pair in BORNE if pair[0] not in names]
 
 
-async def refuse(scope: Scope, send: Send, no: Refusal) -> None:
-    """Answer a refused call; a WebSocket is refused before the upgrade."""
-    if scope["type"] == "websocket":
+async def refuse(scope: Scope, send: Send, no: Refusal, receive: Receive | None = None, taken: int = 0) -> None:
+    """Answer a refused call; a WebSocket is refused before the upgrade.
+
+    With `receive` the connection is closed only when what the client still sends has been taken in, within limits: a
+    system that closes a connection with unread bytes resets it, and the client never sees the answer. `taken` bytes of
+    the body have been taken in before.
+    """
+    is_socket = scope["type"] == "websocket"
+    if is_socket and no.status != 401:
         await send({"type": "websocket.close", "code": close_code(no), "reason": no.error})
         return
     body = msgspec.json.encode({"detail": no.message, "code": no.error})
@@ -122,8 +135,23 @@ async def refuse(scope: Scope, send: Send, no: Refusal) -> None:
         headers.append((b"www-authenticate", b"Bearer"))
     if no.retry_after_s is not None:
         headers.append((b"retry-after", str(no.retry_after_s).encode()))
-    await send({"type": "http.response.start", "status": no.status, "headers": with_borne(headers)})
-    await send({"type": "http.response.body", "body": body})
+    kind = "websocket.http.response" if is_socket else "http.response"  # a node must know that it is not let in
+    await send({"type": f"{kind}.start", "status": no.status, "headers": with_borne(headers)})
+    if receive is not None and not is_socket:
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+        await _drain(receive, DRAINED_BYTES - taken)
+        body = b""
+    await send({"type": f"{kind}.body", "body": body})
+
+
+async def _drain(receive: Receive, left: int) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_S):
+            while left > 0:
+                message = await receive()
+                if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                    return
+                left -= len(message.get("body", b""))
 
 
 def close_code(no: Refusal) -> int:

@@ -12,6 +12,19 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from greenroom.doors import claudia_workflows
+from greenroom.doors.claudia_frames import (
+    AgentCancel,
+    AgentSpawn,
+    AgentStatusQuery,
+    PermissionDecision,
+    Ping,
+    Request,
+    RunCancel,
+    RunStart,
+    Wish,
+    enveloped,
+)
+from greenroom.doors.claudia_permissions import Permissions
 from greenroom.doors.credentials import Bucket, peer_of
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.errors import note_refused
@@ -23,7 +36,7 @@ from greenroom.log.model import Commit
 from greenroom.nouns.access.model import NOBODY, Principal
 from greenroom.nouns.runs.commands import CancelRun
 from greenroom.nouns.runs.events import RunCreated
-from greenroom.nouns.runs.model import RUNS, Run
+from greenroom.nouns.runs.model import ENDED, RUNS, Run
 from greenroom.nouns.runs.queries import current_run, find_runs, find_tree, may_see_run, need_run
 from greenroom.nouns.runs.start import start_run
 from greenroom.nouns.threads.events import MessagePosted
@@ -38,30 +51,8 @@ _FRAMES = 200
 _FRAMES_PER_S = 20.0
 _UNSENT_BYTES = 16 << 20
 _SHOWN = 200
+_SESSIONS = 10_000
 Json = dict[str, Any]
-
-
-class AgentSpawn(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="agent_spawn", rename="camel"):
-    agent_id: str
-    session_id: str = ""
-    parent_run_id: str | None = None
-    input: Any = None
-
-
-class AgentCancel(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="agent_cancel", rename="camel"):
-    agent_run_id: str
-    cascade: bool = True
-
-
-class AgentStatusQuery(
-    msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="agent_status_query", rename="camel"
-):
-    agent_run_id: str | None = None
-    session_id: str | None = None
-
-
-Wish = AgentSpawn | AgentCancel | AgentStatusQuery | claudia_workflows.WorkflowStart
-_decode = msgspec.json.Decoder(Wish).decode
 
 
 class BinaryFrames(Protocol):
@@ -78,6 +69,8 @@ class ClaudiaSocket:
     def __init__(self, hub: Hub, binary: BinaryFrames) -> None:
         self._hub = hub
         self._binary = binary
+        self._sessions: dict[str, str] = {}
+        """The names that clients have given to the sessions of their runs, by run; all connections share them."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
@@ -89,7 +82,7 @@ class ClaudiaSocket:
 
     async def _serve_text(self, by: Principal, receive: Receive, send: Send) -> bytes | None:
         """Serve text frames to the end; or up to the first binary one, and return that."""
-        client = Client(self._hub, by)
+        client = Client(self._hub, by, self._sessions)
         end = self._hub.log.subscribe(client.on_commit)
         try:
             await client.line.serve(send, client.read(receive), client.show())
@@ -99,16 +92,20 @@ class ClaudiaSocket:
 
 
 class Client:
-    """One connection: what it is to be told, and the names it has given to its sessions."""
+    """One connection, and what it is to be told."""
 
-    def __init__(self, hub: Hub, by: Principal) -> None:
+    def __init__(self, hub: Hub, by: Principal, sessions: dict[str, str]) -> None:
         self._hub = hub
         self._by = by
+        self._permissions = Permissions(hub, by)
+        self._started: dict[str, None] = {}
+        """The runs that this connection has started by run_start, and was not told the end of."""
+        self._is_enveloped = False
         self.line: Line[str] = Line(_UNSENT_BYTES, "too slow: connect again and query")
         self._changed: dict[str, None] = {}
         self._flows: dict[str, None] = {}
         self._wake = asyncio.Event()
-        self._sessions: dict[str, str] = {}
+        self._sessions = sessions
         self.first: bytes | None = None
         """The first binary frame, with which this part of the connection is over."""
 
@@ -139,54 +136,107 @@ class Client:
             for run_id in changed:
                 if (run := self._hub.rows.get(RUNS, run_id)) is not None:
                     self._tell(self._update(run))
+                    self._tell_end(run)
             for flow_id in flows:
                 if (flow := claudia_workflows.update_of(self._hub, flow_id)) is not None:
                     self._tell(flow)
             await self.line.room()
 
     async def _hear(self, text: str) -> None:
+        request: Request | None = None
         wish: Wish | None = None
         try:
-            wish = _decode(text)
-            await self._do(wish)
+            request = Request(text)
+            self._is_enveloped = self._is_enveloped or request.is_enveloped
+            wish = request.wish()
+            answer = await self._do(wish)
         except (msgspec.MsgspecError, RecursionError) as error:
             logger.info("a frame of %s is not understood: %s", self._by.id, error)
-            self._tell({"type": "error", "code": "bad_frame", "message": f"This frame is not understood: {error}."})
+            answer = {"type": "error", "code": "bad_frame", "message": f"This frame is not understood: {error}."}
         except (Refused, Unavailable) as no:
-            self._tell({"type": "error", "code": no.code, "message": no.message})
+            answer = {"type": "error", "code": no.code, "message": no.message}
             if isinstance(no, Refused) and wish is not None:
                 note_refused(self._hub, self._by, f"WS {PATH} {wish.__struct_config__.tag}", no)
+        if request is None:
+            self._tell(answer)
+        else:
+            self._send(request.answer(answer))
 
-    async def _do(self, wish: Wish) -> None:
-        log = self._hub.log
+    async def _do(self, wish: Wish) -> Json:
+        """Do what is wished; returns the frame that answers it."""
         match wish:
             case AgentSpawn():
-                thread = log.rows.get(THREADS, wish.session_id)
-                here = thread is not None and may_see(log.rows, self._by, thread)
-                fields = {"thread_id": wish.session_id if here else None, "parent_id": wish.parent_run_id}
-                run = await start_run(log, self._by, wish.agent_id, prompt_of(wish.input), **fields)
-                if wish.session_id and not here:
-                    self._sessions[run.root_id] = wish.session_id
+                run = await self._start(wish, wish.agent_id)
+                return self._update(run)
+            case RunStart():
+                run = await self._start(wish, wish.agent_id or self._hub.settings.backend_profile, context=wish.context)
+                self._started[run.id] = None
+                ids = {"runId": run.id, "agentRunId": run.id, "agentId": run.profile, "parentRunId": run.parent_id}
                 self._see(run)
-            case AgentCancel():
-                seed = new_id("ord")
-                cancel = CancelRun(by=self._by, run_id=wish.agent_run_id, cascade=wish.cascade, order_seed=seed)
-                await log.do(cancel)
-                self._see(need_run(log.rows, self._by, wish.agent_run_id))
+                return {"type": "run_started", **ids, "sessionId": self._session(run)}
+            case AgentCancel(agent_run_id=run_id, cascade=cascade):
+                return self._update(await self._cancel(run_id, cascade))
+            case RunCancel(run_id=run_id):
+                return self._update(await self._cancel(run_id, cascade=True))
+            case PermissionDecision():
+                return await self._permissions.decide(wish)
+            case Ping():
+                return {"type": "pong", "timestamp": wish.timestamp}
             case claudia_workflows.WorkflowStart():
                 started = await claudia_workflows.start(self._hub, self._by, wish)
                 self._flows[started.id] = None
                 self._wake.set()
+                return {"type": "workflow_started", "workflowId": wish.workflow_id, "workflowRunId": started.id}
             case AgentStatusQuery():
-                for run in self._asked_for(wish):
+                found = self._asked_for(wish)
+                for run in found:
                     self._see(run)
+                for waiting in self._permissions.find_open(found):
+                    self._tell({**waiting, "sessionId": self._session_of(waiting["agentRunId"])})
+                runs = [shape(run, self._session(run)) for run in found]
+                return {"type": "agent_status", "sessionId": wish.session_id, "agentRuns": runs}
+
+    async def _start(self, wish: AgentSpawn | RunStart, profile: str, **fields: Any) -> Run:
+        log = self._hub.log
+        thread = log.rows.get(THREADS, wish.session_id)
+        here = thread is not None and may_see(log.rows, self._by, thread)
+        run_id = new_id("run")
+        if wish.session_id and not here:  # before the run is there, so that its first update bears the name
+            self._sessions[run_id] = wish.session_id
+            if len(self._sessions) > _SESSIONS:
+                del self._sessions[next(iter(self._sessions))]
+        fields |= {"thread_id": wish.session_id if here else None, "parent_id": wish.parent_run_id}
+        run = await start_run(log, self._by, profile, prompt_of(wish.input), run_id=run_id, **fields)
+        self._see(run)
+        return run
+
+    async def _cancel(self, run_id: str, cascade: bool) -> Run:
+        cancel = CancelRun(by=self._by, run_id=run_id, cascade=cascade, order_seed=new_id("ord"))
+        await self._hub.log.do(cancel)
+        run = need_run(self._hub.rows, self._by, run_id)
+        self._see(run)
+        return run
+
+    def _tell_end(self, run: Run) -> None:
+        """The end of a run that this connection has started, once."""
+        if run.status not in ENDED or run.id not in self._started:
+            return
+        del self._started[run.id]
+        shown = shape(run, self._session(run))
+        ids = {"runId": run.id, "agentRunId": run.id, "sessionId": shown["sessionId"], "usage": shown["tokenUsage"]}
+        if run.status == "completed":
+            self._tell({"type": "run_completed", **ids, "output": shown["output"]})
+        else:
+            error = shown.get("error") or run.status
+            self._tell({"type": "run_failed", **ids, "status": shown["status"], "error": error})
 
     def _asked_for(self, wish: AgentStatusQuery) -> list[Run]:
         rows = self._hub.rows
         if wish.agent_run_id is not None:
             return [need_run(rows, self._by, wish.agent_run_id)]
-        named = [root for root, session in self._sessions.items() if session == wish.session_id]
-        found = [run for root in named for run in find_tree(rows, root)]
+        named = [run_id for run_id, session in self._sessions.items() if session == wish.session_id]
+        trees = [run for run_id in named for run in find_tree(rows, run_id)]
+        found = [run for run in trees if may_see_run(rows, self._by, run)]
         recent = find_runs(rows, self._by, limit=_SHOWN)
         return found + [r for r in reversed(recent) if wish.session_id in (None, self._session(r)) and r not in found]
 
@@ -201,6 +251,8 @@ class Client:
                     self._tell({"type": "agent_spawned", "parentRunId": event.parent_id, "childRun": child})
             elif isinstance(event, MessagePosted) and event.agent:
                 self._relay(event)
+            elif (permission := self._permissions.hear(event)) is not None:
+                self._tell({**permission, "sessionId": self._session_of(permission["agentRunId"])})
         for run_id in claudia_workflows.changed_runs(self._hub, self._by, commit):
             self._flows[run_id] = None
             self._wake.set()
@@ -216,6 +268,8 @@ class Client:
         source, target = current_run(rows, event.author_id), current_run(rows, to) if to else None
         if source is None or target is None or source.id == target.id:
             return
+        if self._by.kind == "viewer" and (thread is None or not may_see(rows, self._by, thread)):
+            return
         if may_see_run(rows, self._by, source) and may_see_run(rows, self._by, target):
             ends = {"fromAgentRunId": source.id, "toAgentRunId": target.id}
             self._tell({"type": "agent_message_relay", **ends, "content": event.content})
@@ -226,10 +280,18 @@ class Client:
             self._wake.set()
 
     def _tell(self, frame: Json) -> None:
+        self._send(enveloped(frame) if self._is_enveloped else frame)
+
+    def _send(self, frame: Json) -> None:
         self.line.send(json.dumps(frame, ensure_ascii=False))
 
     def _session(self, run: Run) -> str:
-        return self._sessions.get(run.root_id) or run.thread_id or run.root_id
+        named = self._sessions.get(run.id) or self._sessions.get(run.root_id)
+        return named or run.thread_id or run.root_id
+
+    def _session_of(self, run_id: str) -> str:
+        run = self._hub.rows.get(RUNS, run_id)
+        return "" if run is None else self._session(run)
 
     def _update(self, run: Run) -> Json:
         return {"type": "agent_run_update", "agentRun": shape(run, self._session(run))}

@@ -20,6 +20,7 @@ Json = dict[str, Any]
 
 
 class WorkflowStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="workflow_start", rename="camel"):
+    client_request_id: str | None = None
     workflow_id: str
     session_id: str = ""
     input: Any = None
@@ -29,7 +30,7 @@ class WorkflowStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="type",
 
 async def start(hub: Hub, by: Principal, wish: WorkflowStart) -> WorkflowRun:
     """Carry out the workflow that a client names."""
-    workflow = need_workflow(hub.rows, wish.workflow_id)
+    workflow = need_workflow(hub.rows, wish.workflow_id, by)
     definition = need_version(hub.rows, workflow.digest).definition
     thread = hub.rows.get(THREADS, wish.session_id)
     here = thread is not None and may_see(hub.rows, by, thread)

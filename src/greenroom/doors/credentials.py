@@ -1,20 +1,28 @@
-"""How a call proves who makes it: a bearer token, an agent's token, or the cookie of a browser that has logged in."""
+"""How a call proves who makes it: a bearer token, an agent's token, or a page's login.
+
+A login is a cookie together with a key that the page keeps. Browsers send a cookie to every port of a host, so that any
+server there may have seen it; the key is in the page's own storage.
+"""
 
 import time
-from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 from starlette.types import Scope
 
 from greenroom.hub import Hub
 from greenroom.log.model import Commit
 from greenroom.nouns.access.model import ANONYMOUS, CREDENTIALS, Principal
-from greenroom.nouns.access.queries import get_principal
+from greenroom.nouns.access.queries import get_login, get_principal
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _CACHE = 10_000
 _FAILURES = 20
+KEY_HEADER = b"x-greenroom-key"
+"""What a page sends beside its cookie: a key that pages of other ports and hosts cannot read."""
+SUBPROTOCOL = "greenroom"
+KEY_SUBPROTOCOL = f"{SUBPROTOCOL}.key."
+"""A page's WebSocket knows no headers: it offers `greenroom` and, with this before it, its key."""
 _FAILURE_S = 1.0
 
 
@@ -93,9 +101,8 @@ class Credentials:
 
     def _prove(self, scope: Scope, headers: HeaderView, origin_known: bool) -> tuple[Principal, str]:
         shown = [t for t in (self._bearer(headers), self._agent_token(headers)) if t is not None]
-        if not shown:
-            cookie = self._cookie_token(scope, headers, origin_known)
-            shown = [] if cookie is None else [cookie]
+        if not shown and (cookie := self._cookie_token(scope, headers, origin_known)) is not None:
+            return self._login(cookie, _key_of(scope, headers), peer_of(scope)), cookie
         if not shown:
             principal = self._anonymous(scope, headers)
             if principal is None:
@@ -107,6 +114,18 @@ class Credentials:
             raise self._failed(peer_of(scope))
         return last, shown[-1]
 
+    def _login(self, cookie: str, key: str, peer: str) -> Principal:
+        """Whose login it is, by cookie and key. A cookie alone may be anybody's whose server the person has opened."""
+        found = self._remembered(f"{cookie} {key}", lambda now: get_login(self._hub.rows, cookie, key, now))
+        if found is None:
+            wrong = self._failed(peer) if key else None  # an address that is opened shows no key, and guesses none
+            if wrong is None or wrong.status == 401:
+                wrong = Wrong(401, "login_incomplete", "Log in again: get a code with `greenroom token login`.")
+            raise wrong
+        if found.kind == "operator" and found.credential is not None:
+            self._hub.login_uses.note(found.credential, peer)
+        return found
+
     def proven(self, token: str, peer: str) -> Principal:
         """The principal of a token that came inside a body or a frame; raises Wrong."""
         found = self._principal(token)
@@ -116,17 +135,20 @@ class Credentials:
         return found
 
     def _principal(self, token: str) -> Principal | None:
-        known = self._known.get(token)
+        return self._remembered(token, lambda now: get_principal(self._hub.rows, token, now))
+
+    def _remembered(self, proof: str, find: Callable[[int], Principal | None]) -> Principal | None:
+        known = self._known.get(proof)
         if known is not None and known.expires_at is None:
             return known
         now = self._hub.log.clock.now()
         if known is not None and known.expires_at is not None and now < known.expires_at:
             return known
-        found = get_principal(self._hub.rows, token, now)
+        found = find(now)
         if found is not None:
             if len(self._known) >= _CACHE:
                 self._known.clear()
-            self._known[token] = found
+            self._known[proof] = found
         return found
 
     @staticmethod
@@ -147,21 +169,19 @@ class Credentials:
         return values[0].decode("latin-1") if len(values) == 1 else ""
 
     def _cookie_token(self, scope: Scope, headers: HeaderView, origin_known: bool) -> str | None:
-        raw = headers.one(b"cookie")
-        if raw is None:
+        found = find_cookies(headers.all(b"cookie"), self._cookie)
+        if not found:
             return None
-        try:
-            found: Any = SimpleCookie(raw.decode("latin-1")).get(self._cookie)
-        except CookieError:
-            return None
-        if found is None:
-            return None
+        if len(found) > 1:
+            raise Wrong(
+                401, "login_doubled", "Two logins came at once: delete the cookies of this address, and log in."
+            )
         changes = scope["type"] == "websocket" or scope["method"] not in _SAFE
         if changes and not origin_known:
             raise Wrong(403, "origin_missing", "A call with a cookie that changes something must come from our page.")
         if headers.one(b"sec-fetch-site") not in (None, b"same-origin", b"none"):
             raise Wrong(403, "foreign_site", "A page of another site may not use this login.")
-        return str(found.value)
+        return found[0]
 
     def _anonymous(self, scope: Scope, headers: HeaderView) -> Principal | None:
         """Local programs, where the operator allows it; never a browser."""
@@ -193,6 +213,20 @@ class Credentials:
         bucket = self._rates.setdefault(principal.id, Bucket(per_second * 10, per_second))
         if not bucket.take():
             raise Wrong(429, "too_many_requests", f"More than {per_second} requests a second: slow down.", 1)
+
+
+def find_cookies(headers: Iterable[bytes], name: str) -> list[str]:
+    """The values of all cookies of a name: a page on another port of this host may have set a second one."""
+    pairs = [pair.strip().partition("=") for value in headers for pair in value.decode("latin-1").split(";")]
+    return [value.strip('"') for key, _, value in pairs if key == name]
+
+
+def _key_of(scope: Scope, headers: HeaderView) -> str:
+    """The key that a page shows, in its header or among the subprotocols of its WebSocket; empty if it shows none."""
+    if scope["type"] == "websocket":
+        keys = [one for one in scope.get("subprotocols", ()) if one.startswith(KEY_SUBPROTOCOL)]
+        return keys[0].removeprefix(KEY_SUBPROTOCOL) if len(keys) == 1 else ""
+    return (headers.one(KEY_HEADER) or b"").decode("latin-1")
 
 
 def peer_of(scope: Scope) -> str:

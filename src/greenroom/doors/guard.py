@@ -2,21 +2,24 @@
 
 import asyncio
 import logging
+import math
 import re
 import time
 from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from greenroom.doors.call import Call, Refusal, close_code, refuse
-from greenroom.doors.credentials import Credentials, Wrong
+from greenroom.doors.credentials import SUBPROTOCOL, Credentials, Wrong, peer_of
 from greenroom.doors.endpoint import PLACE, PRINCIPAL, PUBLIC, TOKEN, Endpoint
 from greenroom.doors.origins import Origins
-from greenroom.doors.page import is_for_sandbox, is_public
+from greenroom.doors.page import is_for_sandbox, is_public, nothing_here, wants_page
 from greenroom.doors.paths import Paths
+from greenroom.doors.url_credentials import is_good_at, take_token
 from greenroom.hub import Hub
+from greenroom.log.errors import Unavailable
 from greenroom.log.model import Commit
 from greenroom.nouns.access.model import CREDENTIALS, Principal
 from greenroom.nouns.access.refusals import RECORDED
@@ -40,6 +43,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, hub: Hub, origins: Origins, endpoints: Iterable[Endpoint]) -> None:
         self._app = app
+        self._hub = hub
         self._settings = hub.settings
         self._origins = origins
         self._credentials = Credentials(hub)
@@ -56,13 +60,20 @@ class Guard:
             principal, limit = self._admit(scope)
         except Refusal as no:
             self._note_refused("", scope, no.status, no.error)
-            await refuse(scope, send, no)
+            if no.status == 401 and wants_page(scope) and scope.get(PLACE) is None:  # a browser, where nothing is
+                call = Call(scope, receive, send, 0, keep=False)
+                await nothing_here(self._hub, scope)(scope, call.receive, call.send)
+            else:
+                await refuse(scope, send, no, receive)
+            return
+        except Unavailable as no:
+            await refuse(scope, send, Refusal(503, no.code, no.message, math.ceil(no.retry_after_s)))
             return
         except Exception:  # a database that cannot be read proves nobody
             logger.exception("the guard failed")
             await refuse(scope, send, _FAILED)
             return
-        call = Call(scope, receive, send, limit, keep=principal is not None)
+        call = Call(scope, receive, _choosing(scope, send), limit, keep=principal is not None)
         if principal is None:
             await self._app(scope, call.receive, call.send)
         else:
@@ -85,6 +96,7 @@ class Guard:
     def _admit(self, scope: Scope) -> tuple[Principal | None, int]:
         """Who calls, None on a public endpoint, and how large a body it may send; raises Refusal."""
         headers = Headers(scope["headers"])
+        token = take_token(scope) if self._settings.credential_in_url else None
         if len(scope["headers"]) > _MAX_HEADERS or headers.size() + len(scope["query_string"]) > _MAX_HEAD_BYTES:
             raise Refusal(431, "headers_too_large", f"Send at most {_MAX_HEADERS} headers, {_MAX_HEAD_BYTES} bytes.")
         if not self._origins.knows_host(headers.all(b"host")):
@@ -92,7 +104,7 @@ class Guard:
         if not self._settings.behind_proxy and not _FORWARDED.isdisjoint(headers.names):
             raise Refusal(400, "forwarded", "Forwarded headers are refused: set behind_proxy if a proxy is meant.")
         origin = headers.all(b"origin")
-        if origin and not self._origins.knows_origin(origin) and not is_for_sandbox(scope):
+        if origin and not self._origins.allows_origin(origin) and not is_for_sandbox(scope):
             raise Refusal(403, "foreign_origin", "A page of another origin may not call this hub.")
         limit = self._settings.max_body_bytes
         if scope["type"] == "http":
@@ -106,7 +118,13 @@ class Guard:
             if path_is_open:
                 return None, limit
         try:
-            principal, scope[TOKEN] = self._credentials.prove(scope, headers, origin_known=bool(origin))
+            if token is not None:
+                if not is_good_at(scope["path"]):
+                    raise Refusal(403, "not_by_url", "A credential in the URL is not taken here: send it in a header.")
+                principal, scope[TOKEN] = self._credentials.proven(token, peer_of(scope)), token
+            if token is None or b"x-agent-token" in headers.names:  # which says who acts
+                known = bool(origin) and (self._origins.knows_origin(origin) or is_for_sandbox(scope))
+                principal, scope[TOKEN] = self._credentials.prove(scope, headers, origin_known=known)
         except Wrong as wrong:
             if wrong.error == "credential_missing" and scope["type"] == "websocket" and scope["path"] in _FIRST_FRAME:
                 return None, limit
@@ -118,6 +136,17 @@ class Guard:
         place = scope[PLACE] = self._paths.get(scope["path"])
         end = None if place is None else place.ends.get(scope["method"])
         return None if end is None else end[0]
+
+
+def _choosing(scope: Scope, send: Send) -> Send:
+    """What sends, and chooses our subprotocol where a page has offered it: browsers hang up when none is chosen."""
+    if SUBPROTOCOL not in scope.get("subprotocols", ()):
+        return send
+
+    async def choose(message: Message) -> None:
+        await send({**message, "subprotocol": SUBPROTOCOL} if message["type"] == "websocket.accept" else message)
+
+    return choose
 
 
 class Headers:

@@ -4,19 +4,21 @@ import asyncio
 import html
 import re
 import time
-from urllib.parse import parse_qs
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from greenroom.doors.credentials import Bucket, cookie_name
+from greenroom.doors.credentials import Bucket, cookie_name, peer_of
+from greenroom.doors.devices import device_of
 from greenroom.doors.endpoint import PUBLIC, Endpoint
-from greenroom.doors.room_login import get_entered
 from greenroom.hub import Hub
 from greenroom.log.ids import new_secret
-from greenroom.nouns.access.model import HUB, CreateCredential, Principal, RevokeCredential
-from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.access.model import CREDENTIALS, HUB, OWNER, CreateCredential, Principal, RevokeCredential
+from greenroom.nouns.access.queries import get_principal
+from greenroom.nouns.access.tokens import digest_of, new_key, new_token
 
 _GUESSES = 20
 _CODE_S = 600
@@ -24,24 +26,32 @@ _SESSION_MS = 30 * 86_400_000
 _PATH = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,500}")
 
 
+class IssuedCode(NamedTuple):
+    """A code that was given out: until when it is good, and who logs in with it."""
+
+    until: float
+    person_id: str
+    name: str
+
+
 class LoginCodes:
-    """Codes that let one browser in, once, for a short while. They die with the hub."""
+    """Codes that log one browser in, once, for a short while. They die with the hub."""
 
     def __init__(self) -> None:
-        self._codes: dict[str, tuple[float, str]] = {}
+        self._codes: dict[str, IssuedCode] = {}
 
-    def issue(self, name: str = "browser") -> str:
-        """A code; the browser that comes with it is called so."""
+    def issue(self, person_id: str, name: str) -> str:
+        """A code for a browser of this person; its login is named as the credential that the code was made with."""
         now = time.monotonic()
-        self._codes = {code: known for code, known in self._codes.items() if known[0] > now}
+        self._codes = {code: known for code, known in self._codes.items() if known.until > now}
         code = new_secret(20)
-        self._codes[code] = (now + _CODE_S, name)
+        self._codes[code] = IssuedCode(now + _CODE_S, person_id, name)
         return code
 
-    def take(self, code: str) -> str | None:
-        """The name of whoever comes with a good code, which it is not any more; None when it was none."""
-        until, name = self._codes.pop(code, (0.0, ""))
-        return name if until > time.monotonic() else None
+    def take(self, code: str) -> IssuedCode | None:
+        """Use up a code; None when it is not good, or not any more."""
+        found = self._codes.pop(code, None)
+        return found if found is not None and found.until > time.monotonic() else None
 
 
 class LoginCode(msgspec.Struct):
@@ -54,42 +64,22 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
     guesses = Bucket(_GUESSES, 1)
 
     async def show(hub: Hub, by: Principal, request: Request) -> Response:
-        return _page(request.query_params.get("code", ""), _local(request.query_params.get("next", "")))
+        return login_page(request.query_params.get("code", ""), _local(request.query_params.get("next", "")))
 
     async def enter(hub: Hub, by: Principal, request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
         wanted = _local("".join(form.get("next", [])))
-        if (entered := get_entered(hub, "".join(form.get("code", [])).strip(), wanted)) is not None:
-            return entered
-        name = codes.take("".join(form.get("code", [])).strip())
-        if name is None:
+        typed = _typed_code("".join(form.get("code", [])))
+        if (person := get_person_of_room(hub, typed)) is not None:
+            fields = {"rights": sorted(person.rights), "room": person.room, "login_of": person.id}
+            return await log_in(hub, request, wanted, kind="room", name=person.name, until=person.expires_at, **fields)
+        code = codes.take(typed)
+        if code is None:
             if not guesses.take():
-                return _page("", wanted, "Too many wrong codes: wait a little.", 429)
-            problem = "This code is used up or too old. Get a new one with: greenroom token login"
-            return _page("", wanted, problem, 401)
-        token = new_token("operator")
-        expires_at = hub.log.clock.now() + _SESSION_MS
-        await hub.log.do(
-            CreateCredential(
-                by=HUB,
-                credential_id=token.credential_id,
-                kind="operator",
-                name=name,
-                digest=token.digest,
-                expires_at=expires_at,
-                browser=True,
-            )
-        )
-        response = RedirectResponse(wanted, status_code=303)
-        response.set_cookie(
-            cookie_name(hub),
-            token.text,
-            max_age=_SESSION_MS // 1000,
-            httponly=True,
-            samesite="strict",
-            secure=hub.settings.tls_cert is not None,
-        )
-        return response
+                return login_page("", wanted, "Too many wrong codes. Wait a moment and try again.", 429)
+            problem = "This code was already used or has expired. Get a new one with: greenroom token login"
+            return login_page("", wanted, problem, 401)
+        return await log_in(hub, request, wanted, kind="operator", name=code.name, person_id=code.person_id)
 
     async def leave(hub: Hub, by: Principal, request: Request) -> Response:
         if by.credential is not None:
@@ -99,7 +89,8 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
         return response
 
     async def new_code(hub: Hub, by: Principal, request: Request) -> Response:
-        code = LoginCode(codes.issue(by.name), _CODE_S)
+        own = None if by.credential is None else hub.rows.get(CREDENTIALS, by.credential)
+        code = LoginCode(codes.issue(by.person_id or OWNER, own.name if own else by.name), _CODE_S)
         return Response(msgspec.json.encode(code), media_type="application/json")
 
     return [
@@ -110,6 +101,55 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
             "POST", "/api/login-codes", "operate", new_code, "A one-time code for another browser", answer=LoginCode
         ),
     ]
+
+
+async def log_in(
+    hub: Hub, request: Request, wanted: str, *, kind: str, until: int | None = None, **fields: Any
+) -> Response:
+    """A new login for this browser. The cookie is one half of it; the page takes the other from behind the `#`, which
+    no server is ever sent."""
+    token, key = new_token(kind), new_key()
+    expires_at = hub.log.clock.now() + _SESSION_MS
+    await hub.log.do(
+        CreateCredential(
+            by=HUB,
+            credential_id=token.credential_id,
+            kind=kind,
+            digest=token.digest,
+            key_digest=digest_of(key),
+            expires_at=expires_at if until is None else min(until, expires_at),
+            browser=True,
+            device=device_of(request.headers.get("user-agent", "")),
+            address=peer_of(request.scope),
+            **fields,
+        )
+    )
+    response = RedirectResponse(f"{wanted.partition('#')[0]}#key={key}", status_code=303)
+    response.set_cookie(
+        cookie_name(hub),
+        token.text,
+        max_age=_SESSION_MS // 1000,
+        httponly=True,
+        samesite="strict",
+        secure=hub.settings.tls_cert is not None,
+    )
+    return response
+
+
+def enter_room(request: Request) -> Response | None:
+    """The answer to `/?token=...`, as older clients open the page: a form that logs in once the person presses its
+    button. None when no token is given. Who comes by a link of another site must type the token themselves."""
+    token = request.query_params.get("token")
+    if token is None:
+        return None
+    is_own = request.headers.get("sec-fetch-site") in (None, "none", "same-origin")
+    return login_page(token, "/") if is_own else RedirectResponse("/login", status_code=303)
+
+
+def get_person_of_room(hub: Hub, token: str) -> Principal | None:
+    """The person of a room whose token this is."""
+    who = get_principal(hub.rows, token, hub.log.clock.now())
+    return who if who is not None and who.room is not None and "answer" in who.rights else None
 
 
 async def end_credential(hub: Hub, by: Principal, credential_id: str, reason: str) -> None:
@@ -123,24 +163,32 @@ async def end_credential(hub: Hub, by: Principal, credential_id: str, reason: st
         task.uncancel()
 
 
+def _typed_code(text: str) -> str:
+    """The code that is meant: people also paste the whole link that `greenroom token login` prints."""
+    words = text.strip()
+    link = urlsplit(words) if words.startswith(("http://", "https://")) else None
+    return words if link is None else "".join(parse_qs(link.query).get("code", []))
+
+
 def _local(wanted: str) -> str:
     """Where to go after the login: a path of this hub, whatever was asked for."""
     return wanted if _PATH.fullmatch(wanted) else "/"
 
 
-def _page(code: str, wanted: str, problem: str = "", status: int = 200) -> HTMLResponse:
+def login_page(code: str, wanted: str, problem: str = "", status: int = 200) -> HTMLResponse:
     """A form that works without scripts; the script beside it goes on at once for who is logged in already."""
     note = f"<p role='alert'>{html.escape(problem)}</p>" if problem else ""
     return HTMLResponse(
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Greenroom</title>"
         "<meta name='viewport' content='width=device-width'><link rel='icon' href='/icon.svg'>"
         "<link rel='stylesheet' href='/login.css'><script src='/login.js' defer></script></head>"
-        "<body><main><h1>Greenroom</h1><p>The room where your agents wait, talk and are called.</p>"
+        "<body><main><h1>Greenroom</h1><p>The control room for your coding agents.</p>"
         f"{note}<form method='post' action='/login'>"
         f"<input type='hidden' name='next' value='{html.escape(wanted, quote=True)}'>"
         "<label for='code'>One-time code</label><input id='code' name='code' autocomplete='off' autofocus required "
-        f"spellcheck='false' value='{html.escape(code, quote=True)}'><button>Enter</button></form>"
-        "<p class='hint'>Get a code with <code>greenroom token login</code>, or from another browser's settings.</p>"
+        f"spellcheck='false' value='{html.escape(code, quote=True)}'><button>Log in</button></form>"
+        "<p class='hint'>Get a code with <code>greenroom token login</code>, or pair this device under Access"
+        " in another browser.</p>"
         "</main></body></html>",
         status_code=status,
         headers={"referrer-policy": "same-origin"},  # with none at all a browser hides the origin of the form

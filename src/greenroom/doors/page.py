@@ -12,13 +12,16 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors.credentials import cookie_name
+from greenroom.doors.credentials import cookie_name, find_cookies
 from greenroom.hub import Hub
-from greenroom.nouns.access.queries import get_principal
+from greenroom.nouns.access.queries import is_login
 
 FOLDER = Path(__file__).parent.parent / "page"
 _INDEX = "index.html"
 _PANELS = "panels.json"
+_BUILD = "build.txt"
+_FORMER_PANELS = frozenset({"tokens"})
+"""Paths that panels had before; the page leads on from there."""
 _HASHED = "/assets/"
 _FOREVER = "private, max-age=31536000, immutable"
 _SHORT = "no-cache"
@@ -28,6 +31,7 @@ _SANDBOX = {
         " frame-ancestors 'self'; base-uri 'none'; form-action 'none'; sandbox allow-scripts",
         "x-frame-options": "SAMEORIGIN",
     },
+    "/diagram-guard.js": {"cross-origin-resource-policy": "cross-origin"},
     "/diagram.js": {"cross-origin-resource-policy": "cross-origin"},
     "/mermaid.js": {"cross-origin-resource-policy": "cross-origin", "cache-control": "public, max-age=86400"},
 }
@@ -37,8 +41,8 @@ _TYPES = {".js": "text/javascript", ".webmanifest": "application/manifest+json",
 _UNBUILT = (
     "<!doctype html><html lang='en'><meta charset='utf-8'><title>Greenroom</title>"
     "<h1>Greenroom</h1><p>The hub runs, but its page was not built: that takes Node.js 20 or newer and "
-    "<code>make page</code>.</p><p>Everything works over the command line (<code>greenroom --help</code>), "
-    "<a href='/openapi.json'>REST</a> and MCP.</p><form method='post' action='/logout'><button>Log out</button></form>"
+    "<code>make page</code>.</p><p>Everything works over the command line (<code>greenroom --help</code>), REST and"
+    " MCP.</p>"
 )
 
 
@@ -48,6 +52,8 @@ class Built:
 
     files: dict[str, Path]
     panels: frozenset[str]
+    build: str = ""
+    """The id of the build, which the page knows of itself too."""
 
     @property
     def is_there(self) -> bool:
@@ -65,16 +71,18 @@ def built() -> Built:
 def _built(folder: Path, made_at: int) -> Built:
     """Looked at anew when it was made anew; the list of panels is written last."""
     files = {f"/{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
-    return Built(files, frozenset(json.loads((folder / _PANELS).read_text())))
+    panels = frozenset(json.loads((folder / _PANELS).read_text()))
+    return Built(files, panels, files[f"/{_BUILD}"].read_text() if f"/{_BUILD}" in files else "")
+
+
+def is_outdated(build: str | None) -> bool:
+    """Whether a page is of another build than the one that is served now. A client that is no page names none."""
+    return bool(build) and build != built().build
 
 
 def is_public(method: str, path: str) -> bool:
-    """Whether a call is for a part of the page that holds nothing of anybody: its frame, and what the login needs."""
-    return (
-        method in ("GET", "HEAD")
-        and path.startswith("/")
-        and (_is_route(path) or (path.count("/") == 1 and path in built().files))
-    )
+    """Whether a call is for the page itself: its files are the same everywhere and hold nothing of anybody."""
+    return method in ("GET", "HEAD") and path.startswith("/") and (_is_route(path) or path in built().files)
 
 
 def is_for_sandbox(scope: Scope) -> bool:
@@ -83,7 +91,8 @@ def is_for_sandbox(scope: Scope) -> bool:
 
 
 def _is_route(path: str) -> bool:
-    return path.split("/", 2)[1] in built().panels
+    first = path.split("/", 2)[1]
+    return first in built().panels or first in _FORMER_PANELS
 
 
 class PageDoor:
@@ -98,31 +107,44 @@ class PageDoor:
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
             if _is_route(scope["path"]):
                 answer = front(self._hub, scope)
-            elif scope["path"] not in (f"/{_INDEX}", f"/{_PANELS}"):
+            elif scope["path"] not in (f"/{_INDEX}", f"/{_PANELS}", f"/{_BUILD}"):
                 answer = _file(scope, scope["path"])
         await (answer or self._beyond)(scope, receive, send)
+
+
+def wants_page(scope: Scope) -> bool:
+    """Whether somebody has opened an address in a browser: programs ask for something else than HTML."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        return False
+    return any(b"text/html" in value for name, value in scope["headers"] if name == b"accept")
+
+
+def to_login(path: str) -> Response:
+    """The way to the login, and from there to where somebody wanted to go."""
+    return RedirectResponse("/login" if path == "/" else f"/login?next={quote(path)}", status_code=303)
+
+
+def nothing_here(hub: Hub, scope: Scope) -> Response:
+    """For an address that leads nowhere: the page, which says so itself, or the login."""
+    page = _file(scope, f"/{_INDEX}") if _is_known(hub, scope) else None
+    if page is None:
+        return to_login(scope["path"])
+    page.status_code = 404
+    return page
 
 
 def front(hub: Hub, scope: Scope) -> Response:
     """The page for whoever is logged in; others are sent to the login, and come back to where they wanted to go."""
     if not _is_known(hub, scope):
-        path = scope["path"]
-        return RedirectResponse("/login" if path == "/" else f"/login?next={quote(path)}", status_code=303)
+        return to_login(scope["path"])
     if not built().is_there:
         return Response(_UNBUILT, media_type="text/html")
     return _file(scope, f"/{_INDEX}") or Response(status_code=404)
 
 
 def _is_known(hub: Hub, scope: Scope) -> bool:
-    name = cookie_name(hub)
-    for header, value in scope["headers"]:
-        if header == b"cookie":
-            for pair in value.decode("latin-1").split(";"):
-                key, _, token = pair.strip().partition("=")
-                if key == name:
-                    who = get_principal(hub.rows, token, hub.log.clock.now())
-                    return who is not None and not who.rights.isdisjoint(("read", "answer"))
-    return False
+    sent = find_cookies((value for name, value in scope["headers"] if name == b"cookie"), cookie_name(hub))
+    return len(sent) == 1 and is_login(hub.rows, sent[0], hub.log.clock.now())
 
 
 def _file(scope: Scope, path: str) -> Response | None:

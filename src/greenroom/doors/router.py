@@ -18,13 +18,14 @@ from greenroom.doors.assist.door import AssistDoor
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import answer_to
 from greenroom.doors.login import LoginCodes
-from greenroom.doors.mcp import PATHS
+from greenroom.doors.mcp import PATHS, TOOL_PREFIX
 from greenroom.doors.mcp.late import LateMcpDoor
 from greenroom.doors.page import PageDoor
 from greenroom.doors.rest import door as rest
 from greenroom.doors.rest import notify, remote_input
 from greenroom.doors.routes import Routes
 from greenroom.doors.server import url_of
+from greenroom.doors.shown_asks import ShownAsks
 from greenroom.doors.sync import door as sync
 from greenroom.gateway.links import Links
 from greenroom.gateway.notify.sender import Notifier
@@ -39,7 +40,8 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints += sync.endpoints(hub)
     assist = AssistDoor(hub)
     endpoints += [*assist.endpoints(), *people.endpoints(assist)]
-    endpoints += chat.ENDPOINTS
+    shown = ShownAsks()
+    endpoints += chat.endpoints(shown)
     notifier = Notifier(hub, hub.settings.public_url.rstrip("/") or url_of(hub.settings, hub.settings.port))
     endpoints += [*notify.endpoints(notifier), *remote_input.endpoints()]
     links = Links(hub)
@@ -48,7 +50,8 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
         *sync.routes(hub),
         WebSocketRoute(node.PATH, node.NodeDoor(links)),
         WebSocketRoute(attach.PATH, attach.AttachDoor(hub, links)),
-        WebSocketRoute(backend.PATH, backend.BackendSocket(hub)),
+        WebSocketRoute(backend.PATH, backend.BackendSocket(hub, shown)),
+        WebSocketRoute(backend.BARE_PATH, backend.BackendSocket(hub, shown)),
         WebSocketRoute(people.PATH, people.PeopleSocket(assist)),
         WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub, assist)),
     ]
@@ -56,14 +59,14 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     servers = ToolServers(hub)
     mcp = LateMcpDoor(hub, servers)
     async with servers.run(), mcp.run(), assist.run(), notifier.run():
-        yield Routes(hub, endpoints, at_paths(PATHS, mcp, PageDoor(hub, beyond))), endpoints
+        yield Routes(hub, endpoints, at_paths(PATHS, TOOL_PREFIX, mcp, PageDoor(hub, beyond))), endpoints
 
 
-def at_paths(paths: Collection[str], door: ASGIApp, beyond: ASGIApp) -> ASGIApp:
-    """A door that has these paths to itself; everything else is beyond it."""
+def at_paths(paths: Collection[str], prefix: str, door: ASGIApp, beyond: ASGIApp) -> ASGIApp:
+    """A door that has these paths and all below the prefix to itself; everything else is beyond it."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        here = scope["type"] == "http" and scope["path"] in paths
+        here = scope["type"] == "http" and (scope["path"] in paths or scope["path"].startswith(prefix))
         await (door if here else beyond)(scope, receive, send)
 
     return app

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from greenroom.gateway import frames
 from greenroom.gateway.link import Link
+from greenroom.gateway.local_node import fit_capacity
 from greenroom.gateway.placing import Placing
 from greenroom.gateway.skills import with_skills
 from greenroom.hub import Hub
@@ -72,13 +73,14 @@ class Links:
 
     async def _greet(self, hello: frames.Hello, by: Principal, send: Send) -> Link:
         node_id = by.agent_id or ""
+        known = self._hub.rows.get(NODES, node_id)
         done = await self._hub.log.do(
             ConnectNode(
                 by=by,
                 node_id=node_id,
                 boot=hello.boot,
                 labels=hello.labels,
-                capacity=hello.capacity,
+                capacity=fit_capacity(self._hub.settings, known, hello.capacity),
                 drivers=hello.drivers,
                 hub=self._hub.instance,
                 insecure=hello.insecure,

@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,42 +18,54 @@ from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB, CreateCredential
 from greenroom.nouns.access.queries import get_principal
 from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.nodes.model import NODES, JoinNode
+from greenroom.nouns.nodes.model import NODES, JoinNode, Node
+from greenroom.open_files import files_for
+from greenroom.settings import Settings
 
 logger = logging.getLogger(__name__)
 FOLDER = "node"
 TOKEN = "token"  # noqa: S105 a file's name
 LOG = "node.log"
 _LOOK_S = 1.0
-_STEADY_S = 60.0
+_STEADY_S = 10.0
 _LOG_BYTES = 4 * 1024 * 1024
 _LAST_BYTES = 2000
-_BACKOFF_S = (0.0, 1.0, 2.0, 5.0, 15.0, 60.0)
+_BACKOFF_S = (0.0, 1.0, 2.0, 5.0)
+"""Runs wait for the node, so it is never long in coming back."""
 
 
 async def keep_local_node(hub: Hub) -> None:
-    """See to it that the local node runs; to be run as a task. A node that keeps dying is started ever more slowly."""
+    """See to it that the local node runs; to be run as a task. A node that keeps dying is started a little later."""
     folder = hub.data / FOLDER
     failures = 0
     while True:
-        try:
-            if not is_running(folder):
-                await asyncio.sleep(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
-                failures = 0 if await _has_run_well(hub, folder) else failures + 1
-        except (OSError, Unavailable) as error:
-            logger.warning("the local node cannot be started now: %s", error)
+        if not is_running(folder):
+            began = time.monotonic()
+            try:
+                how = await _run_node(hub, folder)
+            except (OSError, Unavailable) as error:
+                how = f"cannot be started now: {error}"
+            failures = 0 if time.monotonic() - began > _STEADY_S else failures
+            wait_s = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
             failures += 1
-        await asyncio.sleep(_LOOK_S)
+            when = f"in {wait_s:g} s" if wait_s else "now"
+            logger.warning("the local node %s; it is started again %s (its log: %s)", how, when, folder / LOG)
+            await asyncio.sleep(wait_s)
+        else:
+            await asyncio.sleep(_LOOK_S)
 
 
-async def _has_run_well(hub: Hub, folder: Path) -> bool:
-    """Run the node to its end: whether it ended in good order, or at least not soon."""
-    began = time.monotonic()
+async def _run_node(hub: Hub, folder: Path) -> str:
+    """Run the node to its end, and say how it ended."""
     await ensure_local_node(hub)
-    process = _start(hub.data, folder)
+    log = folder / LOG
+    process = _start(hub.data, log)
+    said_before = log.stat().st_size
     await _ended(process)
-    logger.warning("the local node ended with code %s: %s (see %s)", process.returncode, *last_words(folder))
-    return process.returncode == 0 or time.monotonic() - began > _STEADY_S
+    code = process.returncode
+    if code < 0:
+        return f"was killed ({signal.Signals(-code).name})"
+    return f"ended with code {code}: {last_words(log, said_before)}"
 
 
 async def _ended(process: "subprocess.Popen[bytes]") -> None:
@@ -68,13 +81,14 @@ async def _ended(process: "subprocess.Popen[bytes]") -> None:
         process.poll()
 
 
-def last_words(folder: Path) -> tuple[str, Path]:
-    """The last line that the node has written, and where it and all before it stand."""
-    path = folder / LOG
-    with contextlib.suppress(OSError), path.open("rb") as log:
-        log.seek(max(0, path.stat().st_size - _LAST_BYTES))
-        return log.read().decode(errors="replace").strip().rpartition("\n")[2], path
-    return "it has said nothing", path
+def last_words(log: Path, after: int = 0) -> str:
+    """The last line that the node has written into its log after so many bytes."""
+    with contextlib.suppress(OSError), log.open("rb") as file:
+        file.seek(max(after, log.stat().st_size - _LAST_BYTES))
+        said = file.read().decode(errors="replace").strip()
+        if said:
+            return said.rpartition("\n")[2]
+    return "it has said nothing"
 
 
 def is_running(folder: Path) -> bool:
@@ -127,10 +141,20 @@ async def ensure_local_node(hub: Hub) -> None:
     write_private(path, token.text)
 
 
-def _start(data: Path, folder: Path) -> "subprocess.Popen[bytes]":
+def _start(data: Path, path: Path) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "greenroom", "node", "--local", "--data", str(data)]
-    path = folder / LOG
     if path.exists() and path.stat().st_size > _LOG_BYTES:
-        path.replace(folder / f"{LOG}.1")
+        path.replace(path.with_name(f"{LOG}.1"))
     with path.open("ab") as log:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+
+
+def fit_capacity(settings: Settings, node: Node | None, told: int) -> int:
+    """How many agents a node takes: as many as it says, and on the hub's own machine no more than the setting says."""
+    if node is None or not node.local:
+        return told
+    wanted = settings.local_capacity
+    if told < wanted:
+        words = "this machine's node holds %d agents at once and not %d (local_capacity): raise the limit of open files"
+        logger.warning(f"{words} (ulimit -n %d)", told, wanted, files_for(wanted))
+    return min(wanted, told)

@@ -3,7 +3,6 @@
 import asyncio
 import datetime
 import logging
-import re
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,7 +15,8 @@ from greenroom.log.errors import Refused, Unavailable
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.policy.commands import LoadRules
 from greenroom.nouns.policy.decide import MAX_RULES, option_problems, rule_problems
-from greenroom.nouns.policy.model import Budget, Options, Rule
+from greenroom.nouns.policy.model import Options, Rule
+from greenroom.validation import explain
 
 logger = logging.getLogger(__name__)
 FILE = "policy.toml"
@@ -82,7 +82,7 @@ def _take_rule(found: Read, bad: Any, key: str, entry: Any, names: set[str]) -> 
     try:
         rule = msgspec.convert(fields, Rule)
     except msgspec.ValidationError as error:
-        where, problem = _explain(error, Rule)
+        where, problem = explain(error, Rule)
         bad(f"{key}.{where}" if where else key, problem)
         return
     if name in names:
@@ -98,26 +98,13 @@ def _options(fields: Any, bad: Any) -> Options:
     try:
         options = msgspec.convert(fields, Options)
     except msgspec.ValidationError as error:
-        where, problem = _explain(error, Budget if "budget" in str(error) else Options)
+        where, problem = explain(error, Options)
         bad(f"options.{where}", problem)
         return Options()
     for problem in option_problems(options):
         where, _, words = problem.partition(": ")
         bad(f"options.{where}", words)
     return options
-
-
-def _explain(error: Exception, kind: type[msgspec.Struct]) -> tuple[str, str]:
-    """The key that is wrong, and what to write instead."""
-    said = str(error)
-    unknown = re.search(r"unknown field `([^`]*)`", said)
-    if unknown:
-        return unknown[1], f"this key is not known{_near(unknown[1], kind.__struct_fields__)}"
-    missing = re.search(r"missing required field `([^`]*)`", said)
-    if missing:
-        return missing[1], f'it is missing; write {missing[1]} = "..."'
-    wrong, _, place = said.partition(" - at `$.")
-    return place.rstrip("`"), f"{wrong[:1].lower()}{wrong[1:]}"
 
 
 def _near(key: str, keys: tuple[str, ...]) -> str:

@@ -71,8 +71,9 @@ def _take(found: Read, file: str, source: str, name: str, fields: Any) -> None:
 
 
 def _read_legacy(data: Path, found: Read) -> None:
-    """Profiles of available-agents.json: a list under `agents`, or an object by name."""
+    """Profiles of available-agents.json: a list under `agents`, or an object by name; none if one of them is wrong."""
     file = str(LEGACY)
+    own = Read({}, [])
     try:
         entries = _entries(msgspec.json.decode((data / LEGACY).read_bytes()))
     except FileNotFoundError:
@@ -84,9 +85,13 @@ def _read_legacy(data: Path, found: Read) -> None:
         try:
             fields = _from_legacy(name, entry)
         except ValueError as error:
-            found.wrong.append(WrongFile(file, name, str(error)))
+            own.wrong.append(WrongFile(file, name, str(error)))
             continue
-        _take(found, file, "legacy", name, fields)
+        _take(own, file, "legacy", name, fields)
+    if own.wrong:
+        found.wrong.extend([*own.wrong, WrongFile(file, None, "nothing of it is taken until all of it is right")])
+    else:
+        found.wanted.update(own.wanted)
 
 
 def _entries(found: Any) -> list[tuple[str, Any]]:

@@ -5,10 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import psycopg
-
-from greenroom.log.errors import Unavailable
-from greenroom.log.postgres_tx import connect
+from greenroom.log.postgres_present import PostgresPresent
 
 _DDL = "CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, data BYTEA NOT NULL, held_until TIMESTAMPTZ NOT NULL)"
 _HOLD = "now() + interval '1 hour'"
@@ -19,10 +16,9 @@ class PostgresBlobs:
     """A table of payloads; what is returned from `keep` is committed."""
 
     def __init__(self, url: str, is_named: Callable[[str], bool] = lambda name: False) -> None:
-        self._url = url
         self._is_named = is_named
         self._lock = threading.Lock()
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._rows = PostgresPresent(url)
         self._run(_DDL)
 
     def keep(self, data: bytes) -> str:
@@ -53,20 +49,10 @@ class PostgresBlobs:
 
     def _run(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         with self._lock:
-            try:
-                if self._connection is None or self._connection.closed:
-                    self._connection = connect(self._url)
-                cursor = self._connection.execute(sql, values or None)
-                return cursor.fetchall() if cursor.description else []
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                if self._connection is not None:
-                    self._connection.close()
-                raise Unavailable(
-                    "storage_unreachable", f"The database does not answer ({error}); try again.", 5
-                ) from error
+            cursor = self._rows.run(sql, values)
+            return cursor.fetchall() if cursor.description else []
 
     def close(self) -> None:
         """Let go of the connection."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
+            self._rows.close()

@@ -10,7 +10,7 @@ import psycopg
 from greenroom.log.check import Check, Checked, Progress
 from greenroom.log.directory import FILES, StoreUnusable
 from greenroom.log.model import Noun, Table
-from greenroom.log.postgres_tx import connect
+from greenroom.log.postgres_connection import connect
 from greenroom.log.store_postgres import SCHEMA
 
 _SERVER_SIDE = 2000

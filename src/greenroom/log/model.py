@@ -83,6 +83,11 @@ class Table(Generic[R]):
         object.__setattr__(self, "key_of", get if one else lambda row: KEY_SEPARATOR.join(get(row)))
         object.__setattr__(self, "decode", msgspec.json.Decoder(self.row).decode)
 
+    def is_number(self, column: str) -> bool:
+        """Whether a field that rows are found by holds numbers."""
+        types = {field.name: field.type for field in msgspec.structs.fields(self.row)}
+        return types[column] in (int, bool, int | None)
+
 
 def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Value, ...]]:
     """What reads these fields of a row as a tuple, however few they are."""

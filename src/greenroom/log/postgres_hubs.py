@@ -8,15 +8,13 @@ from typing import Any
 
 import psycopg
 
+from greenroom.log.postgres_connection import LOST, PARAMETERS
 from greenroom.log.postgres_rows import PostgresRows
 
-LOST = (psycopg.OperationalError, psycopg.InterfaceError)
 RETRY_S = 1.0
 _LOOK_S = 0.5
 _LEADER_LOCK = 0x67_72_65_66
 _HUBS_LOCK = 0x67_72_65_65
-_SEES_IT_GONE = ("tcp_keepalives_idle = 3", "tcp_keepalives_interval = 2", "tcp_keepalives_count = 2")
-"""How soon the server lets go of what a machine held that has vanished without a word; two hours if it is not told."""
 HeldConnection = psycopg.AsyncConnection[tuple[Any, ...]]
 
 
@@ -28,9 +26,7 @@ def _number(name: str) -> int:
 @contextlib.asynccontextmanager
 async def connected(url: str) -> AsyncIterator[HeldConnection]:
     """A connection whose locks are free as soon as this process is gone."""
-    async with await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=5) as connection:
-        for setting in _SEES_IT_GONE:
-            await connection.execute(f"SET {setting}")
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True, **PARAMETERS) as connection:
         yield connection
 
 

@@ -3,29 +3,30 @@
 import contextlib
 import time
 from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 
-from greenroom.log.errors import Unavailable
-from greenroom.log.postgres_hubs import LOST
+from greenroom.log.postgres_connection import LOST, Connection, connect, unreachable
 from greenroom.log.postgres_rows import PostgresRows
-from greenroom.log.postgres_tx import connect
 
 _PAUSE_S = 1.0
-
-
-def unreachable(error: Exception) -> Unavailable:
-    """What is said while the database does not answer."""
-    return Unavailable("storage_unreachable", f"The database does not answer ({error}); try again.", retry_after_s=5)
+_MOMENT_S = 0.5
+"""How long one read waits for a new connection; a server that was restarted gives one sooner."""
 
 
 class PostgresPresent(PostgresRows):
-    """Reads outside of transactions, so that whatever the database did not answer may be asked again."""
+    """Reads outside of transactions, so that whatever the database did not answer may be asked again.
+
+    Reads happen on the event loop, which must not wait for a network that is gone: a thread connects again.
+    """
 
     def __init__(self, url: str) -> None:
         super().__init__(connect(url))
         self._url = url
+        self._thread = ThreadPoolExecutor(1, "greenroom-connect")
+        self._connecting: Future[Connection] | None = None
         self._wait_until = 0.0
 
     def run(self, sql: str, values: Iterable[Any] = ()) -> "psycopg.Cursor[tuple[Any, ...]]":
@@ -34,19 +35,34 @@ class PostgresPresent(PostgresRows):
             return super().run(sql, bound)
         except LOST as error:
             self._connect_again(error)
-        return super().run(sql, bound)
+        try:
+            return super().run(sql, bound)
+        except LOST as error:
+            raise unreachable(error) from error
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self.connection.close()
+        self._thread.shutdown()
+        if self._connecting is not None:
+            with contextlib.suppress(*LOST):
+                self._connecting.result().close()
 
     def _connect_again(self, error: Exception) -> None:
-        """Not more than once in a while: everybody waits for it."""
-        now = time.monotonic()
-        if now >= self._wait_until:
-            self._wait_until = now + _PAUSE_S
+        """Have a thread connect, not more than once in a while, and wait a moment for it the first time."""
+        patience_s = 0.0
+        if self._connecting is None:
+            if time.monotonic() < self._wait_until:
+                raise unreachable(error) from error
             with contextlib.suppress(psycopg.Error):
                 self.connection.close()
-            try:
-                self.connection = connect(self._url)
-                self._wait_until = 0.0
-                return
-            except LOST as still:
-                error = still
-        raise unreachable(error) from error
+            self._connecting = self._thread.submit(connect, self._url)
+            patience_s = _MOMENT_S
+        try:
+            self.connection = self._connecting.result(patience_s)
+        except TimeoutError as still:
+            raise unreachable(error) from still
+        except LOST as still:
+            self._connecting, self._wait_until = None, time.monotonic() + _PAUSE_S
+            raise unreachable(still) from still
+        self._connecting = None

@@ -5,7 +5,8 @@ from typing import Any
 
 from greenroom.log.codec import encode
 from greenroom.log.model import KEY_SEPARATOR, Change, R, Table, Value
-from greenroom.log.postgres_rows import Connection, PostgresRows, plain, tests_of
+from greenroom.log.postgres_connection import Connection
+from greenroom.log.postgres_rows import PostgresRows, plain, tests_of
 
 _REMEMBERED = 4096
 _REMEMBERED_BYTES = 16 << 20

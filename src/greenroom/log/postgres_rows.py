@@ -7,10 +7,9 @@ from typing import Any
 import psycopg
 
 from greenroom.log.model import KEY_SEPARATOR, R, Table, Value
+from greenroom.log.postgres_connection import Connection
 from greenroom.log.sqlite_rows import column_of
 from greenroom.log.sqlite_words import searchable
-
-Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 def ddl(tables: Iterable[Table[Any]]) -> list[str]:
@@ -41,7 +40,7 @@ def drop_ddl(connection: Connection) -> list[str]:
 
 
 def _type(table: Table[Any], column: str) -> str:
-    return "BIGINT" if table.row.__annotations__[column] in (int, bool, int | None) else 'TEXT COLLATE "C"'
+    return "BIGINT" if table.is_number(column) else 'TEXT COLLATE "C"'
 
 
 def plain(text: str) -> str:

@@ -8,27 +8,14 @@ import psycopg
 from greenroom.log.codec import Codec
 from greenroom.log.gathering import Gathering
 from greenroom.log.model import Recorded
-from greenroom.log.postgres_hubs import LOST
+from greenroom.log.postgres_connection import LOST, Connection, unreachable
 from greenroom.log.postgres_row_writer import PostgresRowWriter
-from greenroom.log.postgres_rows import Connection, PostgresRows
+from greenroom.log.postgres_rows import PostgresRows
 
 WRITER_LOCK = 0x67_72_65_65_01
 CHANNEL = "greenroom_log"
 """Where the database says that somebody has written, and how far the log has come."""
 _EVENT = "SELECT seq, at, by, type, v, data FROM events"
-
-
-def connect(url: str, *, autocommit: bool = True) -> Connection:
-    """A connection that notices when the server is gone."""
-    return psycopg.connect(
-        url,
-        autocommit=autocommit,
-        connect_timeout=5,
-        keepalives_idle=5,
-        keepalives_interval=2,
-        keepalives_count=3,
-        options="-c synchronous_commit=on",
-    )
 
 
 class PostgresTx(PostgresRowWriter, Gathering):
@@ -100,6 +87,12 @@ class PostgresSnapshot(PostgresRows):
 
     def __exit__(self, *_: object) -> None:
         self.run("COMMIT")
+
+    def run(self, sql: str, values: Iterable[Any] = ()) -> "psycopg.Cursor[tuple[Any, ...]]":
+        try:
+            return super().run(sql, values)
+        except LOST as error:
+            raise unreachable(error) from error
 
     def all_events(self, after: int = 0) -> Iterator[Recorded]:
         with self.connection.cursor(name="all_events") as cursor:

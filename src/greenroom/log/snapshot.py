@@ -20,7 +20,7 @@ def read_log(data: Path, database: str | None) -> Iterator[Any]:
     import psycopg
 
     from greenroom.log.check_postgres import Questions
-    from greenroom.log.postgres_tx import connect as connect_postgres
+    from greenroom.log.postgres_connection import connect as connect_postgres
 
     try:
         with connect_postgres(database) as postgres, postgres.transaction():

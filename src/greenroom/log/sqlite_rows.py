@@ -35,7 +35,7 @@ def drop_ddl(connection: apsw.Connection) -> list[str]:
 
 
 def _affinity(table: Table[Any], column: str) -> str:
-    return "INTEGER" if table.row.__annotations__[column] in (int, bool, int | None) else "TEXT"
+    return "INTEGER" if table.is_number(column) else "TEXT"
 
 
 class SqliteRows:

@@ -20,9 +20,10 @@ from greenroom.log.directory import StoreUnusable, own
 from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.model import Change, Commit, Noun, Recorded, Table
-from greenroom.log.postgres_hubs import LOST, RETRY_S, be_there, connected, hubs_there, is_there, leading
-from greenroom.log.postgres_present import PostgresPresent, unreachable
-from greenroom.log.postgres_tx import CHANNEL, WRITER_LOCK, PostgresSnapshot, PostgresTx, connect, head_of, read_events
+from greenroom.log.postgres_connection import LOST, connect, unreachable
+from greenroom.log.postgres_hubs import RETRY_S, be_there, connected, hubs_there, is_there, leading
+from greenroom.log.postgres_present import PostgresPresent
+from greenroom.log.postgres_tx import CHANNEL, WRITER_LOCK, PostgresSnapshot, PostgresTx, head_of, read_events
 
 T = TypeVar("T")
 SCHEMA = 1
@@ -103,9 +104,12 @@ class PostgresStore:
     async def write(self, work: Callable[[PostgresTx], T]) -> tuple[T, tuple[Change, ...]]:
         async with self._turn:
             try:
+                if self._tx.connection.closed:
+                    self._tx = PostgresTx(await self._in_thread(lambda: connect(self._url)), self.codec)
                 return await self._write(work)
             except LOST as error:
-                self._reopen()
+                with contextlib.suppress(psycopg.Error):
+                    self._tx.connection.close()
                 raise unreachable(error) from error
 
     async def _write(self, work: Callable[[PostgresTx], T]) -> tuple[T, tuple[Change, ...]]:
@@ -135,13 +139,8 @@ class PostgresStore:
             return await asyncio.shield(working)
         except asyncio.CancelledError:
             await asyncio.wait([working])
+            working.exception()  # whoever is cancelled does not ask for it
             raise
-
-    def _reopen(self) -> None:
-        with contextlib.suppress(psycopg.Error):
-            self._tx.connection.close()
-        with contextlib.suppress(*LOST):
-            self._tx = PostgresTx(connect(self._url), self.codec)
 
     def hear_others(self, announce: Callable[[Commit], None]) -> None:
         """Have what other hubs commit announced here, each commit once and in its place among our own."""
@@ -273,6 +272,6 @@ class PostgresStore:
         async with self._turn:
             self._threads.shutdown()
             self._readers.shutdown()
-            for connection in (self._tx.connection, self.rows.connection):
-                connection.close()
+            self._tx.connection.close()
+            self.rows.close()
             os.close(self._lock)

@@ -58,6 +58,10 @@ def read_token(path: Path) -> str:
     return path.read_text().strip()
 
 
+class OtherCertificate(ssl.SSLCertVerificationError):
+    """Somebody shows a certificate that is not one of the pinned ones."""
+
+
 class _PinnedContext(ssl.SSLContext):
     pins: frozenset[str] = frozenset()
 
@@ -70,8 +74,9 @@ class _PinnedTls(ssl.SSLObject):
         context, shown = self.context, self.getpeercert(binary_form=True)
         pin = hashlib.sha256(shown or b"").hexdigest()
         if isinstance(context, _PinnedContext) and pin not in context.pins:
-            raise ssl.SSLCertVerificationError(
-                f"the hub shows another certificate (sha256 {pin}) than it had when this node was let in"
+            raise OtherCertificate(
+                f"the hub shows another certificate (sha256 {pin}) than it had when this node was let in. If it has a"
+                " new one, the digest is `pin` in hub.json on its machine: compare the two, and give it by --pin"
             )
 
 

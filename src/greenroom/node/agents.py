@@ -19,7 +19,17 @@ from greenroom.node.surroundings import Given
 from greenroom.node.terminals import Pace
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.nouns.asks.model import Subject
-from greenroom.runtimes.contract import Died, Driver, Opened, PermissionAsked, PermissionGone, Said, Session, TurnEnded
+from greenroom.runtimes.contract import (
+    Died,
+    Driver,
+    Opened,
+    PermissionAsked,
+    PermissionGone,
+    Said,
+    Session,
+    TaskSession,
+    TurnEnded,
+)
 from greenroom.runtimes.seating import Seated
 
 logger = logging.getLogger(__name__)
@@ -43,6 +53,8 @@ class HeldAgent:
         self._folder = folder
         self._hearing = Hearing(agent_id, tell, show)
         self._room = room
+        self._task = ""
+        self._is_step = False
         self._queued: list[str] = []
         self._paused = False
         self._gate = Gate()
@@ -53,6 +65,8 @@ class HeldAgent:
         self._turn = asyncio.Event()
         self._turn.set()
         self._opened: Opened | None = None
+        self._noted = asyncio.Event()
+        """Whether the session's id is kept for the hub, or the session is over."""
         self._is_ending = False
         self._busy = asyncio.Lock()
         """Orders are carried out one by one: only a cancel does not wait for the one that is under way."""
@@ -99,15 +113,18 @@ class HeldAgent:
                     sandbox=definition.sandbox,
                 )
                 if self.session is not None and self._opened is not None:
+                    await self._process.look_at_branch()
                     self._note_opened(self._opened)
                 else:
                     await self._open(order, definition, driver, given)
+                    await self._noted.wait()  # the hub knows the session before the agent is told anything
                 if self.session is None or self.run_id != order.run:
                     await self._end()  # it was cancelled meanwhile
                     return
                 await asyncio.to_thread(self._changes.begin, self._process.repository, self._process.directory)
                 self._turn.clear()
-                await self.session.prompt(order.body["prompt"])
+                self._task, self._is_step = str(order.body.get("task") or order.run), bool(order.body.get("is_step"))
+                await self._prompt(self.session, order.body["prompt"], resumes=self._task != order.run)
             except TimeoutError:
                 await self._failed(f"the agent did not start within {definition.start_timeout_s} s")
             except (OSError, ValueError, msgspec.ValidationError) as error:
@@ -116,10 +133,18 @@ class HeldAgent:
                 logger.exception("agent %s could not be started", self.agent_id)
                 await self._failed(f"the agent could not be started: {error!r}")
 
+    async def _prompt(self, session: Session, text: str, *, resumes: bool) -> None:
+        if isinstance(session, TaskSession):
+            session.set_task(self._task, resumes=resumes, is_step=self._is_step)
+        await session.prompt(text)
+
     async def _open(self, order: frames.Ordered, definition: Definition, driver: Driver, given: Given) -> None:
         session = await self._process.open(order, definition, driver, given, lambda: self.run_id == order.run)
-        if session is not None:
+        if session is None:
+            self._noted.set()
+        else:
             self.session = session
+            self._noted.clear()
             self._reading = asyncio.create_task(self._read(session), name=f"agent {self.agent_id}")
             await self._process.opened(session)
 
@@ -135,6 +160,7 @@ class HeldAgent:
                 if isinstance(heard, Opened):
                     self._opened = heard
                     self._note_opened(heard)
+                    self._noted.set()
                 elif isinstance(heard, TurnEnded):
                     await self._turn_ended(session, heard)
                 elif isinstance(heard, PermissionAsked):
@@ -149,6 +175,7 @@ class HeldAgent:
         finally:
             self._is_ending = True
             self.run_id = self.session = self._opened = None
+            self._noted.set()
             self._turn.set()
             try:
                 await self._process.clear_away(self.keep)
@@ -163,7 +190,7 @@ class HeldAgent:
         self._hearing.note(self.run_id, asked, **seen)
 
     def _note_opened(self, opened: Opened) -> None:
-        self._hearing.note(self.run_id, opened, credential=self._process.credential)
+        self._hearing.note(self.run_id, opened, credential=self._process.credential, place=self._process.place)
 
     async def _turn_ended(self, session: Session, ended: TurnEnded) -> None:
         goes_on = bool(self._queued) and ended.reason == "done" and self.run_id is not None
@@ -237,7 +264,7 @@ class HeldAgent:
                 return
             self._paused = False
             self._turn.clear()
-            await self.session.prompt("Go on.")
+            await self._prompt(self.session, "Go on.", resumes=True)
 
     async def cancel(self, run_id: str) -> None:
         """End the run, whatever is under way. A kept agent stays if it lets itself be stopped in time."""

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from greenroom.node.surroundings import git
+from greenroom.node.worktrees import git
 
 _MOST_CHARS = 100_000
 _MOST_NEW = 100

@@ -3,15 +3,17 @@
 import asyncio
 import contextlib
 import logging
+import ssl
 from collections import deque
 from collections.abc import Callable
+from http import HTTPStatus
 
 import msgspec
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from greenroom.gateway import frames
-from greenroom.node.addresses import Address, Where, tls_of
+from greenroom.node.addresses import Address, OtherCertificate, Where, tls_of
 from greenroom.node.outbox import Outbox
 
 logger = logging.getLogger(__name__)
@@ -100,7 +102,7 @@ class HubLink:
         except* websockets.ConnectionClosed as closed:
             raise _why(closed) from None
         except* (OSError, websockets.WebSocketException) as lost:
-            raise ConnectionError(str(lost.exceptions[0]) or "it does not answer in time") from None
+            raise _what_to_do(lost.exceptions[0], was_welcome=self._where is not None) from None
         finally:
             self._link = None
             self._is_up.clear()
@@ -172,6 +174,26 @@ class HubLink:
         self._words.append(frame)
         self._something.set()
         return True
+
+
+_MAKE_ONE = "make one by `greenroom node add NAME` on the hub's machine, and give it by --token-file"
+
+
+def _what_to_do(lost: BaseException, *, was_welcome: bool) -> Exception:
+    """Why the hub was not reached, for whoever can do something about it."""
+    status = lost.response.status_code if isinstance(lost, websockets.InvalidStatus) else None
+    if status == HTTPStatus.UNAUTHORIZED and was_welcome:
+        return Dismissed("its credential was ended while it was away")
+    if status == HTTPStatus.UNAUTHORIZED:
+        return NotWelcome(f"its token is not known there, for it is another hub's or was revoked: {_MAKE_ONE}")
+    if status == HTTPStatus.FORBIDDEN:
+        return NotWelcome(f"its token is not a node's: {_MAKE_ONE}")
+    if isinstance(lost, ssl.SSLCertVerificationError) and not isinstance(lost, OtherCertificate):
+        return ConnectionError(
+            f"this machine does not trust its certificate ({lost.verify_message}): give the digest that `greenroom node"
+            " add` shows on the hub's machine by --pin"
+        )
+    return ConnectionError(str(lost) or "it does not answer in time")
 
 
 def _why(closed: "BaseExceptionGroup[websockets.ConnectionClosed]") -> Exception:

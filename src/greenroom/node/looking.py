@@ -1,32 +1,38 @@
 """Whether a profile could be started on this machine: looked at, and nothing started."""
 
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from greenroom.node.sandbox import is_installed
+from greenroom.node.sandbox import sandbox_for
 from greenroom.node.surroundings import environment
 from greenroom.nouns.agents.profiles import Definition
 
 
-def find_obstacles(definition: Definition, env: Mapping[str, str]) -> list[str]:
+def find_obstacles(definition: Definition, env: Mapping[str, str], folder: Path) -> list[str]:
     """What stands in the way, each with its key and what to do about it."""
     out = []
     directory = Path(definition.directory).expanduser() if definition.directory else None
     if directory is not None and not directory.is_dir():
         out.append(f"directory: {directory} is not there; make it, or name another")
-    if definition.command and not _is_there(definition, env):
+    program = _find_program(definition, env)
+    if definition.command and program is None:
         out.append(f"command: {definition.command[0]} is not installed, or not on PATH")
     missing = [name for name in definition.pass_env if name not in env]
     if missing:
         out.append(f"pass_env: {', '.join(missing)} is not set where the node runs")
-    if definition.sandbox == "bwrap" and not is_installed():
-        out.append('sandbox: bubblewrap is not installed; install it, or write sandbox = "none"')
+    try:
+        box = sandbox_for(definition.sandbox, folder, env.get("HOME"), [])
+        if box is not None:
+            box.find_shown(program or sys.executable, directory or folder / "work" / "agent")
+    except (OSError, ValueError) as error:
+        out.append(f"sandbox: {error}")
     return out
 
 
-def _is_there(definition: Definition, env: Mapping[str, str]) -> bool:
+def _find_program(definition: Definition, env: Mapping[str, str]) -> str | None:
     """A name is looked for on PATH only; a path must be whole, for the working directory is never searched."""
-    program = definition.command[0]
+    program = definition.command[0] if definition.command else ""
     path = environment(definition, dict(env)).get("PATH")
-    return shutil.which(program, path=path) is not None and ("/" not in program or Path(program).is_absolute())
+    return shutil.which(program, path=path) if "/" not in program or Path(program).is_absolute() else None

@@ -2,15 +2,27 @@
 
 import hashlib
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from greenroom.nouns.policy.arguments import command_in, directory_in
-from greenroom.nouns.policy.shell import SHELLS, Simple, parse
+from greenroom.nouns.policy.shell import OTHER_SHELLS, SHELLS, Parsed, Simple, parse
+from greenroom.nouns.policy.tables import each
 
 _MOST = 64
 _WHOLE_BYTES = 64 << 20
-_INTERPRETERS = SHELLS | {"python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "source", "."}
+_INTERPRETERS = (
+    SHELLS
+    | OTHER_SHELLS
+    | each(
+        "python python3 pypy pypy3 node deno bun ruby perl php lua luajit tclsh wish Rscript osascript expect awk gawk"
+        " mawk nawk sed make gmake ninja just task rake ant gradle mvn cmake source . xargs parallel busybox"
+    )
+)
+"""Programs that run what stands in files: in such a line every file that is named may be one of them."""
+_VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|php|node|tclsh)[0-9.]+")
+_MOST_PLACES = 16
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _SYSTEM = "/usr"
 """Programs of the system are not an agent's to change."""
@@ -19,26 +31,49 @@ _SYSTEM = "/usr"
 def find_programs(tool: str, arguments: Any, directory: Path) -> dict[str, str]:
     """Each program that a command names and that is a file here, as it is written, with its digest."""
     text, _ = command_in(tool, "execute", arguments)
-    commands = parse(text).commands if text else ()
-    start = directory / (directory_in(arguments) or ".")
-    places = [start, *(start / word for one in commands if one.program == "cd" for word in one.words[1:] if word)]
-    words = [word for one in commands for word in _run_by(one)] if commands else text.split()
+    parsed = parse(text) if text else Parsed()
+    places = _places(parsed.commands, directory / (directory_in(arguments) or "."))
+    words = _run_words(parsed) if parsed.commands else text.split()
     found: dict[str, str] = {}
     for word in dict.fromkeys(words):
-        for place in places if not word.startswith("/") else [start]:
+        for place in places if not word.startswith("/") else places[:1]:
             digest = _digest(place / word)
             if digest is not None and len(found) < _MOST:
-                found[word if place is start else os.path.relpath(place / word, start)] = digest
+                found[word if place is places[0] else os.path.relpath(place / word, places[0])] = digest
     return found
 
 
-def _run_by(one: Simple) -> list[str]:
-    """The words of a simple command that are run: its program, and what an interpreter is given to read."""
-    words = [word for word in one.words if word]
-    if one.program == "make":
-        return [*words[:1], *_MAKEFILES]
-    given = [word for word in words[1:] if not word.startswith("-")] if one.program in _INTERPRETERS else []
-    return words[:1] + given[:2]
+def _places(commands: tuple[Simple, ...], start: Path) -> list[Path]:
+    """Where the words of a line may be meant: where it starts, and wherever it goes from there."""
+    places = [start]
+    for one in commands:
+        if one.program in ("cd", "pushd", "make", "gmake", "env"):
+            steps = [word for word in one.words[1:] if word and not word.startswith("-")]
+            places += [place / step for place in places for step in steps if (place / step).is_dir()]
+            places = places[:_MOST_PLACES]
+    return places
+
+
+def _run_words(parsed: Parsed) -> list[str]:
+    """The words of a line that may name what is run: its programs; with an interpreter among them, all its words."""
+    commands = parsed.commands
+    programs = [one.words[0] for one in commands if one.words[0]]
+    if not any(_is_interpreter(one.program) for one in commands):
+        return programs
+    given = [part for one in commands for word in one.words[1:] if word for part in _named_in(word)]
+    makefiles = _MAKEFILES if any(one.program in ("make", "gmake") for one in commands) else ()
+    return [*programs, *makefiles, *given, *(word for word in parsed.reads if word)]
+
+
+def _is_interpreter(program: str) -> bool:
+    return program in _INTERPRETERS or _VERSIONED.fullmatch(program) is not None
+
+
+def _named_in(word: str) -> list[str]:
+    """What of a word may be a file's name: all of it, or what is glued to an option."""
+    if not word.startswith("-"):
+        return [word]
+    return [word.partition("=")[2]] if "=" in word else [word[2:]] if len(word) > 2 else []
 
 
 def _digest(path: Path) -> str | None:

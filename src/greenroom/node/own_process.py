@@ -14,7 +14,9 @@ from greenroom.node.sandbox import sandbox_for
 from greenroom.node.seats import AgentSeat
 from greenroom.node.surroundings import Given, clear_away, make_opening, start_of
 from greenroom.node.terminals import Pace
-from greenroom.node.trees import end_tree, family
+from greenroom.node.tree_ender import end_tree_soon
+from greenroom.node.trees import family
+from greenroom.node.worktrees import find_branch
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.runtimes.contract import Driver, Opening, Session
 
@@ -28,6 +30,7 @@ class OwnProcess:
     def __init__(self, agent_id: str, folder: Path, show: Show, pace: Pace) -> None:
         self.seat = AgentSeat(agent_id, f"{family(folder)}.{new_id('tree')}", show, pace)
         self.credential: str | None = None
+        self._branch = ""
         self._agent_id = agent_id
         self._folder = folder
         self._spawner = Spawner(f"{family(folder)}.{new_id('tree')}")
@@ -47,6 +50,23 @@ class OwnProcess:
         has_own = self._definition is not None and self._definition.worktree and self._definition.directory
         return Path(has_own).expanduser() if has_own else None
 
+    @property
+    def place(self) -> dict[str, str]:
+        """Where the agent works and with which model, as far as that was told: for whoever looks at its run."""
+        model = self._definition.model if self._definition is not None else None
+        repository = self.repository
+        return {
+            "directory": str(self.directory),
+            "repository": str(repository) if repository else "",
+            "branch": self._branch,
+            "model": model or "",
+        }
+
+    async def look_at_branch(self) -> None:
+        """See which branch the agent's directory is on now; a folder of its own has none."""
+        has_directory = self._definition is not None and self._definition.directory is not None
+        self._branch = await asyncio.to_thread(find_branch, self.directory) if has_directory else ""
+
     def fits(self, order: frames.Ordered) -> bool:
         """Whether it was started with what an order wants: a process keeps its sandbox, its model and the like."""
         return self._started_with == start_of(order)
@@ -62,8 +82,11 @@ class OwnProcess:
         """Start it and open its session, or resume it; None if that is not wanted any more meanwhile."""
         self._definition, self.credential, self._started_with = definition, order.credential, start_of(order)
         opening = await asyncio.to_thread(make_opening, self._folder, self._agent_id, order, definition, given)
+        self._opening = opening
+        await self.look_at_branch()
         own = [opening.scratch, opening.directory]
-        self._spawner.sandbox = sandbox_for(definition.sandbox, self._folder, given.env.get("HOME"), own)
+        home = given.env.get("HOME")
+        self._spawner.sandbox = await asyncio.to_thread(sandbox_for, definition.sandbox, self._folder, home, own)
         if not is_wanted():
             return None
         self._being_opened = asyncio.ensure_future(driver.open(opening, self._spawner))
@@ -76,7 +99,6 @@ class OwnProcess:
             return None
         finally:
             self._being_opened = None
-        self._opening = opening
         return session
 
     def give_up(self) -> None:
@@ -104,7 +126,7 @@ class OwnProcess:
 
     async def kill(self) -> None:
         """End it and all that it started."""
-        await asyncio.to_thread(end_tree, self._spawner.mark)
+        await end_tree_soon(self._spawner.mark)
 
     async def clear_away(self, keep: bool) -> None:
         """See that nothing is left of it but what a kept agent needs to go on."""

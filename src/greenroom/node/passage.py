@@ -4,28 +4,69 @@ import asyncio
 import contextlib
 import logging
 import re
+from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
+
+import msgspec
 
 from greenroom.node.addresses import Where, tls_of
 from greenroom.node.link import HubLink
 
 logger = logging.getLogger(__name__)
 _HEAD_BYTES = 65_536
+_BODY_BYTES = 1024 * 1024
 _HEAD_S = 30.0
-_HUB_S = 20.0
+_HUB_S = 30.0
 """How long a request waits for a hub that is away."""
+_AGAIN_S = 0.2
 _CONNECT_S = 10.0
 _PIECE = 65_536
-_BEGINNING = 4096
-_LISTING = b"tools/list"
 _BEARER = re.compile(rb"\r\nauthorization: *bearer +([^\s]+)", re.IGNORECASE)
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+) *\r\n", re.IGNORECASE)
+_UNKNOWN_LENGTH = re.compile(rb"\r\n(?:transfer-encoding|upgrade|expect):", re.IGNORECASE)
+_UNAVAILABLE = b"HTTP/1.1 503 "
 _MOST = 1000
+
+
+class Rpc(msgspec.Struct):
+    """As much of a message as is needed to see what it is."""
+
+    method: str = ""
+
+
+class AgentRequest(msgspec.Struct, frozen=True):
+    """A request of an agent. `is_whole`: all of it is here, so that it can be sent more than once."""
+
+    head: bytes
+    body: bytes
+    is_whole: bool
+
+    @property
+    def method(self) -> str:
+        """What is called over MCP; empty if it is not seen."""
+        try:
+            return msgspec.json.decode(self.body, type=Rpc).method if self.body else ""
+        except msgspec.DecodeError:
+            return ""
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether it may be sent again though the hub may have carried it out."""
+        return self.head.startswith(b"GET ") or self.method not in ("", "tools/call")
+
+
+class Unanswered(Exception):
+    """The hub is gone, and nothing of its answer has come. `is_undone`: it has not carried the request out."""
+
+    def __init__(self, message: str, *, is_undone: bool) -> None:
+        super().__init__(message)
+        self.is_undone = is_undone
 
 
 class Passage:
     """Hands each request on to the hub that the node is joined to, over what the node knows it by. It adds no right:
-    whoever calls shows a credential of their own."""
+    whoever calls shows a credential of their own. A request outlasts a restart of the hub where that does no harm."""
 
     def __init__(self, link: HubLink) -> None:
         self._link = link
@@ -58,18 +99,19 @@ class Passage:
         task.add_done_callback(self._serving.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request for each connection, so that nothing has to be known of where a body ends."""
+        """One request for each connection, so that little has to be known of where a body ends."""
         try:
             async with asyncio.timeout(_HEAD_S):
-                head = await reader.readuntil(b"\r\n\r\n")
-            if not self._is_for_us(head):
+                request = await _read_request(reader)
+            if not self._is_for_us(request.head):
                 writer.write(_answer("421 Misdirected Request", "This address is for agents of this machine only."))
-            elif (where := await self._link.reached(_HUB_S)) is None:
-                writer.write(_answer("503 Service Unavailable", "The hub cannot be reached just now: try again."))
-            else:
-                beginning = await _hand_on(head, where, reader, writer)
-                if _LISTING in beginning and (asked := self._asks.get(_bearer(head))) is not None:
-                    asked.set()
+                return
+            await self._hand_on(request, reader, writer)
+            if request.method == "tools/list" and (asked := self._asks.get(_bearer(request.head))) is not None:
+                asked.set()
+        except Unanswered as no:
+            status = "503 Service Unavailable" if no.is_undone else "502 Bad Gateway"
+            writer.write(_answer(status, str(no)))
         except (OSError, EOFError, asyncio.LimitOverrunError) as lost:
             logger.debug("a request to the hub was cut: %s", lost)
         finally:
@@ -77,49 +119,93 @@ class Passage:
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
+    async def _hand_on(self, request: AgentRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Have the hub answer. Raises Unanswered if it does not, and may or must not be asked again."""
+        until = asyncio.get_running_loop().time() + _HUB_S
+        while not reader.at_eof():
+            left_s = until - asyncio.get_running_loop().time()
+            where = await self._link.reached(max(0.0, left_s))
+            if where is None:
+                raise Unanswered("The hub cannot be reached just now: try again.", is_undone=True)
+            try:
+                await _exchange(request, where, reader, writer)
+                return
+            except Unanswered as no:
+                if left_s <= 0 or not (no.is_undone or (request.is_whole and request.changes_nothing)):
+                    raise
+            await asyncio.sleep(_AGAIN_S)
+
     def _is_for_us(self, head: bytes) -> bool:
         """A page of a browser that was told another name for this machine is none of ours."""
         hosts = [line.partition(b":")[2].strip() for line in head.split(b"\r\n") if line.lower().startswith(b"host:")]
         return hosts == [urlsplit(self.url).netloc.encode()]
 
 
-async def _hand_on(head: bytes, where: Where, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-    """Returns how the request began: its head and some of its body."""
+async def _read_request(reader: asyncio.StreamReader) -> AgentRequest:
+    """A request with its body, unless that is long or nobody knows how long."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = _LENGTH.search(head)
+    size = int(length[1]) if length else 0
+    if size > _BODY_BYTES or _UNKNOWN_LENGTH.search(head):
+        return AgentRequest(head, b"", is_whole=False)
+    return AgentRequest(head, await reader.readexactly(size), is_whole=True)
+
+
+async def _exchange(
+    request: AgentRequest, where: Where, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """One request and its answer, piece by piece, until either side has nothing more to say."""
+    hub = urlsplit(where.url)
+    hub_reader, hub_writer = await _connect(where)
+    asking = asyncio.create_task(_pump(reader, hub_writer))
+    answering = asyncio.create_task(_begin_answer(request, hub_reader))
+    ways: list[asyncio.Task[Any]] = [asking, answering]
+    try:
+        hub_writer.write(_redirected(request.head, hub.netloc.encode(), hub.path.encode()) + request.body)
+        await asyncio.wait([asking, answering], return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            writer.write(answering.result())
+            following = asyncio.create_task(_pump(hub_reader, writer))
+            ways.append(following)
+            await asyncio.wait([asking, following], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for way in ways:
+            way.cancel()
+        await asyncio.gather(*ways, return_exceptions=True)
+        hub_writer.close()
+        with contextlib.suppress(OSError):
+            await hub_writer.wait_closed()
+
+
+async def _connect(where: Where) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     hub = urlsplit(where.url)
     tls = tls_of(where)
     try:
         async with asyncio.timeout(_CONNECT_S):
-            hub_reader, hub_writer = await asyncio.open_connection(
-                hub.hostname, hub.port or (443 if tls else 80), ssl=tls
-            )
+            return await asyncio.open_connection(hub.hostname, hub.port or (443 if tls else 80), ssl=tls)
     except OSError as error:
-        writer.write(_answer("503 Service Unavailable", f"The hub cannot be reached just now ({error}): try again."))
-        return b""
-    beginning = bytearray(head)
+        raise Unanswered(f"The hub cannot be reached just now ({error}): try again.", is_undone=True) from error
+
+
+async def _begin_answer(request: AgentRequest, hub_reader: asyncio.StreamReader) -> bytes:
+    """The beginning of the hub's answer. Raises Unanswered if there is none, or only that the hub is stopping."""
     try:
-        hub_writer.write(_redirected(head, hub.netloc.encode(), hub.path.encode()))
-        ways = [
-            asyncio.create_task(_pump(reader, hub_writer, beginning)),
-            asyncio.create_task(_pump(hub_reader, writer)),
-        ]
-        try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for way in ways:
-                way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
-    finally:
-        hub_writer.close()
-        with contextlib.suppress(OSError):
-            await hub_writer.wait_closed()
-    return bytes(beginning)
+        piece = await hub_reader.read(_PIECE)
+        while piece.startswith(_UNAVAILABLE) and len(piece) < _PIECE and (more := await hub_reader.read(_PIECE)):
+            piece += more
+    except OSError:
+        piece = b""
+    if not piece:
+        words = "The hub went away before it answered: it may have carried this out, or not."
+        raise Unanswered(words, is_undone=False)
+    if request.is_whole and piece.startswith(_UNAVAILABLE) and b'"stopping"' in piece:
+        raise Unanswered("The hub is stopping: try again when it is back.", is_undone=True)
+    return piece
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, beginning: bytearray | None = None) -> None:
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with contextlib.suppress(OSError):
         while piece := await reader.read(_PIECE):
-            if beginning is not None and len(beginning) < _BEGINNING:
-                beginning += piece[:_BEGINNING]
             writer.write(piece)
             await writer.drain()
 

@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.nouns.policy.facts import MOST_FILES, find_path_texts
+from greenroom.nouns.policy.tables import kind_of
 
 logger = logging.getLogger(__name__)
 
 
 def seen_here(directory: Path, tool: str, arguments: Any, hidden: Path | None = None) -> dict[str, Any]:
     """Where a call would run, those of its paths that lead elsewhere than they say, and whether any is hidden: in the
-    hub's or the node's own directory, wherever that is."""
+    hub's or the node's own directory, wherever that is. Only the agent's own folder there is not."""
     base = os.path.realpath(directory)
+    own = os.path.realpath(hidden) if hidden is not None else None
+    is_search = kind_of(tool) == "search"
     resolved = {}
     is_own = False
     try:
@@ -29,7 +32,8 @@ def seen_here(directory: Path, tool: str, arguments: Any, hidden: Path | None = 
         real = os.path.realpath(Path(base, Path(text.removeprefix("file://")).expanduser()))
         if real != plain:
             resolved[text] = real
-        is_own = is_own or (hidden is not None and _is_in(real, os.path.realpath(hidden)) and not _is_in(real, base))
+        if own is not None and not (_is_in(base, own) and _is_in(real, base)):
+            is_own = is_own or _is_in(real, own) or (is_search and _is_in(own, real))
     return {"directory": base} | ({"resolved": resolved} if resolved else {}) | ({"own": True} if is_own else {})
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from greenroom.log.ids import new_id
 from greenroom.node.sandbox import Sandbox
+from greenroom.node.tree_ender import end_tree_soon
 from greenroom.node.trees import MARK, die_with_parent, open_cgroup, reap_adopted
-from greenroom.node.trees import end_tree as end_marked
 from greenroom.node.trees import find_tree as find_tree
 
 Waits = Callable[[], Awaitable[int]]
@@ -186,7 +186,7 @@ async def end_child(pid: int, mark: str, wait: Waits, grace_s: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace_s):
                 await wait()
-    await asyncio.to_thread(end_marked, mark, pid)
+    await end_tree_soon(mark, pid)
 
 
 class Spawner:
@@ -206,9 +206,10 @@ class Spawner:
     ) -> asyncio.subprocess.Process:
         """Start a program that is found on the PATH: in its tree, alone with its three files, and not to outlive us."""
         global _being_born
-        command = [need_program(command[0], env.get("PATH", os.defpath), directory), *command[1:]]
+        path = env.get("PATH", os.defpath)
+        command = [need_program(command[0], path, directory), *command[1:]]
         if self.sandbox is not None:
-            command = self.sandbox.wrap(command, directory)
+            command = await asyncio.to_thread(self.sandbox.wrap, command, directory, path)
         cgroup = open_cgroup(self.mark)
 
         def prepare() -> None:

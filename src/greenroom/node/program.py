@@ -196,7 +196,7 @@ class NodeProgram:
     async def _look_at(self, wish: frames.Look) -> None:
         try:
             definition = msgspec.convert(wish.definition, Definition)
-            found = await asyncio.to_thread(find_obstacles, definition, dict(os.environ))
+            found = await asyncio.to_thread(find_obstacles, definition, dict(os.environ), self._folder)
         except (msgspec.ValidationError, OSError, ValueError, RuntimeError) as error:
             found = [f"it cannot be looked at: {error}"]
         self._link.say(frames.Looked(id=wish.id, problems=found))

@@ -1,13 +1,20 @@
 """A sandbox for an agent's processes: they write in their own directory, and the hub's files are not there for them."""
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
+
+from greenroom.node.install_prefixes import find_own_prefixes, find_program_prefixes
 
 LEVELS = ("none", "bwrap")
 _PATH = "/usr/bin:/usr/local/bin:/bin"
 """Where it is looked for: not on a PATH that somebody may have changed."""
-_SOCKETS = "/run"
-"""Where services of the machine and of its user listen: any of them would start a program outside of the sandbox."""
+_TRY_S = 60
+_APART = ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
+_EMPTY = ("/tmp", "/run")  # noqa: S108 a folder of its own
+"""What it has of its own. In /run services of the machine and of its user listen: any of them would start a program
+outside of the sandbox."""
 _RESOLVING = (
     "/run/systemd/resolve",
     "/run/resolvconf/resolv.conf",
@@ -31,7 +38,7 @@ def is_installed() -> bool:
 
 
 class Sandbox:
-    """Bubblewrap around every program of one agent. It is never left out: where it is missing the run is refused."""
+    """Bubblewrap around every program of one agent. It is never left out: where it cannot work the run is refused."""
 
     def __init__(self, hidden: list[Path], writable: list[Path], path: str = _PATH) -> None:
         found = shutil.which("bwrap", path=path)
@@ -40,33 +47,114 @@ class Sandbox:
                 "the profile wants the sandbox 'bwrap', which is not installed on this machine: install bubblewrap,"
                 ' or have an operator write sandbox = "none"'
             )
+        _need_working(found)
         self._program = found
         self._hidden = hidden
         self._writable = writable
 
-    def wrap(self, command: list[str], directory: Path) -> list[str]:
-        """The command inside the sandbox. What is hidden is covered last, then its own parts are given back."""
-        hidden = [path.resolve() for path in self._hidden if path.is_dir()]
-        files = [path.resolve() for path in self._hidden if path.is_file()]
-        writable = list(dict.fromkeys(path.resolve() for path in [*self._writable, directory]))
-        inside = [path for path in writable if any(path.is_relative_to(cover) for cover in hidden)]
-        if whole := next((path for path in inside if path in hidden), None):
-            raise ValueError(f"{whole} is not a directory for an agent in a sandbox: what is kept there is not its own")
-        words = [self._program, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
-        words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # noqa: S108 its own
-        words += ["--tmpfs", _SOCKETS]
-        for kept in _RESOLVING:
-            words += ["--ro-bind-try", kept, kept]
-        for path in writable:
-            if path not in inside:
-                words += ["--bind", str(path), str(path)]
-        for path in hidden:
-            words += ["--tmpfs", str(path)]
-        for path in files:
-            words += ["--ro-bind", "/dev/null", str(path)]
-        for path in inside:
-            words += ["--bind", str(path), str(path)]
+    def wrap(self, command: list[str], directory: Path, path: str = os.defpath) -> list[str]:
+        """The command inside the sandbox. Its program is named by its absolute path; `path` is where scripts find
+        their interpreters."""
+        mounts = self._mount(directory)
+        mounts.show_installed(command[0], path)
+        words = [self._program, *_APART, "--ro-bind", "/", "/", *mounts.words()]
         return [*words, "--chdir", str(directory.resolve()), "--", *command]
+
+    def find_shown(self, program: str, directory: Path, path: str = os.defpath) -> list[Path]:
+        """What of Greenroom and a program is in a folder that the sandbox covers, and is shown all the same."""
+        return self._mount(directory).show_installed(program, path)
+
+    def _mount(self, directory: Path) -> "_Mounts":
+        hidden = [path.resolve() for path in self._hidden if path.is_dir()]
+        writable = [path.resolve() for path in [*self._writable, directory]]
+        if whole := next((path for path in writable if path in hidden), None):
+            raise ValueError(f"{whole} is not a directory for an agent in a sandbox: what is kept there is not its own")
+        mounts = _Mounts()
+        for path in (*(Path(empty).resolve() for empty in _EMPTY), *hidden):
+            mounts.cover(path, "--tmpfs", str(path))
+        for path in self._hidden:
+            if path.is_file():
+                mounts.cover(path.resolve(), "--ro-bind", "/dev/null", str(path.resolve()))
+        for kept in _RESOLVING:
+            mounts.show(Path(kept), "--ro-bind-try", kept, kept)
+        for path in writable:
+            mounts.show(path, "--bind", str(path), str(path), is_writable=True)
+        return mounts
+
+
+class _Mounts:
+    """What is mounted where in a sandbox. Of several mounts above a file the nearest decides what the agent sees."""
+
+    def __init__(self) -> None:
+        self._words: dict[Path, tuple[str, ...]] = {
+            Path("/dev"): ("--dev", "/dev"),
+            Path("/proc"): ("--proc", "/proc"),
+        }
+        self._covers: set[Path] = set()
+        self._writable: set[Path] = set()
+
+    def cover(self, path: Path, *words: str) -> None:
+        self._words[path] = words
+        self._covers.add(path)
+
+    def show(self, path: Path, *words: str, is_writable: bool = False) -> None:
+        self._words[path] = words
+        self._covers.discard(path)
+        if is_writable:
+            self._writable.add(path)
+
+    def show_installed(self, program: str, path: str) -> list[Path]:
+        """Show what Greenroom and a program need to start, without what is hidden inside of it."""
+        own = find_own_prefixes(self._is_writable)
+        programs = find_program_prefixes(Path(program), path, self._is_writable)
+        shown = [found for places in (*own.places, *programs.places) if (found := self._show_one_of(places))]
+        for link, target in (own.links | programs.links).items():
+            if self._is_covered(link):
+                self.show(link, "--symlink", target, str(link))
+        return list(dict.fromkeys(shown))
+
+    def _show_one_of(self, places: list[Path]) -> Path | None:
+        if not self._is_covered(places[-1]):
+            return None
+        found = next((path for path in places if self._is_covered(path) and path not in self._covers), None)
+        if found is None:
+            raise ValueError(
+                f"the sandbox hides {places[-1]}, which the agent needs to start: install it in another directory, or"
+                " keep the hub's data in another one"
+            )
+        self.show(found, "--ro-bind", str(found), str(found))
+        return found
+
+    def _nearest(self, path: Path) -> Path | None:
+        return next((above for above in (path, *path.parents) if above in self._words), None)
+
+    def _is_covered(self, path: Path) -> bool:
+        return self._nearest(path) in self._covers
+
+    def _is_writable(self, path: Path) -> bool:
+        return self._nearest(path) in self._writable
+
+    def words(self) -> list[str]:
+        """The options for bubblewrap, which mounts in their order: what is inside of something else comes after it."""
+        ordered = sorted(self._words.items(), key=lambda mount: len(mount[0].parts))
+        return [word for _, words in ordered for word in words]
+
+
+_working: set[str] = set()
+
+
+def _need_working(program: str) -> None:
+    """Try bubblewrap once: many systems do not let a user make namespaces."""
+    if program in _working:
+        return
+    command = [program, *_APART, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_TRY_S)
+    if done.returncode:
+        raise ValueError(
+            f"bubblewrap cannot make a sandbox on this machine ({done.stderr.strip()[-300:]}): allow users to make"
+            ' namespaces, or have an operator write sandbox = "none"'
+        )
+    _working.add(program)
 
 
 def sandbox_for(level: str, folder: Path, home: str | None, writable: list[Path]) -> Sandbox | None:

@@ -5,18 +5,18 @@ import contextlib
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from greenroom.gateway import frames
+from greenroom.node.worktrees import make_worktree, remove_worktree
 from greenroom.nouns.agents.profiles import PLACEHOLDERS, Definition
 from greenroom.runtimes.contract import Opening
+from greenroom.runtimes.prompt_text import find_way
 
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSL_CERT_FILE")
 _PLACEHOLDER = re.compile("(" + "|".join(map(re.escape, PLACEHOLDERS)) + ")")
-_GIT_S = 300
 _QUIET = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -54,14 +54,14 @@ def make_opening(folder: Path, agent_id: str, order: frames.Ordered, definition:
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     token_file = _private(scratch / "token", order.token or "")
     directory = _directory(folder, agent_id, definition)
-    thread_id, topic = order.body.get("thread_id") or "", order.body.get("thread_topic") or ""
+    way = find_way(definition.driver, definition.command, definition.options)
     values = {
-        "{thread_id}": thread_id,
-        "{thread_topic}": topic,
+        "{thread_id}": order.body.get("thread_id") or "",
+        "{thread_topic}": way.quote(str(order.body.get("thread_topic") or "")),
         "{bus_address}": given.bus_address,
         "{agent_id}": agent_id,
         "{token_file}": str(token_file),
-        "{prompt}": str(order.body.get("prompt") or ""),
+        "{prompt}": way.quote(str(order.body.get("prompt") or "")),
     }
     return Opening(
         command=fill_all(definition.command, values),
@@ -119,9 +119,7 @@ def _directory(folder: Path, agent_id: str, definition: Definition) -> Path:
         return directory
     tree = folder / "worktrees" / agent_id
     if not tree.exists():
-        made = git(directory, "worktree", "add", "--detach", str(tree))
-        if made.returncode:
-            raise ValueError(f"git could not make a worktree of {directory}: {made.stderr.strip()}")
+        make_worktree(directory, tree, agent_id)
     return tree
 
 
@@ -134,9 +132,7 @@ def clear_away(folder: Path, agent_id: str, definition: Definition | None, keep:
         (folder / "work" / agent_id).rmdir()
     tree = folder / "worktrees" / agent_id
     if definition is not None and definition.directory and tree.is_dir():
-        directory = Path(definition.directory).expanduser()
-        if git(tree, "for-each-ref", "--count=1", "--contains", "HEAD").stdout.strip():
-            git(directory, "worktree", "remove", str(tree))  # git itself refuses if anything in it is changed
+        remove_worktree(Path(definition.directory).expanduser(), tree, agent_id)
 
 
 def clear_all_away(folder: Path) -> None:
@@ -145,12 +141,6 @@ def clear_all_away(folder: Path) -> None:
     for own in (folder / "work").glob("*"):
         with contextlib.suppress(OSError):  # it has left something there
             own.rmdir()
-
-
-def git(directory: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    """Call git in a directory in which an agent may have planted hooks."""
-    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", str(directory), *words]
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_GIT_S)
 
 
 def _private(path: Path, text: str) -> Path:

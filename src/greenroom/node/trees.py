@@ -12,10 +12,13 @@ import logging
 import os
 import signal
 import time
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 logger = logging.getLogger(__name__)
 MARK = "GREENROOM_TREE"
+_MARKED = f"{MARK}=".encode()
+_CGROUP = "greenroom."
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -43,9 +46,13 @@ def find_tree(mark: str, root: int | None = None) -> list[int]:
 
     The root counts while it is a child of this process, for a program may write over its own environment.
     """
+    return find_trees({mark: root})[mark]
+
+
+def find_trees(roots: Mapping[str, int | None]) -> dict[str, list[int]]:
+    """The processes of several trees, by their marks: one look at all processes, however many trees there are."""
     parents: dict[int, int] = {}
-    found: set[int] = set()
-    exact, below = f"{MARK}={mark}".encode(), f"{MARK}={mark}.".encode()
+    found: dict[str, set[int]] = {mark: set() for mark in roots}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -58,29 +65,57 @@ def find_tree(mark: str, root: int | None = None) -> list[int]:
             names = (entry / "environ").read_bytes().split(b"\0")
         except (OSError, IndexError):
             continue  # it has ended meanwhile, or is another user's
-        if any(name == exact or name.startswith(below) for name in names):
-            found.add(pid)
-    if root is not None and parents.get(root) == os.getpid():
-        found.add(root)
-    while more := {pid for pid, parent in parents.items() if parent in found and pid not in found}:
-        found |= more
-    return [pid for pid in found if pid in parents and pid != os.getpid()]
+        for name in names:
+            if name.startswith(_MARKED):
+                for mark in _named_by(name.removeprefix(_MARKED).decode(errors="replace")) & found.keys():
+                    found[mark].add(pid)
+    children: dict[int, list[int]] = {}
+    for pid, parent in parents.items():
+        children.setdefault(parent, []).append(pid)
+    for mark, root in roots.items():
+        if root is not None and parents.get(root) == os.getpid():
+            found[mark].add(root)
+    return {mark: _with_descendants(pids, children) for mark, pids in found.items()}
+
+
+def _named_by(mark: str) -> set[str]:
+    """A mark, and the families that it is of: `a.b` is a tree of the family `a`."""
+    parts = mark.split(".")
+    return {".".join(parts[:size]) for size in range(1, len(parts) + 1)}
+
+
+def _with_descendants(pids: set[int], children: Mapping[int, list[int]]) -> list[int]:
+    out, left = set(pids), list(pids)
+    while left:
+        more = [pid for pid in children.get(left.pop(), ()) if pid not in out]
+        out.update(more)
+        left += more
+    return [pid for pid in out if pid != os.getpid()]
 
 
 def end_tree(mark: str, root: int | None = None) -> None:
     """Kill a tree, or a whole family of trees, until nothing of it is left."""
+    end_trees({mark: root})
+
+
+def end_trees(roots: Mapping[str, int | None]) -> None:
+    """Kill several trees at once, until nothing of them is left."""
     deadline = time.monotonic() + _END_S
+    left = dict(roots)
     while True:
-        for group in _cgroups(mark):
+        groups = _cgroups(left)
+        for group in groups:
             _kill_cgroup(group)
-        left = find_tree(mark, root)
-        for pid in left:
+        found = find_trees(left)
+        for pid in {pid for pids in found.values() for pid in pids}:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        if not left and all(_is_removed(group) for group in _cgroups(mark)):
+        kept = [one for group in groups if not _is_removed(group) for one in _named_by(group.name[len(_CGROUP) :])]
+        left = {mark: left[mark] for mark, pids in found.items() if pids or mark in kept}
+        if not left:
             return
         if time.monotonic() > deadline:
-            logger.error("of the tree %s these could not be ended: %s", mark, left)
+            logger.error("these processes could not be ended: %s", {mark: found[mark] for mark in left})
             return
         time.sleep(_LOOK_S)
 
@@ -106,7 +141,7 @@ def open_cgroup(mark: str) -> int | None:
     parent = _cgroup_parent()
     if parent is None:
         return None
-    group = parent / f"greenroom.{mark}"
+    group = parent / f"{_CGROUP}{mark}"
     try:
         group.mkdir(exist_ok=True)
         return os.open(group / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
@@ -129,9 +164,13 @@ def _cgroup_parent() -> Path | None:
     return parent if os.access(parent, os.W_OK) and os.access(parent / "cgroup.procs", os.W_OK) else None
 
 
-def _cgroups(mark: str) -> list[Path]:
+def _cgroups(marks: Collection[str]) -> list[Path]:
     parent = _cgroup_parent()
-    return [] if parent is None else [*parent.glob(f"greenroom.{mark}"), *parent.glob(f"greenroom.{mark}.*")]
+    if parent is None:
+        return []
+    return [
+        one for one in parent.glob(f"{_CGROUP}*") if not _named_by(one.name.removeprefix(_CGROUP)).isdisjoint(marks)
+    ]
 
 
 def _kill_cgroup(group: Path) -> None:

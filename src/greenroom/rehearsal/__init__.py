@@ -19,7 +19,19 @@
     CRASH                    end the process at once
     HANG                     never answer, not even a cancel
 
-Any other line is said as it is. In texts `\\n` is a new line, and `{{name}}` stands for a value of that name in the
-newest result that has one: of a tool, `answer` of ASK, `output` of SHELL. The session is remembered in a file, so that
-another process can take it up. It starts quickly because it imports little, and nothing else of Greenroom.
+Any other line is said as it is. A prompt without any directive is answered with what the agent can do, but for a step
+of a workflow, where it is said back. Called into a thread, the agent posts there what it has said, unless the script
+posts something itself. In texts `\\n` is a new line, and `{{name}}` stands for a value of that name in the newest
+result that has one: of a tool, `answer` of ASK, `output` of SHELL. It starts quickly because it imports little, and
+nothing else of Greenroom.
+
+The session is remembered in a file, line by line. A process that resumes a task repeats no finished line. It says again
+what was said since the last call, so that its answer is whole, and takes up the line that was under way:
+
+    SHELL                    runs again from its beginning, unless the command itself had ended: then its end counts
+    WRITE, EDIT              puts the text in place that was settled the first time: once, however often
+    POST                     the hub takes it once
+    SPAWN                    finds the agent that it has started; one whose node went down is started again
+    TOOL, ASK, SLEEP         again from its beginning: at least once
+    QUOTA                    goes on with the next line
 """

@@ -1,4 +1,4 @@
-"""Carries a script out: every directive is a method, and what it does is told to the client as a real agent would."""
+"""Carries directives out: each is a method, and what it does is told to the client as a real agent would."""
 
 import json
 import os
@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from greenroom.rehearsal.hub import Hub
-from greenroom.rehearsal.memory import Memory
-from greenroom.rehearsal.script import fill, parse, unfold
+from greenroom.rehearsal.hub import Hub, hub_of
+from greenroom.rehearsal.memory import KINDS, Memory, Turn
+from greenroom.rehearsal.script import read_json, read_number, unfold
 from greenroom.rehearsal.shell import run
 from greenroom.rehearsal.wire import Failed, Json, Wire
 
@@ -30,67 +30,65 @@ class Cancelled(Exception):
     """The client has cancelled the turn."""
 
 
+class UsedUp(Failed):
+    """The account is used up for now: the turn goes on with the next line once it is told to."""
+
+
 class Actor:
-    """Plays the prompts of one session."""
+    """What the agent can do in one session."""
 
     def __init__(self, wire: Wire, session: str, params: Json, memory: Memory, can_ask: bool) -> None:
         self.cancelled = threading.Event()
+        self.turn = Turn("")
+        """The prompt that is played; the player sets it."""
+        self.replies_in: str | None = None
+        """The thread in which the turn is answered, if the script does not post there itself; the player sets it."""
         self._wire = wire
         self._session = session
         self._directory = Path(str(params.get("cwd") or "."))
-        self._hub = _hub(params)
-        self._model = str(((params.get("_meta") or {}).get("greenroom") or {}).get("model") or "script")
+        self._hub = hub_of(params)
         self._memory = memory
         self._can_ask = can_ask
         self._calls = 0
         self._cost_usd = 0.0
-        self._begin("")
 
-    def _begin(self, prompt: str) -> None:
-        self._prompt = prompt
-        self._said: list[str] = []
-        self._results: list[Any] = []
-        self._output: Any = None
-        self._tokens = (0, 0)
+    def do(self, op: str, text: str) -> None:
+        """Carry one line out; raises Cancelled or Failed."""
+        _DIRECTIVES[op](self, text)
 
-    def play(self, prompt: str) -> Json:
-        """Carry a prompt out. What goes into the answer to it; raises Cancelled or Failed."""
-        self._begin(prompt)
-        try:
-            for op, text in parse(prompt):
-                if self.cancelled.is_set() and op != "HANG":
-                    raise Cancelled
-                _DIRECTIVES[op](self, fill(text, self._results))
-        finally:
-            self._memory.add(prompt, "\n".join(self._said))
-        return self._account()
-
-    def _account(self) -> Json:
-        meta: Json = {} if self._output is None else {"greenroom": {"output": self._output}}
-        if not any(self._tokens):
-            return {"_meta": meta} if meta else {}
-        counts = dict(zip(("input_tokens", "output_tokens"), self._tokens, strict=True))
-        meta["quota"] = {"token_count": counts, "model_usage": [{"model": self._model, "token_count": counts}]}
-        return {"_meta": meta}
+    def repeat(self) -> None:
+        """Take the turn up: tell again what was told of it so far, but for the line that was under way."""
+        self.turn.forget_line()
+        if self.turn.said[self.turn.answer_from :] and self.replies_in is None:
+            self._told("agent_message_chunk", self.turn.answer())
+        self._add_cost(self.turn.cost_usd)
 
     def say(self, text: str) -> None:
         text = unfold(text)
-        self._told("agent_message_chunk", "\n" + text if self._said else text)
-        self._said.append(text)
+        if self.replies_in is None:
+            self._told("agent_message_chunk", "\n" + text if self.turn.said else text)
+        self.turn.said.append(text)
+
+    def reply(self) -> None:
+        """Post what was said in the thread that the agent is called into; then say it, for it is the turn's answer."""
+        if self.replies_in is not None and self.turn.said:
+            self._post(self.replies_in, "\n".join(self.turn.said))
+            self._told("agent_message_chunk", "\n".join(self.turn.said))
 
     def think(self, text: str) -> None:
         self._told("agent_thought_chunk", unfold(text))
 
     def sleep(self, text: str) -> None:
-        if self.cancelled.wait(_number(text)):
+        if self.cancelled.wait(read_number(text)):
             raise Cancelled
 
     def shell(self, text: str) -> None:
         call = self._announce("shell", "execute", text, {"command": text})
         if not self._may(call, text, "execute", {"command": text}):
             return
-        output, code = run(text, self._directory, self.cancelled)
-        self._results.append({"output": output.strip(), "code": code})
+        output_file, code_file = (self._memory.file(self.turn, kind) for kind in KINDS)
+        output, code = run(text, self._directory, self.cancelled, output_file, code_file)
+        self.turn.results.append({"output": output.strip(), "code": code})
         self._finish(call, code == 0, output if code == 0 else f"{output}\nexit code {code}")
         if self.cancelled.is_set():
             raise Cancelled
@@ -120,7 +118,10 @@ class Actor:
         if not self._may(call, title, "edit", {"path": str(path), **given}):
             return
         try:
-            text = content(path)
+            text = self.turn.note.get("content")
+            if text is None:  # settled once: a text that is half replaced cannot be edited again
+                text = content(path)
+                self._memory.note(self.turn, {"content": text})
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         except (OSError, LookupError) as error:
@@ -130,7 +131,7 @@ class Actor:
 
     def tool(self, text: str) -> None:
         name, _, given = text.partition(" ")
-        self._call(name, _json(given or "{}"), lambda hub, arguments: hub.call(name, arguments))
+        self._call(name, read_json(given or "{}"), lambda hub, arguments: hub.call(name, arguments))
 
     def ask(self, text: str) -> None:
         question = unfold(text)
@@ -145,36 +146,54 @@ class Actor:
         answered = self._wire.request("elicitation/create", params)
         if answered.get("action") == "cancel":
             raise Cancelled
-        self._results.append({"answer": (answered.get("content") or {}).get("answer", "")})
+        self.turn.results.append({"answer": (answered.get("content") or {}).get("answer", "")})
 
     def post(self, text: str) -> None:
         thread, _, content = text.partition(" ")
-        given = {"thread": thread, "content": unfold(content)}
-        self._call("msg_post", given, lambda hub, _: hub.post(thread, given["content"]))
+        self._post(thread, unfold(content))
+
+    def _post(self, thread: str, content: str) -> None:
+        given = {"thread": thread, "content": content}
+        self._call("msg_post", given, lambda hub, _: hub.post(thread, content, self._key()))
 
     def spawn(self, text: str) -> None:
         profile, _, prompt = text.partition(" ")
         given = {"profile": profile, "prompt": unfold(prompt)}
-        self._call("spawn_agent", given, lambda hub, _: hub.spawn(**given))
+        self._call("spawn_agent", given, lambda hub, _: hub.spawn(**given, key=self._key()))
+
+    def _key(self) -> str | None:
+        """A name for what the line does: the hub does it once, however often it is asked to under this name."""
+        place = f"{self._memory.turns.index(self.turn)}.{self.turn.done}"
+        return f"{self.turn.task}.{place}" if self.turn.task else None
 
     def output(self, text: str) -> None:
-        self._output = _json(text)
+        self.turn.output = read_json(text)
 
     def usage(self, text: str) -> None:
         """Tokens in, tokens out, and what they cost in dollars."""
         given, taken, cost = (*text.split(), "0", "0")[:3] if text.strip() else ("", "0", "0")
-        self._tokens = (self._tokens[0] + int(_number(given)), self._tokens[1] + int(_number(taken)))
-        if _number(cost):
-            self._cost_usd += _number(cost)
-            spent = {"amount": round(self._cost_usd, 6), "currency": "USD"}
-            self._update({"sessionUpdate": "usage_update", "used": sum(self._tokens), "size": 200_000, "cost": spent})
+        tokens = self.turn.tokens
+        self.turn.tokens = (tokens[0] + int(read_number(given)), tokens[1] + int(read_number(taken)))
+        self.turn.cost_usd += read_number(cost)
+        self._add_cost(read_number(cost))
+
+    def tell_cost(self) -> None:
+        """Tell what this process has cost so far."""
+        spent = {"amount": round(self._cost_usd, 6), "currency": "USD"}
+        used = sum(self.turn.tokens)
+        self._update({"sessionUpdate": "usage_update", "used": used, "size": 200_000, "cost": spent})
+
+    def _add_cost(self, more_usd: float) -> None:
+        if more_usd:
+            self._cost_usd += more_usd
+            self.tell_cost()
 
     def recall(self, text: str) -> None:
-        self.say(self._memory.recall(self._prompt))
+        self.say(self._memory.recall())
 
     def quota(self, text: str) -> NoReturn:
-        resets_at = int((time.time() + _number(text)) * 1000)
-        raise Failed("the account is used up for now", data={"greenroom": {"resets_at": resets_at}})
+        resets_at = int((time.time() + read_number(text)) * 1000)
+        raise UsedUp("the account is used up for now", data={"greenroom": {"resets_at": resets_at}})
 
     def fail(self, text: str) -> NoReturn:
         raise Failed(text or "the script says so")
@@ -198,7 +217,7 @@ class Actor:
             self._finish(call, False, str(error))
             self.say(f"{name} failed: {error}")
             return
-        self._results.append(result)
+        self.turn.results.append(result)
         self._finish(call, True, result if isinstance(result, str) else json.dumps(result, ensure_ascii=False))
 
     def _wait_for(self, work: Callable[[], Any]) -> Any:
@@ -238,6 +257,7 @@ class Actor:
 
     def _announce(self, name: str, kind: str, title: str, given: Json) -> str:
         self._calls += 1
+        self.turn.answer_from = len(self.turn.said)
         call = f"call_{os.urandom(4).hex()}_{self._calls}"
         told = {"toolCallId": call, "name": name, "kind": kind, "title": title, "rawInput": given}
         self._update({"sessionUpdate": "tool_call", "status": "pending", **told})
@@ -253,28 +273,6 @@ class Actor:
 
     def _update(self, update: Json) -> None:
         self._wire.notify("session/update", {"sessionId": self._session, "update": update})
-
-
-def _hub(params: Json) -> Hub | None:
-    for server in params.get("mcpServers") or []:
-        if server.get("type") == "http" and server.get("name") == "greenroom":
-            headers = {header["name"]: header["value"] for header in server.get("headers") or []}
-            return Hub(server["url"], headers)
-    return None
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise Failed(f"this is not JSON: {text[:80]} ({error})") from None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise Failed(f"this is not a number: {text[:80]}") from None
 
 
 _DIRECTIVES: dict[str, Callable[[Actor, str], None]] = {

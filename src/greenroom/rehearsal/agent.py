@@ -8,6 +8,7 @@ from typing import Any
 from greenroom import __version__
 from greenroom.rehearsal.actor import Actor, Cancelled
 from greenroom.rehearsal.memory import Memory
+from greenroom.rehearsal.player import Player
 from greenroom.rehearsal.wire import Failed, Json, Wire
 
 _CAPABILITIES = {
@@ -25,38 +26,43 @@ class Session:
         self.id = id
         self._wire = wire
         self.memory = Memory(id)
-        self._actor = Actor(wire, id, params, self.memory, can_ask)
-        self._prompts: queue.SimpleQueue[tuple[Any, str]] = queue.SimpleQueue()
+        self.actor = Actor(wire, id, params, self.memory, can_ask)
+        model = ((params.get("_meta") or {}).get("greenroom") or {}).get("model")
+        self._player = Player(self.actor, self.memory, str(model or "script"))
+        self._prompts: queue.SimpleQueue[tuple[Any, str, Json]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._waiting = 0
         threading.Thread(target=self._play, daemon=True).start()
 
-    def prompt(self, request: Any, text: str) -> None:
+    def prompt(self, request: Any, text: str, about: Json) -> None:
+        """Play a prompt after those that wait. `about` may name its task, and say `resumes` and `is_step` of it."""
         with self._lock:
             self._waiting += 1
             if self._waiting == 1:
-                self._actor.cancelled.clear()
-        self._prompts.put((request, text))
+                self.actor.cancelled.clear()
+        self._prompts.put((request, text, about))
 
     def cancel(self) -> None:
         """Stop the prompt that is played, and those that wait."""
         with self._lock:
             if self._waiting:
-                self._actor.cancelled.set()
+                self.actor.cancelled.set()
 
     def _play(self) -> None:
         while True:
-            request, text = self._prompts.get()
-            answer = self._played(text)
+            request, text, about = self._prompts.get()
+            answer = self._played(text, about)
             with self._lock:
                 self._waiting -= 1
                 if not self._waiting:
-                    self._actor.cancelled.clear()
+                    self.actor.cancelled.clear()
             self._wire.send({"id": request, **answer})
 
-    def _played(self, text: str) -> Json:
+    def _played(self, text: str, about: Json) -> Json:
+        task = str(about.get("task") or "")
+        kind = {name: bool(about.get(name)) for name in ("resumes", "is_step")}
         try:
-            return {"result": {"stopReason": "end_turn", **self._actor.play(text)}}
+            return {"result": {"stopReason": "end_turn", **self._player.play(text, task, **kind)}}
         except Cancelled:
             return {"result": {"stopReason": "cancelled"}}
         except Failed as error:
@@ -93,7 +99,8 @@ class Agent:
                 return self._take_up(params, replays=method == "session/load")
             case "session/prompt":
                 texts = [block.get("text", "") for block in params.get("prompt", []) if block.get("type") == "text"]
-                self._need(params).prompt(request, "\n".join(texts))
+                about = (params.get("_meta") or {}).get("greenroom") or {}
+                self._need(params).prompt(request, "\n".join(texts), about)
                 return None
             case "session/cancel":
                 self._need(params).cancel()
@@ -111,10 +118,11 @@ class Agent:
             raise Failed(f"There is no session {id[:64]}", -32602)
         session = self._open(id, params)
         session.memory.load()
-        for prompt, said in session.memory.turns if replays else []:
-            for kind, text in (("user_message_chunk", prompt), ("agent_message_chunk", said)):
+        for turn in session.memory.turns if replays else []:
+            for kind, text in (("user_message_chunk", turn.prompt), ("agent_message_chunk", "\n".join(turn.said))):
                 update = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
                 self._wire.notify("session/update", {"sessionId": id, "update": update})
+        session.actor.tell_cost()
         return {}
 
     def _need(self, params: Json) -> Session:

@@ -1,6 +1,7 @@
 """The hub's tools over MCP (streamable HTTP), with as little code as that takes."""
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -17,10 +18,25 @@ _META = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 _TRIES = 5
+_PATIENCE_S = 30.0
+_PAUSE_S = 1.0
+_READS = frozenset({"msg_wait", "run_status", "bus_connect"})
+_GONE, _UNAVAILABLE = 502, 503
+
+
+class Away(Exception):
+    """No answer came. `is_undone`: the hub said that it has done nothing."""
+
+    def __init__(self, message: str, *, is_undone: bool = False) -> None:
+        super().__init__(message)
+        self.is_undone = is_undone
 
 
 class Hub:
-    """A client of one MCP server; every call stands for itself."""
+    """A client of one MCP server; every call stands for itself.
+
+    What can be asked twice is asked again for a while when the hub is away.
+    """
 
     def __init__(self, url: str, headers: dict[str, str]) -> None:
         self._url = urlsplit(url)
@@ -42,25 +58,27 @@ class Hub:
 
     def call(self, name: str, arguments: Json) -> Any:
         """Call a tool. What it gives back as JSON, else as text; raises Failed when it is refused."""
+        return _need_success(self._ask(name, arguments))
+
+    def _ask(self, name: str, arguments: Json) -> Any:
+        """Call a tool whose answer may tell of an error that is not its own."""
         result = self._request("tools/call", {"name": name, "arguments": arguments})
         texts = [block["text"] for block in result.get("content", []) if block.get("type") == "text"]
         text = "\n".join(texts)
         if result.get("isError"):
             raise Failed(text)
         try:
-            found = json.loads(text)
+            return json.loads(text)
         except ValueError:
             return text
-        if isinstance(found, dict) and found.get("error") and name != "msg_post":
-            raise Failed(str(found.get("message") or found["error"]))
-        return found
 
-    def post(self, thread: str, text: str) -> Any:
-        """Post in a thread: with a fresh context, and anew if others were quicker."""
+    def post(self, thread: str, text: str, key: str | None) -> Any:
+        """Post in a thread, once under a key: with a fresh context, and again if others were quicker."""
         said: Any = None
+        once = {} if key is None else {"key": key}
         for _ in range(_TRIES):
             context = self._context(thread)
-            said = self.call(
+            said = self._ask(
                 "msg_post",
                 {
                     "thread_id": context["thread_id"],
@@ -68,6 +86,7 @@ class Hub:
                     "role": "assistant",
                     "expected_last_seq": context["current_seq"],
                     "reply_token": context["reply_token"],
+                    **once,
                 },
             )
             if "error" not in said:
@@ -76,17 +95,26 @@ class Hub:
                 break
         raise Failed(str(said.get("message") or said["error"]))
 
-    def spawn(self, profile: str, prompt: str) -> Any:
-        """Start another agent and wait for its end, which may take longer than one call."""
-        run = self.call("spawn_agent", {"profile": profile, "prompt": prompt})
-        while "next" in run:
-            run = self.call("run_status", {"run_id": run["run_id"]})
-        return run
+    def spawn(self, profile: str, prompt: str, key: str | None) -> Any:
+        """Start another agent, once under a key, and wait for its end, which may take longer than one call.
+
+        One whose node went down is started again.
+        """
+        for number in range(_TRIES):
+            once = {} if key is None else {"key": f"{key}.{number}"}
+            run = self._ask("spawn_agent", {"profile": profile, "prompt": prompt, **once})
+            while "next" in run:
+                run = self._ask("run_status", {"run_id": run["run_id"]})
+            if run["status"] != "interrupted":
+                break
+        return _need_success(run)
 
     def _context(self, thread: str) -> Json:
+        """What a post must show. A script does not read what others write, so nothing is handed to it: a mention that
+        comes meanwhile wakes the agent again."""
         if thread.startswith("thr_"):
-            waited = self.call("msg_wait", {"thread_id": thread, "timeout_ms": 0, "return_format": "json"})
-            return {"thread_id": thread, **waited}
+            nothing = {"timeout_ms": 0, "return_format": "json", "for_agent": "nobody"}
+            return {"thread_id": thread, **self.call("msg_wait", {"thread_id": thread, **nothing})}
         joined = self.call("bus_connect", {"thread_name": thread, "ide": "Rehearsal", "model": "script"})
         return {"thread_id": joined["thread"]["thread_id"], **joined}
 
@@ -96,11 +124,23 @@ class Hub:
         if "name" in params:
             headers["Mcp-Name"] = params["name"]
         body = {"jsonrpc": "2.0", "id": self._next, "method": method, "params": {**params, "_meta": _META}}
-        answer = self._send(json.dumps(body), headers)
+        may_repeat = method != "tools/call" or params["name"] in _READS or "key" in params["arguments"]
+        answer = self._send_until_answered(json.dumps(body), headers, may_repeat)
         if "error" in answer:
             raise Failed(str(answer["error"].get("message")))
         result: Json = answer.get("result") or {}
         return result
+
+    def _send_until_answered(self, body: str, headers: dict[str, str], may_repeat: bool) -> Json:
+        until = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                return self._send(body, headers)
+            except Away as no:
+                # A node that is killed takes its way to the hub along, and us a moment later: that is no answer.
+                time.sleep(_PAUSE_S)
+                if time.monotonic() > until or not (may_repeat or no.is_undone):
+                    raise Failed(str(no)) from None
 
     def _send(self, body: str, headers: dict[str, str]) -> Json:
         # Half of the time that the program would take to start; many scripts never call a tool.
@@ -113,15 +153,33 @@ class Hub:
             response = connection.getresponse()
             return _answer(response, self._next)
         except (OSError, HTTPException) as error:
-            raise Failed(f"the hub cannot be reached: {error}") from None
+            raise Away(f"the hub cannot be reached: {error}") from None
         finally:
             connection.close()
+
+
+def hub_of(params: Json) -> Hub | None:
+    """The hub that a session is given; None if it is given none."""
+    for server in params.get("mcpServers") or []:
+        if server.get("type") == "http" and server.get("name") == "greenroom":
+            headers = {header["name"]: header["value"] for header in server.get("headers") or []}
+            return Hub(server["url"], headers)
+    return None
+
+
+def _need_success(found: Any) -> Any:
+    if isinstance(found, dict) and found.get("error"):
+        raise Failed(str(found.get("message") or found["error"]))
+    return found
 
 
 def _answer(response: "HTTPResponse", id: int) -> Json:
     """The answer to a request: the body, or the event of it that bears the id."""
     if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
         body = response.read()
+        if response.status in (_GONE, _UNAVAILABLE):
+            words = f"the hub answered {response.status}: {body[:200].decode(errors='replace')}"
+            raise Away(words, is_undone=response.status == _UNAVAILABLE)
         try:
             whole: Json = json.loads(body)
         except ValueError:
@@ -132,4 +190,4 @@ def _answer(response: "HTTPResponse", id: int) -> Json:
             message: Json = json.loads(line[5:])
             if message.get("id") == id and "method" not in message:
                 return message
-    raise Failed("the hub ended the answer early")
+    raise Away("the hub ended the answer early")

@@ -1,13 +1,23 @@
 """The script in a prompt: its directives, and values of earlier results put into them."""
 
+import json
 import re
 from typing import Any, NamedTuple
+
+from greenroom.rehearsal.introduction import introduce
+from greenroom.rehearsal.wire import Failed
 
 DIRECTIVES = (
     *("SAY", "THINK", "SLEEP", "SHELL", "WRITE", "EDIT", "TOOL", "ASK", "POST", "SPAWN", "OUTPUT", "USAGE", "RECALL"),
     *("QUOTA", "FAIL", "CRASH", "HANG"),
 )
-_LINE = re.compile(rf"\s*({'|'.join(DIRECTIVES)})\b[ \t]*(.*)")
+_OPS = "|".join(DIRECTIVES)
+_LINE = re.compile(rf"\s*({_OPS})\b[ \t]*(.*)")
+_ADDRESSED = re.compile(rf"\s*@\w[\w.-]*(?: [\w.-]+)??[,:]?\s+({_OPS})\b[ \t]*(.*)")
+"""A directive behind the name of who is to carry it out, as one writes in a thread."""
+_CALLED = re.compile(r"^You [^\n]*\(thread_id (\w+)\) of the Greenroom hub\.", re.MULTILINE)
+_CONTINUES = re.compile(r"Go on\b|You may not do this: ")
+"""What the hub says to have an agent go on, which is no script and no question."""
 _ASIDE = re.compile(r"[#>]( |$)")
 _ESCAPE = re.compile(r"\\([n\\])")
 _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -20,12 +30,28 @@ class Directive(NamedTuple):
     text: str
 
 
-def parse(prompt: str) -> list[Directive]:
-    """The directives of a prompt; lines that are none are said, comments and what is quoted are not."""
+def parse(prompt: str, *, says_plain: bool = False) -> list[Directive]:
+    """The directives of a prompt; lines that are none are said, comments and what is quoted are not.
+
+    Where the hub calls the agent into a thread, what it says around the script is not said back. Who writes no script
+    at all is told what one is, unless plain words are to be said back too.
+    """
     lines = [line for line in prompt.splitlines() if line.strip() and not _ASIDE.match(line)]
+    is_called = get_thread(prompt) is not None
+    found = [_LINE.fullmatch(line) or (_ADDRESSED.fullmatch(line) if is_called else None) for line in lines]
+    if lines and not any(found) and not says_plain and not _CONTINUES.match(lines[0]):
+        return [Directive("SAY", introduce(prompt, DIRECTIVES, in_thread=is_called))]
     return [
-        Directive(*match.groups()) if (match := _LINE.fullmatch(line)) else Directive("SAY", line) for line in lines
+        Directive(*match.groups()) if match else Directive("SAY", line)
+        for line, match in zip(lines, found, strict=True)
+        if match or not is_called
     ]
+
+
+def get_thread(prompt: str) -> str | None:
+    """The thread that the agent is called into by this prompt."""
+    called = _CALLED.search(prompt)
+    return called[1] if called else None
 
 
 def fill(text: str, results: list[Any]) -> str:
@@ -53,3 +79,17 @@ def find(value: Any, name: str) -> Any:
 def unfold(text: str) -> str:
     """A text in which `\\n` is a new line, and a doubled backslash one that is left for a script inside it."""
     return _ESCAPE.sub(lambda found: "\n" if found[1] == "n" else "\\", text)
+
+
+def read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise Failed(f"this is not JSON: {text[:80]} ({error})") from None
+
+
+def read_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise Failed(f"this is not a number: {text[:80]}") from None

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -114,7 +114,7 @@ class Usage(msgspec.Struct, frozen=True, tag="usage"):
 
 
 class Opened(msgspec.Struct, frozen=True, tag="opened"):
-    """The session is there; `session` is the runtime's own id, by which it can be resumed."""
+    """The session is there; `session` is the runtime's own id, by which it can be resumed, and empty if it cannot."""
 
     session: str
     details: dict[str, Any] = {}
@@ -152,6 +152,18 @@ Heard = (
     | TurnEnded
     | Died
 )
+
+
+@runtime_checkable
+class TaskSession(Protocol):
+    """A session whose runtime remembers its tasks, and finishes one that an earlier process of it has begun."""
+
+    def set_task(self, task: str, *, resumes: bool, is_step: bool = False) -> None:
+        """Say which task the next prompt belongs to, and whether it is to be finished rather than begun.
+
+        `is_step` says that it is a step of a workflow.
+        """
+        ...
 
 
 class Session(Protocol):

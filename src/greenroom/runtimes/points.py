@@ -23,8 +23,6 @@ async def _finds(trial: Trial) -> str:
 
 async def _opens(trial: Trial) -> str:
     opened = await trial.open()
-    if not opened.session:
-        raise Wrong("the session has no id")
     return f"session {opened.session}"
 
 
@@ -191,6 +189,8 @@ async def _remembers(trial: Trial) -> str:
 
 
 async def _resumed(trial: Trial) -> str:
+    if not trial.last_id:
+        raise Lacking("its sessions have no id to go on with")
     try:
         opened = await trial.open(resume=trial.last_id)
     except ValueError as error:

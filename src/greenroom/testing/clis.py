@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from greenroom.testing.patience import WAIT_S
+
 Json = dict[str, Any]
 CLAUDE = Path("node_modules/@anthropic-ai/claude-code-linux-x64/claude")
 CODEX = Path("node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex")
 TOKEN = "GREENROOM_TOKEN"  # noqa: S105
 """The variable in which a CLI gets its credential: arguments can be read by every user of the machine."""
-_STOP_S = 10
 _QUIET = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -84,10 +85,10 @@ class CliProcess:
             )
         return self
 
-    def wait(self, timeout_s: float) -> int:
+    def wait(self) -> int:
         """Wait until it ends by itself, and return its exit code; raises subprocess.TimeoutExpired."""
         assert self._process is not None  # noqa: S101
-        return self._process.wait(timeout_s)
+        return self._process.wait(WAIT_S)
 
     def get_code(self) -> int | None:
         """Its exit code, once it has ended."""
@@ -99,7 +100,7 @@ class CliProcess:
             return
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait(_STOP_S)
+        self._process.wait(WAIT_S)
 
     def events(self) -> list[Json]:
         """What it has reported so far."""

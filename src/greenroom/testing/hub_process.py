@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from greenroom.testing.patience import WAIT_S
+
 _READY = re.compile(r"ready at (\S+) .* (\S+/login\?code=(\S+))")
 _DEFAULTS = {"GREENROOM_POSTS_PER_MINUTE": "0", "GREENROOM_LOCAL_NODE": "0"}
-_START_S = 30
-_STOP_S = 15
 
 
 class HubEnded(Exception):
@@ -28,7 +28,7 @@ class HubEnded(Exception):
 class HubProcess:
     """One hub. `url` and `token` (the operator's) are there once it has started.
 
-    `prefix` is a command that runs the hub, such as one that lowers a limit first.
+    `prefix` is a command that runs the hub, such as one that lowers a limit first; `python` is the interpreter.
     """
 
     def __init__(
@@ -37,11 +37,13 @@ class HubProcess:
         env: Mapping[str, str] | None = None,
         args: Sequence[str] = (),
         prefix: Sequence[str] = (),
+        python: str = sys.executable,
     ) -> None:
         self.data = data
         self.env = {**_DEFAULTS, **(env or {})}
         self._args = args
         self._prefix = prefix
+        self._python = python
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
         self.login_code = ""
@@ -90,7 +92,7 @@ class HubProcess:
         environment = {**inherited, "HOME": str(self.data.parent), **self.env}
         with self.stderr_path.open("ab") as stderr:
             self._process = subprocess.Popen(
-                [*self._prefix, sys.executable, *serve, *self._args],
+                [*self._prefix, self._python, *serve, *self._args],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -103,7 +105,7 @@ class HubProcess:
         assert self._process is not None  # noqa: S101
         assert self._process.stdout is not None  # noqa: S101
         line = b""
-        deadline = time.monotonic() + _START_S
+        deadline = time.monotonic() + WAIT_S
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while not line.endswith(b"\n") and selector.select(max(0.0, deadline - time.monotonic())):
@@ -143,7 +145,7 @@ class HubProcess:
             return 0
         if how is not None and self._process.poll() is None:
             self._process.send_signal(how)
-        code = self._process.wait(_STOP_S)
+        code = self._process.wait(WAIT_S)
         if self._process.stdout is not None:
             self._process.stdout.close()
         self._process = None
@@ -156,10 +158,10 @@ class HubProcess:
         self.stop()
 
 
-def eventually(what: Callable[[], object], within_s: float = 10.0) -> None:
+def eventually(what: Callable[[], object]) -> None:
     """Return as soon as it is so; fail if it is not so in time."""
-    deadline = time.monotonic() + within_s
+    deadline = time.monotonic() + WAIT_S
     while not what():
         if time.monotonic() > deadline:
-            raise AssertionError(f"not so within {within_s} s")
+            raise AssertionError(f"not so within {WAIT_S} s")
         time.sleep(0.02)

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from greenroom.testing.patience import WAIT_S
 from greenroom.testing.raw_http import Answer, Line
 
 GONE = (OSError, EOFError, asyncio.IncompleteReadError)
@@ -125,20 +126,20 @@ class Listener:
     def hang_up(self) -> None:
         self._line.hang_up()
 
-    async def catch_up(self, last_id: str, within_s: float = 20.0) -> None:
+    async def catch_up(self, last_id: str) -> None:
         """Listen until a message has been heard, then hang up."""
-        async with asyncio.timeout(within_s):
+        async with asyncio.timeout(WAIT_S):
             while not any(message["id"] == last_id for message in self.heard[-1000:]):
                 with contextlib.suppress(*GONE):
                     await self.wait(1000)
         self.hang_up()
 
 
-async def until_waiters(url: str, token: str, is_so: Callable[[int], bool], within_s: float = 10.0) -> None:
+async def until_waiters(url: str, token: str, is_so: Callable[[int], bool]) -> None:
     """Return once the number of waits that are open is so."""
     count = -1
     async with Line(url, token) as line:
-        for _ in range(int(within_s / 0.05)):
+        for _ in range(int(WAIT_S / 0.05)):
             count = accepted(await line.call("GET", "/api/metrics"))["waiters"]
             if is_so(count):
                 return

@@ -1,4 +1,4 @@
-"""A private PostgreSQL server for tests: its own directory, a socket in it and no port."""
+"""A private PostgreSQL server for tests: its own directory, a socket in it, and no port unless one is asked for."""
 
 import contextlib
 import os
@@ -14,17 +14,22 @@ import psycopg
 from greenroom.log.ids import new_id
 from greenroom.testing.hub_process import eventually
 from greenroom.testing.machine import need_program
+from greenroom.testing.patience import WAIT_S
 
-_PRIVATE = ("-c", "max_connections=200", "-c", "listen_addresses=", "-c", "shared_buffers=32MB")
+_PRIVATE = ("-c", "max_connections=200", "-c", "shared_buffers=32MB")
 
 
 class PostgresServer:
     """A server that can be killed and started again on the same data."""
 
-    def __init__(self, folder: Path, *, durable: bool = False) -> None:
-        """`durable`: whether a commit waits for the disk; tests that kill no machine need not."""
+    def __init__(self, folder: Path, *, durable: bool = False, host: str = "") -> None:
+        """`durable`: whether a commit waits for the disk; tests that kill no machine need not.
+
+        `host`: the address that it also listens on, and trusts the network of.
+        """
         self.folder = folder
-        self._settings = (*_PRIVATE, "-c", f"fsync={'on' if durable else 'off'}")
+        self.host = host
+        self._settings = (*_PRIVATE, "-c", f"listen_addresses={host}", "-c", f"fsync={'on' if durable else 'off'}")
         self._data = folder / "data"
         self._server = need_program("postgres")
         self._user = "postgres" if os.getuid() == 0 else None
@@ -34,6 +39,9 @@ class PostgresServer:
             os.chown(folder, account.pw_uid, account.pw_gid)
         initdb = [str(need_program("initdb")), "-D", str(self._data), "-U", "greenroom", "-A", "trust", "-E", "UTF8"]
         subprocess.run([*initdb, "--no-sync", "--locale=C.UTF-8"], check=True, capture_output=True, user=self._user)
+        if host:
+            with (self._data / "pg_hba.conf").open("a") as rules:
+                rules.write("host all all samenet trust\n")
 
     @property
     def url(self) -> str:
@@ -53,21 +61,21 @@ class PostgresServer:
                 cwd=self.folder,
                 env={**os.environ, **(env or {})},
             )
-        eventually(self._answers, 30)
+        eventually(self._answers)
 
     def kill(self) -> None:
         """End it without a farewell."""
         if self._process is not None:
             self._process.send_signal(3)
-            self._process.wait(30)
+            self._process.wait(WAIT_S)
             self._process = None
 
     def new_database(self) -> str:
-        """The address of a database with nothing in it."""
+        """The address of a database with nothing in it, by the network where the server listens on one."""
         name = new_id("db").replace("-", "_").lower()
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}"')  # type: ignore[call-overload, unused-ignore]
-        return self.url_of(name)
+        return f"postgresql://greenroom@{self.host}/{name}" if self.host else self.url_of(name)
 
     def _answers(self) -> bool:
         with contextlib.suppress(psycopg.OperationalError), psycopg.connect(self.url):
@@ -76,11 +84,11 @@ class PostgresServer:
 
 
 @contextlib.contextmanager
-def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
+def postgres_server(*, durable: bool = False, host: str = "") -> Iterator[PostgresServer]:
     """A running server; gone with its data at the end."""
     folder = Path(tempfile.mkdtemp(prefix="greenroom-pg-"))
     try:
-        server = PostgresServer(folder, durable=durable)
+        server = PostgresServer(folder, durable=durable, host=host)
         server.start()
         try:
             yield server

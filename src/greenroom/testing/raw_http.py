@@ -9,6 +9,8 @@ from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from greenroom.testing.patience import WAIT_S
+
 _PAUSE_S = 0.15
 
 
@@ -24,13 +26,13 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-def dial(url: str, timeout_s: float = 15.0) -> socket.socket:
+def dial(url: str, timeout_s: float = WAIT_S) -> socket.socket:
     """A connection to the hub."""
     where = urlsplit(url)
     return socket.create_connection((where.hostname, where.port), timeout_s)
 
 
-def speak(url: str, said: bytes, timeout_s: float = 15.0, *, once: bool = False) -> list[Answer]:
+def speak(url: str, said: bytes, timeout_s: float = WAIT_S, *, once: bool = False) -> list[Answer]:
     """Say these bytes, and listen until the hub hangs up, or adds nothing to whole answers; what it answered.
 
     With `once` the first whole answer is enough.

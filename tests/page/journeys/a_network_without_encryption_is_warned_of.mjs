@@ -9,7 +9,7 @@ await journey(async (visit, browser, pages) => {
     }
     const card = page.getByRole('article').filter({ has: page.getByRole('heading', { name: hub.node }) })
     await card.getByText('not encrypted', { exact: true }).waitFor()
-    await card.getByText('let in with --insecure').waitFor()
+    await card.getByText('joined with --insecure').waitFor()
     const name = card.getByRole('heading', { name: hub.node })
     assert.ok(await name.evaluate((one) => one.scrollWidth <= one.clientWidth), 'its name is there in full')
     const own = page.getByRole('article').filter({ hasText: 'this machine' })
@@ -20,7 +20,7 @@ await journey(async (visit, browser, pages) => {
   // At an address that the browser does not trust it lacks much, and people work there all the same.
   const page = await visit({ url: hub.network })
   assert.equal(await page.evaluate(() => isSecureContext), false)
-  await page.getByLabel('Put an agent to work').fill('SAY begun over the network')
+  await page.getByLabel('Start an agent').fill('SAY begun over the network')
   await page.keyboard.press('Enter')
   await page.locator('.run', { hasText: 'begun over the network' }).first().waitFor()
   await page.goto(`${hub.network}/threads/${await thread('network')}`)
@@ -29,7 +29,7 @@ await journey(async (visit, browser, pages) => {
   const message = page.locator('.message', { hasText: 'written over the network' })
   await message.hover()
   await message.getByRole('button', { name: 'More' }).click()
-  await page.getByText('Copy the text').click()
+  await page.getByText('Copy text').click()
   await page.getByText('Copied').waitFor()
   const { complaints } = pages.at(-1)
   const ours = complaints.filter((one) => !one.startsWith('The Cross-Origin-Opener-Policy header has been ignored')) // told by the browser itself

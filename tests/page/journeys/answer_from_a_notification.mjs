@@ -1,5 +1,5 @@
 /** Pushes as the hub has sealed them, given to a real service worker: buttons answer, a click opens the ask. */
-import { api, assert, hub, journey } from './rig.mjs'
+import { WAIT_S, api, assert, hub, journey } from './rig.mjs'
 
 const pushes = JSON.parse(hub.pushes)
 
@@ -21,14 +21,14 @@ await journey(async (visit) => {
   /** Deliver a push, and what is shown then. */
   const deliver = async (said) => {
     await cdp.send('ServiceWorker.deliverPushMessage', { origin: hub.url, registrationId, data: JSON.stringify(said) })
-    return worker.evaluate(async (tag) => {
-      for (const until = Date.now() + 20_000; Date.now() < until; ) {
+    return worker.evaluate(async ({ tag, wait_ms }) => {
+      for (const until = Date.now() + wait_ms; Date.now() < until; ) {
         const [shown] = await self.registration.getNotifications({ tag })
         if (shown) return { title: shown.title, actions: shown.actions.map((one) => one.action) }
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
       return null
-    }, said.ask_id)
+    }, { tag: said.ask_id, wait_ms: hub.wait_ms })
   }
   /** Click on it: a headless browser draws none, so that the event is made where the browser would make it. */
   const click = (tag, action) =>
@@ -39,7 +39,7 @@ await journey(async (visit) => {
       },
       [tag, action],
     )
-  const over = async (id) => (await api('GET', `/api/asks/${id}/wait?for_s=20`)).answer
+  const over = async (id) => (await api('GET', `/api/asks/${id}/wait?for_s=${WAIT_S}`)).answer
 
   for (const [said, verdict] of [[pushes[0], 'approve'], [pushes[1], 'deny']]) {
     const shown = await deliver(said)
@@ -47,9 +47,17 @@ await journey(async (visit) => {
     await click(said.ask_id, verdict)
     assert.equal((await over(said.ask_id))?.verdict, verdict)
   }
+  // Whatever the push offers: high risk is only opened, also by a click on what would be its button.
   const opened = pushes[2]
-  assert.deepEqual((await deliver(opened)).actions, [], 'what is of high risk is not answered in passing')
+  assert.equal(opened.actions, undefined)
+  const offers = { ...opened, ticket: pushes[0].ticket, actions: pushes[0].actions }
+  assert.deepEqual((await deliver(offers)).actions, [], 'what is of high risk is not answered in passing')
+  await click(opened.ask_id, 'approve')
+  await page.locator('h2, h1', { hasText: opened.title }).first().waitFor()
+  await page.goto(hub.url)
+  await deliver(opened)
   await click(opened.ask_id, '')
   await page.locator('h2, h1', { hasText: opened.title }).first().waitFor()
   assert.equal(new URL(page.url()).pathname, `/inbox/${opened.ask_id}`)
+  assert.equal((await api('GET', `/api/asks/${opened.ask_id}`)).state, 'open', 'nothing was answered')
 })

@@ -1,4 +1,4 @@
-import { api, assert, hub, journey } from './rig.mjs'
+import { api, assert, hub, journey, press } from './rig.mjs'
 
 const form = {
   type: 'object',
@@ -26,8 +26,8 @@ await journey(async (visit) => {
   await page.getByRole('button', { name: 'Record your voice' }).click()
   await page.getByRole('button', { name: 'Stop recording' }).click()
   await page.locator('.files', { hasText: 'voice.' }).waitFor()
-  await page.locator('[data-do=answer]').click()
-  await page.locator(`.ask a[href="/inbox/${ask.id}"]`).waitFor({ state: 'detached' })
+  await press(page.locator('[data-do=answer]'))
+  await page.locator('.given', { hasText: 'Answered' }).waitFor()
   const { answer } = await api('GET', `/api/asks/${ask.id}`)
   assert.deepEqual(answer.form, { colour: 'green', size: 42, sure: true, more: { deep: [1] } })
   assert.deepEqual(answer.contents.map((one) => one.type), ['resource', 'image', 'audio'])

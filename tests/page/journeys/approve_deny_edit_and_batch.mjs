@@ -1,4 +1,4 @@
-import { api, askOf, assert, endOf, hub, journey, startRun } from './rig.mjs'
+import { api, askOf, assert, endOf, hub, journey, settled, startRun, press } from './rig.mjs'
 
 await journey(async (visit) => {
   const page = await visit()
@@ -20,39 +20,46 @@ await journey(async (visit) => {
     return { run, ask }
   }
 
-  const yes = await open('SHELL python3 -c "print(\'approved-once\')"\nSAY {{output}}')
-  await page.locator('.command .program', { hasText: 'python3' }).waitFor()
-  await page.locator('[data-do=approve]').click()
+  const yes = await open('SHELL mkdir -v approved-once\nSAY {{output}}')
+  await page.locator('.command .program', { hasText: 'mkdir' }).waitFor()
+  await press(page.locator('[data-do=approve]'))
   assert.match((await endOf(yes.run.id)).output, /approved-once/)
 
   const no = await open('SHELL rm -rf everything\nSAY after')
-  await page.getByLabel(/Words for the agent/).fill('Not in this folder, please')
-  await page.locator('[data-do=deny]').click()
-  await page.locator(`a[href="/inbox/${no.ask.id}"]`).waitFor({ state: 'detached' })
+  await page.getByLabel(/Message to the agent/).fill('Not in this folder, please')
+  await press(page.locator('[data-do=deny]'))
+  await page.locator('.given', { hasText: 'Not in this folder, please' }).waitFor()
   const denied = await api('GET', `/api/asks/${no.ask.id}`)
   assert.equal(denied.answer.verdict, 'deny')
   assert.equal(denied.answer.text, 'Not in this folder, please')
 
   const asked = await open('ASK Which colour shall it be?\nSAY {{answer}}')
-  await page.getByRole('button', { name: 'Questions' }).click()
+  await page.getByRole('button', { name: /^Questions/ }).click()
   await page.getByLabel('Your answer…').fill('green')
-  await page.locator('[data-do=answer]').click()
+  await press(page.locator('[data-do=answer]'))
   assert.match((await endOf(asked.run.id)).output, /green/)
   const { asks } = await api('GET', '/api/asks?state=open')
-  if (!asks.some((ask) => ask.kind === 'question')) await page.getByRole('button', { name: 'All', pressed: true }).waitFor()
-  else await page.getByRole('button', { name: 'Questions' }).click()
+  if (!asks.some((ask) => ask.kind === 'question')) await page.getByRole('button', { name: /^All/, pressed: true }).waitFor()
+  else await page.getByRole('button', { name: /^Questions/ }).click()
 
-  const many = await Promise.all([1, 2, 3].map((n) => startRun(`SHELL python3 -c \"print('batch-${n}')\"\nSAY {{output}}`)))
+  const many = await Promise.all([1, 2, 3].map((n) => startRun(`SHELL touch batch-${n} && ls\nSAY {{output}}`)))
   const ids = await Promise.all(many.map(async (run) => (await askOf(run)).id))
+  await page.locator('.detail').hover()
   for (const id of ids) await page.locator('.ask', { has: page.locator(`a[href="/inbox/${id}"]`) }).getByRole('checkbox').check()
-  await page.getByRole('toolbar', { name: '3 selected' }).getByRole('button', { name: 'Approve' }).click()
+  await page.getByRole('toolbar', { name: '3 selected' }).getByRole('button', { name: 'Approve 3' }).click()
   for (const run of many) assert.match((await endOf(run.id)).output, /batch-/)
 
-  const later = await open('SHELL python3 -c "print(\'later\')"')
+  // What is put off, or over, stays in its place until one has gone on.
+  await page.locator('.detail').hover()
+  const later = await open('SHELL mkdir later')
+  const row = page.locator('.ask', { has: page.locator(`a[href="/inbox/${later.ask.id}"]`) })
+  await settled(page)
   await page.keyboard.press('s')
-  await page.locator(`a[href="/inbox/${later.ask.id}"]`).waitFor({ state: 'detached' })
+  await row.getByText('Snoozed').last().waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
-  await page.locator(`a[href="/inbox/${later.ask.id}"]`).waitFor()
+  await row.getByText('Snoozed').last().waitFor({ state: 'detached' })
   await api('POST', `/api/runs/${later.run.id}/cancel`, {})
-  await page.locator(`a[href="/inbox/${later.ask.id}"]`).waitFor({ state: 'detached' })
+  await row.getByText('Withdrawn').last().waitFor()
+  await page.goto(`${hub.url}/inbox`)
+  await row.waitFor({ state: 'detached' })
 })

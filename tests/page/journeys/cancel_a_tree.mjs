@@ -8,7 +8,7 @@ await journey(async (visit) => {
   await page.getByRole('tab', { name: /^Tree 2/ }).click()
   await page.getByRole('treeitem').nth(1).waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()
-  await page.getByRole('button', { name: 'Stop it and all it has started' }).click()
+  await page.getByRole('button', { name: 'Stop this run and its sub-agents' }).click()
   await page.locator('.sums', { hasText: 'Cancelled' }).waitFor()
   const { runs } = await api('GET', `/api/runs/${root.id}/tree`)
   for (const run of runs) assert.equal((await endOf(run.id)).status, 'cancelled')

@@ -13,7 +13,7 @@ steps:
 await journey(async (visit) => {
   const page = await visit()
   await page.goto(`${hub.url}/workflows/edit`)
-  const text = page.getByRole('textbox', { name: 'The workflow as YAML' })
+  const text = page.getByRole('textbox', { name: 'Workflow as YAML' })
   await text.fill(YAML.replace('rehearsal', 'nobody'))
   await page.locator('.problems', { hasText: 'nobody' }).waitFor()
   await text.fill(YAML)
@@ -24,7 +24,7 @@ await journey(async (visit) => {
   await page.mouse.down()
   await page.mouse.move(b.x + b.width / 2, b.y + b.height / 2, { steps: 8 })
   await page.mouse.up()
-  await page.locator('.problems', { hasText: 'All is well: 2 steps' }).waitFor()
+  await page.locator('.problems', { hasText: 'No problems: 2 steps' }).waitFor()
   assert.match(await text.inputValue(), /dependencies:\s*\n?\s*(\[\s*first|- first)/)
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'drawn' }).waitFor()

@@ -18,7 +18,7 @@ await journey(async (visit) => {
   await page.goto(`${hub.url}/inbox/${ask.id}`)
   await page.getByText('as the agent wants it').first().waitFor()
   await page.keyboard.press('e')
-  const edited = page.getByLabel('The arguments that will run instead')
+  const edited = page.getByLabel('Edited arguments')
   await edited.fill('{ "line": ')
   await page.getByRole('alert').waitFor()
   assert.equal(await page.locator('[data-do=approve]').isDisabled(), true)
@@ -36,6 +36,8 @@ await journey(async (visit) => {
   await page.keyboard.press('e')
   await edited.fill('{ "line": "as the person wants it" }')
   await page.getByRole('button', { name: 'Approve as edited' }).click()
+  await page.getByText('Approved with these arguments:').waitFor() // the answered ask shows what runs, not only what was asked
+  await page.locator('.given').getByText('as the person wants it').first().waitFor()
   assert.equal((await endOf(run.id)).status, 'completed')
   assert.equal(readFileSync(`${desk}/notebook`, 'utf8'), 'as the person wants it\n')
   const { answer } = await api('GET', `/api/asks/${ask.id}`)

@@ -1,12 +1,12 @@
-import { api, assert, hub, journey } from './rig.mjs'
+import { api, assert, hub, journey, press } from './rig.mjs'
 
 await journey(async (visit) => {
-  await api('PUT', '/api/profiles/talker', { driver: 'rehearsal', display_name: 'Talker', invite_prompt: 'POST {thread_id} Hello, I am here', wake_on: ['mention'] })
+  await api('PUT', '/api/profiles/talker', { driver: 'rehearsal', display_name: 'Talker', invite_prompt: 'POST {thread_id} Hello, I am here' })
   const page = await visit()
   await page.goto(`${hub.url}/threads`)
   await page.locator('main').getByRole('button', { name: 'New thread' }).first().click()
-  await page.getByLabel('What is it about?').fill(`A talk ${Date.now()}`)
-  await page.getByRole('button', { name: 'Open the thread' }).click()
+  await page.getByLabel('Topic', { exact: true }).fill(`A talk ${Date.now()}`)
+  await page.getByRole('button', { name: 'Create thread' }).click()
   await page.getByRole('heading', { name: /^A talk/ }).waitFor()
   const box = page.getByLabel('Write a message')
   await box.fill('Is **anybody** there?')
@@ -25,19 +25,27 @@ await journey(async (visit) => {
   await box.press('Enter')
   await page.locator('.quote', { hasText: 'Hello, I am here' }).waitFor()
 
-  // What it asks stands among the messages, is answered there, and stays to be read.
-  await box.fill('@talker\nSHELL python3 -c "print(4 * 1000)"')
+  // A reply wakes it again, and a mention once more; its first card stays where it was.
+  await page.getByRole('region', { name: /^Run of Talker/ }).nth(1).waitFor()
+  const id = page.url().split('/').at(-1)
+  await box.fill(`@Talker\nPOST ${id} I am awake again`)
   await box.press('Enter')
-  await page.locator('.ask.waits [data-do=approve]').click()
+  await page.locator('.message').getByText('I am awake again', { exact: true }).waitFor()
+  assert.equal(await page.getByRole('region', { name: /^Run of Talker/ }).count(), 3)
+
+  // What it asks stands among the messages, is answered there, and stays to be read.
+  await box.fill('@talker\nSHELL mkdir four-thousand')
+  await box.press('Enter')
+  await press(page.locator('.ask.waits [data-do=approve]'))
   const over = page.locator('.ask', { hasText: 'Approved' })
   await over.waitFor()
-  assert.equal(await page.locator('.ask.waits').count(), 0)
+  await page.locator('.ask.waits').waitFor({ state: 'detached' })
   await page.reload()
   await over.getByRole('button').click()
-  await over.locator('.program', { hasText: 'python3' }).waitFor()
+  await over.locator('.program', { hasText: 'mkdir' }).waitFor()
 
   await page.getByRole('button', { name: 'Search messages' }).last().click()
-  await page.getByLabel('Words to look for').fill('anybody')
+  await page.getByLabel('Search for').fill('anybody')
   await page.locator('.hit', { hasText: 'anybody' }).waitFor()
   await page.locator('.message', { hasText: 'Good to see you' }).first().waitFor()
   assert.equal(await page.locator('.message', { hasText: 'Is anybody there?' }).count(), 1)

@@ -29,7 +29,8 @@ await journey(async (visit, browser) => {
     await page.goto(hub.url + path)
     await page.reload()
     await page.locator('main h1').first().waitFor()
-    assert.equal(page.url(), hub.url + path)
+    const at = path === '/inbox' ? page.url().replace(/\/ask_\w+$/, '') : page.url() // the inbox opens what waits there first
+    assert.equal(at, hub.url + path)
   }
   await page.goto(`${hub.url}/policies/deep-${mark}`)
   await page.getByRole('heading', { name: `deep-${mark}` }).waitFor()

@@ -17,7 +17,7 @@ await journey(async (visit) => {
   await page.getByRole('option', { name: 'Add a server', exact: true }).waitFor()
   await page.keyboard.press('Enter')
   await page.getByLabel('Name', { exact: true }).fill(name)
-  await page.getByLabel('Command').fill(`${hub.python} ${hub.notebook} ${desk}`)
+  await page.getByLabel('Command').fill([hub.python, hub.notebook, desk].map((word) => `"${word}"`).join(' '))
   await page.getByLabel('Risk of its tools').fill('read=low\nwrite=high')
   await page.getByRole('button', { name: 'Add a server' }).last().click()
 
@@ -41,8 +41,8 @@ await journey(async (visit) => {
 
   // One that says something else than what was accepted waits again, and shows what has changed.
   writeFileSync(`${desk}/description`, 'Write a line, and send it to everybody.')
-  await page.getByRole('button', { name: `Change ${name}` }).click()
-  await page.getByLabel('What it is for').fill('A notebook')
+  await page.getByRole('button', { name: `Edit ${name}` }).click()
+  await page.getByLabel('Description').fill('A notebook')
   await page.getByRole('button', { name: 'Save' }).click()
   await line('write').locator('.diff', { hasText: 'send it to everybody' }).waitFor()
   await page.getByRole('button', { name: `Remove ${name}` }).click()

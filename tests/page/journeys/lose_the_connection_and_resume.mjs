@@ -22,7 +22,7 @@ await journey(async (visit, browser, pages) => {
   for (let n = 0; n < 30; n++) await api('POST', `/api/threads/${id}/messages`, { content: `while away ${n}` })
   cut = false
   const live = page.locator('[data-connection=live]')
-  await Promise.any([page.getByRole('button', { name: 'Try now' }).click(), live.waitFor()]) // it tries by itself, too
+  await Promise.any([page.getByRole('button', { name: 'Retry now' }).click(), live.waitFor()]) // it tries by itself, too
   await live.waitFor()
   await page.locator('.markdown', { hasText: 'while away 29' }).waitFor()
   const seen = await page.locator('.message', { hasText: 'while away 29' }).count()

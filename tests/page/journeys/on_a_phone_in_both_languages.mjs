@@ -1,4 +1,4 @@
-import { askOf, assert, hub, journey, PHONE, startRun, thread } from './rig.mjs'
+import { askOf, assert, holdByFinger, hub, journey, PHONE, startRun, thread } from './rig.mjs'
 
 await journey(async (visit, _, pages) => {
   const run = await startRun('SHELL python3 -c "print(\'on-the-phone\')"')
@@ -11,7 +11,9 @@ await journey(async (visit, _, pages) => {
   await page.locator(`.ask a[href="/inbox/${ask.id}"]`).tap()
   await page.waitForURL(new RegExp(ask.id))
   await page.locator('.why', { hasText: '运行参数中给出的代码' }).waitFor()
-  await page.locator('[data-do=approve]').tap()
+  await holdByFinger(page, page.locator('[data-do=approve]'))
+  await page.locator('.given', { hasText: '已批准' }).waitFor()
+  await page.getByRole('link', { name: '返回' }).tap()
   await page.waitForURL(/\/inbox$/)
   await page.locator(`.ask a[href="/inbox/${ask.id}"]`).waitFor({ state: 'detached' })
   await page.goto(`${hub.url}/threads/${id}`)
@@ -23,15 +25,15 @@ await journey(async (visit, _, pages) => {
   await page.getByRole('button', { name: '👍' }).tap()
   await message.locator('.reaction', { hasText: '👍' }).waitFor()
   await page.getByRole('button', { name: '搜索消息' }).tap()
-  await page.getByPlaceholder('要查找的词').fill('来自手机')
+  await page.getByPlaceholder('搜索内容').fill('来自手机')
   await page.locator('.hit').first().tap()
   await page.locator('.hit').waitFor({ state: 'detached' })
   await message.waitFor()
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
   assert.equal(wide, false, 'nothing is wider than the screen')
   await page.getByRole('button', { name: '更多' }).last().tap()
-  await page.getByRole('menuitem', { name: '查找或执行…' }).tap()
-  await page.getByRole('combobox', { name: '想做什么？' }).fill('pocket')
+  await page.getByRole('menuitem', { name: '搜索或执行命令…' }).tap()
+  await page.getByRole('combobox', { name: '你想做什么？' }).fill('pocket')
   await page.getByRole('option', { name: /pocket/ }).first().tap()
   await page.waitForURL(/\/threads\//)
 

@@ -6,6 +6,8 @@ import { DESK, launch, open } from '../../../web/browser.mjs'
 export { assert, DESK }
 export { PHONE } from '../../../web/browser.mjs'
 export const hub = JSON.parse(process.argv[2])
+/** How long a journey waits for anything, as all tests do. */
+export const WAIT_S = hub.wait_ms / 1000
 
 export async function api(method, path, body) {
   const headers = { authorization: `Bearer ${hub.token}`, 'content-type': 'application/json' }
@@ -16,12 +18,12 @@ export async function api(method, path, body) {
 }
 
 export const startRun = (prompt, more = {}) => api('POST', '/api/runs', { profile: 'rehearsal', prompt, ...more })
-export const endOf = (id) => api('GET', `/api/runs/${id}/wait?for_s=30`)
+export const endOf = (id) => api('GET', `/api/runs/${id}/wait?for_s=${WAIT_S}`)
 export const thread = async (topic) => (await api('POST', '/api/threads', { topic: `${topic} ${Date.now()}` })).id
 
 /** What a look finds once there is something, within a bound. */
 export async function until(what, look) {
-  for (const end = Date.now() + 30_000; Date.now() < end; ) {
+  for (const end = Date.now() + hub.wait_ms; Date.now() < end; ) {
     const found = await look()
     if (found) return found
     await new Promise((resolve) => setTimeout(resolve, 60))
@@ -32,14 +34,105 @@ export async function until(what, look) {
 /** The ask that a run has raised. */
 export const askOf = (run) => until(`an ask of ${run.id}`, async () => (await api('GET', `/api/asks?state=open&run_id=${run.id}`)).asks[0])
 
+/** An ask that is approved or denied, raised at once and without an agent. */
+export const raise = (title, more = {}) => api('POST', '/api/asks', { kind: 'gate', risk: 'medium', title, ...more })
+/** Answer whatever waits, for a journey that needs the first screen for itself. */
+export async function denyAll() {
+  const { asks } = await api('GET', '/api/asks?state=open&limit=200')
+  if (asks.length) await api('POST', '/api/asks/answers', { answers: asks.map((ask) => ({ ask_id: ask.id, verdict: 'deny' })) })
+}
+export const stateOf = async (ask) => (await api('GET', `/api/asks/${ask.id}`)).state
+
+/** Let time go by as it does between two clicks of a person: only where that time is what is tried. */
+export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Try what a person does within a time, on the page's own clock. Tries that took longer, as on a busy machine, do not count.
+ *  An attempt returns how long it took, and what must be true if that was short enough. */
+export async function within(ms, attempt) {
+  for (let tries = 0; tries < 60; tries++) {
+    const { took, check } = await attempt(tries)
+    if (took < ms) return check()
+  }
+  throw new Error(`the machine is too busy for anything within ${ms} ms`)
+}
+
+/** Note when the pointer and the keys go down and up, and whether what they go down on says that it takes no input. */
+export const noteInput = (page) =>
+  page.addInitScript(() => {
+    window.noted = {}
+    const isDim = (target) => target.closest?.('button')?.ariaDisabled === 'true'
+    const note = ({ type, target }) => (noted[type] = { at: performance.now(), isDim: isDim(target) })
+    for (const type of ['pointerdown', 'pointerup', 'keydown', 'keyup']) addEventListener(type, note, { capture: true })
+  })
+export const notedOf = (page) => page.evaluate(() => noted)
+export const clockOf = (page) => page.evaluate(() => performance.now())
+
+/** Note where an element is, for a check later that it is there still. */
+export async function isStill(element) {
+  const before = await element.boundingBox()
+  return async (why) => assert.deepEqual(await element.boundingBox(), before, why)
+}
+
+/** Where the middle of an element is. */
+export async function middleOf(element) {
+  const { x, y, width, height } = await element.boundingBox()
+  return { x: x + width / 2, y: y + height / 2 }
+}
+
+/** In the page: until it has drawn what happened, and its controls have looked where they are. */
+const seen = async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+  for (let looks = 0; looks < 3; looks++) await frame().then(() => new Promise((resolve) => setTimeout(resolve, 110)))
+}
+/** Wait until everything that answers takes input: not as long as it has just appeared, moved, changed or been covered. */
+export async function settled(page) {
+  await page.locator('[data-do=deny]').first().click({ trial: true })
+  await page.evaluate(seen)
+  await page.waitForFunction(() => !document.querySelector('[data-do][aria-disabled=true]'))
+}
+
+/** Scroll to a button and wait until it takes input: what a script scrolls has moved by itself, as the page sees it. */
+export async function reach(button) {
+  await button.click({ trial: true }) // scrolls until nothing covers it
+  await button.evaluate(seen)
+  await button.click({ trial: true })
+}
+export async function press(button) {
+  await reach(button)
+  await button.click()
+}
+export async function tap(button) {
+  await reach(button)
+  await button.tap()
+}
+
+/** Hold a button down with the mouse until it has done its work; it has to take input first. */
+export async function hold(page, button) {
+  await reach(button)
+  const { x, y } = await middleOf(button)
+  await page.mouse.move(x, y)
+  await page.mouse.down()
+  await button.waitFor({ state: 'detached' })
+  await page.mouse.up()
+}
+
+/** The same with a finger. */
+export async function holdByFinger(page, button) {
+  await reach(button)
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [await middleOf(button)] })
+  await button.waitFor({ state: 'detached' })
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+}
+
 /** Run a journey and end the process: with 1 when a step failed or the console of a page complained. */
 export async function journey(walk) {
   const browser = await launch()
   const pages = []
   const visit = async (options = {}) => {
-    const made = await open(browser, { ...hub, code: undefined, ...options })
+    const made = await open(browser, { ...hub, code: undefined, wait: hub.wait_ms, ...options })
     pages.push(made)
-    made.page.setDefaultTimeout(20_000)
+    made.page.setDefaultTimeout(hub.wait_ms)
     return made.page
   }
   let code = 0

@@ -21,7 +21,7 @@ await journey(async (visit) => {
     await page.getByRole('textbox', { name: 'Prompt' }).waitFor()
     found.push(...(await judge(page, `${look} editor`)))
     await page.goto(`${hub.url}/profiles?new=`)
-    await page.getByRole('textbox', { name: 'Name' }).waitFor()
+    await page.getByRole('textbox', { name: 'Name', exact: true }).waitFor()
     found.push(...(await judge(page, `${look} new profile`)))
   }
   await api('POST', `/api/runs/${run.id}/cancel`, {})

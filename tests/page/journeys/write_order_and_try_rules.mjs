@@ -1,4 +1,4 @@
-import { api, askOf, assert, hub, journey, startRun } from './rig.mjs'
+import { WAIT_S, api, askOf, assert, hub, journey, startRun } from './rig.mjs'
 
 await journey(async (visit) => {
   const mark = Date.now()
@@ -22,15 +22,15 @@ await journey(async (visit) => {
   await page.getByRole('tab', { name: 'TOML' }).click()
   await page.locator('.toml', { hasText: `commands = ["git push origin topic-${mark}"]` }).waitFor()
   await page.getByRole('tab', { name: 'JSON' }).click()
-  const json = page.getByLabel('The rule as JSON')
+  const json = page.getByLabel('Rule as JSON')
   await json.fill((await json.inputValue()).replace('"deny"', '"deny", "note": "never by hand"'))
   await page.getByRole('tab', { name: 'Form' }).click()
-  assert.equal(await page.getByLabel('Why there is this rule').inputValue(), 'never by hand')
+  assert.equal(await page.getByLabel('Reason for this rule').inputValue(), 'never by hand')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.locator(`[data-rule="${first}"]`).waitFor()
 
   await write(second)
-  await page.getByLabel('Where it stands').selectOption({ label: `Before ${first}` })
+  await page.getByLabel('Position').selectOption({ label: `Before ${first}` })
   await page.getByRole('button', { name: 'Save' }).click()
   await page.locator(`[data-rule="${second}"]`).waitFor()
   const order = async () => (await api('GET', '/api/policy')).rules.map((rule) => rule.name).filter((name) => name.endsWith(String(mark)))
@@ -43,14 +43,14 @@ await journey(async (visit) => {
   assert.deepEqual(await order(), [second, first])
 
   const again = await startRun(`SHELL git push origin topic-${mark}\nSAY over`)
-  const ended = await api('GET', `/api/runs/${again.id}/wait?for_s=30`)
+  const ended = await api('GET', `/api/runs/${again.id}/wait?for_s=${WAIT_S}`)
   assert.equal(ended.status, 'completed')
   const { judgements } = await api('GET', `/api/policy/judgements?run_id=${again.id}`)
   assert.equal(judgements[0].verdict.rule, first)
   await api('DELETE', `/api/policy/rules/${second}`)
-  await page.getByRole('button', { name: `Remove the rule ${first}` }).click()
+  await page.getByRole('button', { name: `Remove rule ${first}` }).click()
   await page.locator(`[data-rule="${first}"]`).waitFor({ state: 'detached' })
-  await page.locator('.toast', { hasText: 'The rule is gone' }).getByRole('button', { name: 'Undo' }).click()
+  await page.locator('.toast', { hasText: 'Rule removed' }).getByRole('button', { name: 'Undo' }).click()
   await page.locator(`[data-rule="${first}"]`).waitFor()
   await api('DELETE', `/api/policy/rules/${first}`)
   await page.getByRole('button', { name: 'Apply' }).first().click()

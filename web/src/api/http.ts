@@ -1,6 +1,8 @@
 /** Calls to the hub. Whatever is refused becomes an ApiError whose message is a sentence for people. */
+import { build, noteRefusal } from '@/shell/build'
 import { t } from '@/shell/i18n'
 import { told } from '@/shell/told'
+import { keyHeaders } from './pageKey'
 
 export class ApiError extends Error {
   constructor(
@@ -33,9 +35,10 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
     value === null || value === undefined ? [] : [[name, String(value)]],
   )
   const url = query.length ? `${path}?${new URLSearchParams(query as [string, string][])}` : path
-  const headers: Record<string, string> = {}
+  const headers = keyHeaders()
   const form = body instanceof FormData
   if (body !== undefined && !form) headers['content-type'] = 'application/json'
+  if (build && method !== 'GET') headers['x-greenroom-page'] = build
   if (options.key) headers['idempotency-key'] = options.key
   let answer: Response
   try {
@@ -55,6 +58,7 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
   if (answer.status === 401) toLogin()
   const { detail, code } = (typeof data === 'object' && data ? data : {}) as { detail?: unknown; code?: string }
   const sentence = typeof detail === 'string' ? told(detail) : detail ? JSON.stringify(detail) : answer.statusText
+  noteRefusal(code ?? '')
   throw new ApiError(answer.status, code ?? String(answer.status), sentence, data)
 }
 

@@ -25,6 +25,7 @@ export interface Agent {
   process?: string
   session?: string | null
   run_id?: string | null
+  thread_id?: string | null
 }
 
 export interface AgentConfig {
@@ -65,6 +66,7 @@ export interface Approval {
   name: string
   at: number
   seat?: string
+  person_id?: string | null
 }
 
 export interface Ask {
@@ -206,6 +208,13 @@ export interface Credential {
   expires_at?: number | null
   revoked_at?: number | null
   browser?: boolean
+  key_digest?: string
+  login_of?: string | null
+  person_id?: string | null
+  person?: string
+  device?: string
+  address?: string
+  last_used_at?: number | null
 }
 
 export interface DayCost {
@@ -287,6 +296,7 @@ export interface Item {
 }
 
 export interface Judgement {
+  seq?: number
   id: string
   at: number
   wanted: Wanted
@@ -413,6 +423,15 @@ export interface Payload {
   thread_id: string
 }
 
+export interface PersonWait {
+  ask_id: string
+  kind: string
+  step: string
+  since: number
+  name?: string
+  asked_of?: string[]
+}
+
 export interface Place {
   profile: string | null
   depth?: number
@@ -466,6 +485,8 @@ export interface Rule {
   kinds?: string[]
   arguments?: Record<string, string>
   paths?: string[]
+  directories?: string[]
+  calls?: string[]
   where?: "any" | "inside" | "outside"
   hosts?: string[]
   commands?: string[]
@@ -492,6 +513,7 @@ export interface Rules {
 }
 
 export interface Run {
+  seq?: number
   id: string
   profile: string
   agent_id: string
@@ -501,7 +523,6 @@ export interface Run {
   prompt: string
   created_at: number
   by: string
-  seq?: number
   parent_id?: string | null
   path?: string[]
   thread_id?: string | null
@@ -509,6 +530,8 @@ export interface Run {
   pinned?: string | null
   keep?: boolean
   context?: AgentContext | null
+  task?: string | null
+  continues?: string | null
   output?: string | null
   result?: unknown
   error?: string | null
@@ -521,16 +544,38 @@ export interface Run {
   items?: number
   session?: string | null
   isolation?: string
-  overrides?: Record<string, string | number>
+  overrides?: Record<string, string | number | boolean>
+  directory?: string
+  repository?: string
+  branch?: string
+  model?: string
   started_at?: number | null
   ended_at?: number | null
   deadline?: number
   goes_on_at?: number
   extended_at?: number
+  is_step?: boolean
   taint?: string
   timeout_s?: number
   max_tokens?: number | null
   max_cost_usd?: number | null
+}
+
+export interface RunWait {
+  ask_id: string
+  run_id: string
+}
+
+export interface SavedVersion {
+  name: string
+  place: string
+  version: number
+  digest: string
+  saved_at: number
+  saved_by: string
+  source?: string
+  text?: string
+  restored_from?: number
 }
 
 export interface Seen {
@@ -630,6 +675,7 @@ export interface Template {
 }
 
 export interface Thread {
+  seq?: number
   id: string
   topic: string
   status: string
@@ -703,6 +749,11 @@ export interface Upload {
   size: number
   by: string
   at: number
+}
+
+export interface UploadPlace {
+  upload_id: string
+  thread_id: string
 }
 
 export interface Verdict {
@@ -781,6 +832,7 @@ export interface WorkflowFacts {
 }
 
 export interface WorkflowRun {
+  seq?: number
   id: string
   workflow: string
   digest: string
@@ -812,6 +864,8 @@ export interface WorkflowRun {
   output?: unknown
   ended_at?: number | null
   spent?: WorkflowsSpent
+  waiting?: boolean
+  waits_for?: PersonWait[]
   directory?: string | null
 }
 
@@ -918,6 +972,7 @@ export interface AgentsDefinition {
   max_cost_usd?: number | null
   labels?: string[]
   node?: string | null
+  wake_for_people?: boolean
   wake_on?: string[]
   invite_prompt?: string | null
   idle_s?: number
@@ -1006,13 +1061,18 @@ export interface Tables {
   "trigger": TriggerState
   "trigger_nonce": Seen
   "upload": Upload
+  "upload_place": UploadPlace
   "workflow": Workflow
   "workflow_attempt": WorkflowAttempt
   "workflow_ending": WorkflowEnding
   "workflow_facts": WorkflowFacts
   "workflow_run": WorkflowRun
+  "workflow_saved_version": SavedVersion
   "workflow_step": WorkflowStep
   "workflow_version": WorkflowVersion
+  "workflow_wait": RunWait
   "writing": Writing
   "wrong_profile": WrongProfile
 }
+
+export const ACTIVE_RUN_STATUSES: readonly string[] = ["pending", "running", "waiting"]

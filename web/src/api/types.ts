@@ -14,6 +14,12 @@ export interface AddedChannel {
   key: string | null
 }
 
+export interface Addresses {
+  host: string
+  port: number
+  addresses: string[]
+}
+
 export interface Admin {
   admin_id?: string | null
   admin_name?: string | null
@@ -114,6 +120,7 @@ export interface AgentsDefinition {
   max_cost_usd?: number | null
   labels?: string[]
   node?: string | null
+  wake_for_people?: boolean
   wake_on?: string[]
   invite_prompt?: string | null
   idle_s?: number
@@ -157,6 +164,7 @@ export interface Answering {
   contents?: Given[]
   form?: unknown
   scope?: string
+  remember?: RuleChoice | null
   digest?: string | null
   name?: string
 }
@@ -170,6 +178,7 @@ export interface Approval {
   name: string
   at: number
   seat?: string
+  person_id?: string | null
 }
 
 export interface Arrow {
@@ -260,6 +269,14 @@ export interface AuditEvent {
   by: string
   type: string
   data: Record<string, unknown>
+  name: string
+  agent_id: string | null
+  node: string | null
+}
+
+export interface Axis {
+  name: "lasts" | "what" | "where" | "who"
+  options: Phrase[]
 }
 
 export interface Batch {
@@ -335,7 +352,7 @@ export interface ChatMessage {
   session_id: string
   message: string
   enable_mcp_tools?: boolean
-  attachments?: unknown[]
+  attachments?: unknown[] | null
   profile?: string | null
 }
 
@@ -364,6 +381,13 @@ export interface Content {
   size?: number
 }
 
+export interface Continue {
+  prompt: string
+  timeout_s?: number | null
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+}
+
 export interface Credential {
   id: string
   kind: string
@@ -377,6 +401,10 @@ export interface Credential {
   expires_at: string | null
   revoked_at: string | null
   browser: boolean
+  person: string
+  device: string
+  address: string
+  last_used_at: string | null
 }
 
 export interface DecisionTaken {
@@ -491,6 +519,10 @@ export interface GivenCredential {
   expires_at: string | null
   revoked_at: string | null
   browser: boolean
+  person: string
+  device: string
+  address: string
+  last_used_at: string | null
   token: string | null
 }
 
@@ -582,6 +614,7 @@ export interface JoinedNode {
 }
 
 export interface Judgement {
+  seq?: number
   id: string
   at: number
   wanted: Wanted
@@ -692,6 +725,57 @@ export interface ListedProfile {
   is_invitable: boolean
 }
 
+export interface ListedRun {
+  seq?: number
+  id: string
+  profile: string
+  agent_id: string
+  root_id: string
+  depth: number
+  status: string
+  prompt: string
+  created_at: number
+  by: string
+  parent_id?: string | null
+  path?: string[]
+  thread_id?: string | null
+  node_id?: string | null
+  pinned?: string | null
+  keep?: boolean
+  context?: AgentContext | null
+  task?: string | null
+  continues?: string | null
+  output?: string | null
+  result?: unknown
+  error?: string | null
+  waiting_for?: string | null
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+  earlier?: RunsSpent
+  calls?: number
+  items?: number
+  session?: string | null
+  isolation?: string
+  overrides?: Record<string, string | number | boolean>
+  directory?: string
+  repository?: string
+  branch?: string
+  model?: string
+  started_at?: number | null
+  ended_at?: number | null
+  deadline?: number
+  goes_on_at?: number
+  extended_at?: number
+  is_step?: boolean
+  taint?: string
+  timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  agent_name?: string
+  held_up_by?: string
+}
+
 export interface ListedTemplate {
   id: string
   name: string
@@ -734,6 +818,22 @@ export interface Me {
   now: number
   room: string | null
   insecure: boolean
+  person: string
+  handle: string
+  owner: string
+  suggested_name: string
+}
+
+export interface MeantId {
+  id: string
+  about: string
+}
+
+export interface MeantIds {
+  ids: MeantId[]
+  has_more: boolean
+  by_name: boolean
+  near: string[]
 }
 
 export interface Member {
@@ -759,7 +859,8 @@ export interface Message {
 }
 
 export interface MessageChange {
-  content: string
+  content?: string | null
+  new_content?: string | null
   edited_by?: string | null
 }
 
@@ -883,6 +984,10 @@ export interface NewMessage {
   reply_token?: string | null
 }
 
+export interface NewName {
+  name: string
+}
+
 export interface NewNode {
   name: string
 }
@@ -911,6 +1016,7 @@ export interface NewRun {
   parent_id?: string | null
   node?: string | null
   directory?: string | null
+  worktree?: boolean | null
   model?: string | null
   session?: string | null
   context?: AgentContext | null
@@ -937,6 +1043,10 @@ export interface NewThread {
   metadata?: Record<string, unknown> | null
   system_prompt?: string | null
   template?: string | null
+}
+
+export interface NewTopic {
+  topic: string
 }
 
 export interface NewWorkflowRun {
@@ -991,6 +1101,7 @@ export interface OneOfMany {
   contents?: Given[]
   form?: unknown
   scope?: string
+  remember?: RuleChoice | null
   digest?: string | null
   name?: string
   ask_id: string
@@ -1041,6 +1152,21 @@ export interface PersonOnline {
   connected_at: number
 }
 
+export interface PersonWait {
+  ask_id: string
+  kind: string
+  step: string
+  since: number
+  name?: string
+  asked_of?: string[]
+}
+
+export interface Phrase {
+  choice: string
+  code: "30d" | "90d" | "all" | "always" | "anywhere" | "call" | "command" | "folder" | "host" | "own" | "profiles" | "program" | "read_file" | "read_files" | "run" | "safe_program" | "tool" | "write_file" | "write_files"
+  value?: string
+}
+
 export interface Picture {
   width: number
   height: number
@@ -1081,6 +1207,7 @@ export interface PostedMessage {
   current_seq: number
   reply_token: string | null
   reply_window: ReplyWindow
+  unreached?: Unreached[]
 }
 
 export interface Problem {
@@ -1156,7 +1283,12 @@ export interface RegisteredAgent {
 export interface Remembered {
   name: string
   rule: Rule
+  choice: RuleChoice
+  axes: Axis[]
+  risk: string
+  why: string
   words: string
+  trial: Trial
 }
 
 export interface RemovedReaction {
@@ -1166,9 +1298,20 @@ export interface RemovedReaction {
   agent_id: string
 }
 
+export interface Renamed {
+  thread_id: string
+  topic: string
+  ok?: boolean
+}
+
 export interface ReplyWindow {
   expires_at?: string
   max_new_messages?: number
+}
+
+export interface Restoring {
+  version?: number | null
+  replaces?: number | null
 }
 
 export interface Result {
@@ -1224,6 +1367,8 @@ export interface Rule {
   kinds?: string[]
   arguments?: Record<string, string>
   paths?: string[]
+  directories?: string[]
+  calls?: string[]
   where?: "any" | "inside" | "outside"
   hosts?: string[]
   commands?: string[]
@@ -1246,6 +1391,14 @@ export interface RuleCheck {
   problems: string[]
 }
 
+export interface RuleChoice {
+  what?: "exact" | "files" | "host" | "program" | "tool"
+  who?: "all" | "profile"
+  where?: "anywhere" | "folder"
+  lasts?: "30d" | "90d" | "always" | "run"
+  risk?: "" | "high"
+}
+
 export interface RuleTemplate {
   name: string
   words: string
@@ -1261,6 +1414,7 @@ export interface Rules {
 }
 
 export interface Run {
+  seq?: number
   id: string
   profile: string
   agent_id: string
@@ -1270,7 +1424,6 @@ export interface Run {
   prompt: string
   created_at: number
   by: string
-  seq?: number
   parent_id?: string | null
   path?: string[]
   thread_id?: string | null
@@ -1278,6 +1431,8 @@ export interface Run {
   pinned?: string | null
   keep?: boolean
   context?: AgentContext | null
+  task?: string | null
+  continues?: string | null
   output?: string | null
   result?: unknown
   error?: string | null
@@ -1290,12 +1445,17 @@ export interface Run {
   items?: number
   session?: string | null
   isolation?: string
-  overrides?: Record<string, string | number>
+  overrides?: Record<string, string | number | boolean>
+  directory?: string
+  repository?: string
+  branch?: string
+  model?: string
   started_at?: number | null
   ended_at?: number | null
   deadline?: number
   goes_on_at?: number
   extended_at?: number
+  is_step?: boolean
   taint?: string
   timeout_s?: number
   max_tokens?: number | null
@@ -1517,6 +1677,7 @@ export interface Thread {
   status: string
   system_prompt: string | null
   created_at: string
+  updated_at: string
   waiting_agents: Waiting[]
   template_id: string | null
   current_seq: number
@@ -1555,6 +1716,25 @@ export interface ThreadSettings {
   creator_assignment_time: string | null
   created_at: string
   updated_at: string
+}
+
+export interface TranscriptEntry {
+  id: string
+  seq: number
+  author: string
+  author_id: string | null
+  author_name: string
+  author_emoji: string
+  role: string
+  content: string
+  created_at: string
+  priority: string
+  reply_to_msg_id: string | null
+  metadata: string | null
+  edited_at: string | null
+  edit_version: number
+  reactions: Reaction[]
+  entry_kind: string
 }
 
 export interface Trial {
@@ -1612,6 +1792,19 @@ export interface Typed {
   texts: string[]
 }
 
+export interface Unreached {
+  name: string
+  why: string
+  agent_id?: string | null
+  profile?: string | null
+  remedy?: "" | "invite" | "wake"
+}
+
+export interface UnreachedMessage {
+  message_id: string
+  unreached: Unreached[]
+}
+
 export interface Verdict {
   decision: "allow" | "ask" | "deny"
   risk: "high" | "low" | "medium"
@@ -1622,6 +1815,18 @@ export interface Verdict {
   like_words?: string
   kind?: string
   digest?: string
+}
+
+export interface VersionShown {
+  name: string
+  version: number
+  digest: string
+  definition: WorkflowsDefinition
+  made_at: number
+  made_by: string
+  source: string
+  text: string
+  restored_from: number
 }
 
 export interface Wait {
@@ -1690,6 +1895,8 @@ export interface Withdraw {
 
 export interface WorkNumbers {
   runs: Record<string, number>
+  active_runs: number
+  runs_waiting_for_people: number
   open_asks: number
   usd_today: number
   tokens_today: number
@@ -1711,6 +1918,7 @@ export interface WorkflowBody {
   definition?: Record<string, unknown> | null
   text?: string | null
   source?: string
+  version?: number | null
 }
 
 export interface WorkflowCheck {
@@ -1735,6 +1943,7 @@ export interface WorkflowReport {
 }
 
 export interface WorkflowRun {
+  seq?: number
   id: string
   workflow: string
   digest: string
@@ -1766,6 +1975,8 @@ export interface WorkflowRun {
   output?: unknown
   ended_at?: number | null
   spent?: WorkflowsSpent
+  waiting?: boolean
+  waits_for?: PersonWait[]
   directory?: string | null
 }
 
@@ -1779,15 +1990,6 @@ export interface WorkflowShown {
 export interface WorkflowText {
   text: string
   file?: string
-}
-
-export interface WorkflowVersion {
-  digest: string
-  name: string
-  version: number
-  definition: WorkflowsDefinition
-  made_at: number
-  text?: string
 }
 
 export interface WorkflowsDefinition {

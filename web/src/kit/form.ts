@@ -1,4 +1,8 @@
 /** What a form asks for, and how what is written in a field becomes a value and back. The hub says what is wrong. */
+import type { InjectionKey, Ref } from 'vue'
+
+/** How often something was undone or redone: forms then show what is written, also in the field that has the focus. */
+export const UNDONE: InjectionKey<Ref<number>> = Symbol('undone')
 export type Kind = 'text' | 'long' | 'words' | 'lines' | 'pairs' | 'value' | 'values' | 'result' | 'json' | 'number' | 'flag' | 'choice' | 'many' | 'time'
 export interface Field {
   /** The key of the value; `a.b` is a key inside another. */

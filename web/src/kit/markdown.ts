@@ -14,7 +14,8 @@ md.renderer.rules.image = (tokens, at) => {
   const token = tokens[at]!
   const source = String(token.attrGet('src') ?? '')
   const words = md.utils.escapeHtml(token.content || source)
-  if (OWN_PICTURE.test(source)) return `<img src="${md.utils.escapeHtml(source)}" alt="${words}" loading="lazy">`
+  const place = source.startsWith('/') ? 'data-own' : 'src' // the hub's own are fetched with the page's key, see Markdown.vue
+  if (OWN_PICTURE.test(source)) return `<img ${place}="${md.utils.escapeHtml(source)}" alt="${words}" loading="lazy">`
   return `<a href="${md.utils.escapeHtml(source)}">🖼 ${words}</a>`
 }
 md.renderer.rules.fence = (tokens, at) => {
@@ -46,7 +47,10 @@ const cutLines = (text: string) =>
 
 const ALLOWED = {
   ALLOWED_TAGS: ['p', 'br', 'strong', 'em', 's', 'b', 'a', 'code', 'pre', 'blockquote', 'ul', 'ol', 'li', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'img', 'div', 'figure', 'figcaption', 'button'],
-  ALLOWED_ATTR: ['href', 'src', 'alt', 'class', 'start', 'loading', 'data-copy', 'data-diagram', 'tabindex', 'type', 'target', 'rel'],
+  ALLOWED_ATTR: [
+    ...['href', 'src', 'alt', 'class', 'start', 'loading', 'tabindex', 'type', 'target', 'rel'],
+    ...['data-copy', 'data-diagram', 'data-own'],
+  ],
   ALLOW_DATA_ATTR: false,
 }
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {

@@ -8,6 +8,8 @@ export interface Question {
   value?: string
   /** What may be meant, to choose from. */
   offers?: string[]
+  /** What is wrong with what is written; an empty text when nothing is. */
+  wrong?: (given: string) => string
   yes: string
   danger?: boolean
   answer: (given: string | null) => void

@@ -2,13 +2,15 @@
 import { Bell, BellOff, Footprints, Keyboard, Languages, LogOut, Moon, RefreshCw, Sun, SunMoon, UserRound } from '@lucide/vue'
 
 import { toLogin } from '@/api/http'
+import { forgetKey, keyHeaders } from '@/api/pageKey'
 import { sync } from '@/sync/use'
 import { LANGUAGES, language, setLanguage, t, type Language } from './i18n'
 import { setLook } from './look'
 import { askFor } from './askFor'
-import { may, nickname } from './me'
+import { may, me, myName, offeredName, setMyName } from './me'
 import type { PaletteCommand } from './panel'
 import { helpOpen } from './help'
+import { attempt } from './toasts'
 import { startTour } from './tour'
 import { canPush, isPushed, subscribe, unsubscribe } from './push'
 
@@ -24,19 +26,24 @@ export function shellCommands(): PaletteCommand[] {
     ...(may('operate') ? [{ id: 'tour', title: t('tour.start'), icon: Footprints, run: startTour }] : []),
     ...looks.map(([one, icon]) => ({ id: `look ${one}`, title: t(`shell.look.${one}`), icon, run: () => setLook(one) })),
     ...others.map((one) => ({ id: `language ${one}`, title: LANGUAGES[one], hint: t('shell.language'), icon: Languages, run: () => setLanguage(one) })),
-    { id: 'nickname', title: t('shell.nickname'), hint: nickname.value, icon: UserRound, run: rename },
+    ...(canRename() ? [{ id: 'nickname', title: t('shell.nickname'), hint: myName.value, icon: UserRound, run: rename }] : []),
     ...(canPush ? [isPushed.value ? { id: 'push', title: t('shell.notifyNoMore'), icon: BellOff, run: unsubscribe } : { id: 'push', title: t('shell.notifyHere'), icon: Bell, run: subscribe }] : []),
     { id: 'reconnect', title: t('shell.reconnect'), icon: RefreshCw, run: () => sync.again() },
     { id: 'logout', title: t('shell.logOut'), icon: LogOut, run: logOut },
   ]
 }
 
+/** Operators have a name at the hub, and people of a room one in this browser; a viewer has none. */
+export const canRename = (): boolean => may('operate') || !!me.room
+
 export async function rename(): Promise<void> {
-  const name = await askFor({ title: t('shell.nickname'), text: t('shell.nicknameText'), value: nickname.value, yes: t('shell.save') })
-  if (name !== null) nickname.value = name.trim().slice(0, 64)
+  const value = me.person || (me.room ? myName.value : offeredName())
+  const name = await askFor({ title: t('shell.nickname'), text: t('shell.nicknameText'), value, yes: t('shell.save') })
+  if (name?.trim()) await attempt(() => setMyName(name))
 }
 
 export async function logOut(): Promise<void> {
-  await fetch('/logout', { method: 'POST', redirect: 'manual' })
+  await fetch('/logout', { method: 'POST', redirect: 'manual', headers: keyHeaders() })
+  forgetKey()
   toLogin('/login')
 }

@@ -46,4 +46,7 @@ export async function setLanguage(chosen: Language, keep = true): Promise<void> 
   if (keep) localStorage.setItem(KEPT, chosen)
 }
 
+/** Words one after the other, as the language separates them. */
+export const listed = (words: string[]): string => words.join(language.value === 'zh-CN' ? '、' : ', ')
+
 export const t = i18n.global.t as (key: string, values?: Record<string, unknown> | number) => string

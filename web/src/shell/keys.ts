@@ -1,4 +1,5 @@
-/** Keys that do something: the newest binding of a key wins, and nothing happens while somebody types. */
+/** Keys that do something: the newest binding of a key wins, and nothing happens while somebody types.
+ *  A key that is held down repeats only what moves about; it never does anything twice. */
 import { onScopeDispose, reactive } from 'vue'
 
 export interface Binding {
@@ -9,22 +10,54 @@ export interface Binding {
   run: (event: KeyboardEvent) => unknown
   /** Also while somebody types. */
   always?: boolean
+  /** Only while the focus is inside this element; the help lists it all the same. */
+  within?: () => HTMLElement | null
   hidden?: boolean
   /** Moves about rather than doing something: the palette leaves it out. */
   moves?: boolean
+  /** What it is about: the palette does not do to one thing what was chosen for another. */
+  about?: () => string
   /** Whether it can be done just now. */
   can?: () => boolean
+  /** Also while a dialog or a menu is open, which otherwise keep the keys from what they cover. */
+  above?: boolean
   /** It does the same in every panel. */
   everywhere?: boolean
 }
 
-const NAMES: Record<string, string> = { ctrl: 'Ctrl', shift: '⇧', Enter: '↵', Escape: 'Esc', ArrowUp: '↑', ArrowDown: '↓' }
+const isMac = /mac|iphone|ipad/i.test(navigator.platform)
+const NAMES: Record<string, string> = {
+  ctrl: isMac ? '⌘' : 'Ctrl',
+  shift: '⇧',
+  Enter: '↵',
+  Escape: 'Esc',
+  ArrowUp: '↑',
+  ArrowDown: '↓',
+}
 /** A key as it is shown, part by part. */
 export const partsOf = (key: string): string[] => key.split(/[+ ]/).filter(Boolean).map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
 
 export const bindings = reactive<Binding[]>([])
 let first = ''
 let firstAt = 0
+const PAIR_MS = 900
+
+/** Where the last letter was typed, as long as nothing ended that. */
+let field: Element | null = null
+let typedAt = 0
+const WORDS_MS = 2_000
+const ENDS = new Set(['Enter', 'Escape', 'Tab'])
+
+/** Whether a key is one of the words that somebody types into a field which has gone meanwhile. */
+function isForGoneField(event: KeyboardEvent, typing: boolean): boolean {
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !ENDS.has(event.key)
+  const isGone = !typing && isPlain && !!field && !field.isConnected && Date.now() - typedAt < WORDS_MS
+  if (typing) field = isPlain ? (event.target as Element) : null
+  if (typing || isGone) typedAt = Date.now()
+  return isGone
+}
+
+addEventListener('pointerdown', () => (field = null), { capture: true, passive: true })
 
 function nameOf(event: KeyboardEvent): string {
   const plain = event.key.length === 1 ? event.key.toLowerCase() : event.key
@@ -38,15 +71,20 @@ export function isTyping(target: EventTarget | null): boolean {
 }
 
 addEventListener('keydown', (event) => {
-  if (event.defaultPrevented || event.isComposing) return
-  const name = nameOf(event)
   const typing = isTyping(event.target)
-  const pair = Date.now() - firstAt < 900 ? `${first} ${name}` : ''
-  const fits = (binding: Binding) => binding.key !== '' && (binding.key === name || binding.key === pair) && (!typing || binding.always) && binding.can?.() !== false
-  const binding = bindings.findLast((one) => fits(one) && one.key === pair) ?? bindings.findLast(fits)
-  first = name
+  if (isForGoneField(event, typing) || event.defaultPrevented || event.isComposing) return
+  const name = nameOf(event)
+  const isSecond = Date.now() - firstAt < PAIR_MS && first !== '' && bindings.some((one) => one.key.startsWith(`${first} `))
+  const pair = isSecond ? `${first} ${name}` : ''
+  const isInside = (binding: Binding) => !binding.within || !!binding.within()?.contains(event.target as Node)
+  const isCovered = document.querySelector('.q-dialog--modal, .q-menu') !== null
+  const isPressed = (binding: Binding) => binding.key !== '' && binding.key === (pair || name) // the second key alone means nothing
+  const fits = (binding: Binding) => isPressed(binding) && (!typing || binding.always) && (!isCovered || binding.above) && isInside(binding) && binding.can?.() !== false
+  const binding = bindings.findLast(fits)
+  first = typing ? '' : name
   firstAt = Date.now()
   if (!binding) return
+  if (event.repeat && !binding.moves) return event.preventDefault()
   if (binding.run(event) === false) return
   event.preventDefault()
 })

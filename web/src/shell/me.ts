@@ -1,8 +1,9 @@
 /** Who looks at the page, and what they may do. */
 import { computed, reactive } from 'vue'
 
-import { get } from '@/api/http'
+import { get, put } from '@/api/http'
 import type { Me } from '@/api/types'
+import { t } from './i18n'
 import { kept } from './kept'
 
 export const me = reactive<Me & { known: boolean }>({
@@ -14,6 +15,10 @@ export const me = reactive<Me & { known: boolean }>({
   version: '',
   now: 0,
   insecure: false,
+  person: '',
+  handle: '',
+  owner: '',
+  suggested_name: '',
   known: false,
 })
 /** How far the hub's clock is ahead of ours, in milliseconds. */
@@ -23,9 +28,33 @@ let ahead = 0
 export const may = (right: string): boolean => right === 'enter' || me.rights.includes(right) || (right === 'answer' && me.rights.includes('operate'))
 export const hubNow = (): number => Date.now() + ahead
 
-/** The name under which this person writes; the hub calls who gives none 'human'. */
-export const nickname = kept('nickname', '')
-export const myName = computed(() => nickname.value || 'human')
+/** What somebody in a room calls themselves in this browser: a room's token is shared, so the hub knows no name of theirs. */
+const keptNickname = kept('nickname', '')
+export const nickname = computed(() => (me.room ? keptNickname.value : ''))
+/** The name that others see; of an owner who was not asked yet, a word for oneself. */
+export const myName = computed(() => me.person || nickname.value || t('shell.you'))
+/** What to offer an owner who has no name yet. */
+export const offeredName = (): string => keptNickname.value || me.suggested_name
+
+/** Change the name that others see. */
+export async function setMyName(name: string): Promise<void> {
+  if (me.room) keptNickname.value = name.trim().slice(0, 64)
+  else Object.assign(me, await put<Me>('/api/me/name', { name: name.trim() }))
+}
+
+/** What the owner was called before they had a name, and is called by clients that know no other. */
+const OWNERS_OTHER_NAMES = ['human', 'operator', 'browser']
+export const isMe = (authorId: string): boolean => !!me.handle && authorId === me.handle
+/** A person by the name that they have now. */
+export function personName(name: string): string {
+  if (!OWNERS_OTHER_NAMES.includes(name)) return name
+  return me.owner || (isMe('human') ? myName.value : name)
+}
+/** The author of a message by the name that they have now. */
+export function authorName(message: { agent?: boolean; author_id: string; author_name: string }): string {
+  if (message.agent) return message.author_name
+  return isMe(message.author_id) ? myName.value : personName(message.author_name)
+}
 
 export async function meet(): Promise<void> {
   const sent = Date.now()

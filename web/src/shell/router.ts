@@ -1,7 +1,8 @@
-/** The paths of all panels; whatever is not there leads home. */
+/** The paths of all panels; whatever is not there says so. */
 import { createRouter, createWebHistory, type RouteRecordRaw } from 'vue-router'
 
 import { toLogin } from '@/api/http'
+import { keyHeaders } from '@/api/pageKey'
 import { useRouterForGo } from './go'
 import { may, me } from './me'
 import { panels } from './panels'
@@ -17,7 +18,12 @@ const routes = panels.flatMap((panel): RouteRecordRaw[] =>
 
 export const router = createRouter({
   history: createWebHistory(),
-  routes: [...routes, { path: '/:rest(.*)*', redirect: '/' }],
+  routes: [
+    { path: '/home', redirect: '/' },
+    ...routes,
+    { path: '/tokens', redirect: (to) => ({ path: '/access', query: to.query }) },
+    { path: '/:rest(.*)*', component: () => import('./NotFound.vue') },
+  ],
 })
 useRouterForGo(router)
 
@@ -26,7 +32,7 @@ router.beforeEach((to) => (to.meta.panel === 'home' && me.known && !may('read') 
 
 router.onError(async (error, to) => {
   // A part of the page that cannot be loaded: the login has ended, or the hub was upgraded meanwhile.
-  const known = await fetch('/api/me').catch(() => null)
+  const known = await fetch('/api/me', { headers: keyHeaders() }).catch(() => null)
   if (known?.status === 401) toLogin()
   else if (known?.ok && sessionStorage.getItem('greenroom.reloaded') !== to.fullPath) {
     sessionStorage.setItem('greenroom.reloaded', to.fullPath)

@@ -2,6 +2,7 @@
 import { reactive } from 'vue'
 
 import { ApiError } from '@/api/http'
+import { t } from './i18n'
 
 export interface Toast {
   id: number
@@ -11,6 +12,7 @@ export interface Toast {
 }
 
 export const toasts = reactive<Toast[]>([])
+const MOST = 3
 let number = 0
 
 export function dismiss(id: number): void {
@@ -18,10 +20,14 @@ export function dismiss(id: number): void {
   if (at >= 0) toasts.splice(at, 1)
 }
 
+/** Words without where files are on the machine of the hub or of an agent: of a path only the name is left. */
+const PATH = /(?<![\w.:/…~-])~?(?:\/[^\s/'"`“”「」:;,()]+){2,}\/?/g
+const withoutPaths = (text: string): string => text.replace(PATH, (path) => `…/${path.split('/').findLast(Boolean)}`)
+
 function show(toast: Omit<Toast, 'id'>, ms: number): number {
   const id = ++number
-  toasts.push({ ...toast, id })
-  if (toasts.length > 4) toasts.shift()
+  toasts.push({ ...toast, text: withoutPaths(toast.text), id })
+  while (toasts.length > MOST) toasts.shift()
   setTimeout(() => dismiss(id), ms)
   return id
 }
@@ -31,8 +37,10 @@ export const say = (text: string, undo?: () => unknown): number => show({ text, 
 export function fail(error: unknown): void {
   if (error instanceof DOMException && error.name === 'AbortError') return
   if (!(error instanceof ApiError)) console.error(error)
-  show({ text: error instanceof Error ? error.message : String(error), kind: 'failed' }, 9_000)
+  const isSentence = error instanceof Error && (error instanceof ApiError || error.constructor === Error)
+  show({ text: isSentence ? error.message : t('shell.wentWrong'), kind: 'failed' }, 9_000)
 }
+
 
 /** Do something, and say what went wrong if it did. */
 export async function attempt<T>(work: () => Promise<T>, done?: string): Promise<T | undefined> {

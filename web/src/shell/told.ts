@@ -15,6 +15,8 @@ const LONGEST = 1_000
 const KEPT = 500
 const SURE_LETTERS = 13
 const MOST_PIECES = 12
+/** The name of a field, before what is wrong with it. */
+const KEY = /^[\w.[\]-]+$/
 const MARKS: Record<string, string> = { '; ': '；', ': ': '：', '. ': '。' }
 
 const sentences = shallowRef<Sentence[]>([])
@@ -79,8 +81,11 @@ function listed(text: string, ear: Ear): string | null {
 
 function pieces(text: string, ear: Ear): string | null {
   for (const { index, 0: mark } of [...text.matchAll(/[;:.] /g)].slice(0, MOST_PIECES)) {
-    const head = sentence(text.slice(0, index), ear)
+    const before = text.slice(0, index)
+    const head = sentence(before, ear)
     if (head) return `${head}${MARKS[mark]}${put(text.slice(index + mark.length), ear)}`
+    const rest = ear === 'told' && mark === ': ' && KEY.test(before) ? whole(text.slice(index + mark.length), ear) : null
+    if (rest) return `${before}${MARKS[mark]}${rest}`
   }
   return null
 }

@@ -14,32 +14,45 @@ interface Stop {
   path: () => string
   /** What on the screen it is about. */
   about: string
-  /** What is done there with one click; the tour goes on by itself. */
+  /** What is done there with one click, once in a tour. */
   act?: () => Promise<unknown>
 }
 interface Kept {
+  /** The tour's own id: whatever it starts is started once, however often it is asked for. */
+  id: string
   /** The stop, or null when there is no tour. */
   at: number | null
   /** Whether it was offered, and taken or turned down. */
   over: boolean
   run: string
   thread: string
+  /** The stops whose action was done. */
+  did: string[]
 }
 
-const state = kept<Kept>('tour', { at: null, over: false, run: '', thread: '' })
+const state = kept<Partial<Kept>>('tour', {})
+const of = (what: string): { key: string } => ({ key: `tour-${state.value.id}-${what}` })
 const set = (change: Partial<Kept>) => (state.value = { ...state.value, ...change })
 
 async function startAgent(): Promise<unknown> {
-  const lines = [`# ${t('tour.script.task')}`, `SAY ${t('tour.script.says')}`, 'SHELL echo hello > visited.txt && cat visited.txt', `ASK ${t('tour.script.asks')}`, 'USAGE 1200 90 0.01', `SAY ${t('tour.script.ends')}`]
-  const run = await attempt(() => post<Run>('/api/runs', { profile: 'rehearsal', prompt: lines.join('\n') }, { key: newKey() }))
+  const lines = [
+    `# ${t('tour.script.task')}`,
+    `SAY ${t('tour.script.says')}`,
+    'SHELL echo hello > visited.txt && cat visited.txt',
+    `ASK ${t('tour.script.asks')}`,
+    'USAGE 1200 90 0',
+    `SAY ${t('tour.script.ends')}`,
+  ]
+  const run = await attempt(() => post<Run>('/api/runs', { profile: 'rehearsal', prompt: lines.join('\n') }, of('run')))
   if (run) set({ run: run.id })
   return run
 }
 async function startTalk(): Promise<unknown> {
   const thread = await attempt(async () => {
-    const made = await post<Thread>('/api/threads', { topic: t('tour.script.topic') }, { key: newKey() })
-    await post(`/api/threads/${made.id}/messages`, { content: t('tour.script.message') }, { key: newKey() })
-    await post('/api/runs', { profile: 'rehearsal', prompt: `# ${t('tour.script.answering')}\nPOST ${made.id} ${t('tour.script.reply')}`, thread_id: made.id }, { key: newKey() })
+    const made = await post<Thread>('/api/threads', { topic: t('tour.script.topic') }, of('thread'))
+    await post(`/api/threads/${made.id}/messages`, { content: t('tour.script.message') }, of('message'))
+    const prompt = `# ${t('tour.script.answering')}\nPOST ${made.id} ${t('tour.script.reply')}`
+    await post('/api/runs', { profile: 'rehearsal', prompt, thread_id: made.id }, of('reply'))
     return made
   })
   if (thread) set({ thread: thread.id })
@@ -55,23 +68,26 @@ export const STOPS: Stop[] = [
   { name: 'reach', path: () => '/', about: 'find' },
 ]
 
-export const tourAt = computed(() => state.value.at)
-export const isTourOver = computed(() => state.value.over)
-export const tourRun = computed(() => state.value.run)
+export const tourAt = computed(() => state.value.at ?? null)
+export const isTourOver = computed(() => state.value.over ?? false)
+export const tourRun = computed(() => state.value.run ?? '')
+/** Whether a stop has something to do that was not done in this tour. */
+export const isToDo = (stop: Stop): boolean => !!stop.act && !state.value.did?.includes(stop.name)
 
 export function goTour(stop: number): void {
   if (stop >= STOPS.length) return endTour()
   set({ at: Math.max(0, stop) })
   go(STOPS[Math.max(0, stop)]!.path())
 }
-export const startTour = (): void => (set({ run: '', thread: '' }), goTour(0))
+export const startTour = (): void => (set({ id: newKey(), run: '', thread: '', did: [] }), goTour(0))
 export const endTour = (): void => void set({ at: null, over: true })
 
-/** Do what the stop offers, and show what came of it. */
+/** Do what the stop offers, and show what came of it; from then on the stop only leads to the next one. */
 export async function actTour(): Promise<void> {
   const at = state.value.at ?? 0
   const stop = STOPS[at]
-  if (!stop?.act || !(await stop.act())) return
+  if (!stop?.act || !isToDo(stop) || !(await stop.act())) return
+  set({ did: [...(state.value.did ?? []), stop.name] })
   if (stop.name === 'talk') go(stop.path())
   else goTour(at + 1)
 }

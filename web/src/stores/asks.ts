@@ -5,7 +5,7 @@ import { computed, watch } from 'vue'
 import type { Ask } from '@/api/rows'
 import { now } from '@/shell/clock'
 import { t } from '@/shell/i18n'
-import { me } from '@/shell/me'
+import { me, personName } from '@/shell/me'
 import { say } from '@/shell/toasts'
 import { useView } from '@/sync/use'
 
@@ -35,7 +35,7 @@ export const useAsks = defineStore('asks', () => {
     for (const [id, ask] of before) {
       const after = view.map('ask').get(id)
       if (here.has(id) || mine.delete(id) || !after?.answer || after.answer.by === me.id) continue
-      const name = after.answer.name || after.answer.by
+      const name = personName(after.answer.name || after.answer.by)
       say(t(`shell.answeredBy.${after.answer.verdict}`, { title: ask.title, name }))
     }
     before = here

@@ -1,6 +1,7 @@
 /** One socket for the whole page: views by number, resumed by seq whenever the connection comes back. */
 import { shallowReactive } from 'vue'
 
+import { openSocket } from '@/api/pageKey'
 import type { Frame, Wish } from './frames'
 import { View } from './view'
 
@@ -30,7 +31,7 @@ export class SyncClient {
   private beat = Date.now()
 
   constructor(
-    private readonly url: string,
+    private readonly path: string,
     private readonly denied: () => void,
   ) {}
 
@@ -90,7 +91,7 @@ export class SyncClient {
     clearTimeout(this.retry)
     this.drop()
     if (this.state.connection !== 'live') this.say(this.failures ? 'lost' : 'connecting')
-    const socket = new WebSocket(this.url)
+    const socket = openSocket(this.path)
     this.socket = socket
     this.patience = setTimeout(() => this.lose(socket), PATIENCE_MS)
     socket.onopen = () => {

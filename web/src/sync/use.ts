@@ -3,12 +3,13 @@ import { computed, onScopeDispose, reactive, shallowRef, toValue, watch, type Co
 
 import type { Tables } from '@/api/rows'
 import { toLogin } from '@/api/http'
+import { build, outdated } from '@/shell/build'
 import { SyncClient } from './client'
 import type { Table } from './frames'
 import type { View } from './view'
 
-const scheme = location.protocol === 'https:' ? 'wss' : 'ws'
-export const sync = new SyncClient(`${scheme}://${location.host}/sync`, toLogin)
+export const sync = new SyncClient(`/sync${build && `?page=${build}`}`, toLogin)
+sync.listen('page.outdated', () => (outdated.value = true))
 
 export interface Live {
   /** The rows of a table, as a map that is followed. */

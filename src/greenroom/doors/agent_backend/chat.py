@@ -10,9 +10,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from greenroom.doors.agent_backend.session import Json, Session, outcome_of, request_of
+from greenroom.doors.agent_backend.session import Json, Session, outcome_of
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import HttpRefused
+from greenroom.doors.shown_asks import ShownAsks
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused, Unavailable
@@ -34,7 +35,7 @@ class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     message: str
     enable_mcp_tools: bool = True
-    attachments: list[Any] = []
+    attachments: list[Any] | None = None
     """Texts, or objects with a name and their text under `content` or `text`; they are added to the message."""
     profile: str | None = None
     """Whom to chat with, for a session that begins; it keeps the one that it has begun with."""
@@ -56,18 +57,24 @@ class PermissionTaken(msgspec.Struct):
     status: str
 
 
-async def chat(hub: Hub, by: Principal, request: Request) -> Response:
-    body = _decoded(await request.body(), ChatMessage)
-    session = Session(hub, body.session_id)
-    lines = Conversation(hub, session).lines(by, body)
-    return StreamingResponse(lines, media_type=_NDJSON)
+class ChatDoor:
+    """The two calls of a chat, which know what each session was shown."""
 
+    def __init__(self, shown: ShownAsks) -> None:
+        self._shown = shown
 
-async def reply(hub: Hub, by: Principal, request: Request) -> Response:
-    body = _decoded(await request.body(), PermissionReply)
-    ask = await Session(hub, body.session_id).decide(by, body.request_id, body.approved, body.user_feedback)
-    taken = PermissionTaken(True, ask.id, *outcome_of(ask))
-    return Response(msgspec.json.encode(taken), media_type="application/json")
+    async def chat(self, hub: Hub, by: Principal, request: Request) -> Response:
+        body = _decoded(await request.body(), ChatMessage)
+        session = Session(hub, self._shown, body.session_id)
+        lines = Conversation(hub, session).lines(by, body)
+        return StreamingResponse(lines, media_type=_NDJSON)
+
+    async def reply(self, hub: Hub, by: Principal, request: Request) -> Response:
+        body = _decoded(await request.body(), PermissionReply)
+        session = Session(hub, self._shown, body.session_id)
+        ask = await session.decide(by, body.request_id, body.approved, body.user_feedback)
+        taken = PermissionTaken(True, ask.id, *outcome_of(ask))
+        return Response(msgspec.json.encode(taken), media_type="application/json")
 
 
 def _decoded(data: bytes, kind: type[T]) -> T:
@@ -92,13 +99,14 @@ class Conversation:
     async def lines(self, by: Principal, body: ChatMessage) -> AsyncIterator[bytes]:
         end = self._hub.log.subscribe(self._on_commit)
         try:
-            yield self._line("start")
-            try:
+            try:  # before the first line, so that who reads it and asks for the status is told of this run
                 self._run = await self._session.say(by, message_of(body), body.enable_mcp_tools, body.profile)
             except (Refused, Unavailable) as no:
-                yield self._line("error", error=no.code, message=no.message)
+                yield self._line("start")
+                yield self._error(no.code, no.message)
                 yield self._line("end")
                 return
+            yield self._line("start")
             async for line in self._follow():
                 yield line
         finally:
@@ -116,7 +124,7 @@ class Conversation:
             yield line
         run = self._hub.rows.get(RUNS, self._run.id) if self._run else None
         if run is not None and run.status != "completed":
-            yield self._line("error", error=run.status, message=run.error or f"The run is {run.status}.")
+            yield self._error(run.status, run.error or f"The run is {run.status}.")
         yield self._line("end", status=run.status if run else "failed", execution_id=run.id if run else None)
 
     def _taken(self) -> Iterator[bytes]:
@@ -131,6 +139,9 @@ class Conversation:
         line = {"type": type, "session_id": self._session.id, "timestamp": stamp, **fields}
         return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
+    def _error(self, code: str, message: str) -> bytes:
+        return self._line("error", content=message, error=code, message=message)
+
     def _on_commit(self, commit: Commit) -> None:
         for event, about in self._session.news(commit):
             run_id = about.id if isinstance(about, Run) else about.run_id
@@ -144,12 +155,16 @@ class Conversation:
                 return [{"type": "content", "content": text}]
             case RunHeard(run_id=run_id, kind="call_finished", data={"call": str(call), "ok": ok, **rest}):
                 status = "completed" if ok else "failed"
-                tool = self._session.tool_of(run_id, call)
-                return [_status(status, tool, call_id=call, result=rest.get("output", ""))]
+                asked_for = self._session.get_ask(run_id, call)
+                tool = (
+                    asked_for.subject.tool if asked_for and asked_for.subject else self._session.tool_of(run_id, call)
+                )
+                request_id = asked_for.id if asked_for else call
+                return [_status(status, tool, request_id=request_id, call_id=call, result=rest.get("output", ""))]
             case AskRaised(kind="permission") if isinstance(about, Ask):
-                asked = request_of(self._session.id, about)
+                asked = self._session.show(about)
                 return [
-                    {"type": "tool_permission_request", "request_id": about.id, **asked},
+                    _nested("tool_permission_request", request_id=about.id, **asked),
                     _status("waiting", asked["tool_name"], request_id=about.id),
                 ]
             case AskAnswered() | AskExpired() | AskWithdrawn() if isinstance(about, Ask) and about.kind == "permission":
@@ -162,13 +177,18 @@ class Conversation:
 
 
 def _status(status: str, tool: str, **fields: Any) -> Json:
-    return {"type": "tool_execution_status", "tool_name": tool, "status": status, **fields}
+    return _nested("tool_execution_status", tool_name=tool, status=status, **fields)
+
+
+def _nested(kind: str, **fields: Any) -> Json:
+    """A line whose fields agent_backend's clients read in `data`, and others beside its type."""
+    return {"type": kind, **fields, "data": fields}
 
 
 def message_of(body: ChatMessage) -> str:
     """The message with what is attached to it."""
     parts = [body.message]
-    for number, attached in enumerate(body.attachments, 1):
+    for number, attached in enumerate(body.attachments or [], 1):
         if isinstance(attached, dict):
             name = attached.get("name") or attached.get("filename") or f"attachment {number}"
             words = attached.get("content") or attached.get("text") or attached.get("url") or ""
@@ -178,23 +198,25 @@ def message_of(body: ChatMessage) -> str:
     return "\n\n".join(parts)
 
 
-ENDPOINTS = [
-    Endpoint(
-        "POST",
-        "/agent_backend/chat/chat",
-        "operate",
-        chat,
-        "Say something to the agent of a session; what follows comes as JSON lines",
-        body=ChatMessage,
-        answer=_NDJSON,
-    ),
-    Endpoint(
-        "POST",
-        "/agent_backend/chat/permission-response",
-        "operate",
-        reply,
-        "Give leave to a call of a session, or refuse it",
-        body=PermissionReply,
-        answer=PermissionTaken,
-    ),
-]
+def endpoints(shown: ShownAsks) -> list[Endpoint]:
+    door = ChatDoor(shown)
+    return [
+        Endpoint(
+            "POST",
+            "/agent_backend/chat/chat",
+            "operate",
+            door.chat,
+            "Say something to the agent of a session; what follows comes as JSON lines",
+            body=ChatMessage,
+            answer=_NDJSON,
+        ),
+        Endpoint(
+            "POST",
+            "/agent_backend/chat/permission-response",
+            "operate",
+            door.reply,
+            "Give leave to a call of a session, or refuse it",
+            body=PermissionReply,
+            answer=PermissionTaken,
+        ),
+    ]

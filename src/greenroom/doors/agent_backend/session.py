@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from greenroom.doors.shown_asks import ShownAsks
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
@@ -17,13 +18,14 @@ from greenroom.nouns.asks.commands import AnswerAsk
 from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
 from greenroom.nouns.asks.model import ASKS, Ask
 from greenroom.nouns.runs.events import RunEnded, RunHeard
-from greenroom.nouns.runs.model import CALLS, RUNS, AgentContext, Constraints, Run
+from greenroom.nouns.runs.model import CALLS, ENDED, RUNS, AgentContext, Constraints, Run
 from greenroom.nouns.runs.start import start_run
 from greenroom.nouns.threads.commands import CreateThread
 from greenroom.nouns.threads.events import TokenIssued
 
 Json = dict[str, Any]
 _ID = re.compile(r"[\x21-\x7e]{1,128}")
+_ASKS = 100
 _STATES = {
     "pending": "running",
     "running": "running",
@@ -36,10 +38,11 @@ _STATES = {
 class Session:
     """One session by its client's id. All operators share it: who it is comes from the credential, not from the id."""
 
-    def __init__(self, hub: Hub, session_id: str) -> None:
+    def __init__(self, hub: Hub, shown: ShownAsks, session_id: str) -> None:
         if not _ID.fullmatch(session_id):
             raise Refused("bad_session", "A session_id has 1 to 128 visible ASCII characters.")
         self._hub = hub
+        self._shown = shown
         self.id = session_id
         self.name = f"chat-{hashlib.sha256(session_id.encode()).hexdigest()[:16]}"
 
@@ -64,6 +67,12 @@ class Session:
         """Put the agent to work on a message; it remembers what was said before."""
         agent = self.get_agent()
         known = agent.profile if agent is not None else None
+        if known and profile and profile != known:
+            raise Refused(
+                "session_of_another",
+                f"The session '{self.id}' belongs to another agent ({known}): choose another session_id.",
+                "conflict",
+            )
         chosen = known or profile or self._profile()
         kept = {"agent": self.name} if agent is not None else {"keep_as": self.name}
         thread_id = await self._thread(by)
@@ -107,16 +116,22 @@ class Session:
             raise Refused("ask_not_found", "No call of this session waits under that id.", "not_found")
         verdict = "approve" if approved else "deny"
         return await self._hub.asks.answer(
-            AnswerAsk(by=by, ask_id=ask.id, verdict=verdict, text=words, digest=ask.digest)
+            AnswerAsk(
+                by=by,
+                ask_id=ask.id,
+                verdict=verdict,
+                text=words,
+                digest=self._shown.get_digest(self.id, ask.id),
+            )
         )
 
     def status(self) -> Json:
         """The session in the clients' words."""
         run = self.get_run()
         state = "idle" if run is None else _STATES.get(run.status, "error")
-        waiting = [request_of(self.id, ask) for ask in self.find_open()]
-        if state == "waiting_permission" and not waiting:
-            state = "paused"
+        waiting = [self.show(ask) for ask in self.find_open()]
+        if run is not None and run.status not in ENDED:  # an ask is there, and answered, before its run has moved
+            state = "waiting_permission" if waiting else "paused" if self._is_asking(run) else "running"
         return {
             "session_id": self.id,
             "thread_id": run.thread_id if run else None,
@@ -128,6 +143,20 @@ class Session:
             "created_at": iso(run.created_at) if run else None,
             "updated_at": iso(run.ended_at or run.started_at or run.created_at) if run else None,
         }
+
+    def _is_asking(self, run: Run) -> bool:
+        return bool(self._rows.find(ASKS, {"agent_id": run.agent_id, "state": "open"}, limit=1))
+
+    def get_ask(self, run_id: str, call_id: str) -> Ask | None:
+        """The ask by which leave was given for a call of a run."""
+        agent = self.get_agent()
+        found = self._rows.find(ASKS, {"agent_id": agent.id}, order="_key", desc=True, limit=_ASKS) if agent else []
+        return next((ask for ask in found if (ask.asker.run_id, ask.asker.call_id) == (run_id, call_id)), None)
+
+    def show(self, ask: Ask) -> Json:
+        """A call that waits for leave, for a client that is now sent it."""
+        self._shown.note(self.id, ask)
+        return request_of(self.id, ask)
 
     def news(self, commit: Commit) -> Iterator[tuple[object, Run | Ask]]:
         """What of a commit concerns this session: events of its runs and of what they wait for."""

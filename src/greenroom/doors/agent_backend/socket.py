@@ -3,6 +3,7 @@
 import json
 import logging
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope, Send
 
@@ -11,6 +12,7 @@ from greenroom.doors.credentials import Bucket
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.errors import note_refused
 from greenroom.doors.line import Line
+from greenroom.doors.shown_asks import ShownAsks
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
@@ -20,6 +22,8 @@ from greenroom.nouns.asks.model import Ask
 
 logger = logging.getLogger(__name__)
 PATH = "/agent_backend/ws/{session_id}"
+BARE_PATH = "/agent_backend/ws"
+"""The same with `?session_id=`."""
 _FRAMES = 200
 _FRAMES_PER_S = 20.0
 _FRAME_CHARS = 65_536
@@ -29,14 +33,15 @@ _UNSENT_BYTES = 4 << 20
 class BackendSocket:
     """The ASGI application at that path; the guard has proven who calls."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, shown: ShownAsks) -> None:
         self._hub = hub
+        self._shown = shown
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         by = scope.get(PRINCIPAL, NOBODY)
         try:
-            session = Session(self._hub, scope["path_params"]["session_id"])
+            session = Session(self._hub, self._shown, _session_id(scope))
         except Refused:
             session = None
         if session is None or not by.operates:
@@ -51,6 +56,11 @@ class BackendSocket:
             end()
 
 
+def _session_id(scope: Scope) -> str:
+    in_path = scope["path_params"].get("session_id")
+    return str(in_path or parse_qs(scope["query_string"].decode("latin-1")).get("session_id", [""])[-1])
+
+
 class Client:
     """One connection: what it is to be told, and the state that it was told last."""
 
@@ -60,7 +70,7 @@ class Client:
         self._by = by
         self.line: Line[str] = Line(_UNSENT_BYTES, "too slow: connect again and ask for the status")
         for ask in session.find_open():
-            self._tell("agent_tool_permission_request", request_of(session.id, ask))
+            self._tell("agent_tool_permission_request", session.show(ask))
         self._state = session.status()["state"]
 
     async def read(self, receive: Receive) -> None:
@@ -116,7 +126,7 @@ class Client:
             if not isinstance(about, Ask) or about.kind != "permission":
                 continue
             if isinstance(event, AskRaised):
-                self._tell("agent_tool_permission_request", request_of(self._session.id, about))
+                self._tell("agent_tool_permission_request", self._session.show(about))
             elif isinstance(event, AskAnswered | AskExpired | AskWithdrawn):
                 approved, status = outcome_of(about)
                 asked = request_of(self._session.id, about)

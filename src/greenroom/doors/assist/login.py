@@ -1,5 +1,6 @@
 """How a device comes into a room: its first message bears the token, or its connection has proven it already."""
 
+import json
 import logging
 
 import msgspec
@@ -19,6 +20,13 @@ from greenroom.nouns.asks.model import ROOM
 logger = logging.getLogger(__name__)
 PATH = "/ws"
 LOG_IN = "log in first: UserLogin with your token"
+_NO_CREDENTIAL = json.dumps(
+    {
+        "type": "error",
+        "code": "credential_missing",
+        "message": "Connect with `Authorization: Bearer <token>`: see `greenroom token`.",
+    }
+)
 _FRAMES = 5
 """So many frames are looked at for the login."""
 
@@ -34,7 +42,7 @@ class Logins:
         self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None, *, is_text: bool
     ) -> Device | None:
         """The device if it has logged in; None when it has gone, or was sent away."""
-        message = await _login(receive, first, is_text)
+        message = await _login(receive, send, first, is_text)
         if message is None:
             return None
         try:
@@ -58,7 +66,7 @@ class Logins:
         return who
 
 
-async def _login(receive: Receive, first: bytes | None, is_text: bool) -> WebsocketMessage | None:
+async def _login(receive: Receive, send: Send, first: bytes | None, is_text: bool) -> WebsocketMessage | None:
     """The message that logs in; what comes before it is passed over. None when the connection is over."""
     for _ in range(_FRAMES):
         data = first if first is not None else await next_frame(receive)
@@ -69,4 +77,6 @@ async def _login(receive: Receive, first: bytes | None, is_text: bool) -> Websoc
         if message is not None and message.Cmd == "UserLogin":
             return message
         logger.warning("a frame before the login is passed over")
+        if isinstance(data, str) and not is_text:  # a client of runs, which hears what it lacks
+            await send(frame_of(_NO_CREDENTIAL))
     raise TimeoutError

@@ -29,7 +29,7 @@ from greenroom.nouns.asks.queries import find_asks, is_named, may_see_ask, rooms
 R = TypeVar("R", AskQuestionResponse, TaskFinishResponse, WorkReportResponse)
 REQUEST_ID = "request_id"
 """The label that holds the asking program's own id."""
-FAMILIES = {"task_finish": "TaskFinish", "work_report": "WorkReport"}
+FAMILIES = ("WorkReport", "TaskFinish")
 LEAVE = ("approve", "deny")
 _WORDS = ("question", "report")
 
@@ -71,34 +71,41 @@ def message_type(ask: Ask) -> str:
     return "WorkReport" if ask.kind == "report" else "AskQuestion"
 
 
-def family_of(ask: Ask, known: str | None) -> str:
-    """The command for a report: in the family that the client knows, or else in that of who asks."""
-    return known or FAMILIES.get(ask.labels.get("family", ""), "WorkReport")
+def families(known: str | None) -> tuple[str, ...]:
+    """The commands for a report: the one that the client knows, or both until it has shown which. A client passes over
+    a command that it does not know."""
+    return (known,) if known else FAMILIES
 
 
-def told(ask: Ask, family: str | None) -> WebsocketMessage:
-    """The message that tells a device of an ask."""
+def told(ask: Ask, family: str | None) -> list[WebsocketMessage]:
+    """The messages that tell a device of an ask."""
     if ask.kind == "report":
-        return WebsocketMessage(Cmd=family_of(ask, family), WorkReportRequest=report_request(ask))
-    return WebsocketMessage(Cmd="AskQuestion", AskQuestionRequest=question_request(ask))
+        return [WebsocketMessage(Cmd=cmd, WorkReportRequest=report_request(ask)) for cmd in families(family)]
+    return [WebsocketMessage(Cmd="AskQuestion", AskQuestionRequest=question_request(ask))]
 
 
-def answered(blobs: Blobs, ask: Ask, family: str | None, who: str) -> WebsocketMessage:
-    """The message that tells a device that somebody else was first."""
+def answered(blobs: Blobs, ask: Ask, family: str | None, who: str, nickname: str) -> list[WebsocketMessage]:
+    """The messages that tell a device that somebody else was first."""
     request_id = id_of(ask)
     if ask.kind == "report":
-        return WebsocketMessage(
-            Cmd=f"{family_of(ask, family)}ReplyNotification",
-            WorkReportRequest=report_request(ask),
-            WorkReportResponse=fill(WorkReportResponse(ID=request_id), blobs, ask),
-            StrParam=f"Task completion confirmed by {who}",
-        )
-    return WebsocketMessage(
+        return [
+            WebsocketMessage(
+                Cmd=f"{cmd}ReplyNotification",
+                WorkReportRequest=report_request(ask),
+                WorkReportResponse=fill(WorkReportResponse(ID=request_id), blobs, ask),
+                StrParam=f"Task completion confirmed by {who}",
+                Nickname=nickname,
+            )
+            for cmd in families(family)
+        ]
+    notice = WebsocketMessage(
         Cmd="AskQuestionReplyNotification",
         AskQuestionRequest=question_request(ask),
         AskQuestionResponse=fill(AskQuestionResponse(ID=request_id), blobs, ask),
         StrParam=f"Response received from {who}",
+        Nickname=nickname,
     )
+    return [notice]
 
 
 def pending(ask: Ask) -> PendingMessage:

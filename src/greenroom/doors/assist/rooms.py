@@ -29,8 +29,8 @@ class Device:
         self.by = by
         self.nickname = clean(nickname) or f"guest {self.id[-4:]}"
         self.connected_at = now // 1000
-        self.family: str | None = None
-        """The family of commands for reports that it has shown to know."""
+        self.family: str | None = "WorkReport" if is_text else None
+        """The family of commands for reports that it has shown to know; until then it is sent both."""
         self.is_text = is_text
         """Whether it is sent its messages as JSON."""
         self.line: Line[bytes | str] = Line(_UNSENT_BYTES, "too slow: connect again and ask for the pending messages")
@@ -61,6 +61,16 @@ class Rooms:
 
     def everybody(self) -> list[Device]:
         return [device for devices in self._rooms.values() for device in devices.values()]
+
+    def get(self, room: str | None, device_id: str) -> Device | None:
+        return self._rooms.get(room or "", {}).get(device_id)
+
+    def rename(self, device: Device, nickname: str) -> None:
+        """Give a device another nickname, and tell the others."""
+        name = clean(nickname)
+        if name and name != device.nickname:
+            device.nickname = name
+            self._announce(device, "connected")
 
     def join(self, device: Device) -> None:
         """Let a device in, and tell the others."""

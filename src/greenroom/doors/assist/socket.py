@@ -30,6 +30,7 @@ from greenroom.doors.assist.messages import (
 from greenroom.doors.assist.rooms import Device, Rooms
 from greenroom.doors.credentials import Bucket, Credentials
 from greenroom.doors.errors import note_refused
+from greenroom.doors.shown_asks import ShownAsks
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
@@ -57,7 +58,7 @@ class AssistSockets:
         self._hub = hub
         self._logins = Logins(hub, credentials)
         self._rooms = Rooms(hub.log.clock)
-        self._answering: dict[str, Device] = {}
+        self._shown = ShownAsks()
         self._strangers = 0
         hub.log.subscribe(self._on_commit)
         hub.signals.listen(self._on_signal)
@@ -103,6 +104,8 @@ class AssistSockets:
             expiry = asyncio.get_running_loop().call_later(left_s, device.line.close, *_REVOKED)
         device.send(device.welcome)
         self._rooms.join(device)
+        for ask in find_pending(self._hub.rows, device.by, _PENDING):
+            self._show(device, ask)
         try:
             await device.line.serve(send, self._read(device, receive))
         finally:
@@ -145,15 +148,17 @@ class AssistSockets:
                 await self._answer(device, request_id, list(report.contents), report.IsError)
             case "CheckMessageValidity":
                 asked = list(message.CheckMessageValidityRequest.request_ids)[:_IDS]
-                found = {name: self._is_open(device, name) for name in asked}
-                validity = CheckMessageValidityResponse(validity=found)
+                validity = CheckMessageValidityResponse(validity={name: self._is_open(device, name) for name in asked})
                 device.send(WebsocketMessage(Cmd=message.Cmd, CheckMessageValidityResponse=validity))
             case "GetPendingMessages":
-                waiting = [pending(ask) for ask in find_pending(self._hub.rows, device.by, _PENDING)]
+                found = find_pending(self._hub.rows, device.by, _PENDING)
+                for ask in found:
+                    self._shown.note(device.id, ask)
+                waiting = [pending(ask) for ask in found]
                 listed = GetPendingMessagesResponse(pending_messages=waiting, total_count=len(waiting))
                 device.send(WebsocketMessage(Cmd=message.Cmd, GetPendingMessagesResponse=listed))
             case "GetOnlineUsers":
-                users = [other.user for other in self._rooms.within(device.by.room)]
+                users = [other.user for other in self._rooms.within(device.by.room) if other is not device]
                 online = GetOnlineUsersResponse(online_users=users, total_count=len(users))
                 device.send(WebsocketMessage(Cmd=message.Cmd, GetOnlineUsersResponse=online))
             case "SendChatMessage":
@@ -161,13 +166,18 @@ class AssistSockets:
                 if not self._rooms.chat(device, wish.receiver_client_id, wish.content[:_CHAT_CHARS]):
                     logger.info("%s writes to a device that is not there", device.by.id)
             case "UserLogin":
+                self._rooms.rename(device, message.Nickname)
                 device.send(device.welcome)
             case _:
                 logger.warning("there is no command %r, sent by %s", message.Cmd[:40], device.by.id)
 
     def _is_open(self, device: Device, request_id: str) -> bool:
+        """Whether what a device shows is still asked: it was sent that over an earlier connection."""
         ask = get_ask(self._hub.rows, device.by, request_id)
-        return ask is not None and ask.state == "open"
+        if ask is None or ask.state != "open":
+            return False
+        self._shown.note(device.id, ask)
+        return True
 
     async def _answer(self, device: Device, request_id: str, contents: list[McpResultContent], is_error: bool) -> None:
         ask = get_ask(self._hub.rows, device.by, request_id)
@@ -175,7 +185,6 @@ class AssistSockets:
             raise Refused("ask_not_found", "There is no such question.", "not_found")
         words = words_in(contents)
         files = await asyncio.to_thread(keep_files, self._hub.blobs, contents)
-        self._answering[ask.id] = device
         try:
             await self._hub.asks.answer(
                 AnswerAsk(
@@ -184,12 +193,12 @@ class AssistSockets:
                     verdict=verdict_of(ask, words, is_error),
                     text=words,
                     contents=files,
-                    digest=ask.digest,
+                    digest=self._shown.get_digest(device.id, ask.id),
                     name=device.nickname,
+                    device=device.id,
                 )
             )
         finally:
-            self._answering.pop(ask.id, None)
             for content in files:
                 self._hub.blobs.release(content.file or "")
 
@@ -212,6 +221,11 @@ class AssistSockets:
                 if ask is not None:
                     self._tell(ask, event)
 
+    def _show(self, device: Device, ask: Ask) -> None:
+        for message in told(ask, device.family):
+            device.send(message)
+        self._shown.note(device.id, ask)
+
     def _tell(self, ask: Ask, event: object) -> None:
         near = (device for room in rooms_of(ask) for device in self._rooms.within(room))
         devices = [
@@ -219,26 +233,27 @@ class AssistSockets:
             for device in (self._rooms.everybody() if ask.asked_of or ask.delegated_to else near)
             if is_for(self._hub.rows, device.by, ask)
         ]
-        answering = self._answering.get(ask.id)
-        notices: dict[str | None, WebsocketMessage] = {}
+        winner = self._rooms.get(ask.room, event.device) if isinstance(event, AskAnswered) else None
+        notices: dict[str | None, list[WebsocketMessage]] = {}
         for device in devices:
             match event:
                 case AskRaised() | AskDelegated() if ask.state == "open":
-                    device.send(told(ask, device.family))
-                case AskAnswered() if device is not answering:
+                    self._show(device, ask)
+                case AskAnswered(device=device_id) if device.id != device_id:
                     if device.family not in notices:  # it may hold pictures: made once, not for every device
-                        notice = answered(self._hub.blobs, ask, device.family, _who(ask, answering))
-                        notices[device.family] = notice
-                    device.send(notices[device.family])
+                        who, nickname = _who(ask, device_id, winner)
+                        notices[device.family] = answered(self._hub.blobs, ask, device.family, who, nickname)
+                    for notice in notices[device.family]:
+                        device.send(notice)
                 case AskExpired() | AskWithdrawn():
                     device.send(_cancelled(ask))
 
 
-def _who(ask: Ask, device: Device | None) -> str:
-    """Who answered: the device, or the name that the answer bears."""
-    if device is not None:
-        return f"client {device.id} ({device.nickname})"
-    return ask.answer.rule or ask.answer.name if ask.answer is not None else ""
+def _who(ask: Ask, device_id: str, device: Device | None) -> tuple[str, str]:
+    """Who answered, in words and by nickname: the device, or the name that the answer bears."""
+    said = (ask.answer.rule or ask.answer.name) if ask.answer is not None else ""
+    nickname = device.nickname if device is not None else said
+    return (f"client {device_id} ({nickname})" if device_id else said), nickname
 
 
 def _cancelled(ask: Ask) -> WebsocketMessage:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.mcp import PATHS
+from greenroom.doors.mcp import PATHS, TOOL_PREFIX
 from greenroom.doors.mcp.exchange import SESSION_ID
 from greenroom.doors.mcp.foreign import Foreign
 from greenroom.doors.mcp.http import StreamableHttp
 from greenroom.doors.mcp.legacy_sse import LegacySse
 from greenroom.doors.mcp.server import PROGRESS_S, Service
+from greenroom.doors.mcp.single_calls import SingleCalls
 from greenroom.doors.mcp.tool import Offer
 from greenroom.settings import Settings
 
@@ -35,7 +36,9 @@ class McpDoor:
     ) -> None:
         self._hub = hub
         foreign = None if servers is None else Foreign(hub, servers)
-        self.http = StreamableHttp(Service(offer, hub, foreign), settings, progress_s)
+        service = Service(offer, hub, foreign)
+        self.http = StreamableHttp(service, settings, progress_s)
+        self.single_calls = SingleCalls(service, self.http, settings)
         self.legacy = LegacySse(self.http, settings)
 
     @asynccontextmanager
@@ -50,7 +53,9 @@ class McpDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        if path == "/messages":
+        if path == "/mcp/messages" or path.startswith(TOOL_PREFIX):
+            await self.single_calls(scope, receive, send)
+        elif path == "/messages":
             await self.legacy.post(scope, receive, send)
         elif path == "/sse" or (path == "/mcp/sse" and _opens_legacy_stream(scope)):
             await self.legacy.stream(scope, receive, send)

@@ -93,13 +93,18 @@ class Exchange:
         """Whether the client says that it sends JSON; no web page can, without being asked about its origin."""
         return self._headers.get(b"content-type", b"").partition(b";")[0].strip().lower() == JSON
 
-    async def read_message(self, max_bytes: int) -> tuple[bytes, RpcMessage]:
-        """What the client has posted, as it came and decoded."""
+    async def read_json(self, max_bytes: int) -> bytes:
+        """The whole body, which says that it is JSON."""
         if not self.is_json():
             raise Rejected(415, types.INVALID_REQUEST, "Unsupported Media Type: Content-Type must be application/json")
         body = await self._read_body(max_bytes)
         if body is None:
             raise Rejected(413, types.INVALID_REQUEST, f"The body is larger than {max_bytes} bytes")
+        return body
+
+    async def read_message(self, max_bytes: int) -> tuple[bytes, RpcMessage]:
+        """What the client has posted, as it came and decoded."""
+        body = await self.read_json(max_bytes)
         try:
             message = decode_message(body)
         except msgspec.ValidationError as error:

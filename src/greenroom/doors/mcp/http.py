@@ -45,6 +45,8 @@ REQUEST_CANCELLED = -32800
 """What the SDK, too, answers when a client of 2025-11-25 has cancelled its request."""
 VERSION = b"mcp-protocol-version"
 RETRY = [(b"retry-after", b"60")]
+_WITHOUT_HEADER = "2025-03-26"
+"""What a client speaks that does not say so, by the protocol."""
 
 
 class StreamableHttp:
@@ -79,6 +81,10 @@ class StreamableHttp:
         """End the streams on which clients are told of news, and nothing else."""
         self._news.listen.close()
         self.sessions.end_streams()
+
+    async def ask(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, which is no tool call, without a session."""
+        await self._sdk.handle_request(scope, receive, send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http = Exchange(scope, receive, send)
@@ -249,6 +255,7 @@ class StreamableHttp:
         session = self.sessions.get(session_id, caller_of(http.scope).by.id)
         if session is None:
             raise Rejected(404, types.INVALID_REQUEST, "Session not found")
+        session.version = session.version or http.get(VERSION) or _WITHOUT_HEADER
         return session
 
     def _success(self, id: RequestId, result: Result, session: Session | None) -> bytes:

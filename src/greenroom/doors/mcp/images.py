@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from greenroom.doors.mcp.tool import Image, Text
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.threads.model import UPLOADS
+from greenroom.nouns.threads.queries import may_see_upload
 
 if TYPE_CHECKING:
     from greenroom.hub import Hub
@@ -64,7 +65,7 @@ def _inline(text: str) -> str | None:
 async def _uploaded(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> str | None:
     match = _UPLOAD.fullmatch(_text(attachment, "upload_id", "id", "url", "src"))
     upload = hub.rows.get(UPLOADS, match[1]) if match else None
-    if upload is None or upload.size > _MAX_BYTES or not ("all" in by.rights or upload.by == by.id):
+    if upload is None or upload.size > _MAX_BYTES or not may_see_upload(hub.rows, by, upload):
         return None
     data = await asyncio.to_thread(hub.blobs.read, upload.blob)
     return None if data is None else base64.b64encode(data).decode()

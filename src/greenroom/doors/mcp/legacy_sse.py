@@ -17,6 +17,7 @@ from greenroom.doors.mcp.exchange import EVENTS, JSON, SESSION_ID, Exchange, Gon
 from greenroom.doors.mcp.http import RETRY, StreamableHttp
 from greenroom.doors.mcp.news import tell_news
 from greenroom.doors.mcp.server import PROGRESS_S, caller_of, keep_telling
+from greenroom.doors.url_credentials import URL_PREFIX
 from greenroom.settings import Settings
 
 
@@ -54,7 +55,8 @@ class LegacySse:
             self._streams[stream.id] = stream
             try:
                 await http.begin_stream()
-                await http.send_event(f"/messages?session_id={stream.id}".encode(), b"endpoint")
+                prefix = scope.get(URL_PREFIX, "")
+                await http.send_event(f"{prefix}/messages?session_id={stream.id}".encode(), b"endpoint")
                 tasks.start_soon(keep_telling, http.send_ping, PROGRESS_S)
                 await http.until_gone()
             finally:

@@ -8,8 +8,8 @@ from greenroom.doors.mcp.shapes import agent_shape, is_person, opening, whole
 from greenroom.doors.mcp.tool import Call, NoArgs, Resource, ResourceTemplate
 from greenroom.doors.mcp.tools.bus import bus_get_config
 from greenroom.doors.mcp.tools.threads import brief_of, state_of
-from greenroom.nouns.agents.queries import find_agents
 from greenroom.nouns.threads.queries import find_messages, find_threads, need_thread
+from greenroom.nouns.threads.seen_agents import find_agents
 
 _THREADS = 200
 _TRANSCRIPT = 1000
@@ -36,7 +36,8 @@ async def transcript(call: Call[ThreadArgs]) -> str:
     if thread.messages > len(latest):
         lines.append(f"(The {thread.messages - len(latest)} messages before these are left out: see msg_list.)")
     for message in (opening(hub, thread), *messages):
-        lines.append(f"[seq={message.seq}] {message.author_name} ({message.role}): {message.content}")
+        said = "\n    ".join(message.content.splitlines())  # only the first line of a message begins at the margin
+        lines.append(f"[seq={message.seq}] {message.author_name} ({message.role}): {said}")
     return "\n".join(lines)
 
 

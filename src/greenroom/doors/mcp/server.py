@@ -107,7 +107,7 @@ class Service:
             return _json_result({"error": "InternalError", "message": message}, is_error=True)
         if not isinstance(value, Blocks):
             return _json_result(value)
-        structured = msgspec.UNSET if value.structured is None else value.structured
+        structured = _structured_of(value.blocks) if value.structured is None else value.structured
         return Result(value.blocks, value.is_error, structured)
 
     def note_unknown(self, by: "Principal", name: str) -> None:
@@ -290,7 +290,29 @@ def _text(value: Any) -> str:
 
 
 def _json_result(value: Any, is_error: bool = False) -> Result:
-    return Result([Text(encode(value).decode())], is_error)
+    text = encode(value)
+    return Result([Text(text.decode())], is_error, _as_object(text))
+
+
+def _as_object(text: bytes) -> msgspec.Raw:
+    """JSON as `structuredContent`, which must be an object: anything else becomes its field `result`."""
+    return msgspec.Raw(text if text.startswith(b"{") else b'{"result":' + text + b"}")
+
+
+def _structured_of(blocks: list[Any]) -> Any:
+    """What a first block of JSON that is no object becomes; nothing for all else.
+
+    Gemini CLI copies the first text into `structuredContent` if it is JSON, and then refuses what is no object.
+    """
+    first = blocks[0] if blocks else None
+    text = first.text if isinstance(first, Text) else first.get("text") if isinstance(first, dict) else None
+    if not isinstance(text, str):
+        return msgspec.UNSET
+    try:
+        is_object = isinstance(msgspec.json.decode(text), dict)
+    except msgspec.DecodeError:
+        return msgspec.UNSET
+    return msgspec.UNSET if is_object else _as_object(text.strip().encode())
 
 
 def _misfit(error: Exception) -> dict[str, Any]:

@@ -1,6 +1,12 @@
-"""The sessions of 2025-11-25 and older: each belongs to one principal, few are kept, and idle ones end."""
+"""The sessions of 2025-11-25 and older: each belongs to one principal, few are kept, and idle ones end.
+
+A session holds nothing that a restart would lose, so one that was opened before the hub was restarted, or at another
+hub of the same log, goes on. Not every client would begin a new one.
+"""
 
 import asyncio
+import hashlib
+import hmac
 import secrets
 import time
 from collections import Counter, OrderedDict
@@ -10,6 +16,13 @@ from dataclasses import dataclass, field
 import anyio
 
 from greenroom.doors.mcp.exchange import RequestId
+
+_PART = 8
+
+
+def _proof(begin: str, owner: str) -> str:
+    """What an id ends with, so that nobody but its owner can use it where it is not known."""
+    return hashlib.sha256(f"{begin} {owner}".encode()).hexdigest()[:_PART]
 
 
 @dataclass(slots=True, eq=False)
@@ -46,6 +59,8 @@ class Sessions:
         self._limit = limit
         self._idle_s = idle_s
         self._clock = clock
+        self._here = secrets.token_hex(_PART // 2)
+        """What the ids of sessions begin with that were opened here: those that are not there have ended."""
         self._open: OrderedDict[str, Session] = OrderedDict()
         self._per_owner: Counter[str] = Counter()
 
@@ -63,7 +78,11 @@ class Sessions:
 
     def open(self, owner: str) -> Session:
         """A new session of this principal; the caller has asked whether there is room."""
-        session = Session(secrets.token_hex(16), owner, used_s=self._clock())
+        begin = self._here + secrets.token_hex(8)
+        return self._add(begin + _proof(begin, owner), owner)
+
+    def _add(self, session_id: str, owner: str) -> Session:
+        session = Session(session_id, owner, used_s=self._clock())
         self._open[session.id] = session
         self._per_owner[owner] += 1
         return session
@@ -72,10 +91,17 @@ class Sessions:
         """The session, as though it did not exist for anybody but its owner; it counts as used now."""
         self._end_idle()
         session = self._open.get(session_id)
+        if session is None and self._is_from_elsewhere(session_id, owner) and not self.is_full_for(owner):
+            session = None if self.is_full() else self._add(session_id, owner)
         if session is None or session.owner != owner:
             return None
         self.touch(session)
         return session
+
+    def _is_from_elsewhere(self, session_id: str, owner: str) -> bool:
+        """Whether a session of this owner was opened before the hub was restarted, or at another one."""
+        begin, proof = session_id[:-_PART], session_id[-_PART:]
+        return not begin.startswith(self._here) and hmac.compare_digest(proof.encode(), _proof(begin, owner).encode())
 
     def touch(self, session: Session) -> None:
         """Its idle time starts again."""

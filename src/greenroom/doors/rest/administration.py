@@ -11,6 +11,7 @@ from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import body_of, json
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
+from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.threads.commands import DecideAdmin, UpdateThreadSettings
 from greenroom.nouns.threads.events import AdminDecided
@@ -147,7 +148,12 @@ async def decide(hub: Hub, by: Principal, request: Request) -> Response:
     if candidate is None and source is None and body.action == "takeover":
         candidate = thread.admin_id  # a person calls on the admin there is
     command = DecideAdmin(
-        by=by, thread_id=thread.id, action=body.action, candidate_admin_id=candidate, source_message_id=source
+        by=by,
+        thread_id=thread.id,
+        action=body.action,
+        result_id=new_id("msg"),
+        candidate_admin_id=candidate,
+        source_message_id=source,
     )
     done = await hub.log.do(command)
     if not done.records:

@@ -13,9 +13,10 @@ from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import Agent, KickAgent
 from greenroom.nouns.agents.profiles import Profile
-from greenroom.nouns.agents.queries import find_agents, find_present, need_agent
 from greenroom.nouns.runs.commands import EndAgent
+from greenroom.nouns.runs.targets import find_wakeable
 from greenroom.nouns.runs.wake import find_invitable
+from greenroom.nouns.threads.seen_agents import find_agents, find_present, need_agent
 
 
 class ListedAgent(shapes.Agent):
@@ -31,14 +32,15 @@ class ListedAgent(shapes.Agent):
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     all: bool = False
-    """Also agents whose run is over and that nobody keeps."""
+    """Also agents whose run is over and that nobody keeps or can wake in a thread."""
 
 
 async def list_agents(hub: Hub, by: Principal, request: Request) -> Response:
     """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
-    find = find_agents if query_of(request, Wanted).all else find_present
-    profiles = {profile.name: profile for profile in find_invitable(hub.rows)}
-    there = [_listed(hub, agent, is_invitable=agent.profile in profiles) for agent in find(hub.rows, by)]
+    profiles = {} if by.is_confined else {profile.name: profile for profile in find_invitable(hub.rows)}
+    wants_all = query_of(request, Wanted).all
+    found = find_agents(hub.rows, by) if wants_all else [*find_present(hub.rows, by), *find_wakeable(hub.rows, by)]
+    there = [_listed(hub, agent, is_invitable=agent.profile in profiles) for agent in found]
     return json(there + [_invitable(profile) for profile in profiles.values()])
 
 
@@ -130,7 +132,7 @@ ENDPOINTS = [
         "/api/agents",
         "read",
         list_agents,
-        "Agents that are there, kept or registered, and profiles from which one can be invited",
+        "Agents that are there, kept, registered or asleep in an open thread; then profiles that can be invited",
         query=Wanted,
         answer=list[ListedAgent],
     ),

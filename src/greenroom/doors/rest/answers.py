@@ -1,12 +1,13 @@
 """Answers to asks over REST: to one, or to many by their ids."""
 
 import asyncio
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.doors.page import is_outdated
 from greenroom.doors.rest.wire import body_of, json, key_of
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -15,8 +16,11 @@ from greenroom.nouns.asks.commands import AnswerAsk
 from greenroom.nouns.asks.contents import Given, kept
 from greenroom.nouns.asks.model import Ask
 from greenroom.nouns.asks.queries import need_ask
+from greenroom.nouns.policy.remember import RuleChoice
 
 _BATCH = 200
+_PAGE = "x-greenroom-page"
+"""The header in which the page names its build."""
 
 
 class Answering(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,17 +32,35 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     contents: list[Given] = []
     form: Any = None
     scope: str = "once"
+    remember: RuleChoice | None = None
+    """How far the rule reaches, where the scope is `rule`: see `GET /api/policy/asked/{ask_id}`."""
     digest: str | None = None
-    """The digest that was shown: refused when it is not what is asked any more."""
+    """The digest of what was shown: needed to approve a permission, and refused when it is not what is asked."""
     name: str = ""
 
 
 async def answer_ask(hub: Hub, by: Principal, request: Request) -> Response:
+    _need_current_page(request)
     body = await body_of(request, Answering)
     return json(await _answered(hub, by, request.path_params["ask_id"], body, key_of(request)))
 
 
-async def _answered(hub: Hub, by: Principal, ask_id: str, given: Answering, key: str | None = None) -> Ask:
+def _need_current_page(request: Request) -> None:
+    """A page that is older than the hub may not show what it should: it is to be loaded again first."""
+    if is_outdated(request.headers.get(_PAGE)):
+        raise Refused(
+            "page_outdated", "Greenroom was updated after this page was loaded. Reload it, then answer.", "conflict"
+        )
+
+
+async def _answered(
+    hub: Hub,
+    by: Principal,
+    ask_id: str,
+    given: Answering,
+    key: str | None = None,
+    way: Literal["alone", "batch"] = "alone",
+) -> Ask:
     need_ask(hub.rows, by, ask_id)
     async with kept(hub.blobs, given.contents, hub.settings.max_upload_bytes) as contents:
         return await hub.asks.answer(
@@ -53,7 +75,9 @@ async def _answered(hub: Hub, by: Principal, ask_id: str, given: Answering, key:
                 contents=contents,
                 form=given.form,
                 scope=given.scope,
+                remember=given.remember,
                 digest=given.digest,
+                way=way,
                 name=given.name,
             )
         )
@@ -84,6 +108,7 @@ class Results(msgspec.Struct):
 
 
 async def answer_asks(hub: Hub, by: Principal, request: Request) -> Response:
+    _need_current_page(request)
     batch = await body_of(request, Batch)
     if not 1 <= len(batch.answers) <= _BATCH:
         raise Refused("bad_batch", f"Answer 1 to {_BATCH} asks at once, each by its id.")
@@ -92,7 +117,7 @@ async def answer_asks(hub: Hub, by: Principal, request: Request) -> Response:
 
 async def _result(hub: Hub, by: Principal, one: OneOfMany) -> Result:
     try:
-        ask = await _answered(hub, by, one.ask_id, one)
+        ask = await _answered(hub, by, one.ask_id, one, way="batch")
     except Refused as no:
         late = {name: no.details[name] for name in ("name", "at") if name in no.details}
         return Result(ask_id=one.ask_id, ok=False, code=no.code, message=no.message, **late)

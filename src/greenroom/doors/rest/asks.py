@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.answers import Answering, Batch, Results, answer_ask, answer_asks
-from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of, while_there
+from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, while_there
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
@@ -38,7 +38,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """Those that changed after this seq, oldest change first."""
     before: Number | None = None
     """Those that changed before this seq, newest change first."""
-    limit: int = 100
+    limit: Limit = 100
     for_s: float = 0
     """How long to wait for one when there is none."""
 

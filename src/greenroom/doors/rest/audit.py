@@ -9,10 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.audit_actor import actor_of
 from greenroom.doors.rest.wire import Number, bad_request, json, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import from_iso, iso
-from greenroom.log.model import Recorded
+from greenroom.log.model import Recorded, Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.refusals import CallRefused
 
@@ -26,6 +27,7 @@ class AuditPage(msgspec.Struct, frozen=True):
     type: str | None = None
     """The name of a kind of event, or several with commas between them."""
     by: str | None = None
+    """The id or the name of a person, an agent or a node."""
     since: str | None = None
     """An ISO time, from which on."""
     until: str | None = None
@@ -35,8 +37,15 @@ class AuditEvent(msgspec.Struct):
     seq: int
     at: str
     by: str
+    """The credential or the node that the event was recorded from."""
     type: str
     data: dict[str, Any]
+    name: str
+    """Who did it: a person, an agent, a node, `hub`, or `policy` for what a rule has answered."""
+    agent_id: str | None
+    """The agent, if it was one."""
+    node: str | None
+    """The node that the agent works on, where the event came from there."""
 
 
 class Audit(msgspec.Struct):
@@ -51,7 +60,7 @@ class Audit(msgspec.Struct):
 
 async def list_events(hub: Hub, by: Principal, request: Request) -> Response:
     page = query_of(request, AuditPage)
-    wanted = _wanted(page)
+    wanted = _wanted(hub.rows, page)
     shown: list[AuditEvent] = []
     seq, left = page.after_seq, _SCANNED
     while left > 0:
@@ -60,7 +69,7 @@ async def list_events(hub: Hub, by: Principal, request: Request) -> Response:
         for record in found[:size]:
             seq = record.seq
             if wanted(record):
-                shown.append(_event(record))
+                shown.append(_event(hub.rows, record))
                 if len(shown) == page.limit:
                     more = bool(hub.store.privileged_events(seq, 1))
                     return json(Audit(shown, seq if more else None))
@@ -70,15 +79,17 @@ async def list_events(hub: Hub, by: Principal, request: Request) -> Response:
     return json(Audit(shown, seq))
 
 
-def _wanted(page: AuditPage) -> Callable[[Recorded], bool]:
+def _wanted(rows: Rows, page: AuditPage) -> Callable[[Recorded], bool]:
     kinds = None if page.type is None else {kind.strip() for kind in page.type.split(",")}
     since, until = _time("since", page.since), _time("until", page.until)
 
     def is_wanted(record: Recorded) -> bool:
         if kinds is not None and type(record.event).__name__ not in kinds:
             return False
-        if page.by is not None and page.by != record.by and page.by != _refused_by(record):
-            return False
+        if page.by is not None and page.by != record.by:
+            actor = actor_of(rows, record)
+            if page.by not in (actor.name, actor.agent_id, actor.node, _refused_by(record)):
+                return False
         return (since is None or record.at >= since) and (until is None or record.at < until)
 
     return is_wanted
@@ -95,10 +106,12 @@ def _time(name: str, text: str | None) -> int | None:
         raise bad_request(f"The query parameter {name!r} is no time: write 2026-11-15T10:20:30Z.") from None
 
 
-def _event(record: Recorded) -> AuditEvent:
+def _event(rows: Rows, record: Recorded) -> AuditEvent:
     data: dict[str, Any] = msgspec.to_builtins(record.event)
-    data.pop("digest", None)  # of use to nobody but who would try tokens against it
-    return AuditEvent(record.seq, iso(record.at), record.by, type(record.event).__name__, data)
+    for digest in ("digest", "key_digest"):  # of use to nobody but who would try tokens against it
+        data.pop(digest, None)
+    actor = actor_of(rows, record)
+    return AuditEvent(record.seq, iso(record.at), record.by, type(record.event).__name__, data, *actor)
 
 
 ENDPOINTS = [

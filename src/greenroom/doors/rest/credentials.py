@@ -35,6 +35,14 @@ class Credential(msgspec.Struct):
     expires_at: str | None
     revoked_at: str | None
     browser: bool
+    person: str
+    """The name of the person whose token or login it is; empty for who is no person, or has given no name."""
+    device: str
+    """Of a login: the browser and its system."""
+    address: str
+    """Of a login: where it was last used from."""
+    last_used_at: str | None
+    """Of a login: when it was last used, to within ten minutes."""
 
 
 class NewCredential(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +81,10 @@ def _shown(row: access.Credential) -> Credential:
         expires_at=None if row.expires_at is None else iso(row.expires_at),
         revoked_at=None if row.revoked_at is None else iso(row.revoked_at),
         browser=row.browser,
+        person=row.person,
+        device=row.device,
+        address=row.address,
+        last_used_at=None if row.last_used_at is None else iso(row.last_used_at),
     )
 
 

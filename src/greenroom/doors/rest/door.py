@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import (
+    addresses,
     administration,
     agents,
     asks,
     audit,
     credentials,
     export,
+    ids,
     message,
     messages,
     metrics,
@@ -28,6 +30,7 @@ from greenroom.doors.rest import (
     uploads,
     waiting,
     workflow_files,
+    workflow_versions,
     workflows,
 )
 from greenroom.gateway.links import Links
@@ -44,6 +47,7 @@ def endpoints(hub: Hub, links: Links, others: Sequence[Endpoint]) -> list[Endpoi
         *administration.ENDPOINTS,
         *export.ENDPOINTS,
         *message.ENDPOINTS,
+        *ids.ENDPOINTS,
         *agents.ENDPOINTS,
         *registering.ENDPOINTS,
         *templates.ENDPOINTS,
@@ -53,11 +57,13 @@ def endpoints(hub: Hub, links: Links, others: Sequence[Endpoint]) -> list[Endpoi
         *runs.ENDPOINTS,
         *asks.endpoints(hub),
         *credentials.ENDPOINTS,
+        *addresses.ENDPOINTS,
         *policy.ENDPOINTS,
         *remember.ENDPOINTS,
         *servers.ENDPOINTS,
         *workflow_files.ENDPOINTS,
         *workflows.ENDPOINTS,
+        *workflow_versions.ENDPOINTS,
         *triggers.endpoints(),
         *audit.ENDPOINTS,
         *metrics.endpoints(hub),

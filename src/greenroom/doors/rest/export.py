@@ -16,8 +16,7 @@ from greenroom.nouns.threads.model import Message, Thread
 from greenroom.nouns.threads.queries import find_members, find_messages, get_brief, is_for_people, need_thread
 
 _PIECE = 500
-_HEADING = re.compile(r"^(?=#{1,3} )", re.MULTILINE)
-"""Lines that would look like headings of ours, and could put words into another author's mouth."""
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
 async def export_thread(hub: Hub, by: Principal, request: Request) -> Response:
@@ -37,10 +36,10 @@ async def _pieces(hub: Hub, by: Principal, thread: Thread) -> AsyncIterator[str]
 
 def _head(hub: Hub, thread: Thread) -> str:
     faces = shapes.Faces(hub.rows)
-    names = [faces.name(member.member_id) for member in find_members(hub.rows, thread.id)]
+    names = [_plain(faces.name(member.member_id)) for member in find_members(hub.rows, thread.id)]
     prompt = get_brief(hub.rows, thread.id).system_prompt
     lines = [
-        f"# {thread.topic}",
+        f"# {_plain(thread.topic)}",
         "",
         f"> **Status:** {thread.status} | **Created:** {_time(thread.created_at)}",
         f"> **Messages:** {thread.messages} | **Exported:** {_time(hub.log.clock.now())}",
@@ -55,7 +54,13 @@ def _head(hub: Hub, thread: Thread) -> str:
 
 
 def _quoted(text: str) -> list[str]:
+    """What somebody wrote, as a quotation: no line of it can pass for a heading of ours with another author's name."""
     return [f"> {line}" for line in text.splitlines()]
+
+
+def _plain(name: str) -> str:
+    """A name as one line without markup."""
+    return _MARKUP.sub(r"\\\1", " ".join(name.split()))
 
 
 def _piece(hub: Hub, by: Principal, view: Snapshot, thread: Thread, after: int) -> tuple[str, int]:
@@ -65,8 +70,8 @@ def _piece(hub: Hub, by: Principal, view: Snapshot, thread: Thread, after: int) 
 
 
 def _entry(hub: Hub, message: Message) -> str:
-    content = _HEADING.sub(r"\\", hub.bus.content_of(message))
-    return f"### {message.author_name} — {_time(message.created_at)}\n\n{content}\n\n---\n\n"
+    content = "\n".join(_quoted(hub.bus.content_of(message)))
+    return f"### {_plain(message.author_name)} — {_time(message.created_at)}\n\n{content}\n\n---\n\n"
 
 
 def _time(ms: int) -> str:

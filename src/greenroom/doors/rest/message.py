@@ -16,21 +16,28 @@ from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.runs.targets import Unreached, find_unreached
 from greenroom.nouns.runs.whereabouts import whereabouts
 from greenroom.nouns.threads import model as threads
 from greenroom.nouns.threads.commands import React, Unreact
 from greenroom.nouns.threads.decide_post import need_poster
 from greenroom.nouns.threads.events import MessageEdited
+from greenroom.nouns.threads.mentions import Roster
 from greenroom.nouns.threads.queries import (
     find_edits,
+    find_messages,
     is_for_people,
     message_not_found,
     need_message,
+    need_thread,
     receipts,
     search_messages,
 )
 
 _SNIPPET = 160
+_LOOKED_AT = 50
+_FAR = 2**53
+_MOST_FOUND = 200
 
 
 class MessageOfThread(shapes.Message, kw_only=True):
@@ -40,7 +47,10 @@ class MessageOfThread(shapes.Message, kw_only=True):
 
 
 class MessageChange(msgspec.Struct, frozen=True):
-    content: str
+    """What a message shall say. new_content is another name of content."""
+
+    content: str | None = None
+    new_content: str | None = None
     edited_by: str | None = None
 
 
@@ -99,10 +109,16 @@ class Receipts(msgspec.Struct):
     receipts: list[Receipt]
 
 
+class UnreachedMessage(msgspec.Struct):
+    message_id: str
+    unreached: list[Unreached]
+
+
 class Search(msgspec.Struct, frozen=True):
     q: Annotated[str, Meta(max_length=1000)] = ""
     thread_id: str | None = None
-    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+    limit: Annotated[int, Meta(ge=1)] = 50
+    """More than 200 means 200."""
 
 
 class Found(msgspec.Struct):
@@ -141,9 +157,12 @@ async def edit_message(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, MessageChange)
     if by.agent_id is not None and body.edited_by not in (None, by.agent_id):
         raise Refused("author_not_yours", "edited_by must be the agent whose credential this is.", "forbidden")
+    content = body.new_content if body.content is None else body.content
+    if content is None:
+        raise bad_request("Write the new text into content.")
     message_id = request.path_params["message_id"]
     with InBusTerms(hub):
-        done = await hub.bus.edit(by, message_id, body.content)
+        done = await hub.bus.edit(by, message_id, content)
     if not done.records:
         return json(ChangedMessage(need_message(hub.rows, by, message_id).edit_version, no_change=True))
     edited: MessageEdited = done.first(MessageEdited)
@@ -191,8 +210,13 @@ async def add_reaction(hub: Hub, by: Principal, request: Request) -> Response:
 async def remove_reaction(hub: Hub, by: Principal, request: Request) -> Response:
     query = query_of(request, Reactor)
     message_id, reaction = request.path_params["message_id"], request.path_params["reaction"]
-    done = await hub.log.do(Unreact(by=by, message_id=message_id, agent_id=query.agent_id, reaction=reaction))
     who = need_poster(hub.rows, by, query.agent_id).id
+    try:
+        done = await hub.log.do(Unreact(by=by, message_id=message_id, agent_id=query.agent_id, reaction=reaction))
+    except Refused as no:
+        if no.code != "message_not_found":
+            raise
+        return json(RemovedReaction(False, message_id, reaction, who))
     return json(RemovedReaction(bool(done.records), message_id, reaction, who))
 
 
@@ -207,13 +231,21 @@ async def show_receipts(hub: Hub, by: Principal, request: Request) -> Response:
     return json(Receipts(row.id, reached))
 
 
+async def list_unreached(hub: Hub, by: Principal, request: Request) -> Response:
+    thread = need_thread(hub.rows, by, request.path_params["thread_id"])
+    newest = find_messages(hub.rows, thread.id, before_seq=_FAR, limit=_LOOKED_AT)
+    roster = Roster(hub.rows, thread)
+    found = [(row.id, find_unreached(hub.rows, hub.presence, by, row, roster)) for row in newest if not row.agent]
+    return json([UnreachedMessage(message_id, unreached) for message_id, unreached in found if unreached])
+
+
 async def search(hub: Hub, by: Principal, request: Request) -> Response:
     query = query_of(request, Search)
     words = query.q.strip()
     if not words:
         raise bad_request("q must say what to look for: write one or more words.")
     found = await hub.store.read(
-        lambda view: search_messages(view, by, words, query.thread_id or None, limit=query.limit)
+        lambda view: search_messages(view, by, words, query.thread_id or None, limit=min(query.limit, _MOST_FOUND))
     )
     topics = {row.thread_id: hub.rows.get(threads.THREADS, row.thread_id) for row in found}
     results = [
@@ -247,6 +279,14 @@ ENDPOINTS = [
     Endpoint("PUT", _ONE, "chat", edit_message, "Change a message", body=MessageChange, answer=ChangedMessage),
     Endpoint("GET", f"{_ONE}/history", "read", show_history, "What a message said before", answer=History),
     Endpoint("GET", f"{_ONE}/receipts", "read", show_receipts, "Whom a message has reached", answer=Receipts),
+    Endpoint(
+        "GET",
+        "/api/threads/{thread_id}/unreached",
+        "read",
+        list_unreached,
+        "Whom people's newest messages in a thread name and do not reach, and why",
+        answer=list[UnreachedMessage],
+    ),
     Endpoint("GET", f"{_ONE}/reactions", "read", list_reactions, "Reactions", answer=list[shapes.Reaction]),
     Endpoint(
         "POST",

@@ -17,12 +17,14 @@ from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.runs.targets import Unreached, find_unreached
 from greenroom.nouns.threads import model as threads
 from greenroom.nouns.threads.bus import Posted, mailbox_of
 from greenroom.nouns.threads.queries import find_messages, get_brief, get_member, is_for_people, need_thread
 
 PAGE_CHARS = 16_000_000
 """A page of messages ends early when it holds more text than this; the next one begins there."""
+_MOST = 1000
 
 
 class NewMessage(msgspec.Struct, frozen=True):
@@ -67,6 +69,8 @@ class PostedMessage(msgspec.Struct):
     current_seq: int
     reply_token: str | None
     reply_window: shapes.ReplyWindow
+    unreached: list[Unreached] = []
+    """Whom it names and does not reach, and why."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -74,7 +78,8 @@ class Page(msgspec.Struct, frozen=True):
 
     after_seq: Number = 0
     before_seq: Number | None = None
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+    limit: Annotated[int, Meta(ge=1)] = 200
+    """More than 1000 means 1000."""
     include_system_prompt: bool = False
     priority: str | None = None
 
@@ -101,11 +106,12 @@ async def post(hub: Hub, by: Principal, request: Request, faces: shapes.Faces) -
             reply_token=body.reply_token,
             key=key_of(request),
         )
-    return json(posted_message(faces, posted, body.content), 201)
+    return json(posted_message(hub, by, faces, posted, body.content), 201)
 
 
-def posted_message(faces: shapes.Faces, posted: Posted, content: str) -> PostedMessage:
+def posted_message(hub: Hub, by: Principal, faces: shapes.Faces, posted: Posted, content: str) -> PostedMessage:
     event = posted.event
+    row = hub.rows.get(threads.MESSAGES, event.message_id)
     return PostedMessage(
         id=event.message_id,
         seq=posted.seq,
@@ -122,11 +128,34 @@ def posted_message(faces: shapes.Faces, posted: Posted, content: str) -> PostedM
         current_seq=posted.seq,
         reply_token=event.next_token,
         reply_window=shapes.REPLY_WINDOW,
+        unreached=find_unreached(hub.rows, hub.presence, by, row) if row else [],
     )
 
 
+class TranscriptEntry(shapes.Message, kw_only=True):
+    """A message, and whether agents see it: `message`, or `human_only`."""
+
+    entry_kind: str
+
+
 async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
+    return json(await _read(hub, by, request))
+
+
+async def show_transcript(hub: Hub, by: Principal, request: Request) -> Response:
+    shown = await _read(hub, by, request)
+    entries = []
+    for message in shown:
+        row = hub.rows.get(threads.MESSAGES, message.id)
+        kind = "human_only" if row is not None and is_for_people(row) else "message"
+        entries.append(TranscriptEntry(**msgspec.structs.asdict(message), entry_kind=kind))
+    return json(entries)
+
+
+async def _read(hub: Hub, by: Principal, request: Request) -> list[shapes.Message]:
+    """The page of messages that is asked for; an agent that reads it has been handed it."""
     page = query_of(request, Page)
+    page = msgspec.structs.replace(page, limit=min(page.limit, _MOST))
     if page.priority is not None and page.priority not in threads.PRIORITIES:
         raise bad_request(f"priority must be one of {', '.join(threads.PRIORITIES)}.")
     agent_id = by.agent_id
@@ -150,7 +179,7 @@ async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
         prompt = get_brief(hub.rows, thread.id).system_prompt
         if prompt:
             shown.insert(0, shapes.opening(thread, prompt))
-    return json(shown)
+    return shown
 
 
 async def need_place(hub: Hub, by: Principal, thread_id: str) -> threads.Thread:
@@ -200,7 +229,7 @@ async def send_mail(hub: Hub, by: Principal, request: Request) -> Response:
             priority=body.priority,
             key=key_of(request),
         )
-    return json(posted_message(shapes.Faces(hub.rows), posted, body.content), 201)
+    return json(posted_message(hub, by, shapes.Faces(hub.rows), posted, body.content), 201)
 
 
 async def show_all(hub: Hub, found: list[threads.Message], room: int | None = None) -> list[shapes.Message]:
@@ -255,6 +284,15 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             "Messages of a thread, page by page until one is empty",
             query=Page,
             answer=list[shapes.Message],
+        ),
+        Endpoint(
+            "GET",
+            "/api/threads/{thread_id}/transcript",
+            "read",
+            show_transcript,
+            "Messages of a thread as AgentChatBus's console reads them: each says whether agents see it",
+            query=Page,
+            answer=list[TranscriptEntry],
         ),
         Endpoint(
             "POST",

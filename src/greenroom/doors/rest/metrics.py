@@ -25,6 +25,7 @@ from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.policy.budgets import day_of
 from greenroom.nouns.policy.model import DAY_COSTS, DayCost
 from greenroom.nouns.runs.model import LIVE, RUNS
+from greenroom.nouns.runs.queries import count_waiting_for_people
 from greenroom.nouns.threads.events import MessagePosted
 from greenroom.nouns.threads.model import ALL_STATES, MESSAGES, STOP_REASONS, THREADS
 
@@ -51,9 +52,11 @@ class AgentNumbers(msgspec.Struct):
 
 
 class WorkNumbers(msgspec.Struct):
-    """What is under way: runs that are not over, asks that are open, and what runs have used on this day (UTC)."""
+    """Active runs by status, open asks, and what runs have used on this day (UTC)."""
 
     runs: dict[str, int]
+    active_runs: int
+    runs_waiting_for_people: int
     open_asks: int
     usd_today: float
     tokens_today: int
@@ -150,7 +153,8 @@ def _counted(rows: Rows) -> tuple[int, dict[str, int], int]:
 def _work(rows: Rows, now: int) -> WorkNumbers:
     runs = {status: rows.count(RUNS, {"status": status}) for status in LIVE}
     today = rows.get(DAY_COSTS, day_of(now)) or DayCost(day=day_of(now), usd=0.0)
-    return WorkNumbers(runs, rows.count(ASKS, {"state": "open"}), today.usd, today.tokens)
+    open_asks = rows.count(ASKS, {"state": "open"})
+    return WorkNumbers(runs, sum(runs.values()), count_waiting_for_people(rows), open_asks, today.usd, today.tokens)
 
 
 def _count_messages(rows: Rows, wanted: CountQuery) -> list[int]:
@@ -187,6 +191,7 @@ def _series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
     yield plain("agents", "gauge", numbers.agents.total)
     yield plain("agents_online", "gauge", numbers.agents.online)
     yield "runs", "gauge", "".join(f'greenroom_runs{{status="{s}"}} {n}\n' for s, n in numbers.work.runs.items())
+    yield plain("runs_waiting_for_people", "gauge", numbers.work.runs_waiting_for_people)
     yield plain("open_asks", "gauge", numbers.work.open_asks)
     yield plain("usd_today", "gauge", numbers.work.usd_today)
     yield plain("tokens_today", "gauge", numbers.work.tokens_today)

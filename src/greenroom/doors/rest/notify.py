@@ -132,7 +132,7 @@ class Reaching:
             raise Refused("too_many_failures", "Too many answers at once: wait a little.", "limited")
         ticket = self._notifier.keys.need_ticket(body.ticket, "act")
         who = need_owner(hub, ticket.channel)
-        command = AnswerAsk(by=who, ask_id=ticket.ask, verdict=body.verdict, digest=ticket.digest)
+        command = AnswerAsk(by=who, ask_id=ticket.ask, verdict=body.verdict, digest=ticket.digest, way="ticket")
         return json(await hub.asks.answer(command))
 
     async def open_ask(self, hub: Hub, by: Principal, request: Request) -> Response:

@@ -30,6 +30,8 @@ _PROTOCOLS = {
     "/mcp/sse": (("GET", "POST", "DELETE"), "mcp", "The same, under the name that people have in their settings"),
     "/sse": (("GET",), "mcp", "MCP over SSE, for older clients: the stream"),
     "/messages": (("POST",), "mcp", "MCP over SSE, for older clients: what they say"),
+    "/mcp/messages": (("POST",), "mcp", "One request of MCP without a session, for AgentChatBus's clients"),
+    "/api/mcp/tool/{name}": (("POST",), "mcp", "One tool call, for AgentChatBus's clients"),
     "/sync": (("GET",), "websocket", "Rows as they change, for the page"),
     "/node": (("GET",), "websocket", "The link of a machine that holds agents"),
 }

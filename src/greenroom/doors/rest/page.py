@@ -1,17 +1,22 @@
 """What a person or a watchdog meets first: the front page, who one is, and whether the hub is well."""
 
+import os
+import pwd
+
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom import __version__
 from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.login import enter_room
 from greenroom.doors.page import front
-from greenroom.doors.rest.wire import json
-from greenroom.doors.room_login import enter_room
+from greenroom.doors.rest.wire import body_of, json, key_of
 from greenroom.doors.server import is_exposed
 from greenroom.hub import Hub
-from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.model import OWNER, Principal
+from greenroom.nouns.access.queries import name_of_person
+from greenroom.nouns.agents.person_names import NamePerson
 
 
 class HubHealth(msgspec.Struct):
@@ -20,7 +25,12 @@ class HubHealth(msgspec.Struct):
 
 
 async def show_health(hub: Hub, by: Principal, request: Request) -> Response:
-    """JSON to who asks for it or takes anything; a plain OK to the older clients that name no format."""
+    """JSON to who asks for it or takes anything; a plain OK to the older clients that name no format.
+
+    A hub that cannot reach its shared database answers 503, so that whatever spreads clients sends them elsewhere.
+    """
+    if hub.store.is_shared:
+        hub.store.head()
     accept = request.headers.get("accept")
     if accept is None or accept.startswith("text/plain"):
         return Response("OK", media_type="text/plain")
@@ -28,7 +38,7 @@ async def show_health(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 async def show_front(hub: Hub, by: Principal, request: Request) -> Response:
-    return enter_room(hub, request) or front(hub, request.scope)
+    return enter_room(request) or front(hub, request.scope)
 
 
 class Me(msgspec.Struct):
@@ -45,15 +55,69 @@ class Me(msgspec.Struct):
     """The room whose people the caller is one of."""
     insecure: bool
     """The hub may be called over a network in the clear: everybody there can read what goes by, credentials too."""
+    person: str
+    """The name that the person has given; empty for who has none, such as an owner who was not asked yet."""
+    handle: str
+    """The author_id of what this person posts in threads."""
+    owner: str
+    """The name of the hub's owner, whom threads call `human`; empty while they have none."""
+    suggested_name: str
+    """What to offer an owner without a name: the name that they have on the machine of the hub."""
 
 
 async def show_me(hub: Hub, by: Principal, request: Request) -> Response:
-    insecure = is_exposed(hub.settings)
-    return json(Me(by.id, by.kind, by.name, sorted(by.rights), __version__, hub.log.clock.now(), by.room, insecure))
+    return json(_me(hub, by))
+
+
+def _me(hub: Hub, by: Principal) -> Me:
+    return Me(
+        id=by.id,
+        kind=by.kind,
+        name=by.name,
+        rights=sorted(by.rights),
+        version=__version__,
+        now=hub.log.clock.now(),
+        room=by.room,
+        insecure=is_exposed(hub.settings),
+        person=by.person,
+        handle=by.handle,
+        owner=name_of_person(hub.rows, OWNER),
+        suggested_name=_name_on_machine() if by.person_id == OWNER and not by.person else "",
+    )
+
+
+def _name_on_machine() -> str:
+    """The name of whoever runs the hub, as their system knows it; empty for root, which is nobody's name."""
+    try:
+        account = pwd.getpwuid(os.getuid())
+    except KeyError:
+        return ""
+    whole = account.pw_gecos.split(",")[0].strip()
+    return "" if account.pw_uid == 0 else (whole or account.pw_name)[:64]
+
+
+class NewName(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+
+
+async def name_me(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewName)
+    await hub.log.do(NamePerson(by=by, key=key_of(request), name=body.name))
+    return json(_me(hub, msgspec.structs.replace(by, name=body.name.strip(), person=body.name.strip())))
 
 
 ENDPOINTS = [
     Endpoint("GET", "/", PUBLIC, show_front, "The front page, or the way to the login", answer="text/html"),
     Endpoint("GET", "/api/me", "enter", show_me, "Who you are to this hub", answer=Me),
+    Endpoint(
+        "PUT",
+        "/api/me/name",
+        "operate",
+        name_me,
+        "Change the name that others see",
+        body=NewName,
+        answer=Me,
+        keyed=True,
+    ),
     Endpoint("GET", "/health", PUBLIC, show_health, "Whether the hub is well", answer=HubHealth),
 ]

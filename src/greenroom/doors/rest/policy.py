@@ -12,6 +12,7 @@ from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of
 from greenroom.gateway.policy_file import Wrong, read_policy
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
+from greenroom.log.pages import find_page
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.policy.answers import free_name
 from greenroom.nouns.policy.book import find_rules, get_state
@@ -21,6 +22,7 @@ from greenroom.nouns.policy.match import problems
 from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, Grant, Judgement, KeptRule, Options, Rule
 from greenroom.nouns.policy.templates import TEMPLATES, RuleTemplate, get_template
 from greenroom.nouns.policy.trials import Suggestion, Trial, find_suggestions, try_rule
+from greenroom.validation import get_nearest
 
 Count = Annotated[int, Meta(ge=1, le=1000)]
 
@@ -119,10 +121,9 @@ async def list_judgements(hub: Hub, by: Principal, request: Request) -> Response
     page = query_of(request, JudgementPage)
     given = {"decision": page.decision, "run_id": page.run_id}
     where = {name: value for name, value in given.items() if value is not None}
-    before = None if page.before is None else ("at", page.before)
-    found = hub.rows.find(JUDGEMENTS, where, before=before, order="at", desc=True, limit=page.limit + 1)
+    found = find_page(hub.rows, JUDGEMENTS, where, before=page.before, limit=page.limit + 1, at="at")
     shown = found[: page.limit]
-    return json(Judgements(shown, shown[-1].at if len(found) > page.limit else None))
+    return json(Judgements(shown, shown[-1].seq if len(found) > page.limit else None))
 
 
 class SuggestQuery(msgspec.Struct, frozen=True):
@@ -141,12 +142,19 @@ class Applied(msgspec.Struct):
     names: list[str]
 
 
+def _template_not_found(name: str) -> Refused:
+    known = [one.name for one in TEMPLATES]
+    if near := get_nearest(name, known):
+        return Refused("template_not_found", f"There is no template '{name[:64]}': did you mean '{near}'?", "not_found")
+    listed = ", ".join(known)
+    return Refused("template_not_found", f"There is no template '{name[:64]}': there are {listed}.", "not_found")
+
+
 async def apply_template(hub: Hub, by: Principal, request: Request) -> Response:
     name = request.path_params["template"]
     template = get_template(name)
     if template is None:
-        known = ", ".join(one.name for one in TEMPLATES)
-        raise Refused("template_not_found", f"There is no template '{name[:64]}': there are {known}.", "not_found")
+        raise _template_not_found(name)
     names = []
     for wanted, rule in template.rules:
         kept = hub.rows.get(RULES, wanted)

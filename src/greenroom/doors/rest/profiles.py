@@ -40,7 +40,7 @@ class ListedProfile(msgspec.Struct):
 
 
 async def list_profiles(hub: Hub, by: Principal, request: Request) -> Response:
-    return json([_listed(hub, profile) for profile in find_profiles(hub.rows)])
+    return json([] if by.is_confined else [_listed(hub, profile) for profile in find_profiles(hub.rows)])
 
 
 def _listed(hub: Hub, profile: Profile) -> ListedProfile:
@@ -57,7 +57,7 @@ def _listed(hub: Hub, profile: Profile) -> ListedProfile:
 
 
 async def list_wrong_files(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(find_wrong_profiles(hub.rows))
+    return json([] if by.is_confined else find_wrong_profiles(hub.rows))
 
 
 async def show_profile(hub: Hub, by: Principal, request: Request) -> Response:

@@ -44,14 +44,16 @@ def _of_sync(hub: Hub, no: SyncRefused) -> HttpRefused:
     if event.code == sync.MISMATCH:
         to_agent = get_agent(hub.rows, event.member_id) is not None
         unread = [m for m in no.new_messages if not (to_agent and is_for_people(m))]
-        detail: dict[str, Any] = {
+        new_messages = [_new_message(m, hub.bus.content_of(m)) for m in unread]
+        said = {
             "error": "SEQ_MISMATCH",
             "expected_last_seq": event.expected_last_seq,
             "current_seq": event.current_seq,
-            "new_messages": [_new_message(m, hub.bus.content_of(m)) for m in unread],
-            "action": "RE_READ_AND_RETRY",
         }
-        return HttpRefused(409, "SEQ_MISMATCH", detail)
+        detail: dict[str, Any] = {**said, "new_messages": new_messages, "action": "RE_READ_AND_RETRY"}
+        # Older clients read `detail`, newer ones the keys at the root.
+        root = {**said, "new_messages_1st_read": new_messages, "action": "READ_MESSAGES_THEN_CALL_MSG_WAIT"}
+        return HttpRefused(409, "SEQ_MISMATCH", detail, **root)
     error = _SYNC[event.code]
     detail = {"error": error, "action": "CALL_SYNC_CONTEXT_THEN_RETRY"}
     if error == "MISSING_SYNC_FIELDS":

@@ -24,7 +24,8 @@ from greenroom.nouns.agents.model import (
     UnregisterAgent,
     UpdateAgent,
 )
-from greenroom.nouns.agents.queries import need_agent, need_own_agent
+from greenroom.nouns.agents.queries import need_own_agent
+from greenroom.nouns.threads.seen_agents import need_agent
 
 
 class NewAgent(msgspec.Struct, frozen=True):

@@ -11,29 +11,62 @@ from greenroom.doors.rest.wire import json, query_of
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.policy.answers import suggested_rule
-from greenroom.nouns.policy.model import JUDGEMENTS, Rule
+from greenroom.nouns.policy.model import JUDGEMENTS
+from greenroom.nouns.policy.remember import Axis, Code, RememberedRule, RuleChoice, rule_of
+from greenroom.nouns.policy.trials import Trial, try_rule
+
+_LAST = 100
+_WORDS: dict[Code, str] = {
+    "command": "`{0}`",
+    "call": "this exact call of `{0}`",
+    "program": "any `{0}` command",
+    "safe_program": "any `{0}` command without high risk",
+    "read_file": "reading `{0}`",
+    "write_file": "writing `{0}`",
+    "read_files": "reading any file",
+    "write_files": "writing any file",
+    "host": "reaching `{0}`",
+    "tool": "every call of `{0}`",
+    "profiles": "for {0}",
+    "all": "for every agent",
+    "own": "in its own folder",
+    "folder": "in `{0}`",
+    "anywhere": "in any folder it works in",
+    "run": "for this run",
+    "30d": "for 30 days",
+    "90d": "for 90 days",
+    "always": "until you remove it",
+}
 
 
-class Which(msgspec.Struct, frozen=True):
+class Which(RuleChoice, frozen=True, kw_only=True):
     decision: Literal["allow", "deny"] = "allow"
 
 
-class Remembered(msgspec.Struct):
-    """The rule that an answer would make, and in words what it covers."""
+class Remembered(RememberedRule, frozen=True, kw_only=True):
+    """The rule that an answer would make, what else can be chosen, and what it would have answered before."""
 
-    name: str
-    rule: Rule
     words: str
+    trial: Trial
 
 
 async def show_rule(hub: Hub, by: Principal, request: Request) -> Response:
+    which = query_of(request, Which)
     found = hub.rows.find(JUDGEMENTS, {"ask_id": request.path_params["ask_id"]}, limit=1)
     if not found:
         raise Refused("not_judged", "No call was judged for this ask: there is nothing to remember.", "not_found")
-    judgement = found[0]
-    name, rule = suggested_rule(judgement.wanted, judgement.verdict, query_of(request, Which).decision)
-    return json(Remembered(name, rule, judgement.verdict.like_words))
+    choice = RuleChoice(what=which.what, who=which.who, where=which.where, lasts=which.lasts)
+    made = rule_of(found[0], which.decision, choice, hub.log.clock.now())
+    trial = try_rule(hub.rows, made.rule, None, _LAST, is_all=False)
+    words = f"Always {which.decision} {_say(made.axes, made.choice)}."
+    return json(Remembered(**msgspec.structs.asdict(made), words=words, trial=trial))
+
+
+def _say(axes: list[Axis], choice: RuleChoice) -> str:
+    """What is chosen, in English; the page has words of its own for the codes."""
+    chosen = [one for axis in axes for one in axis.options if one.choice == getattr(choice, axis.name)]
+    what, who, *rest = [_WORDS[one.code].replace("{0}", one.value) for one in chosen]
+    return ", ".join([f"{what} {who}", *rest])
 
 
 ENDPOINTS = [

@@ -1,6 +1,6 @@
 """Runs over REST."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -8,12 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of, while_there
+from greenroom.doors.rest.shapes import Faces
+from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, while_there
 from greenroom.doors.server import url_of
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.runs.commands import CancelRun, ExtendRun, ResumeRun, SteerRun
+from greenroom.nouns.runs.continuing import need_continuable
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.runs.model import RUNS, AgentContext, Call, Item, Run
 from greenroom.nouns.runs.queries import (
@@ -21,11 +23,13 @@ from greenroom.nouns.runs.queries import (
     find_items,
     find_runs,
     find_tree,
+    may_see_run,
     need_run,
     need_tree,
 )
 from greenroom.nouns.runs.start import start_run, wait_for_end
 from greenroom.nouns.runs.wake import invite
+from greenroom.nouns.runs.whereabouts import held_up_by
 from greenroom.nouns.threads.queries import need_thread
 
 
@@ -40,6 +44,8 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     node: str | None = None
     directory: str | None = None
     """Where it works on its node, instead of where the profile says."""
+    worktree: bool | None = None
+    """Whether it works in a git worktree of its own of the directory, on a new branch."""
     model: str | None = None
     session: str | None = None
     """A conversation that was begun in the agent's own program, to go on with."""
@@ -54,23 +60,44 @@ async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
     if body.thread_id is not None:
         need_thread(hub.rows, by, body.thread_id)
     fields = msgspec.structs.asdict(body)
-    overrides = {name: fields.pop(name) for name in ("directory", "model")}
+    overrides = {name: fields.pop(name) for name in ("directory", "worktree", "model")}
     given = {name: value for name, value in overrides.items() if value is not None}
     return json(await start_run(hub.log, by, key=key_of(request), overrides=given, **fields), 201)
 
 
+RunStatus = Literal["pending", "running", "waiting", "completed", "failed", "cancelled", "interrupted"]
+
+
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     before: Number | None = None
-    limit: int = 50
+    status: RunStatus | None = None
+    limit: Limit = 50
+
+
+class ListedRun(Run, frozen=True, kw_only=True):
+    """A run, and the name of its agent."""
+
+    agent_name: str = ""
+    held_up_by: str = ""
+    """What keeps it from being heard, such as a node that cannot be reached, and what to do about it."""
+
+
+def _listed(hub: Hub, run: Run, names: Faces) -> ListedRun:
+    return ListedRun(
+        **msgspec.structs.asdict(run), agent_name=names.name(run.agent_id), held_up_by=held_up_by(hub.rows, run)
+    )
 
 
 async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
     page = query_of(request, Page)
-    return json(find_runs(hub.rows, by, before=page.before, limit=max(1, min(page.limit, 200))))
+    found = find_runs(hub.rows, by, status=page.status, before=page.before, limit=max(1, min(page.limit, 200)))
+    names = Faces(hub.rows)
+    return json([_listed(hub, run, names) for run in found])
 
 
 async def show_run(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(need_run(hub.rows, by, request.path_params["run_id"]))
+    run = need_run(hub.rows, by, request.path_params["run_id"])
+    return json(_listed(hub, run, Faces(hub.rows)))
 
 
 class RunTree(msgspec.Struct):
@@ -80,12 +107,13 @@ class RunTree(msgspec.Struct):
 
 async def show_tree(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
-    return json(RunTree(need_tree(hub.rows, run.root_id), find_tree(hub.rows, run.root_id)))
+    seen = [one for one in find_tree(hub.rows, run.root_id) if may_see_run(hub.rows, by, one)]
+    return json(RunTree(need_tree(hub.rows, run.root_id), seen))
 
 
 class Items(msgspec.Struct, frozen=True, kw_only=True):
     after: Number = 0
-    limit: int = 500
+    limit: Limit = 500
 
 
 async def list_items(hub: Hub, by: Principal, request: Request) -> Response:
@@ -157,7 +185,8 @@ async def extend_run(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 class Resume(msgspec.Struct, frozen=True, kw_only=True):
-    prompt: str = "Go on where you were interrupted."
+    prompt: str = ""
+    """What the agent is told instead of its task."""
 
 
 async def resume_run(hub: Hub, by: Principal, request: Request) -> Response:
@@ -172,6 +201,22 @@ async def resume_run(hub: Hub, by: Principal, request: Request) -> Response:
         )
     )
     return json(hub.rows.get(RUNS, done.first(RunCreated).run_id), 201)
+
+
+class Continue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    prompt: str
+    timeout_s: Annotated[int, Meta(ge=1)] | None = None
+    max_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
+
+
+async def continue_run(hub: Hub, by: Principal, request: Request) -> Response:
+    """Give the agent of a run that is over more to do, as a new run in the same conversation."""
+    body = await body_of(request, Continue)
+    run = need_continuable(hub.rows, by, request.path_params["run_id"])
+    fields = msgspec.structs.asdict(body) | {"agent": run.agent_id, "continues": run.id}
+    fields |= {"thread_id": run.thread_id, "keep": run.keep, "key": key_of(request)}
+    return json(await start_run(hub.log, by, run.profile, **fields), 201)
 
 
 class Invite(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -206,8 +251,8 @@ async def invite_agent(hub: Hub, by: Principal, request: Request) -> Response:
 _ONE = "/api/runs/{run_id}"
 ENDPOINTS = [
     Endpoint("POST", "/api/runs", "chat", create_run, "Start a run", body=NewRun, answer=Run, status=201, keyed=True),
-    Endpoint("GET", "/api/runs", "read", list_runs, "Runs, newest first", query=Page, answer=list[Run]),
-    Endpoint("GET", _ONE, "read", show_run, "One run", answer=Run),
+    Endpoint("GET", "/api/runs", "read", list_runs, "Runs, newest first", query=Page, answer=list[ListedRun]),
+    Endpoint("GET", _ONE, "read", show_run, "One run", answer=ListedRun),
     Endpoint("GET", f"{_ONE}/tree", "read", show_tree, "The whole tree of a run", answer=RunTree),
     Endpoint(
         "GET",
@@ -240,6 +285,17 @@ ENDPOINTS = [
         body=Resume,
         answer=Run,
         status=201,
+    ),
+    Endpoint(
+        "POST",
+        f"{_ONE}/continue",
+        "operate",
+        continue_run,
+        "Give the agent of a run that is over more to do, as a new run in the same conversation",
+        body=Continue,
+        answer=Run,
+        status=201,
+        keyed=True,
     ),
     Endpoint(
         "POST",

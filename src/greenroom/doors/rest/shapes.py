@@ -102,6 +102,7 @@ class Thread(msgspec.Struct):
     status: str
     system_prompt: str | None
     created_at: str
+    updated_at: str
     waiting_agents: list[Waiting]
     template_id: str | None
     current_seq: int
@@ -245,6 +246,7 @@ def thread(hub: Hub, faces: Faces, row: threads.Thread) -> Thread:
         status=row.status,
         system_prompt=get_brief(hub.rows, row.id).system_prompt,
         created_at=iso(row.created_at),
+        updated_at=iso(row.last_at),
         waiting_agents=[Waiting(a, faces.name(a), faces.emoji(a)) for a in waiting],
         template_id=row.template_id,
         current_seq=row.current_seq,

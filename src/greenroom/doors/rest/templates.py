@@ -46,11 +46,11 @@ class MadeTemplate(msgspec.Struct):
 
 
 async def list_templates(hub: Hub, by: Principal, request: Request) -> Response:
-    return json([ListedTemplate(*_listed(template)) for template in find_templates(hub.rows)])
+    return json([ListedTemplate(*_listed(template)) for template in find_templates(hub.rows, by)])
 
 
 async def show_template(hub: Hub, by: Principal, request: Request) -> Response:
-    template = need_template(hub.rows, request.path_params["template_id"])
+    template = need_template(hub.rows, by, request.path_params["template_id"])
     return json(Template(*_listed(template), template.system_prompt, template.default_metadata))
 
 

@@ -1,9 +1,8 @@
 """Threads over REST: which there are, opening them, and what becomes of them."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,7 +11,7 @@ from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import InBusTerms
-from greenroom.doors.rest.wire import bad_request, body_of, json, key_of, need_same, query_of
+from greenroom.doors.rest.wire import Limit, bad_request, body_of, json, key_of, need_same, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
@@ -25,6 +24,7 @@ from greenroom.nouns.threads.commands import (
     CloseThread,
     CreateThread,
     DeleteThread,
+    RenameThread,
     SetThreadState,
     UnarchiveThread,
 )
@@ -46,7 +46,7 @@ class WhichThreads(msgspec.Struct, frozen=True):
 
     status: str | None = None
     include_archived: bool = False
-    limit: Annotated[int, Meta(ge=0, le=1000)] = 0
+    limit: Limit = 0
     before: str | None = None
 
 
@@ -83,6 +83,16 @@ class NewState(msgspec.Struct, frozen=True):
     state: str
 
 
+class NewTopic(msgspec.Struct, frozen=True):
+    topic: str
+
+
+class Renamed(msgspec.Struct):
+    thread_id: str
+    topic: str
+    ok: bool = True
+
+
 class Closing(msgspec.Struct, frozen=True):
     summary: str | None = None
 
@@ -106,12 +116,10 @@ async def list_threads(hub: Hub, by: Principal, request: Request) -> Response:
     limit = min(wanted.limit or MOST, MOST)
     archived = wanted.include_archived
     try:
-        before, shown = place_of(wanted.before)
+        before = place_of(wanted.before)
     except ValueError:
-        raise bad_request("before must be an ISO time, such as the next_cursor of the page before.") from None
-    found = find_threads(
-        hub.rows, by, status=status, include_archived=archived, before=before, shown=shown, limit=limit + 1
-    )
+        raise bad_request("before must be the next_cursor of a page, or a time as in ISO 8601.") from None
+    found = find_threads(hub.rows, by, status=status, include_archived=archived, before=before, limit=limit + 1)
     page = found[:limit]
     faces = shapes.Faces(hub.rows)
     return json(
@@ -119,7 +127,7 @@ async def list_threads(hub: Hub, by: Principal, request: Request) -> Response:
             threads=[shapes.thread(hub, faces, thread) for thread in page],
             total=count_threads(hub.rows, by, status=status, include_archived=archived),
             has_more=len(found) > limit,
-            next_cursor=cursor_after(hub.rows, page[-1]) if len(found) > limit else None,
+            next_cursor=cursor_after(page[-1]) if len(found) > limit else None,
         )
     )
 
@@ -186,6 +194,13 @@ async def set_state(hub: Hub, by: Principal, request: Request) -> Response:
     return await _do(hub, SetThreadState(by=by, thread_id=request.path_params["thread_id"], state=body.state))
 
 
+async def rename_thread(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, NewTopic)
+    thread_id = request.path_params["thread_id"]
+    await hub.log.do(RenameThread(by=by, thread_id=thread_id, topic=body.topic))
+    return json(Renamed(thread_id, need_thread(hub.rows, by, thread_id).topic))
+
+
 async def close_thread(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, Closing)
     return await _do(hub, CloseThread(by=by, thread_id=request.path_params["thread_id"], summary=body.summary))
@@ -229,6 +244,7 @@ ENDPOINTS = [
     Endpoint("GET", _ONE, "read", show_thread, "One thread", answer=shapes.Thread),
     Endpoint("DELETE", _ONE, "chat", delete_thread, "Remove a thread and all that is in it", answer=DeletedThread),
     Endpoint("POST", f"{_ONE}/state", "chat", set_state, "Say where the work stands", body=NewState, answer=shapes.Ok),
+    Endpoint("POST", f"{_ONE}/rename", "chat", rename_thread, "Rename a thread", body=NewTopic, answer=Renamed),
     Endpoint("POST", f"{_ONE}/close", "chat", close_thread, "End a thread", body=Closing, answer=shapes.Ok),
     Endpoint("POST", f"{_ONE}/archive", "chat", archive_thread, "Put a thread away", answer=shapes.Ok),
     Endpoint("POST", f"{_ONE}/unarchive", "chat", unarchive_thread, "Take a thread out again", answer=shapes.Ok),

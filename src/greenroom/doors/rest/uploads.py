@@ -21,7 +21,7 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.threads.commands import KeepUpload
 from greenroom.nouns.threads.events import UploadKept
 from greenroom.nouns.threads.model import UPLOADS, Upload
-from greenroom.nouns.threads.queries import is_file_named
+from greenroom.nouns.threads.queries import is_file_named, may_see_upload
 
 _AROUND = 65_536
 """What the form around a file may take."""
@@ -105,7 +105,7 @@ async def show_upload(hub: Hub, by: Principal, request: Request) -> Response:
 
 def _need_upload(hub: Hub, by: Principal, upload_id: str) -> Upload:
     upload = hub.rows.get(UPLOADS, upload_id)
-    if upload is None or not ("all" in by.rights or upload.by == by.id):
+    if upload is None or not may_see_upload(hub.rows, by, upload):
         raise _no_upload()
     return upload
 

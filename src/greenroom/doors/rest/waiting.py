@@ -16,7 +16,7 @@ from greenroom.log.clock import iso
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.asks.waiting import find_waits
 from greenroom.nouns.threads.bus import MAX_WAIT_MS
-from greenroom.nouns.threads.queries import need_thread
+from greenroom.nouns.threads.queries import PAGE, need_thread
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -41,7 +41,8 @@ class Wait(msgspec.Struct, frozen=True):
     timeout_ms: Annotated[int, Meta(ge=0, le=MAX_WAIT_MS)] = 30_000
     for_agent: str | None = None
     agent_id: str | None = None
-    limit: Annotated[int, Meta(ge=1, le=100)] = 100
+    limit: Annotated[int, Meta(ge=1)] = PAGE
+    """More than 100 means 100."""
 
 
 class WaitsForPerson(msgspec.Struct):
@@ -103,7 +104,7 @@ async def wait(hub: Hub, by: Principal, request: Request) -> Response:
             query.timeout_ms,
             agent_id=query.agent_id,
             for_agent=query.for_agent,
-            limit=query.limit,
+            limit=min(query.limit, PAGE),
         ),
     )
     shown = await show_all(hub, waited.messages)

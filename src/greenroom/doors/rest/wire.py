@@ -15,11 +15,14 @@ from greenroom.doors.call import WHOLE, Whole
 from greenroom.doors.errors import HttpRefused
 from greenroom.log.errors import Refused
 from greenroom.log.model import Done
+from greenroom.validation import explain
 
 T = TypeVar("T")
 encode = msgspec.json.Encoder().encode
 Number = Annotated[int, Meta(ge=0, le=2**53)]
 """A seq, or a time in milliseconds: as far as clients in JavaScript can count, and no store is given more."""
+Limit = Annotated[int, Meta(ge=0)]
+"""How many of a list are wanted at most; each list has a bound of its own."""
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _decoders: dict[type[Any], Callable[[bytes], Any]] = {}
 
@@ -50,8 +53,18 @@ def decoded(data: bytes, kind: type[T]) -> T:
         return decode(data)  # type: ignore[no-any-return]
     except RecursionError:
         raise bad_request("The body is nested too deeply: keep it within a few levels.") from None
+    except msgspec.ValidationError as error:
+        key, problem = explain(error, kind)
+        if key:
+            raise bad_request(f"The body is not as it should be: {key}: {_ended(problem)}") from None
+        raise bad_request(f"The body is not as it should be: {_ended(problem)}") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise bad_request(f"The body is not as it should be: {error}.") from None
+        raise bad_request(f"The body is not as it should be: {_ended(str(error))}") from None
+
+
+def _ended(text: str) -> str:
+    """A text as the end of a sentence."""
+    return text if text.endswith("?") else f"{text}."
 
 
 def query_of(request: Request, kind: type[T]) -> T:
@@ -59,9 +72,8 @@ def query_of(request: Request, kind: type[T]) -> T:
     try:
         return msgspec.convert(dict(request.query_params), kind, strict=False)
     except msgspec.ValidationError as error:
-        place = str(error).rpartition("$.")[2].strip("`")
-        said = str(error).partition(" - at")[0]
-        raise bad_request(f"The query parameter {place!r} is wrong: {said}.") from None
+        key, problem = explain(error, kind)
+        raise bad_request(f"The query parameter {key!r} is wrong: {_ended(problem)}") from None
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:

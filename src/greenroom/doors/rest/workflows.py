@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of, while_there
+from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, while_there
 from greenroom.gateway.workflow_files import embed_skills, missing_skills
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -20,9 +20,8 @@ from greenroom.nouns.workflows import commands as c
 from greenroom.nouns.workflows.checking.problems import BadWorkflow
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.graph import Graph
-from greenroom.nouns.workflows.model import FACTS, Workflow, WorkflowFacts, WorkflowRun, WorkflowVersion
+from greenroom.nouns.workflows.model import FACTS, Workflow, WorkflowFacts, WorkflowRun
 from greenroom.nouns.workflows.queries import (
-    find_versions,
     find_workflow_runs,
     find_workflows,
     need_version,
@@ -35,7 +34,7 @@ from greenroom.nouns.workflows.start import put_workflow, start_workflow, wait_f
 
 
 async def list_workflows(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(find_workflows(hub.rows))
+    return json(find_workflows(hub.rows, by))
 
 
 class WorkflowBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,6 +43,8 @@ class WorkflowBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     definition: dict[str, Any] | None = None
     text: str | None = None
     source: str = ""
+    version: int | None = None
+    """The version that was edited, which is replaced. 0, or leaving it out, makes a new workflow."""
 
 
 class WorkflowShown(msgspec.Struct, kw_only=True):
@@ -83,18 +84,15 @@ async def put(hub: Hub, by: Principal, request: Request) -> Response:
     name = request.path_params["name"]
     if name not in (definition.name, definition.id):
         raise Refused("wrong_name", f"The workflow in the body is called '{definition.name}', not '{name[:80]}'.")
-    return json(await put_workflow(hub.log, by, definition, body.source, body.text or ""))
+    saved = await put_workflow(hub.log, by, definition, source=body.source, text=body.text or "", replaces=body.version)
+    return json(saved)
 
 
 async def show(hub: Hub, by: Principal, request: Request) -> Response:
-    workflow = need_workflow(hub.rows, request.path_params["name"])
+    workflow = need_workflow(hub.rows, request.path_params["name"], by)
     version = need_version(hub.rows, workflow.digest)
     layers = Graph(version.definition).layers()
     return json(WorkflowShown(workflow=workflow, definition=version.definition, layers=layers, text=version.text))
-
-
-async def list_versions(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(find_versions(hub.rows, need_workflow(hub.rows, request.path_params["name"]).name))
 
 
 async def delete(hub: Hub, by: Principal, request: Request) -> Response:
@@ -139,16 +137,25 @@ async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
 class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
     workflow: str | None = None
     status: str | None = None
+    waiting: bool | None = None
+    """Only runs that wait, for people or for something else outside; or only those that do not."""
     before: Number | None = None
-    limit: int = 50
+    limit: Limit = 50
 
 
 async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
     page = query_of(request, RunsPage)
     limit = max(1, min(page.limit, 500))
-    return json(
-        find_workflow_runs(hub.rows, by, workflow=page.workflow, status=page.status, before=page.before, limit=limit)
+    found = find_workflow_runs(
+        hub.rows,
+        by,
+        workflow=page.workflow,
+        status=page.status,
+        waiting=page.waiting,
+        before=page.before,
+        limit=limit,
     )
+    return json(found)
 
 
 class RunShown(msgspec.Struct, kw_only=True):
@@ -244,14 +251,18 @@ ENDPOINTS = [
         _NAMED,
         "operate",
         put,
-        "Make or replace a workflow",
+        "Make a workflow, or replace the version that you have edited",
         body=WorkflowBody,
         answer=Workflow,
         max_bytes=_BYTES,
     ),
-    Endpoint("DELETE", _NAMED, "operate", delete, "Forget a workflow; its runs go on", status=204),
     Endpoint(
-        "GET", f"{_NAMED}/versions", "read", list_versions, "Its versions, newest first", answer=list[WorkflowVersion]
+        "DELETE",
+        _NAMED,
+        "operate",
+        delete,
+        "Delete a workflow; its runs go on, and its versions can be restored",
+        status=204,
     ),
     Endpoint(
         "GET",

@@ -8,13 +8,13 @@ import msgspec
 from greenroom.log.codec import encode
 from greenroom.log.model import Event, Recorded, Rows
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents import queries as agents
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentUpdated
 from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.threads import events as e
 from greenroom.nouns.threads.model import MESSAGES, THREADS, Thread
 from greenroom.nouns.threads.queries import is_for_people, may_see
+from greenroom.nouns.threads.seen_agents import may_see_agent
 
 News = list[tuple[str, dict[str, Any]]]
 
@@ -39,7 +39,7 @@ class Told(NamedTuple):
             return False
         if isinstance(self.about, Thread):
             return may_see(rows, by, self.about)
-        return agents.may_see(rows, by, self.about)
+        return may_see_agent(rows, by, self.about)
 
 
 def tell(rows: Rows, record: Recorded) -> Told | None:
@@ -195,6 +195,7 @@ NEWS: dict[type[Event], Callable[[Rows, Recorded], News]] = {
     e.ThreadUnarchived: _plain("thread.unarchived", "thread_id"),
     e.ThreadDeleted: _deleted,
     e.ThreadSettingsChanged: _plain("thread.updated", "thread_id", "settings"),
+    e.ThreadRenamed: _plain("thread.updated", "thread_id", "topic"),
     e.AdminDecided: _admin_changed,
     AgentUpdated: _agent_updated,
     AskRaised: _asked,

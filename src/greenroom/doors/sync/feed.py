@@ -12,7 +12,8 @@ from greenroom.log.errors import Refused
 from greenroom.log.model import Change, Commit, Row, Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
-from greenroom.nouns.agents.queries import get_agent, may_see
+from greenroom.nouns.agents.queries import get_agent
+from greenroom.nouns.threads.seen_agents import may_see_agent
 
 OUTBOX_BYTES = 4 << 20
 FRAME_BYTES = 1 << 18
@@ -93,7 +94,7 @@ class Feed:
     def _online(self, by: Principal) -> Frame:
         rows = self._hub.rows
         there = [agent for one in self._hub.presence.online() if (agent := get_agent(rows, one)) is not None]
-        seen = sorted(agent.id for agent in there if agent.state == "registered" and may_see(rows, by, agent))
+        seen = sorted(agent.id for agent in there if agent.state == "registered" and may_see_agent(rows, by, agent))
         return frames.signal("agents.online", {"agent_ids": seen})
 
     def unsubscribe(self, client: Client, number: int) -> None:
@@ -154,7 +155,8 @@ class Feed:
         every = tuple(range(len(changes)))
         for subscription in subscriptions:
             by = subscription.client.by
-            told = every if view.sees is None or by.operates else self._told(view, by, changes, removed)
+            sees_all = by.operates or (view.sees is None and not by.is_confined)
+            told = every if sees_all else self._told(view, by, changes, removed)
             if told is None:
                 self._announce_end(view, key, seq, [subscription])
             elif told:
@@ -176,7 +178,10 @@ class Feed:
                     if view.keyed:
                         return None
                     continue
-            if change.row is not None and view.part_of[change.table.name].hides(by, change.row):
+            part = view.part_of[change.table.name]
+            if change.row is None and part.in_thread is not None and by.is_confined:
+                continue
+            if change.row is not None and part.hides(self._hub.rows, by, change.row):
                 continue
             told.append(place)
         return tuple(told)
@@ -194,8 +199,17 @@ class Feed:
             place = VIEWS[name].signals.get(kind)
             if by_key and place is not None:
                 for subscription in by_key.get(place(payload) or ALL, ()):
-                    frame = frame or frames.signal(kind, payload)
-                    subscription.client.outbox.offer(frame)
+                    if self._hears(subscription, payload):
+                        frame = frame or frames.signal(kind, payload)
+                        subscription.client.outbox.offer(frame)
+
+    def _hears(self, subscription: Subscription, payload: Any) -> bool:
+        """Whether a signal is about a row that this client sees; who has got to a key hears all about it."""
+        view, by = subscription.view, subscription.client.by
+        if view.keyed or view.sees is None or by.operates:
+            return True
+        row = self._hub.rows.get(view.head, payload["agent_id"])
+        return row is not None and view.sees(self._hub.rows, by, row)
 
 
 def _need_head(now: Rows, by: Principal, view: View, key: str) -> None:

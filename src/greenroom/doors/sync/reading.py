@@ -39,7 +39,7 @@ def read_all(view: View, key: str, by: Principal, limit: int, now: Snapshot) -> 
 
 
 def _newest(part: Part, view: View, key: str, by: Principal, limit: int, now: Snapshot) -> tuple[list[Any], bool]:
-    sifted = part.holds is not None or (part.for_people is not None and by.is_program) or _is_sifted(view, part, by)
+    sifted = _may_hide(part, by) or _is_sifted(view, part, by)
     most = limit * _SIFTED if sifted else limit
     where = part.where(key) if part.at_first is None else {**(part.where(key) or {}), **part.at_first}
     found = now.find(part.table, where, order=part.order, desc=True, limit=most + 1)
@@ -47,7 +47,18 @@ def _newest(part: Part, view: View, key: str, by: Principal, limit: int, now: Sn
     if sifted:
         found = [row for row in found if _sees(view, part, by, row, now) and (part.holds is None or part.holds(row))]
         cut = cut or len(found) > limit
-    return [*part.fixed, *found[:limit]], cut
+    found = found[:limit]
+    if part.always:
+        found = _with_always(part, view, by, found, now)
+    return [*part.fixed, *found], cut
+
+
+def _with_always(part: Part, view: View, by: Principal, newest: list[Any], now: Snapshot) -> list[Any]:
+    """The newest rows, and first those that are shown however old they are: they are not to be cut for their size."""
+    held = [row for where in part.always for row in now.find(part.table, where, limit=MOST_ROWS)]
+    held = [row for row in held if _sees(view, part, by, row, now)]
+    known = {part.table.key_of(row) for row in held}
+    return [*held, *(row for row in newest if part.table.key_of(row) not in known)]
 
 
 def read_since(view: View, key: str, by: Principal, limit: int, after: int, now: Snapshot) -> list[bytes] | None:
@@ -64,7 +75,7 @@ def read_since(view: View, key: str, by: Principal, limit: int, after: int, now:
         if view.keyed:
             if any(gone_key == key for gone_key, _ in gone):
                 return None
-        elif gone and _is_sifted(view, part, by):
+        elif gone and (_is_sifted(view, part, by) or (part.in_thread is not None and by.is_confined)):
             return None
         else:
             rows += [row_of(part.table.name, gone_key, b"null", seq) for gone_key, seq in gone]
@@ -81,12 +92,19 @@ def read_since(view: View, key: str, by: Principal, limit: int, after: int, now:
     return rows if left >= 0 else None
 
 
+def _may_hide(part: Part, by: Principal) -> bool:
+    """Whether some rows of a part may be left out for this principal."""
+    if part.holds is not None or (part.for_people is not None and by.is_program):
+        return True
+    return part.in_thread is not None and by.is_confined
+
+
 def _is_sifted(view: View, part: Part, by: Principal) -> bool:
     """Whether there may be rows that this principal does not see; who has got to a key sees all that is under it."""
     return view.sees is not None and not view.keyed and part.table is view.head and not by.operates
 
 
 def _sees(view: View, part: Part, by: Principal, row: Any, now: Snapshot) -> bool:
-    if part.hides(by, row):
+    if part.hides(now, by, row):
         return False
     return not _is_sifted(view, part, by) or view.sees is None or view.sees(now, by, row)

@@ -1,12 +1,14 @@
 """The sync socket: one WebSocket that brings a page the rows it looks at, and every change of them."""
 
 from typing import assert_never
+from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.credentials import Bucket
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.errors import note_refused
+from greenroom.doors.page import is_outdated
 from greenroom.doors.sync import frames
 from greenroom.doors.sync.feed import Client, Feed
 from greenroom.doors.sync.frames import BadFrame, Ping, Subscribe, Unsubscribe
@@ -40,6 +42,8 @@ class SyncSocket:
             return
         self._sockets[by.id] = count + 1
         client = Client(by)
+        if is_outdated(_page_of(scope)):
+            client.outbox.put(frames.signal("page.outdated", {}))
         try:
             await send({"type": "websocket.accept"})
             await client.outbox.serve(send, self._read(client, receive))
@@ -89,6 +93,11 @@ class SyncSocket:
             note_refused(self._hub, client.by, f"WS {PATH} {_view_of(wish)}", no)
             number = None if isinstance(wish, Ping) else wish.id
             client.outbox.put(frames.error(number, no.code, no.message))
+
+
+def _page_of(scope: Scope) -> str | None:
+    """The build that a page names as its own."""
+    return next(iter(parse_qs(scope["query_string"].decode("latin-1")).get("page", [])), None)
 
 
 def _view_of(wish: Subscribe | Unsubscribe | Ping) -> str:

@@ -16,16 +16,17 @@ from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.asks.queries import may_see_ask
 from greenroom.nouns.nodes.model import NODES
 from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, STATE
-from greenroom.nouns.runs.model import CALLS, ITEMS, RUNS, TREES
+from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES
 from greenroom.nouns.runs.queries import may_see_run, may_see_tree
 from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS
 from greenroom.nouns.threads.events import ThreadDeleted
 from greenroom.nouns.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
-from greenroom.nouns.threads.queries import is_for_people, may_see
+from greenroom.nouns.threads.queries import is_for_people, may_see, may_see_template
+from greenroom.nouns.threads.seen_agents import may_see_agent
 from greenroom.nouns.threads.templates import BUILTIN
 from greenroom.nouns.workflows.model import ATTEMPTS as WORKFLOW_ATTEMPTS
 from greenroom.nouns.workflows.model import FACTS, STEPS, WORKFLOW_RUNS, WORKFLOWS
-from greenroom.nouns.workflows.queries import may_see_workflow_run
+from greenroom.nouns.workflows.queries import may_see_workflow, may_see_workflow_run
 from greenroom.nouns.workflows.triggers.model import TRIGGERS
 
 replace = msgspec.structs.replace
@@ -60,9 +61,15 @@ class Part:
     """Which rows are not shown to agents."""
     at_first: Mapping[str, Value] | None = None
     """What the rows of a snapshot are; later changes are told of all, so that one sees what became of them."""
+    in_thread: Callable[[Rows, Principal, Any], bool] | None = None
+    """Which rows are shown to whoever is confined to threads, where their head does not decide it."""
+    always: tuple[Mapping[str, Value], ...] = ()
+    """Rows that a snapshot holds besides the newest, however long ago they changed."""
 
-    def hides(self, by: Principal, row: Any) -> bool:
+    def hides(self, rows: Rows, by: Principal, row: Any) -> bool:
         """Whether a row that somebody has got to is not for them."""
+        if self.in_thread is not None and by.is_confined and not self.in_thread(rows, by, row):
+            return True
         return self.for_people is not None and by.is_program and self.for_people(row)
 
 
@@ -88,6 +95,10 @@ class View:
     def __post_init__(self) -> None:
         object.__setattr__(self, "head", self.parts[0].table)
         object.__setattr__(self, "part_of", {part.table.name: part for part in self.parts})
+
+
+def _in_no_thread(rows: Rows, by: Principal, row: Any) -> bool:
+    return False
 
 
 def _own_key(change: Change) -> str:
@@ -128,7 +139,7 @@ def _of_all(payload: Any) -> str:
 
 SHOWN: Mapping[Table[Any], Callable[[Any], Row]] = {
     MEMBERS: lambda member: replace(member, nonce="", issued=0, unused=[], refresh=False),
-    CREDENTIALS: lambda credential: replace(credential, digest=""),
+    CREDENTIALS: lambda credential: replace(credential, digest="", key_digest=""),
 }
 """Rows that hold what is nobody else's business, as they are shown; all others are sent as they are stored."""
 
@@ -173,14 +184,21 @@ _VIEWS = (
         "agents",
         "read",
         (Part(AGENTS, long=True, holds=lambda agent: bool(agent.state == "registered")),),
+        sees=may_see_agent,
         signals={"agent.online": _of_all, "agent.offline": _of_all},
         online=True,
     ),
-    View("runs", "read", (Part(RUNS, long=True),), limit=300, sees=may_see_run),
+    View(
+        "runs",
+        "read",
+        (Part(RUNS, long=True, always=tuple({"status": status} for status in LIVE)),),
+        limit=300,
+        sees=may_see_run,
+    ),
     View(
         "tree",
         "read",
-        (Part(TREES, _own_key, _keyed), Part(RUNS, _root_of, _in_tree, long=True)),
+        (Part(TREES, _own_key, _keyed), Part(RUNS, _root_of, _in_tree, long=True, in_thread=may_see_run)),
         keyed=True,
         sees=may_see_tree,
     ),
@@ -196,7 +214,13 @@ _VIEWS = (
         keyed=True,
         sees=may_see_run,
     ),
-    View("workflows", "read", (Part(WORKFLOW_RUNS, long=True), Part(WORKFLOWS)), limit=300, sees=may_see_workflow_run),
+    View(
+        "workflows",
+        "read",
+        (Part(WORKFLOW_RUNS, long=True), Part(WORKFLOWS, in_thread=may_see_workflow)),
+        limit=300,
+        sees=may_see_workflow_run,
+    ),
     View(
         "workflow",
         "read",
@@ -215,9 +239,9 @@ _VIEWS = (
     View("servers", "operate", (Part(SERVERS), Part(SERVER_TOOLS, long=True))),
     View("judgements", "operate", (Part(JUDGEMENTS, long=True),), limit=200),
     View("triggers", "operate", (Part(TRIGGERS, long=True),)),
-    View("nodes", "read", (Part(NODES, long=True),)),
+    View("nodes", "read", (Part(NODES, long=True, in_thread=_in_no_thread),)),
     View("profiles", "operate", (Part(PROFILES, long=True),)),
     View("credentials", "operate", (Part(CREDENTIALS, long=True),)),
-    View("templates", "read", (Part(TEMPLATES, long=True, fixed=BUILTIN),)),
+    View("templates", "read", (Part(TEMPLATES, long=True, fixed=BUILTIN, in_thread=may_see_template),)),
 )
 VIEWS: Mapping[str, View] = {view.name: view for view in _VIEWS}

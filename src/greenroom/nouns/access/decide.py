@@ -12,7 +12,7 @@ from greenroom.nouns.access.model import (
     Principal,
     RevokeCredential,
 )
-from greenroom.nouns.access.queries import is_name, need_kind, need_right
+from greenroom.nouns.access.queries import is_name, name_of_person, need_kind, need_right
 
 
 def create_credential(rows: Rows, command: CreateCredential, context: Context) -> list[Event]:
@@ -35,6 +35,7 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
         )
     if command.expires_at is not None and command.expires_at <= context.now:
         raise Refused("bad_expiry", "The expiry lies in the past.")
+    person_id, person = _person_of(rows, command)
     return [
         CredentialCreated(
             credential_id=command.credential_id,
@@ -47,8 +48,23 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
             room=command.room,
             expires_at=command.expires_at,
             browser=command.browser,
+            key_digest=command.key_digest,
+            login_of=command.login_of,
+            person_id=person_id,
+            person=person,
+            device=command.device[:100],
+            address=command.address[:100],
         )
     ]
+
+
+def _person_of(rows: Rows, command: CreateCredential) -> tuple[str | None, str]:
+    """The person whose credential it will be, with their name. A new person is called as their first credential is."""
+    if command.kind != "operator":
+        return None, ""
+    if command.person_id is None:
+        return command.credential_id, command.name.strip()
+    return command.person_id, name_of_person(rows, command.person_id)
 
 
 def revoke_credential(rows: Rows, command: RevokeCredential, context: Context) -> list[Event]:
@@ -60,7 +76,8 @@ def revoke_credential(rows: Rows, command: RevokeCredential, context: Context) -
         raise Refused("credential_not_found", "There is no such credential: see `greenroom token list`.", "not_found")
     if found.revoked_at is not None:
         return []
-    return [CredentialRevoked(credential_id=found.id, reason=command.reason)]
+    logins = [login for login in rows.find(CREDENTIALS, {"login_of": found.id}) if login.revoked_at is None]
+    return [CredentialRevoked(credential_id=one.id, reason=command.reason) for one in (found, *logins)]
 
 
 def principal(command: Command) -> Principal:

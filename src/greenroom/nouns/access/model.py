@@ -27,6 +27,12 @@ GRANTABLE: dict[str, frozenset[str]] = {**RIGHTS, "agent": RIGHTS["agent"] | {"r
 """The widest rights that a credential of each kind may be given."""
 
 
+OWNER = "owner"
+"""The person whose hub it is. The token in the data directory is theirs, and so is every login by one of its codes."""
+HUMAN = "human"
+"""The id of the owner in threads. Clients of AgentChatBus know it, and it stays when the owner changes their name."""
+
+
 class Principal(Actor, frozen=True, kw_only=True):
     """Somebody proven by a credential. `threads` limits what it sees to those threads; None is no limit.
 
@@ -41,10 +47,21 @@ class Principal(Actor, frozen=True, kw_only=True):
     threads: frozenset[str] | None = None
     room: str | None = None
     expires_at: int | None = None
+    person_id: str | None = None
+    """Who the person behind an operator's credential is: the same for all their tokens and logins."""
+    person: str = ""
+    """The name of that person; empty while the owner has given none."""
+    handle: str = HUMAN
+    """The id of that person in threads."""
 
     @property
     def operates(self) -> bool:
         return "operate" in self.rights
+
+    @property
+    def is_confined(self) -> bool:
+        """Whether it sees certain threads, what belongs to them, and nothing else of the hub."""
+        return not self.operates and (self.threads is not None or (self.kind == "viewer" and "all" not in self.rights))
 
     @property
     def is_program(self) -> bool:
@@ -81,10 +98,26 @@ class Credential(Row, frozen=True, kw_only=True):
     expires_at: int | None = None
     revoked_at: int | None = None
     browser: bool = False
+    """Whether it is a login: good only as a cookie, together with the key that its page holds."""
+    key_digest: str = ""
+    """Of a login: the digest of that key. A login from before there were keys has none, and is good for nothing."""
+    login_of: str | None = None
+    """Of a login with a token: that token's credential, for which it acts and with which it ends."""
+    person_id: str | None = None
+    person: str = ""
+    """The name of the person, the same on all their credentials."""
+    device: str = ""
+    """Of a login: the browser and the system that it runs on."""
+    address: str = ""
+    """Of a login: where it was last used from."""
+    last_used_at: int | None = None
 
 
 CREDENTIALS = Table(
-    "credential", Credential, ("id",), (("kind", "revoked_at"), ("agent_id", "revoked_at"), ("revoked_at",), ("_seq",))
+    "credential",
+    Credential,
+    ("id",),
+    (("kind", "revoked_at"), ("agent_id", "revoked_at"), ("revoked_at",), ("person_id",), ("login_of",), ("_seq",)),
 )
 
 
@@ -101,6 +134,12 @@ class CreateCredential(Command, frozen=True, kw_only=True):
     room: str | None = None
     expires_at: int | None = None
     browser: bool = False
+    key_digest: str = ""
+    login_of: str | None = None
+    person_id: str | None = None
+    """The person whose further token or login it is; an operator's without one is that of a new person."""
+    device: str = ""
+    address: str = ""
 
 
 class RevokeCredential(Command, frozen=True, kw_only=True):
@@ -124,6 +163,20 @@ class CredentialCreated(Event, frozen=True, kw_only=True):
     room: str | None = None
     expires_at: int | None = None
     browser: bool = False
+    key_digest: str = ""
+    login_of: str | None = None
+    person_id: str | None = None
+    person: str = ""
+    device: str = ""
+    address: str = ""
+
+
+class PersonNamed(Event, frozen=True, kw_only=True):
+    """A person has given the name that others see."""
+
+    privileged: ClassVar[bool] = True
+    person_id: str
+    name: str
 
 
 class CredentialRevoked(Event, frozen=True, kw_only=True):

@@ -3,12 +3,24 @@
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
-from greenroom.nouns.access import refusals
+from greenroom.nouns.access import login_uses, refusals
 from greenroom.nouns.access.decide import DECIDE
-from greenroom.nouns.access.model import CREDENTIALS, Credential, CredentialCreated, CredentialRevoked
+from greenroom.nouns.access.model import (
+    CREDENTIALS,
+    HUB,
+    OWNER,
+    Credential,
+    CredentialCreated,
+    CredentialRevoked,
+    PersonNamed,
+)
+from greenroom.nouns.access.queries import name_of_person
 
 
 def credential_created(tx: Tx, event: CredentialCreated, record: Recorded) -> None:
+    person_id, person = event.person_id, event.person
+    if event.kind == "operator" and person_id is None:
+        person_id, person = _person_before_persons(tx, event, record)
     tx.put(
         CREDENTIALS,
         Credential(
@@ -24,8 +36,29 @@ def credential_created(tx: Tx, event: CredentialCreated, record: Recorded) -> No
             room=event.room,
             expires_at=event.expires_at,
             browser=event.browser,
+            key_digest=event.key_digest,
+            login_of=event.login_of,
+            person_id=person_id,
+            person=person,
+            device=event.device,
+            address=event.address,
         ),
     )
+
+
+def _person_before_persons(tx: Tx, event: CredentialCreated, record: Recorded) -> tuple[str, str]:
+    """Whose credential it is that was made before credentials named their person: logins were called as their token."""
+    if record.by == HUB.id and event.name in ("operator", "browser"):
+        return OWNER, name_of_person(tx, OWNER)
+    token = next((one for one in tx.find(CREDENTIALS, {"kind": "operator"}) if one.name == event.name), None)
+    if event.browser and token is not None and token.person_id is not None:
+        return token.person_id, token.person
+    return event.credential_id, event.name
+
+
+def person_named(tx: Tx, event: PersonNamed, record: Recorded) -> None:
+    for credential in tx.find(CREDENTIALS, {"person_id": event.person_id}):
+        tx.put(CREDENTIALS, msgspec.structs.replace(credential, person=event.name))
 
 
 def credential_revoked(tx: Tx, event: CredentialRevoked, record: Recorded) -> None:
@@ -37,6 +70,8 @@ def credential_revoked(tx: Tx, event: CredentialRevoked, record: Recorded) -> No
 PROJECT: dict[type[Event], Project] = {
     CredentialCreated: credential_created,
     CredentialRevoked: credential_revoked,
+    PersonNamed: person_named,
+    **login_uses.PROJECT,
     **refusals.PROJECT,
 }
 
@@ -44,7 +79,11 @@ ACCESS = Noun(
     name="access",
     tables=(CREDENTIALS,),
     events=tuple(PROJECT),
-    decide={**DECIDE, **refusals.DECIDE},
+    decide={**DECIDE, **login_uses.DECIDE, **refusals.DECIDE},
     project=PROJECT,
-    sources=("greenroom.nouns.access.model", "greenroom.nouns.access.project"),
+    sources=(
+        "greenroom.nouns.access.model",
+        "greenroom.nouns.access.project",
+        "greenroom.nouns.access.login_uses",
+    ),
 )

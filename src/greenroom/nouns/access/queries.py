@@ -4,7 +4,7 @@ import re
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import CREDENTIALS, RIGHTS, Credential, Principal
+from greenroom.nouns.access.model import CREDENTIALS, HUMAN, OWNER, RIGHTS, Credential, Principal
 from greenroom.nouns.access.tokens import credential_of, matches
 
 _BY_ANOTHER = {"answer": frozenset({"operate"}), "enter": frozenset({"read", "answer"})}
@@ -14,12 +14,36 @@ _NAME = re.compile(r"[\w-]{1,64}")
 
 
 def get_principal(rows: Rows, token: str, now: int) -> Principal | None:
-    """The principal whose valid token this is."""
-    credential_id = credential_of(token)
-    credential = credential_id and rows.get(CREDENTIALS, credential_id)
-    if not credential or not matches(credential.digest, token) or not is_live(credential, now):
+    """The principal whose valid token this is. A browser's login is no token: it is good as a cookie only."""
+    credential = _get_credential(rows, token, now)
+    return None if credential is None or credential.browser else principal_of(credential)
+
+
+def get_login(rows: Rows, cookie: str, key: str, now: int) -> Principal | None:
+    """The principal whose valid login this is, by its cookie and by the key that its page holds."""
+    credential = _get_credential(rows, cookie, now)
+    if credential is None or not has_key(credential) or not matches(credential.key_digest, key):
         return None
     return principal_of(credential)
+
+
+def is_login(rows: Rows, cookie: str, now: int) -> bool:
+    """Whether a cookie is that of a login. Only the page itself, which holds nothing of anybody, is shown for that."""
+    credential = _get_credential(rows, cookie, now)
+    return credential is not None and has_key(credential) and not {"read", "answer"}.isdisjoint(credential.rights)
+
+
+def has_key(credential: Credential) -> bool:
+    """Whether a credential is a login with a key; those from before there were keys must log in again."""
+    return credential.browser and bool(credential.key_digest)
+
+
+def _get_credential(rows: Rows, token: str, now: int) -> Credential | None:
+    credential_id = credential_of(token)
+    credential = rows.get(CREDENTIALS, credential_id) if credential_id else None
+    if credential is None or not matches(credential.digest, token) or not is_live(credential, now):
+        return None
+    return credential
 
 
 def is_live(credential: Credential, now: int) -> bool:
@@ -30,16 +54,25 @@ def is_live(credential: Credential, now: int) -> bool:
 def principal_of(credential: Credential) -> Principal:
     """The principal that a credential proves. An agent is the same whichever of its credentials it shows."""
     return Principal(
-        id=credential.agent_id or credential.id,
+        id=credential.agent_id or credential.login_of or credential.id,
         kind=credential.kind,  # type: ignore[arg-type]  # checked when the credential was made
-        name=credential.name,
+        name=credential.person or credential.name,
         rights=frozenset(credential.rights),
         agent_id=credential.agent_id,
         credential=credential.id,
         threads=None if credential.threads is None else frozenset(credential.threads),
         room=credential.room,
         expires_at=credential.expires_at,
+        person_id=credential.person_id,
+        person=credential.person,
+        handle=HUMAN if credential.person_id in (None, OWNER) else credential.name,
     )
+
+
+def name_of_person(rows: Rows, person_id: str) -> str:
+    """The name of a person, which all their credentials bear; empty while the owner has given none."""
+    found = rows.find(CREDENTIALS, {"person_id": person_id}, limit=1)
+    return found[0].person if found else ""
 
 
 def find_credentials(rows: Rows) -> list[Credential]:
@@ -53,9 +86,16 @@ def find_unrevoked(rows: Rows, agent_id: str) -> list[Credential]:
     return rows.find(CREDENTIALS, {"agent_id": agent_id, "revoked_at": None}, order="_key")
 
 
+def has_right(by: Principal, right: str) -> bool:
+    """Whether a principal has a right, or one that brings it."""
+    if right == "all" and by.is_confined:
+        return False
+    return right in by.rights or not by.rights.isdisjoint(_BY_ANOTHER.get(right, ()))
+
+
 def need_right(by: Principal, right: str) -> None:
     """Refuse whoever lacks a right."""
-    if right not in by.rights and by.rights.isdisjoint(_BY_ANOTHER.get(right, ())):
+    if not has_right(by, right):
         raise Refused(
             "forbidden",
             f"A credential of kind {by.kind} may not do this: it needs the right '{right}'.",

@@ -27,6 +27,11 @@ def new_token(kind: str) -> Token:
     return Token(f"cred_{number}", text, digest_of(text))
 
 
+def new_key() -> str:
+    """A key for a page, which proves a login together with its cookie."""
+    return new_secret(32)
+
+
 def digest_of(text: str) -> str:
     """What is kept of a token. Its secret is random and long, so one round of SHA-256 is enough."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -23,6 +23,7 @@ from greenroom.nouns.agents.model import (
     UpdateAgent,
 )
 from greenroom.nouns.agents.names import need_name, skeleton
+from greenroom.nouns.agents.person_names import NamePerson, is_name_of_person, name_person
 from greenroom.nouns.agents.queries import agent_not_found, need_own_agent
 
 _TEXT = 4_000
@@ -32,7 +33,7 @@ _ITEMS = 50
 def register_agent(rows: Rows, command: RegisterAgent, context: Context) -> list[Event]:
     by = principal(command)
     ide = need_name(command.ide, "ide")
-    model = need_name(command.model, "model")
+    model = "human" if command.model.strip() == "human" else need_name(command.model, "model")
     display_name = _need_display_name(rows, command.display_name, by.agent_id)
     _need_modest(command.description, command.capabilities, command.skills, command.emoji)
     if by.agent_id is not None:
@@ -164,7 +165,7 @@ def _need_display_name(rows: Rows, wanted: str | None, agent_id: str | None) -> 
 
 
 def free_name(rows: Rows, wanted: str, agent_id: str | None = None) -> str:
-    """The name, with a number if another agent who is registered has it or looks like it.
+    """The name, with a number if a person or another agent who is registered has it or looks like it.
 
     The number is found by halving: a thousand agents of one kind cost ten looks and not a thousand.
     """
@@ -184,7 +185,9 @@ def free_name(rows: Rows, wanted: str, agent_id: str | None = None) -> str:
 
 def _is_taken(rows: Rows, name: str, agent_id: str | None) -> bool:
     alike = ({"name": name, "state": "registered"}, {"looks": skeleton(name), "state": "registered"})
-    return any(agent.id != agent_id for where in alike for agent in rows.find(AGENTS, where, limit=2))
+    if any(agent.id != agent_id for where in alike for agent in rows.find(AGENTS, where, limit=2)):
+        return True
+    return is_name_of_person(rows, name)
 
 
 def _need_modest(description: str, capabilities: list[str], skills: list[Skill], emoji: str | None) -> None:
@@ -205,4 +208,5 @@ DECIDE: dict[type[Command], Decide] = {
     ResumeAgent: resume_agent,
     UnregisterAgent: unregister_agent,
     KickAgent: kick_agent,
+    NamePerson: name_person,
 }

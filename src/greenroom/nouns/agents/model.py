@@ -46,6 +46,8 @@ class Agent(Row, frozen=True, kw_only=True):
     """The runtime's own id of its conversation, by which it is resumed."""
     run_id: str | None = None
     """The run it is at."""
+    thread_id: str | None = None
+    """The thread that it was last called into."""
 
 
 AGENTS = Table(
@@ -57,6 +59,7 @@ AGENTS = Table(
         ("looks", "state"),
         ("state",),
         ("state", "process", "kept_as"),
+        ("state", "process", "thread_id"),
         ("enrolled_by",),
         ("kept_as",),
         ("node_id", "process", "_seq"),

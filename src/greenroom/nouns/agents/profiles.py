@@ -1,12 +1,12 @@
 """Profiles: how one kind of agent is started. Only an operator changes them."""
 
-import difflib
 import re
 import shlex
 from typing import Any, ClassVar
 
 import msgspec
 
+from greenroom import validation
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
 from greenroom.nouns.access.decide import principal
@@ -67,8 +67,10 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     """A node must have all of these to run it."""
     node: str | None = None
     """The name of the one node to run on."""
+    wake_for_people: bool = True
+    """Whether a sleeping agent of a thread wakes when a person mentions it there or replies to it."""
     wake_on: list[str] = []
-    """What wakes a sleeping agent: mention, handoff, mail. Nothing by default."""
+    """What else wakes a sleeping agent, whoever it comes from: mention, handoff, mail. Nothing by default."""
     invite_prompt: str | None = None
     idle_s: int = 900
     """How long a kept agent may idle before its process is ended; it can be resumed."""
@@ -135,19 +137,10 @@ def read_definition(fields: Any) -> Definition:
 
 def explain(error: Exception) -> str:
     """What is wrong with a definition: the key, and what to write instead."""
-    said = str(error)
-    unknown = re.search(r"unknown field `([^`]*)`", said)
-    if unknown:
-        near = difflib.get_close_matches(unknown[1], Definition.__struct_fields__, 1)
-        remedy = f"did you mean '{near[0]}'?" if near else f"the keys are {', '.join(Definition.__struct_fields__)}"
-        return f"{unknown[1]}: this key is not known; {remedy}"
-    missing = re.search(r"missing required field `([^`]*)`", said)
-    if missing:
-        return f'{missing[1]}: it is missing; write {missing[1]} = "..."'
-    wrong, _, place = said.partition(" - at `$.")
-    if place:
-        return f"{place.rstrip('`')}: {wrong[:1].lower()}{wrong[1:]}"
-    return said
+    if not isinstance(error, msgspec.ValidationError):
+        return str(error)
+    key, problem = validation.explain(error, Definition)
+    return f"{key}: {problem}" if key else problem
 
 
 def filled_command(definition: Definition, values: dict[str, str]) -> str:
@@ -176,6 +169,9 @@ def problems(name: str, definition: Definition) -> list[str]:
     ):
         if not least <= getattr(definition, key) <= most:
             out.append(f"{key}: write a number from {least} to {most}")
+    for key in ("max_tokens", "max_cost_usd"):
+        if (limit := getattr(definition, key)) is not None and limit <= 0:
+            out.append(f"{key}: write a number above 0, or leave it out")
     if definition.temperature is not None and not 0 <= definition.temperature <= 2:
         out.append("temperature: write a number from 0 to 2")
     for argument in definition.command:
@@ -213,14 +209,19 @@ def delete_profile(rows: Rows, command: DeleteProfile, context: Context) -> list
 def need_profile(rows: Rows, name: str) -> Profile:
     found = rows.get(PROFILES, name)
     if found is None:
-        why = why_missing(rows, name)
-        because = f" ({why})" if why else ""
-        raise Refused(
-            "profile_not_found",
-            f"There is no profile '{name[:64]}'{because}: see `greenroom profile list`.",
-            "not_found",
-        )
+        raise _profile_not_found(rows, name)
     return found
+
+
+def _profile_not_found(rows: Rows, name: str) -> Refused:
+    near = validation.get_nearest(name, [profile.name for profile in find_profiles(rows)])
+    why = why_missing(rows, name)
+    if near is not None and not why:
+        words = f"There is no profile '{name[:64]}': did you mean '{near}'?"
+    else:
+        because = f" ({why})" if why else ""
+        words = f"There is no profile '{name[:64]}'{because}: see `greenroom profile list`."
+    return Refused("profile_not_found", words, "not_found")
 
 
 def find_profiles(rows: Rows) -> list[Profile]:

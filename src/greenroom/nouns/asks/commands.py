@@ -1,9 +1,10 @@
 """What can be wished of asks."""
 
-from typing import Any
+from typing import Any, Literal
 
 from greenroom.log.model import Command
 from greenroom.nouns.asks.model import Asker, Content, Question, Subject
+from greenroom.nouns.policy.remember import RuleChoice
 
 
 class RaiseAsk(Command, frozen=True, kw_only=True):
@@ -41,7 +42,7 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
 
 
 class AnswerAsk(Command, frozen=True, kw_only=True):
-    """Answer an ask. The first answer wins; with `digest` only if that is what is asked."""
+    """Answer an ask. The first answer wins, and only if `digest` is what is asked; a yes to a call needs it."""
 
     ask_id: str
     verdict: str
@@ -51,9 +52,15 @@ class AnswerAsk(Command, frozen=True, kw_only=True):
     contents: list[Content] = []
     form: Any = None
     scope: str = "once"
+    remember: RuleChoice | None = None
+    """How far the rule reaches, where the scope is a rule; None is as far as the call."""
     digest: str | None = None
+    way: Literal["alone", "batch", "ticket"] = "alone"
+    """Looked at by itself, together with others, or from a notification: high risk is approved alone only."""
     name: str = ""
     """How who answers calls themselves, to be shown beside what the credential proves."""
+    device: str = ""
+    """The connection that the answer came by, where a person has several."""
 
 
 class SnoozeAsk(Command, frozen=True, kw_only=True):

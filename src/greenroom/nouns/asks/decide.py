@@ -1,4 +1,4 @@
-"""The rules of asks: who may ask what, who may answer, and that the first answer wins."""
+"""The rules of asks: who may ask what, and what else may be done with an ask than answering it."""
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
@@ -16,9 +16,10 @@ from greenroom.nouns.asks.commands import (
     TimeAsk,
     WithdrawAsk,
 )
-from greenroom.nouns.asks.digest import digest_of, wish_of
-from greenroom.nouns.asks.forms import need_form, need_options, need_schema
-from greenroom.nouns.asks.model import ASKS, KINDS, RISKS, ROOM, SCOPES, Ask, Asker, Content
+from greenroom.nouns.asks.decide_answer import CHARS, PARTS, answer_ask, need_contents, need_open
+from greenroom.nouns.asks.digest import wish_of
+from greenroom.nouns.asks.forms import need_schema
+from greenroom.nouns.asks.model import ASKS, KINDS, RISKS, ROOM, Ask, Asker
 from greenroom.nouns.asks.queries import (
     ask_not_found,
     get_by_wish,
@@ -27,21 +28,11 @@ from greenroom.nouns.asks.queries import (
     need_person_for,
 )
 from greenroom.nouns.asks.raising import raised
-from greenroom.nouns.asks.votes import is_of_another_room, need_seat, need_voters, outstanding
-from greenroom.nouns.policy.answers import answered_events
+from greenroom.nouns.asks.votes import is_of_another_room, need_voters
 from greenroom.nouns.threads.queries import need_thread
 
-_CHARS = 200_000
 _TITLE = 300
-_PARTS = 20
 _LONGEST_S = 90 * 86_400
-_VERDICTS = {
-    "question": ("answer", "deny"),
-    "report": ("answer", "approve", "deny"),
-    "permission": ("approve", "deny"),
-    "decision": ("approve", "deny", "answer"),
-    "gate": ("approve", "deny"),
-}
 
 
 def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
@@ -85,8 +76,8 @@ def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
     allowed = KINDS if by.operates else ("question", "report") if by.room else ("question", "report", "permission")
     if command.kind not in allowed:
         raise Refused("bad_kind", f"This credential asks with one of the kinds {', '.join(allowed)}.")
-    if not command.title.strip() or len(command.title) > _TITLE or len(command.text) > _CHARS:
-        raise Refused("bad_ask", f"An ask has a title of 1 to {_TITLE} characters, and at most {_CHARS} of text.")
+    if not command.title.strip() or len(command.title) > _TITLE or len(command.text) > CHARS:
+        raise Refused("bad_ask", f"An ask has a title of 1 to {_TITLE} characters, and at most {CHARS} of text.")
     if command.risk is not None and command.risk not in RISKS:
         raise Refused("bad_risk", f"Write a risk of {', '.join(RISKS)}.")
     if (command.kind == "permission") != (command.subject is not None):
@@ -94,18 +85,13 @@ def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
     need_voters(command)
     if command.timeout_s is not None and not 0 <= command.timeout_s <= _LONGEST_S:
         raise Refused("bad_ask", f"An ask waits 0 (for ever) to {_LONGEST_S} seconds.")
-    if len(command.questions) > _PARTS or sum(len(q.options) for q in command.questions) > 10 * _PARTS:
-        raise Refused("bad_ask", f"At most {_PARTS} questions with {10 * _PARTS} options are asked at once.")
-    if len(command.labels) > _PARTS or any(len(k) > 100 or len(v) > 1000 for k, v in command.labels.items()):
-        raise Refused("bad_ask", f"At most {_PARTS} labels of 1,000 characters.")
-    _need_contents(command.contents)
+    if len(command.questions) > PARTS or sum(len(q.options) for q in command.questions) > 10 * PARTS:
+        raise Refused("bad_ask", f"At most {PARTS} questions with {10 * PARTS} options are asked at once.")
+    if len(command.labels) > PARTS or any(len(k) > 100 or len(v) > 1000 for k, v in command.labels.items()):
+        raise Refused("bad_ask", f"At most {PARTS} labels of 1,000 characters.")
+    need_contents(command.contents)
     if command.form is not None:
         need_schema(command.form)
-
-
-def _need_contents(contents: list[Content]) -> None:
-    if len(contents) > _PARTS or any(len(one.text) > _CHARS for one in contents):
-        raise Refused("bad_content", f"At most {_PARTS} parts, each with at most {_CHARS} characters.", "too_large")
 
 
 def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None:
@@ -150,88 +136,9 @@ def _raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: 
     )
 
 
-def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
-    by = principal(command)
-    ask = need_person_for(rows, by, command.ask_id)
-    _need_open(ask)
-    if is_over_time(ask, context.now):
-        return [e.AskExpired(ask_id=ask.id)]
-    if command.digest is not None and command.digest != ask.digest:
-        raise Refused("changed", "What is asked is not what you were shown: look at it again.", "conflict")
-    _need_fitting(ask, command)
-    name = command.name.strip()[:100] or by.name
-    seat = need_seat(by, ask)
-    if (vote := outstanding(by, ask, command, seat, name)) is not None:
-        return [vote]
-    changed = command.arguments is not None and ask.subject is not None and command.arguments != ask.subject.arguments
-    arguments = command.arguments if changed else None
-    answered = e.AskAnswered(
-        ask_id=ask.id,
-        verdict=command.verdict,
-        name=name,
-        text=command.text,
-        options=command.options,
-        arguments=arguments,
-        digest=digest_of(ask.subject, arguments) if ask.subject is not None else ask.digest,
-        contents=command.contents,
-        form=command.form,
-        scope=command.scope,
-        seat=seat,
-    )
-    scope = command.scope if arguments is None else "changed"
-    told = answered_events(
-        rows, ask_id=ask.id, answer=command.verdict, scope=scope, seed=ask.id.removeprefix("ask_"), now=context.now
-    )
-    return [answered, *told]
-
-
-def _need_open(ask: Ask) -> None:
-    if ask.state == "open":
-        return
-    if ask.answer is not None:
-        who = ask.answer.rule or ask.answer.name
-        raise Refused(
-            "already_answered",
-            f"{who} answered this already: {ask.answer.verdict}.",
-            "conflict",
-            verdict=ask.answer.verdict,
-            by=ask.answer.by,
-            name=who,
-            at=ask.answer.at,
-        )
-    if ask.state == "expired":
-        raise Refused(
-            "ask_expired", "Nobody answered in time: it was refused by silence.", "conflict", at=ask.closed_at
-        )
-    raise Refused("ask_withdrawn", f"Nobody waits for this any more: {ask.reason}.", "conflict", at=ask.closed_at)
-
-
-def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
-    allowed = _VERDICTS[ask.kind]
-    if command.verdict not in allowed:
-        raise Refused("bad_verdict", f"A {ask.kind} is answered with {' or '.join(allowed)}.")
-    if command.scope not in SCOPES or (command.scope != "once" and ask.kind != "permission"):
-        raise Refused("bad_scope", "Only a permission is given for longer than once: for run, profile or as a rule.")
-    if len(command.text) > _CHARS:
-        raise Refused("bad_answer", f"An answer has at most {_CHARS} characters.", "too_large")
-    if command.arguments is not None and (not ask.edits or command.verdict != "approve"):
-        raise Refused("cannot_edit", "Changed arguments are not taken here: approve or deny it as it is.")
-    if command.arguments is not None and command.scope != "once":
-        raise Refused("cannot_edit", "Changed arguments hold for this call only: leave the scope at once.")
-    _need_contents(command.contents)
-    need_options(ask.questions, command.options)
-    if ask.form is not None and command.verdict != "deny":
-        need_form(ask.form, command.form)
-    elif command.form is not None:
-        raise Refused("bad_answer", "This ask has no form.")
-    said = command.text.strip() or any(command.options) or command.contents or command.form is not None
-    if ask.kind == "question" and command.verdict == "answer" and not said:
-        raise Refused("bad_answer", "Say something, choose an option, or deny to leave the question unanswered.")
-
-
 def snooze_ask(rows: Rows, command: SnoozeAsk, context: Context) -> list[Event]:
     ask = need_person_for(rows, principal(command), command.ask_id)
-    _need_open(ask)
+    need_open(ask)
     if command.until and command.until <= context.now:
         raise Refused("bad_time", "That time is over: name one that is to come.")
     if ask.deadline and command.until >= ask.deadline:
@@ -242,7 +149,7 @@ def snooze_ask(rows: Rows, command: SnoozeAsk, context: Context) -> list[Event]:
 def delegate_ask(rows: Rows, command: DelegateAsk, context: Context) -> list[Event]:
     by = principal(command)
     ask = need_person_for(rows, by, command.ask_id)
-    _need_open(ask)
+    need_open(ask)
     if len(command.to) > 100:
         raise Refused("bad_delegate", "Name a person, or a room as room:NAME.")
     if not by.operates and (command.to.startswith(ROOM) or is_of_another_room(rows, by, command.to)):

@@ -49,6 +49,8 @@ class AskAnswered(Event, frozen=True, kw_only=True):
     form: Any = None
     scope: str = "once"
     rule: str = ""
+    device: str = ""
+    """The connection that the answer came by, of those that have an id."""
     seat: str = ""
     """Whose vote it is, where only some are asked."""
 

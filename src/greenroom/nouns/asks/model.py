@@ -83,6 +83,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: int
     seat: str = ""
     """The one of `asked_of` whose vote it is."""
+    person_id: str | None = None
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
+from greenroom.nouns.access.model import CREDENTIALS
 from greenroom.nouns.asks import events as e
 from greenroom.nouns.asks.decide import DECIDE
 from greenroom.nouns.asks.model import ASK_FILES, ASKS, Answer, Approval, Ask, AskFile, Content
@@ -54,9 +55,9 @@ def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
         return
     votes: dict[str, list[Approval]] = {}
     if event.verdict == "approve" and not event.rule:
-        votes = _voted(ask, "approvals", event, record)
+        votes = _voted(tx, ask, "approvals", event, record)
     elif event.verdict == "deny" and event.seat:
-        votes = _voted(ask, "refusals", event, record)
+        votes = _voted(tx, ask, "refusals", event, record)
     answer = Answer(
         verdict=event.verdict,
         by=record.by,
@@ -78,23 +79,26 @@ def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
 def ask_approved(tx: Tx, event: e.AskApproved, record: Recorded) -> None:
     ask = tx.get(ASKS, event.ask_id)
     if ask is not None:
-        _put(tx, replace(ask, **_voted(ask, "approvals", event, record)), record)
+        _put(tx, replace(ask, **_voted(tx, ask, "approvals", event, record)), record)
 
 
 def ask_opposed(tx: Tx, event: e.AskOpposed, record: Recorded) -> None:
     ask = tx.get(ASKS, event.ask_id)
     if ask is not None:
-        _put(tx, replace(ask, **_voted(ask, "refusals", event, record)), record)
+        _put(tx, replace(ask, **_voted(tx, ask, "refusals", event, record)), record)
 
 
 def _voted(
-    ask: Ask, side: str, event: e.AskApproved | e.AskOpposed | e.AskAnswered, record: Recorded
+    tx: Tx, ask: Ask, side: str, event: e.AskApproved | e.AskOpposed | e.AskAnswered, record: Recorded
 ) -> dict[str, list[Approval]]:
     """The votes with one more; who has a seat has one vote, and the last counts."""
     votes = {"approvals": ask.approvals, "refusals": ask.refusals}
     if event.seat:
         votes = {name: [one for one in some if one.seat != event.seat] for name, some in votes.items()}
-    votes[side] = [*votes[side], Approval(by=record.by, name=event.name, at=record.at, seat=event.seat)]
+    credential = tx.get(CREDENTIALS, record.by)
+    person_id = credential.person_id if credential is not None else None
+    vote = Approval(by=record.by, name=event.name, at=record.at, seat=event.seat, person_id=person_id)
+    votes[side] = [*votes[side], vote]
     return votes
 
 

@@ -2,11 +2,11 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import CREDENTIALS, Principal
+from greenroom.nouns.access.model import CREDENTIALS, OWNER, Principal
 from greenroom.nouns.access.queries import is_live, principal_of
 from greenroom.nouns.asks.commands import AnswerAsk, RaiseAsk
 from greenroom.nouns.asks.events import AskApproved, AskOpposed
-from greenroom.nouns.asks.model import ROOM, Ask
+from greenroom.nouns.asks.model import ROOM, Approval, Ask
 
 _MOST = 100
 _TEXT = 500
@@ -39,8 +39,10 @@ def is_of_another_room(rows: Rows, by: Principal, name: str) -> bool:
 
 
 def seats_of(by: Principal) -> tuple[str, ...]:
-    """What a person can be named as: their own name, or their room's."""
-    return (by.name, f"{ROOM}{by.room}") if by.kind == "room" else (by.name,)
+    """What a person can be named as: their own name, the name of their first token, or their room's."""
+    if by.kind == "room":
+        return by.name, f"{ROOM}{by.room}"
+    return by.name, "operator" if by.person_id == OWNER else by.handle
 
 
 def need_seat(by: Principal, ask: Ask) -> str:
@@ -62,7 +64,7 @@ def need_seat(by: Principal, ask: Ask) -> str:
 def outstanding(by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: str) -> AskApproved | AskOpposed | None:
     """The vote to be noted while others are still to be heard; None once it decides."""
     if command.verdict == "approve" and ask.approvers > 1:
-        if any(one.by == by.id or (seat and one.seat == seat) for one in ask.approvals):
+        if any(_is_of(by, one) or (seat and one.seat == seat) for one in ask.approvals):
             raise Refused("already_approved", "Your yes counts already: another person is needed.", "conflict")
         if len(ask.approvals) + 1 < ask.approvers:
             return AskApproved(ask_id=ask.id, name=name, seat=seat)
@@ -73,6 +75,11 @@ def outstanding(by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: st
                 raise Refused("already_denied", "Your no counts already: the others are still to be heard.", "conflict")
             return AskOpposed(ask_id=ask.id, name=name, seat=seat, text=command.text[:_TEXT])
     return None
+
+
+def _is_of(by: Principal, vote: Approval) -> bool:
+    """Whether a vote is this person's, with whichever of their tokens and logins they gave it."""
+    return vote.by == by.id or (by.person_id is not None and vote.person_id == by.person_id)
 
 
 def _listed(names: list[str]) -> str:

@@ -12,7 +12,8 @@ class Node(Row, frozen=True, kw_only=True):
     name: str
     joined_at: int
     state: str = "new"
-    """new, connected or unreachable. Unreachable is not failed: its agents go on."""
+    """new, connected, unreachable or revoked. Unreachable is not failed: its agents go on. Revoked: its credential was
+    ended, and what it held with it."""
     epoch: int = 0
     """Counts its connections: what comes over an older one is refused."""
     boot: str = ""
@@ -143,6 +144,12 @@ class NodeRemoved(Event, frozen=True, kw_only=True):
     privileged: ClassVar[bool] = True
     node_id: str
     name: str
+
+
+class NodeRevoked(Event, frozen=True, kw_only=True):
+    """The last credential of a node was ended: it may connect no more, and what it held is lost."""
+
+    node_id: str
 
 
 class NodeLost(Event, frozen=True, kw_only=True):

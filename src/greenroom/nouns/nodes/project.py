@@ -16,6 +16,7 @@ from greenroom.nouns.nodes.model import (
     NodeJoined,
     NodeLost,
     NodeRemoved,
+    NodeRevoked,
     NodeUndrained,
     Order,
     OrderGiven,
@@ -48,6 +49,11 @@ def node_connected(tx: Tx, event: NodeConnected, record: Recorded) -> None:
 
 def node_lost(tx: Tx, event: NodeLost, record: Recorded) -> None:
     _change(tx, event.node_id, state="unreachable", changed_at=record.at)
+
+
+def node_revoked(tx: Tx, event: NodeRevoked, record: Recorded) -> None:
+    tx.drop_all(ORDERS, {"node_id": event.node_id})
+    _change(tx, event.node_id, state="revoked", changed_at=record.at)
 
 
 def node_drained(tx: Tx, event: NodeDrained, record: Recorded) -> None:
@@ -97,6 +103,7 @@ PROJECT: dict[type[Event], Project] = {
     NodeJoined: node_joined,
     NodeConnected: node_connected,
     NodeLost: node_lost,
+    NodeRevoked: node_revoked,
     NodeDrained: node_drained,
     NodeUndrained: node_undrained,
     NodeRemoved: node_removed,

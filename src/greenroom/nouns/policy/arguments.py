@@ -6,7 +6,11 @@ from typing import Any
 
 from greenroom.nouns.policy import tables
 
-_PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
+_PATCHED = re.compile(r"^\s*\*\*\*\s*(?:Add\s*File|Update\s*File|Delete\s*File|Move\s*to)\s*:(.+)$", re.M | re.I)
+_DIFFED = re.compile(r"^\s*(?:\+\+\+|---|rename (?:from|to)|copy (?:from|to))\s+(?:[ab]/)?([^\t\n]+)", re.MULTILINE)
+_PATCHES = frozenset({"patch", "diff", "patch_text", "patchText"})
+_GLOBS = frozenset({"glob", "include", "pattern", "globs", "file_pattern"})
+_GLOB_PARTS = re.compile(r"[{},]")
 _LEADS_OUT = re.compile(r"(/|~|file:|\.\.(/|$)|.*/\.\.(/|$))[^\n]{0,4096}")
 _SPREADS_OUT = re.compile(r"[{,][/~]|\.\.")
 _TITLED = frozenset({"title", "content"})
@@ -43,6 +47,8 @@ def paths_in(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]
     texts = [text for name, text in values if name in tables.PATH_ARGUMENTS]
     if kind == "write":
         texts += [found.strip() for _, text in values for found in _PATCHED.findall(text)]
+        patches = [text for name, text in values if name in _PATCHES]
+        texts += [found.strip() for text in patches for found in _DIFFED.findall(text) if found != "/dev/null"]
     if kind == "read":
         texts += [text for name, text in values if name == "include"]
     if kind in ("read", "search", "write"):
@@ -67,6 +73,8 @@ def command_in(tool: str, kind: str, arguments: Any) -> tuple[str, str]:
         beside = next((name for name in tables.SHELL_ARGUMENTS if arguments.get(name)), "")
         if not doubt and beside:
             doubt = f"`{beside}` beside the command changes what it does"
+        if not doubt and len(_directories(arguments)) > 1:
+            doubt = "it names more than one directory to run in"
         if not doubt and tool.lower() == "powershell":
             doubt = "it is for PowerShell, which is not read here"
         return told[0], doubt
@@ -86,5 +94,26 @@ def _line(value: Any) -> str:
 
 def directory_in(arguments: Any) -> str:
     """The directory that a call wants to run in, if it names one."""
+    return next(iter(_directories(arguments)), "")
+
+
+def _directories(arguments: Any) -> list[str]:
     given = arguments if isinstance(arguments, dict) else {}
-    return next((given[name] for name in tables.DIRECTORY_ARGUMENTS if isinstance(given.get(name), str)), "")
+    return list(dict.fromkeys(given[name] for name in tables.DIRECTORY_ARGUMENTS if isinstance(given.get(name), str)))
+
+
+def names_secrets(tool: str, kind: str, values: list[tuple[str, str]]) -> str:
+    """A pattern for names of files that is made for those that hold secrets; empty when there is none."""
+    if kind not in ("read", "search"):
+        return ""
+    is_grep = "grep" in tool.lower()
+    patterns = [text for name, text in values if name in _GLOBS and not (is_grep and name == "pattern")]
+    return next((text for text in patterns if any(map(_is_secret_glob, _GLOB_PARTS.split(text)))), "")
+
+
+def _is_secret_glob(part: str) -> bool:
+    """Whether a part of a pattern can only be meant for hidden files or for such as hold secrets."""
+    name = part.rpartition("/")[2]
+    bare = re.sub(r"[*?\[\]!]", "", part)
+    is_hidden = name.startswith((".", "[.", "?")) and name not in (".", "..")
+    return is_hidden or tables.SECRET.search(bare) is not None or tables.SECRET.search(part) is not None

@@ -3,10 +3,12 @@
 from collections import OrderedDict
 from typing import NamedTuple
 
+from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.policy.facts import Facts
 from greenroom.nouns.policy.match import Compiled
 from greenroom.nouns.policy.model import RULES, STATE, THE, KeptRule, Options, Place, PolicyState, Wanted
+from greenroom.validation import get_nearest
 
 _books: "OrderedDict[str, Book]" = OrderedDict()
 _MOST_BOOKS = 8
@@ -78,3 +80,11 @@ def book_of(rows: Rows) -> tuple[Book, Options]:
 def find_rules(rows: Rows) -> list[KeptRule]:
     """All rules in their order."""
     return rows.find(RULES, order="place")
+
+
+def rule_not_found(rows: Rows, name: str) -> Refused:
+    """The refusal of a name that no rule has, with the one that was probably meant."""
+    near = get_nearest(name, [one.name for one in find_rules(rows)])
+    if near is not None:
+        return Refused("rule_not_found", f"There is no rule '{name[:80]}': did you mean '{near}'?", "not_found")
+    return Refused("rule_not_found", f"There is no rule '{name[:80]}': see `greenroom policy list`.", "not_found")

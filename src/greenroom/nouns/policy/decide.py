@@ -10,7 +10,7 @@ from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.policy.answers import BETWEEN, judged_events, next_place, place_before
-from greenroom.nouns.policy.book import find_rules, get_state
+from greenroom.nouns.policy.book import find_rules, get_state, rule_not_found
 from greenroom.nouns.policy.commands import JudgeCall, LoadRules, PutRule, RemoveRule, RevokeGrant
 from greenroom.nouns.policy.events import GrantRevoked, OptionsSet, RulePut, RuleRemoved
 from greenroom.nouns.policy.judge import judge
@@ -42,7 +42,10 @@ def option_problems(options: Options) -> list[str]:
         out.append("loop_times: write 0 for never, or a number from 2")
     if options.loop_window_s < 1:
         out.append("loop_window_s: write a number from 1")
-    return out
+    if options.contested_s < 0:
+        out.append("contested_s: write 0 for never, or a number of seconds")
+    budget = msgspec.structs.asdict(options.budget)
+    return out + [f"budget.{name}: write a number from 0" for name, most in budget.items() if (most or 0) < 0]
 
 
 def put_rule(rows: Rows, command: PutRule, context: Context) -> list[Event]:
@@ -127,7 +130,7 @@ def judge_call(rows: Rows, command: JudgeCall, context: Context) -> list[Event]:
 def _need_rule(rows: Rows, name: str) -> KeptRule:
     found = rows.get(RULES, name)
     if found is None:
-        raise Refused("rule_not_found", f"There is no rule '{name[:64]}': see `greenroom policy list`.", "not_found")
+        raise rule_not_found(rows, name)
     return found
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from greenroom.log.codec import encode
 from greenroom.nouns.policy import tables
-from greenroom.nouns.policy.arguments import command_in, directory_in, paths_in, values_in
+from greenroom.nouns.policy.arguments import command_in, directory_in, names_secrets, paths_in, values_in
 from greenroom.nouns.policy.hosts import host_of, hosts_in
 from greenroom.nouns.policy.model import Risk, Wanted
+from greenroom.nouns.policy.readers import READERS, only_reads
 from greenroom.nouns.policy.shell import SHELLS, Parsed, Word, parse
 
 MOST_FILES = 200
@@ -50,6 +51,8 @@ class Facts:
     doubt: str = ""
     """Why the call cannot be inspected; empty when it can."""
     danger: str = ""
+    secret_glob: str = ""
+    """A pattern in it that is made for names of files that hold secrets."""
     risk: Risk = "medium"
     digest: str = ""
     programs: frozenset[str] = frozenset()
@@ -74,15 +77,15 @@ class Facts:
             or not shell.commands
         ):
             return False
-        return all(not one.is_inner and tables.only_reads(one.words) for one in shell.commands)
+        return all(not one.is_inner and only_reads(one.words) for one in shell.commands)
 
     def guarded(self) -> File | None:
         """A file to be written that changes what programs or agents may do."""
         return next((f for f in self.files if f.is_written and _either(tables.GUARDED, f)), None)
 
-    def secret(self) -> File | None:
-        """A file that holds secrets."""
-        return next((f for f in self.files if _either(tables.SECRET, f)), None)
+    def secret(self) -> str:
+        """A file, or a pattern for files, that holds secrets; empty when there is none."""
+        return next((f.text for f in self.files if _either(tables.SECRET, f)), self.secret_glob)
 
     def hub_own(self) -> File | None:
         """A file of the hub's own state."""
@@ -122,6 +125,12 @@ def digest_of(wanted: Wanted, kind: str) -> str:
     return hashlib.sha256(encode(_ordered(subject))).hexdigest()
 
 
+def exact_key(digest: str, facts: Facts) -> str:
+    """The key of a call and no other: by its digest, and by where the paths in it lead that say something else."""
+    elsewhere = sorted({(file.full, file.real) for file in facts.files if file.real != file.full})
+    return hashlib.sha256(encode(["call", digest, *elsewhere])).hexdigest()[:32]
+
+
 def find_path_texts(tool: str, arguments: Any) -> list[str]:
     """The paths that a call names, as they are written: for the node, to look what they really are."""
     facts = facts_of(Wanted(tool=tool, arguments=arguments, directory="/"))
@@ -142,6 +151,7 @@ def _plain_facts(wanted: Wanted, kind: str, values: list[tuple[str, str]]) -> Fa
         hosts=hosts,
         has_unknown_hosts=strange or (kind == "network" and not hosts),
         doubt="the files are not told" if unknown and kind == "write" else _STRANGE if strange else "",
+        secret_glob=names_secrets(wanted.tool, kind, values),
     )
 
 
@@ -169,7 +179,7 @@ def _shell_facts(wanted: Wanted, text: str, doubt: str) -> Facts:
     for one in shell.commands:
         is_network = tables.is_network(one.program, one.words)
         networks = networks or is_network
-        is_reader = one.program in tables.READERS
+        is_reader = one.program in READERS
         for word in one.words[1:]:
             if word is None:
                 words.append((None, False))

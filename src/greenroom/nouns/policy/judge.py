@@ -130,7 +130,7 @@ def _default(facts: Facts, contested: str) -> Verdict:
         case "plan":
             return _says("allow", facts, "default.plan", "It changes nothing outside the agent.")
         case "read" | "search" if secret:
-            return _says("ask", facts, "default.secret", f"{secret.text} may hold secrets.")
+            return _says("ask", facts, "default.secret", f"{secret} may hold secrets.")
         case "read" | "search" if facts.is_inside:
             return _says("allow", facts, "default.read", "Reading in the working directory is free.")
         case "read" | "search":

@@ -1,6 +1,7 @@
 """Compiles rules, and says whether one fits a call: yes, no, or that it cannot be told."""
 
 import datetime
+import posixpath
 import re
 import zoneinfo
 from collections.abc import Callable
@@ -9,10 +10,10 @@ from typing import Any, Literal
 
 from greenroom.expressions import BadExpression, Expression, ExpressionFailed, compile
 from greenroom.log.codec import encode
-from greenroom.nouns.policy.facts import Facts, File
+from greenroom.nouns.policy.facts import Facts, File, exact_key
 from greenroom.nouns.policy.globs import Glob
 from greenroom.nouns.policy.model import Place, Rule, Wanted
-from greenroom.nouns.policy.shell import Simple, Word
+from greenroom.nouns.policy.shell import Parsed, Simple, Word
 from greenroom.nouns.policy.tables import COMMAND_ARGUMENTS, KINDS
 
 Fit = Literal["yes", "no", "maybe"]
@@ -22,6 +23,9 @@ CEL_NAMES = (
     "paths",
     "hosts",
     "commands",
+    "assigns",
+    "reads",
+    "writes",
     "profile",
     "depth",
     "thread",
@@ -51,6 +55,9 @@ def problems(rule: Rule) -> list[str]:
         f"kinds: '{kind}' is not known; write any of {', '.join(KINDS)}" for kind in rule.kinds if kind not in KINDS
     ]
     out += [f"days: '{day}' is not known; write any of {', '.join(DAYS)}" for day in rule.days if day not in DAYS]
+    for name in ("min_depth", "max_depth"):
+        if (getattr(rule, name) or 0) < 0:
+            out.append(f"{name}: write a number from 0")
     if rule.hours and not _HOURS.fullmatch(rule.hours):
         out.append("hours: write from and to, as 09:00-18:00")
     if rule.once and rule.decision != "ask":
@@ -63,7 +70,7 @@ def problems(rule: Rule) -> list[str]:
             out.append(f"commands: in '{pattern}' `**` can only be the last word")
         elif rule.decision == "allow" and not set(words[0]).isdisjoint("*?["):
             out.append(f"commands: '{pattern}' must name its program, for it allows")
-    for name in ("tools", "profiles", "hosts", "paths", "threads", "runs"):
+    for name in ("tools", "profiles", "hosts", "paths", "directories", "calls", "threads", "runs"):
         out += [f"{name}: an empty text matches nothing" for one in getattr(rule, name) if not one.strip()]
     return out
 
@@ -80,6 +87,7 @@ class Compiled:
         self._profiles = _any(rule.profiles)
         self._hosts = _any([host.lower() for host in rule.hosts])
         self._paths = [(path.startswith("/"), Glob(path.removeprefix("./"), separate="/")) for path in rule.paths]
+        self._directories = [Glob(path, separate="/") for path in rule.directories]
         self._commands = [_command_pattern(command) for command in rule.commands]
         self._arguments = {name: Glob(pattern) for name, pattern in rule.arguments.items()}
         self._when: Expression | None = compile(rule.when, CEL_NAMES, condition=True) if rule.when else None
@@ -107,7 +115,9 @@ class Compiled:
             return "no"  # what a program does is not told by the files and hosts in its words
         if self.covers and not facts.is_known_shell and not rule.tools and self._is_for_commands:
             return "no"  # what a tool makes of words that look like a command is not known
-        found = [self._fits_arguments(wanted, facts)]
+        if rule.calls and exact_key(facts.digest, facts) not in rule.calls:
+            return "no"
+        found = [self._fits_arguments(wanted, facts), self._fits_directory(wanted)]
         if rule.paths:
             found.append(self._fits_files(facts, lambda file: self._fits_path(file, wanted)))
         if rule.where != "any":
@@ -116,6 +126,8 @@ class Compiled:
             found.append(self._fits_hosts(facts))
         if rule.commands:
             found.append(self._fits_commands(facts))
+        if self.covers and not rule.paths and not rule.calls and facts.guarded():
+            found.append("no")  # what changes what programs and agents may do is allowed by its path or not at all
         if "no" in found:
             return "no"
         if self._when is not None:
@@ -142,6 +154,14 @@ class Compiled:
         if rule.threads and place.thread not in rule.threads:
             return False
         return not rule.runs or place.run in rule.runs
+
+    def _fits_directory(self, wanted: Wanted) -> Fit:
+        if not self._directories:
+            return "yes"
+        if not wanted.directory:
+            return "no" if self.covers else "maybe"
+        here = posixpath.normpath(wanted.directory)
+        return "yes" if any(pattern.fits(here) for pattern in self._directories) else "no"
 
     def _fits_arguments(self, wanted: Wanted, facts: Facts) -> Fit:
         if not self._arguments:
@@ -198,12 +218,17 @@ class Compiled:
 
     def _fits_when(self, wanted: Wanted, facts: Facts, place: Place) -> Fit:
         assert self._when is not None  # noqa: S101 only asked when there is one
+        if self.covers and facts.shell is not None and not _sees_all(self._when, facts.shell):
+            return "no"
         values = {
             "tool": wanted.tool,
             "arguments": wanted.arguments if isinstance(wanted.arguments, dict) else {},
             "paths": [file.full for file in facts.files],
             "hosts": list(facts.hosts),
             "commands": [[word or "?" for word in one.words] for one in facts.shell.commands] if facts.shell else [],
+            "assigns": list(facts.shell.assigns) if facts.shell else [],
+            "reads": [word or "?" for word in facts.shell.reads] if facts.shell else [],
+            "writes": [word or "?" for word in facts.shell.writes] if facts.shell else [],
             "profile": place.profile or OUTSIDE_PROFILE,
             "depth": place.depth,
             "thread": place.thread or "",
@@ -217,6 +242,14 @@ class Compiled:
             return "yes" if self._when.holds(values) else "no"
         except ExpressionFailed:
             return "no" if self.covers else "maybe"  # an error allows nothing, and lets nothing slip past a deny
+
+
+def _sees_all(condition: Expression, shell: Parsed) -> bool:
+    """Whether a condition that looks at the commands of a call knows of the rest of it too."""
+    if "commands" not in condition.names:
+        return True
+    beside = {"assigns": shell.assigns, "reads": shell.reads, "writes": shell.writes}
+    return not any(there and name not in condition.names for name, there in beside.items())
 
 
 def _any(globs: list[str]) -> Callable[[str], bool] | None:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from greenroom.log.model import Row, Table
+from greenroom.log.pages import PagedRow
 
 Decision = Literal["allow", "deny", "ask"]
 Risk = Literal["low", "medium", "high"]
@@ -28,14 +29,18 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     """Arguments by name (`a.b` for one inside another) and the pattern that their text must match."""
     paths: list[str] = []
     """Patterns of files; those without a leading / are below the working directory."""
+    directories: list[str] = []
+    """Patterns of the directory that the agent works in; `*` stops at /, `**` does not."""
+    calls: list[str] = []
+    """Exact calls by their keys, as remembered answers leave them: tool, arguments, and where links in it lead."""
     where: Where = "any"
     """Whether the files are in the working directory or out of it."""
     hosts: list[str] = []
     commands: list[str] = []
     """Commands word by word, `*` within a word, `**` as the last word for any further words."""
     when: str = ""
-    """A CEL expression over tool, arguments, paths, hosts, commands, profile, depth, thread, run, risk, kind,
-    directory and contested."""
+    """A CEL expression over tool, arguments, paths, hosts, commands, assigns, reads, writes, profile, depth, thread,
+    run, risk, kind, directory and contested."""
     profiles: list[str] = []
     min_depth: int | None = None
     max_depth: int | None = None
@@ -160,7 +165,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of the call itself: the same call has the same digest."""
 
 
-class Judgement(Row, frozen=True, kw_only=True):
+class Judgement(PagedRow, frozen=True, kw_only=True):
     """One decision of the policy, with all that it was made of."""
 
     id: str
@@ -208,7 +213,8 @@ JUDGEMENTS = Table(
     ("id",),
     (
         ("at",),
-        ("decision", "at"),
+        ("seq",),
+        ("decision", "seq"),
         ("run_id", "at"),
         ("run_id", "decision", "at"),
         ("profile", "at"),

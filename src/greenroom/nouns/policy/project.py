@@ -69,6 +69,7 @@ def call_judged(tx: Tx, event: CallJudged, record: Recorded) -> None:
     judgement = Judgement(
         id=event.judgement_id,
         at=record.at,
+        seq=record.seq,
         wanted=wanted,
         verdict=verdict,
         decision=verdict.decision,

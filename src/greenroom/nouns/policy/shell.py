@@ -10,21 +10,33 @@ from tree_sitter import Language, Node, Parser
 
 from greenroom.nouns.policy.signs import BLANK, WORD, passes_for_another
 from greenroom.nouns.policy.tables import each
+from greenroom.nouns.policy.wrappers import find_inner
 
 Word = str | None
 """A word as it will be, or None when only the shell will know (variables, patterns, substitutions)."""
 _MOST_CHARS = 20_000
 _MOST_NESTED = 4
 _MOST_COMMANDS = 200
+_MOST_WORDS = 4000
+"""Of all commands together; those that one command runs in turn count again."""
 _LANGUAGE = Language(tree_sitter_bash.language())
 _QUOTED = re.compile(r"""'[^'\n]*'|"[^"$`\\!\n]*\"""")
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./\- &|;]*")
 """Text of which two readings must agree before a rule may allow it by its words."""
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "busybox"})
-_WRAPPERS = each(
-    "sudo doas env timeout nice nohup xargs command builtin exec time stdbuf setsid ionice chrt unshare nsenter flock"
-    " watch strace ltrace script parallel entr setarch taskset chroot su runuser ssh"
+SHELLS = frozenset({"sh", "bash", "dash"})
+"""Shells whose language is read here."""
+OTHER_SHELLS = each(
+    "zsh ksh mksh pdksh ash yash fish csh tcsh rc es nu nushell elvish xonsh ion pwsh powershell rbash rzsh"
 )
+"""Shells of languages that differ: the same text can do more there than it says here."""
+_CHANGES_LATER = each("source . trap alias enable hash complete coproc fc bind let")
+_EVALUATES = each(
+    "printf test [ read wait mapfile readarray getopts print integer float declare typeset local export readonly unset"
+)
+"""Builtins that some shell takes apart the words of, and runs what stands between brackets there."""
+_EVALUATED = frozenset("[$`")
+_SHELL_VALUES = each("-o -O +o +O")
+_SHELL_FILES = each("--rcfile --init-file")
 _HOLDERS = each(
     "program list pipeline subshell compound_statement redirected_statement negated_command if_statement elif_clause"
     " else_clause while_statement do_group for_statement command_substitution process_substitution string"
@@ -35,7 +47,6 @@ _VALUES = each(
     "word number raw_string string concatenation simple_expansion expansion command_substitution process_substitution"
     " ansi_c_string brace_expression arithmetic_expansion translated_string special_variable_name"
 )
-_AMOUNT = re.compile(r"[0-9.]+[smhd]?")
 _BROKEN_WORD = re.compile(r"\S\\\n|\\\n[^\s]")
 _DYNAMIC_CHARS = frozenset("*?[]{}~")
 
@@ -60,8 +71,8 @@ class Parsed(NamedTuple):
     """Files that are redirected from."""
     writes: tuple[Word, ...] = ()
     """Files that are redirected to."""
-    assigns: bool = False
-    """Variables are set, which can change what any later word means."""
+    assigns: tuple[str, ...] = ()
+    """Variables that are set, which can change what any later word means: as they are written."""
     doubt: str = ""
     """Why the text cannot be inspected; empty when it can."""
     is_plain: bool = False
@@ -100,7 +111,7 @@ def _parse(text: str, depth: int) -> Parsed:
         tuple(reading.commands),
         tuple(reading.reads),
         tuple(reading.writes),
-        reading.assigns,
+        tuple(reading.assigns),
         reading.doubt,
         depth == 0 and not reading.doubt and _agrees(text, reading.commands),
     )
@@ -113,9 +124,10 @@ class _Reading:
         self.commands: list[Simple] = []
         self.reads: list[Word] = []
         self.writes: list[Word] = []
-        self.assigns = False
+        self.assigns: list[str] = []
         self.doubt = ""
         self._depth = depth
+        self._words = 0
 
     def walk(self, root: Node) -> None:
         waiting = [root]
@@ -131,18 +143,20 @@ class _Reading:
         if kind == "command":
             self._command(node)
         elif kind in ("declaration_command", "unset_command"):
-            self.commands.append(Simple(tuple(_value(child) for child in node.children)))
-            self.assigns = True
+            self._note(Simple(tuple(_value(child) for child in node.children)))
+            self.assigns.append(_text(node))
         elif kind == "variable_assignment":
-            self.assigns = True
+            self.assigns.append(_text(node))
         elif kind == "file_redirect":
             self._redirect(node)
-        elif kind in ("heredoc_redirect", "herestring_redirect", "heredoc_body"):
+        elif kind == "heredoc_redirect":
+            self._heredoc(node)
+        elif kind in ("herestring_redirect", "heredoc_body"):
             pass
         elif kind == "for_statement":
-            self.assigns = True
+            self.assigns += [_text(child) for child in node.children if child.type == "variable_name"]
         elif kind not in _HOLDERS and kind not in _VALUES and kind not in ("command_name", "file_descriptor"):
-            self.doubt = self.doubt or f"it uses {kind.replace('_', ' ')}"
+            self._doubt(f"it uses {kind.replace('_', ' ')}")
         return list(node.children)
 
     def _command(self, node: Node) -> None:
@@ -151,72 +165,78 @@ class _Reading:
             for child in node.children
             if child.is_named and (child.type in _VALUES or child.type == "command_name")
         )
-        self.assigns = self.assigns or any(child.type == "variable_assignment" for child in node.children)
         if words:
             self._note(Simple(words))
 
     def _note(self, simple: Simple) -> None:
-        if len(self.commands) >= _MOST_COMMANDS:
-            self.doubt = self.doubt or f"it holds more than {_MOST_COMMANDS} commands"
+        self._words += len(simple.words)
+        if len(self.commands) >= _MOST_COMMANDS or self._words > _MOST_WORDS:
+            self._doubt(f"it holds more than {_MOST_COMMANDS} commands or {_MOST_WORDS} words")
             return
         self.commands.append(simple)
         program, words = simple.program, simple.words
         if words[0] is None:
-            self.doubt = self.doubt or "the program is named by a variable or a substitution"
+            self._doubt("the program is named by a variable or a substitution")
         elif program in SHELLS:
+            self._shell(words)
+        elif program in OTHER_SHELLS:
+            self._doubt(f"`{program}` has a language that is not read here")
             self._shell(words)
         elif program == "eval":
             self._inner(" ".join(word for word in words[1:] if word is not None), None in words)
-        elif program in ("source", ".", "trap", "alias", "enable", "hash", "complete", "coproc", "fc", "bind"):
-            self.doubt = self.doubt or f"`{program}` changes what later commands mean"
-        elif program in _WRAPPERS:
-            self._wrapped(words)
-        elif program == "find":
-            self._found(words)
+        elif program in _CHANGES_LATER:
+            self._doubt(f"`{program}` changes what later commands mean")
+        elif program in _EVALUATES and any(word and not _EVALUATED.isdisjoint(word) for word in words[1:]):
+            self._doubt(f"`{program}` can run what stands in its words")
+        else:
+            self._wrapped(program, words)
+
+    def _doubt(self, why: str) -> None:
+        self.doubt = self.doubt or why
 
     def _shell(self, words: tuple[Word, ...]) -> None:
         """A shell in the shell: what it runs is read too, unless it takes it from elsewhere."""
-        for place, word in enumerate(words[1:], 1):
-            if word is not None and re.fullmatch(r"-[a-zA-Z]*c", word):
-                text = words[place + 1] if place + 1 < len(words) else None
-                self._inner(text or "", text is None)
-                return
-        if not any(word is not None and not word.startswith("-") for word in words[1:]):
-            self.doubt = self.doubt or "a shell takes its commands from elsewhere"
+        takes_text = False
+        place = 1
+        while place < len(words) and (word := words[place]) is not None and word[:1] in ("-", "+") and word != "-":
+            if word in _SHELL_FILES or word.startswith(("--rcfile=", "--init-file=")):
+                self._doubt("a shell reads a file of commands before it begins")
+            if not word.startswith("--"):
+                takes_text = takes_text or (word.startswith("-") and "c" in word)
+            place += 2 if word in _SHELL_VALUES or word in _SHELL_FILES else 1
+        if takes_text:
+            text = words[place] if place < len(words) else None
+            self._inner(text or "", text is None)
+        elif place >= len(words) or words[place] in (None, "-"):
+            self._doubt("a shell takes its commands from elsewhere")
 
     def _inner(self, text: str, is_unknown: bool) -> None:
         if is_unknown:
-            self.doubt = self.doubt or "commands are put together when it runs"
+            self._doubt("commands are put together when it runs")
             return
         inner = _parse(text, self._depth + 1)
         self.commands += [one._replace(is_inner=True) for one in inner.commands]
+        self._words += sum(len(one.words) for one in inner.commands)
         self.reads += inner.reads
         self.writes += inner.writes
-        self.assigns = self.assigns or inner.assigns
-        self.doubt = self.doubt or inner.doubt
+        self.assigns += inner.assigns
+        self._doubt(inner.doubt)
 
-    def _wrapped(self, words: tuple[Word, ...]) -> None:
-        """A program that runs another: each word from which the other could begin is taken for its beginning."""
-        before = ""
-        for place, word in enumerate(words[1:], 1):
-            if word is None:
-                self.doubt = self.doubt or f"`{words[0]}` runs what only the shell will know"
-                return
-            if word.startswith("-") or "=" in word or _AMOUNT.fullmatch(word):
-                before = word
-                continue
-            if " " in word:
-                self._inner(word, False)
-            else:
-                self._note(Simple(words[place:], is_inner=True))
-            if not before.startswith("-") and words[0] != "ssh":
-                return
-            before = word
+    def _wrapped(self, program: str, words: tuple[Word, ...]) -> None:
+        """A program that runs another."""
+        inner = find_inner(program, words)
+        self._doubt(inner.doubt)
+        for command in inner.commands:
+            self._note(Simple(command, is_inner=True))
+        for text in inner.texts:
+            self._inner(text, False)
 
-    def _found(self, words: tuple[Word, ...]) -> None:
-        for place, word in enumerate(words):
-            if word in ("-exec", "-execdir", "-ok", "-okdir") and place + 1 < len(words):
-                self.commands.append(Simple(words[place + 1 :], is_inner=True))
+    def _heredoc(self, node: Node) -> None:
+        """A here-document: unless its delimiter is quoted, the shell runs what stands between backticks in it."""
+        start = next((_text(child) for child in node.children if child.type == "heredoc_start"), "")
+        body = next((_text(child) for child in node.children if child.type == "heredoc_body"), "")
+        if "`" in body and set(start).isdisjoint("'\"\\"):
+            self._doubt("the text of a here-document holds backticks")
 
     def _redirect(self, node: Node) -> None:
         target = node.child_by_field_name("destination")
@@ -230,9 +250,13 @@ class _Reading:
             self.writes.append(value)
 
 
+def _text(node: Node) -> str:
+    return (node.text or b"").decode()
+
+
 def _value(node: Node) -> Word:
     """A word as the program will get it; None when that cannot be told from the text."""
-    text = (node.text or b"").decode()
+    text = _text(node)
     if node.type == "command_name":
         return _value(node.children[0]) if len(node.children) == 1 else None
     if node.type == "raw_string":

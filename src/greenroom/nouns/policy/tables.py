@@ -66,27 +66,6 @@ URL_ARGUMENTS = frozenset({"url", "urls", "uri", "endpoint", "href", "host", "ho
 ADVISORY = frozenset({"description", "timeout", "timeout_ms", "title", "reason", "explanation", "intent"})
 """Arguments of shell tools that are words for people: they make no other call of it."""
 
-READERS: dict[str, frozenset[str]] = {
-    **dict.fromkeys(
-        each(
-            "ls cat head wc pwd echo true false stat basename dirname cut tr cmp uname whoami"
-            " id seq nl od hexdump strings tac rev fold expand column comm join paste realpath readlink tail du"
-        ),
-        frozenset(),
-    ),
-    **dict.fromkeys(each("md5sum sha1sum sha256sum"), frozenset({"-c", "--check"})),
-    **dict.fromkeys(each("grep egrep fgrep"), frozenset({"-R", "--dereference-recursive"})),
-    "printf": frozenset({"-v"}),
-    "tree": frozenset({"-o", "-R", "-l", "--fromfile", "--fromtabfile", "--infofile", "--gitfile"}),
-    "sort": frozenset({"-o", "--output", "--compress-program", "-T", "--temporary-directory", "--files0-from"}),
-    "rg": frozenset({"--pre", "--hostname-bin", "-z", "--search-zip", "-L"}),
-    "diff": frozenset({"--to-file", "--from-file", "-r", "--recursive", "-l", "--paginate"}),
-    "date": frozenset({"-s", "--set", "-f", "--file"}),
-}
-"""Programs that only read, and the options with which they would write, run something, or follow links elsewhere."""
-_SETS_CLOCK = re.compile(r"[0-9]{8,12}(\.[0-9]{2})?")
-_GENERAL = ("--output", "--exec", "--files0-from", "--from-file", "--file", "--exclude-from", "--follow", "--retry")
-
 _DANGEROUS = each(
     "rm rmdir shred dd mkfs fdisk parted mount umount sudo su doas chmod chown chgrp chattr setfacl kill killall pkill"
     " shutdown reboot halt poweroff systemctl service crontab at useradd usermod userdel passwd visudo iptables nft"
@@ -132,29 +111,6 @@ def kind_of(tool: str) -> str:
     return _KIND_OF.get(tool, "other")
 
 
-def only_reads(words: tuple[str | None, ...]) -> bool:
-    """Whether a command does no more than read files that it names and print."""
-    program = words[0]
-    if program is None or program not in READERS:
-        return False
-    return all(word is not None and not _does_more(program, word) for word in words[1:])
-
-
-def _does_more(program: str, word: str) -> bool:
-    """Whether a word of a reading program can make it do more than read what it names; options can be cut short."""
-    wrong = READERS[program]
-    if word.startswith("--"):
-        name = word.partition("=")[0]
-        return any(long.startswith(name) or name.startswith(long) for long in (*_GENERAL, *wrong) if len(long) > 2)
-    if not word.startswith("-"):
-        return word.startswith("@") or (program == "date" and _SETS_CLOCK.fullmatch(word) is not None)
-    return (
-        "f" in word
-        or (program == "tail" and "F" in word)
-        or any(option[1] in word for option in wrong if len(option) == 2)
-    )
-
-
 def danger_of(words: tuple[str | None, ...], program: str) -> str:
     """What is worth a warning about a command; empty for nothing."""
     if program in _DANGEROUS:
@@ -168,6 +124,11 @@ def danger_of(words: tuple[str | None, ...], program: str) -> str:
     ):
         return f"`{program}` runs code that is given in its words"
     return ""
+
+
+def takes_commands(program: str) -> bool:
+    """Whether a program with other words can do anything at all, or lasting harm, or reach the network."""
+    return program in _DANGEROUS | _NETWORK | _INTERPRETERS or program == "git"
 
 
 def is_network(program: str, words: tuple[str | None, ...]) -> bool:

@@ -4,21 +4,6 @@ import msgspec
 
 from greenroom.nouns.policy.model import Rule
 
-_RULES_OF_OTHERS = [
-    ".git/**",
-    ".claude/**",
-    ".codex/**",
-    ".gemini/**",
-    ".vscode/**",
-    ".github/workflows/**",
-    ".husky/**",
-    ".mcp.json",
-    ".envrc",
-    "CLAUDE.md",
-    "AGENTS.md",
-    "GEMINI.md",
-]
-
 
 class RuleTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """Rules by name, in order."""
@@ -45,16 +30,6 @@ TEMPLATES: tuple[RuleTemplate, ...] = (
         name="trusted-repo",
         words="Agents work in their own directory without asking: they write there, use git there, and run its tests.",
         rules=[
-            (
-                "trusted-repo-guarded",
-                Rule(
-                    decision="ask",
-                    kinds=["write"],
-                    paths=_RULES_OF_OTHERS,
-                    risk="high",
-                    note="it changes what programs or agents may do",
-                ),
-            ),
             ("trusted-repo-write", Rule(decision="allow", kinds=["write"], where="inside")),
             (
                 "trusted-repo-git",

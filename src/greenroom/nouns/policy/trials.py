@@ -5,14 +5,14 @@ from collections import defaultdict
 import msgspec
 
 from greenroom.log.codec import encode
-from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
-from greenroom.nouns.policy.answers import free_name, suggested_rule
-from greenroom.nouns.policy.book import Book, find_rules, get_state
+from greenroom.nouns.policy.answers import free_name
+from greenroom.nouns.policy.book import Book, find_rules, get_state, rule_not_found
 from greenroom.nouns.policy.facts import facts_of
 from greenroom.nouns.policy.judge import by_rules
 from greenroom.nouns.policy.match import Compiled
 from greenroom.nouns.policy.model import JUDGEMENTS, Decision, Judgement, KeptRule, Place, Rule
+from greenroom.nouns.policy.remember import RuleChoice, rule_of
 
 _LOOKED_AT = 1000
 _MOST_SUGGESTED = 20
@@ -69,13 +69,13 @@ def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_a
         places = [number for number, one in enumerate(kept) if one.name == name]
         kept = [own if one.name == name else one for one in kept] if places else [*kept, own]
     elif name is not None and all(one.name != name for one in kept):
-        raise Refused("rule_not_found", f"There is no rule '{name[:80]}': see `greenroom policy list`.", "not_found")
+        raise rule_not_found(rows, name)
     tried = next((one for one in kept if one.name == (name or TRIED)), None)
     compiled = Compiled(tried.name, tried.rule) if tried is not None else None
     book, options = Book(kept), get_state(rows).options
     where = None if is_all else {"decision": "ask"}
     lines = []
-    for past in rows.find(JUDGEMENTS, where, order="at", desc=True, limit=last):
+    for past in rows.find(JUDGEMENTS, where, order="seq", desc=True, limit=last):
         verdict = by_rules(rows, book, options, past.wanted, past.at)
         fits = "no"
         facts = facts_of(past.wanted)
@@ -128,9 +128,10 @@ def words_of(past: Judgement) -> str:
 def find_suggestions(rows: Rows, least: int = 3) -> list[Suggestion]:
     """Rules for what people have answered alike, at least so many times, and never otherwise."""
     alike: dict[bytes, list[Judgement]] = defaultdict(list)
-    for past in rows.find(JUDGEMENTS, {"decision": "ask"}, order="at", desc=True, limit=_LOOKED_AT):
+    for past in rows.find(JUDGEMENTS, {"decision": "ask"}, order="seq", desc=True, limit=_LOOKED_AT):
         if past.answer in ("approve", "deny") and not past.verdict.rule.startswith(("loop", "budget.")):
-            alike[encode(suggested_rule(past.wanted, past.verdict, "allow"))].append(past)
+            _, rule = _narrowest(past, "allow")
+            alike[encode(msgspec.structs.replace(rule, directories=[]))].append(past)
     book, options = Book(find_rules(rows)), get_state(rows).options
     found: list[Suggestion] = []
     for several in alike.values():
@@ -139,8 +140,18 @@ def find_suggestions(rows: Rows, least: int = 3) -> list[Suggestion]:
             continue
         if by_rules(rows, book, options, newest.wanted, newest.at).decision != "ask":
             continue  # a rule answers it already
+        if newest.answer == "approve" and newest.verdict.risk == "high":
+            continue  # what has high risk is allowed for ever only by whoever looks at it
         decision: Decision = "allow" if newest.answer == "approve" else "deny"
-        name, rule = suggested_rule(newest.wanted, newest.verdict, decision)
+        name, rule = _narrowest(newest, decision)
+        if any(_narrowest(past, decision)[1].directories != rule.directories for past in several):
+            rule = msgspec.structs.replace(rule, directories=[])
         words = f"{len(several)} times the answer was {newest.answer}"
         found.append(Suggestion(name=free_name(rows, name), rule=rule, times=len(several), words=words))
     return sorted(found, key=lambda one: -one.times)[:_MOST_SUGGESTED]
+
+
+def _narrowest(past: Judgement, decision: Decision) -> tuple[str, Rule]:
+    """A rule for this call and no other, which holds until it is removed."""
+    made = rule_of(past, decision, RuleChoice(), past.at)
+    return made.name, msgspec.structs.replace(made.rule, until=None)

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.log.model import Command
-from greenroom.nouns.runs.model import AgentContext
+from greenroom.nouns.runs.model import AgentContext, Overrides
 
 
 class StartRun(Command, frozen=True, kw_only=True):
@@ -31,8 +31,12 @@ class StartRun(Command, frozen=True, kw_only=True):
     timeout_s: int | None = None
     max_tokens: int | None = None
     max_cost_usd: float | None = None
-    overrides: dict[str, str | float] = {}
-    """What is different from the profile: model, instructions, directory."""
+    overrides: Overrides = {}
+    """What is different from the profile: model, instructions, directory, worktree."""
+    continues: str | None = None
+    """The run that is over, and whose agent, `agent`, is given more to do in the same conversation."""
+    is_step: bool = False
+    """Whether it carries out a step of a workflow."""
     taint: str = ""
     """Where words that nobody of ours has written come in, such as `a webhook`; taken from who operates only."""
 
@@ -80,12 +84,17 @@ class ExtendRun(Command, frozen=True, kw_only=True):
 
 
 class ResumeRun(Command, frozen=True, kw_only=True):
-    """Go on with an interrupted run in the runtime's own session, as a new run of the same agent."""
+    """Go on with an interrupted run in the runtime's own session, as a new run of the same agent.
+
+    Without a prompt the agent is told its task again and finishes it. With one, that is what it is told instead.
+    """
 
     run_id: str
     new_run_id: str
     order_id: str
-    prompt: str = "Go on where you were interrupted."
+    prompt: str = ""
+    probe: bool = False
+    """Whether the agent first looks what of its task is done."""
 
 
 class Sent(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from greenroom.nouns.policy.events import MoneySpent
 from greenroom.nouns.runs.commands import Sent, TakeItem
 from greenroom.nouns.runs.events import ApprovalRefused, RunBegan, RunEnded, RunHeard
 from greenroom.nouns.runs.loops import looping
-from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run, Spent, read_spent
+from greenroom.nouns.runs.model import LIVE, PLACE_CHARS, RUNS, TREES, Run, Spent, read_spent
 from greenroom.nouns.runs.orders import revoke_credentials, start_order
 from greenroom.nouns.runs.pauses import pause, used_up
 from greenroom.nouns.runs.permissions import asker_gone, permission_asked, question_asked, run_gone
@@ -55,7 +55,7 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
     events: list[Event] = [noted]
     if kind == "opened":
         session = str(heard.get("session") or "") or None
-        events.append(RunBegan(run_id=run.id, session=session))
+        events.append(RunBegan(run_id=run.id, session=session, **_place(heard)))
         busy = AgentProcessChanged(agent_id=run.agent_id, process="busy", session=session, run_id=run.id)
         events.append(busy)
         if heard.get("credential"):
@@ -86,6 +86,13 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
     elif kind == "lost":
         events += ended_events(rows, run, "interrupted", seed, error=LOST, alive=False)
     return events
+
+
+def _place(heard: dict[str, Any]) -> dict[str, str]:
+    """Where the agent works, and with which model; a node of an earlier version does not tell."""
+    told = heard.get("place")
+    names = ("directory", "repository", "branch", "model")
+    return {name: str(told.get(name) or "")[:PLACE_CHARS] for name in names} if isinstance(told, dict) else {}
 
 
 def _used(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:

@@ -3,11 +3,11 @@
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
-from greenroom.nouns.access.model import CredentialRevoked
+from greenroom.nouns.access.model import CREDENTIALS, CredentialRevoked
 from greenroom.nouns.access.queries import find_unrevoked, need_right
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged
 from greenroom.nouns.nodes.decide import need_node
-from greenroom.nouns.nodes.model import NODES, ORDERS, Node, NodeRemoved, OrderGiven
+from greenroom.nouns.nodes.model import NODES, ORDERS, Node, NodeRemoved, NodeRevoked, OrderGiven
 from greenroom.nouns.runs.commands import ReconcileNode, RemoveNode
 from greenroom.nouns.runs.decide_items import LOST, ended_events
 from greenroom.nouns.runs.events import RunEnded
@@ -61,15 +61,30 @@ def remove_node(rows: Rows, command: RemoveNode, context: Context) -> list[Event
         raise Refused(
             "node_in_use", f"The node '{node.name}' has {held}: drain it and wait, or remove it by force.", "conflict"
         )
-    events: list[Event] = []
-    for run in runs:
-        events += [RunEnded(run_id=run.id, status="failed", error="its node was removed")]
-        events += run_gone(rows, run, "the node of the run was removed")
-    for agent in agents:
-        events += [AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
+    events = _end_all(rows, runs, agents, "its node was removed")
     for one in find_unrevoked(rows, node.id):
         events.append(CredentialRevoked(credential_id=one.id, reason="the node was removed"))
     return [*events, NodeRemoved(node_id=node.id, name=node.name)]
+
+
+def node_revoked(rows: Rows, event: CredentialRevoked, context: Context) -> list[Event]:
+    """A node whose last credential was ended comes back no more: its program ends what it holds, and itself."""
+    credential = rows.get(CREDENTIALS, event.credential_id)
+    node = rows.get(NODES, credential.agent_id or "") if credential is not None and credential.kind == "node" else None
+    if node is None or find_unrevoked(rows, node.id):
+        return []
+    ended = _end_all(rows, _live_runs(rows, node), _held_agents(rows, node), "its node was revoked")
+    return [NodeRevoked(node_id=node.id), *ended]
+
+
+def _end_all(rows: Rows, runs: list[Run], agents: list[Agent], why: str) -> list[Event]:
+    """End what a node held that is a node no more."""
+    events: list[Event] = []
+    for run in runs:
+        events += [RunEnded(run_id=run.id, status="failed", error=why), *run_gone(rows, run, why)]
+    for agent in agents:
+        events += [AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
+    return events
 
 
 def _live_runs(rows: Rows, node: Node) -> list[Run]:

@@ -17,9 +17,10 @@ from greenroom.nouns.nodes.model import NODES
 from greenroom.nouns.policy.book import get_state
 from greenroom.nouns.policy.budgets import spent_today
 from greenroom.nouns.runs.commands import PlaceRun, ResumeRun, StartRun
+from greenroom.nouns.runs.continuing import need_continuable
 from greenroom.nouns.runs.events import RunCreated, RunEnded, RunPlaced
-from greenroom.nouns.runs.model import LIVE, RUNS, Constraints, Limits, Run
-from greenroom.nouns.runs.orders import OVERRIDES, make_room, start_order
+from greenroom.nouns.runs.model import LIVE, RUNS, Constraints, Limits, Overrides, Run
+from greenroom.nouns.runs.orders import OVERRIDES, make_room, resume_prompt, start_order
 from greenroom.nouns.runs.queries import current_run, may_see_run, need_run, need_tree, place_for
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,127}")
@@ -35,7 +36,11 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
         raise Refused("profile_disabled", f"The profile '{profile.name}' is switched off.", "conflict")
     if command.overrides and (not by.operates or not OVERRIDES.issuperset(command.overrides)):
         raise Refused("bad_overrides", f"A run may differ from its profile in {', '.join(sorted(OVERRIDES))} only.")
-    if command.taint and not by.operates:
+    if command.overrides.get("worktree") and not (command.overrides.get("directory") or profile.definition.directory):
+        raise Refused("bad_overrides", "A worktree needs a directory, which is a git repository.")
+    if command.continues is not None:
+        need_continuable(rows, by, command.continues)
+    if (command.taint or command.is_step) and not by.operates:
         raise Refused("forbidden", "Only the hub says where words come from.", "forbidden")
     if command.session is not None:
         _need_session(by, command, command.session)
@@ -121,7 +126,7 @@ def _reused(rows: Rows, by: Principal, command: StartRun, profile: Profile) -> A
     return agent
 
 
-def _made_with(rows: Rows, agent: Agent | None) -> dict[str, str | float]:
+def _made_with(rows: Rows, agent: Agent | None) -> Overrides:
     """An agent that goes on is what it was when it was made: it works where it did, as it did."""
     before = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", limit=1) if agent is not None else []
     return before[0].overrides if before else {}
@@ -153,7 +158,7 @@ def _created(
     parent: Run | None,
     agent: Agent | None,
     node_id: str | None,
-    overrides: dict[str, str | float],
+    overrides: Overrides,
     context: Context,
 ) -> RunCreated:
     definition = profile.definition
@@ -187,6 +192,8 @@ def _created(
         isolation=definition.sandbox,
         overrides=overrides,
         taint=(parent.taint if parent else "") or command.taint[:100],
+        is_step=command.is_step,
+        continues=command.continues,
         session=command.session,
         limits=limits,
     )
@@ -249,7 +256,7 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
         root_id=run.root_id,
         depth=run.depth,
         path=run.path,
-        prompt=command.prompt,
+        prompt=command.prompt or resume_prompt(rows, run, probe=command.probe),
         parent_id=run.parent_id,
         thread_id=run.thread_id,
         node_id=run.node_id,
@@ -261,6 +268,8 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
         isolation=run.isolation,
         overrides=run.overrides,
         taint=run.taint,
+        is_step=run.is_step,
+        task=None if command.prompt else run.task or run.id,
     )
     return [created, *start_order(rows, created, command.order_id, profile.definition, agent)]
 

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from greenroom.log.model import Event
-from greenroom.nouns.runs.model import AgentContext, Limits
+from greenroom.nouns.runs.model import AgentContext, Limits, Overrides
 
 
 class RunCreated(Event, frozen=True, kw_only=True):
@@ -26,12 +26,17 @@ class RunCreated(Event, frozen=True, kw_only=True):
     max_tokens: int | None = None
     max_cost_usd: float | None = None
     isolation: str = "none"
-    overrides: dict[str, str | float] = {}
+    overrides: Overrides = {}
     taint: str = ""
+    is_step: bool = False
     session: str | None = None
     """The runtime's conversation that it goes on with, if that was begun outside of the hub."""
     limits: Limits | None = None
     """The tree's limits, on its root."""
+    task: str | None = None
+    """The run whose task this one finishes, if that run was interrupted."""
+    continues: str | None = None
+    """The run that was over, and whose agent is given more to do."""
 
 
 class RunPlaced(Event, frozen=True, kw_only=True):
@@ -42,10 +47,14 @@ class RunPlaced(Event, frozen=True, kw_only=True):
 
 
 class RunBegan(Event, frozen=True, kw_only=True):
-    """The agent has begun."""
+    """The agent has begun, at a place that its node has told."""
 
     run_id: str
     session: str | None = None
+    directory: str = ""
+    repository: str = ""
+    branch: str = ""
+    model: str = ""
 
 
 class RunHeard(Event, frozen=True, kw_only=True):

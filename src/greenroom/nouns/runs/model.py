@@ -5,8 +5,12 @@ from typing import Any
 import msgspec
 
 from greenroom.log.model import Row, Table
+from greenroom.log.pages import PagedRow
 
+PLACE_CHARS = 1000
+"""The longest text that is kept of where a run works, and with what."""
 LIVE = ("pending", "running", "waiting")
+"""A run with one of these is active: it has not ended. The page, the metrics and the command line count by this."""
 ENDED = ("completed", "failed", "cancelled", "interrupted")
 
 
@@ -67,7 +71,10 @@ def read_spent(data: dict[str, Any], earlier: Spent) -> Spent:
     return Spent(earlier.input_tokens + count("input_tokens"), earlier.output_tokens + count("output_tokens"), cost)
 
 
-class Run(Row, frozen=True, kw_only=True):
+Overrides = dict[str, str | float | bool]
+
+
+class Run(PagedRow, frozen=True, kw_only=True):
     """One agent at work from prompt to end."""
 
     id: str
@@ -79,8 +86,6 @@ class Run(Row, frozen=True, kw_only=True):
     prompt: str
     created_at: int
     by: str
-    seq: int = 0
-    """Where in the log it was made: what came before and what after, whatever the clock was set to meanwhile."""
     parent_id: str | None = None
     path: list[str] = []
     """The profiles from the root down to this run, for the cycle check."""
@@ -90,6 +95,10 @@ class Run(Row, frozen=True, kw_only=True):
     """The one node it may run on, if the caller named one."""
     keep: bool = False
     context: AgentContext | None = None
+    task: str | None = None
+    """The run whose task this one finishes, if that run was interrupted."""
+    continues: str | None = None
+    """The run that was over, and whose agent is given more to do."""
     output: str | None = None
     """What the agent said last."""
     result: Any = None
@@ -105,8 +114,16 @@ class Run(Row, frozen=True, kw_only=True):
     items: int = 0
     session: str | None = None
     isolation: str = "none"
-    overrides: dict[str, str | float] = {}
-    """What is different from the profile: model, instructions, directory."""
+    overrides: Overrides = {}
+    """What is different from the profile: model, instructions, directory, worktree."""
+    directory: str = ""
+    """Where it works, as its node has told when it began."""
+    repository: str = ""
+    """The folder of which `directory` is a git worktree; empty if it is none."""
+    branch: str = ""
+    """The git branch that its directory was on when it began, or the commit; empty if it is under no git."""
+    model: str = ""
+    """The model that it was started with, or the one that its runtime has told since; empty for its runtime's own."""
     started_at: int | None = None
     ended_at: int | None = None
     deadline: int = 0
@@ -115,6 +132,8 @@ class Run(Row, frozen=True, kw_only=True):
     """When a run that waits for its account goes on by itself; 0 if it does not."""
     extended_at: int = 0
     """When a person last let it go on beyond a limit."""
+    is_step: bool = False
+    """Whether it carries out a step of a workflow."""
     taint: str = ""
     """Where words of strangers come into it, such as `a webhook`: its calls count as riskier."""
     timeout_s: int = 3600
@@ -180,8 +199,11 @@ RUNS = Table(
         ("status", "deadline"),
         ("status", "goes_on_at"),
         ("created_at",),
+        ("seq",),
+        ("status", "seq"),
         ("_seq",),
         ("root_id", "_seq"),
+        ("thread_id", "seq"),
     ),
 )
 TREES = Table("tree", Tree, ("root_id",))

@@ -13,8 +13,16 @@ from greenroom.nouns.runs.model import RUNS, AgentContext, Run
 from greenroom.nouns.runs.queries import in_use
 from greenroom.nouns.threads.model import THREADS
 
-OVERRIDES = frozenset({"model", "instructions", "directory", "temperature"})
+OVERRIDES = frozenset({"model", "instructions", "directory", "worktree", "temperature"})
 """What one run may have different from its profile."""
+RESUME = (
+    "# You were interrupted. Go on where you were: finish the task below without repeating what is done, and answer as"
+    " it asks you to."
+)
+PROBE = (
+    "# You were interrupted. First look whether the task below is done already, wholly or in part; then do only what is"
+    " missing, and answer as it asks you to."
+)
 
 
 def start_order(
@@ -32,6 +40,8 @@ def start_order(
         "thread_id": run.thread_id,
         "thread_topic": thread.topic if thread else None,
         "keep": run.keep,
+        "task": run.task or run_id,
+        "is_step": run.is_step,
         # it is where that node keeps it
         "session": agent.session if agent and agent.session and agent.node_id == node_id else run.session,
     }
@@ -39,6 +49,15 @@ def start_order(
     starting = AgentProcessChanged(agent_id=run.agent_id, process="starting", node_id=node_id, run_id=run_id)
     placed: list[Event] = [] if run.node_id else [RunPlaced(run_id=run_id, node_id=node_id)]
     return [*placed, order, starting]
+
+
+def resume_prompt(rows: Rows, run: Run, *, probe: bool) -> str:
+    """What an agent is told that goes on with an interrupted run: its whole task again, so that its answer is to that.
+
+    The words before the task are a heading, which is no part of a script.
+    """
+    begun = rows.get(RUNS, run.task) if run.task else run
+    return f"{PROBE if probe else RESUME}\n\n{(begun or run).prompt}"
 
 
 def make_room(rows: Rows, node_id: str, agent_id: str, run_id: str, order_id: str) -> list[Event]:

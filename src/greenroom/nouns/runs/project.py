@@ -5,17 +5,21 @@ from typing import Any
 import msgspec
 
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
+from greenroom.nouns.access.model import CredentialRevoked
+from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.asks.events import AskAnswered
 from greenroom.nouns.clock.model import ClockMoved
 from greenroom.nouns.runs import earlier, times
 from greenroom.nouns.runs import events as e
 from greenroom.nouns.runs.decide import DECIDE
+from greenroom.nouns.runs.decide_nodes import node_revoked
 from greenroom.nouns.runs.feedback import report_answered
 from greenroom.nouns.runs.loops import call_digest
 from greenroom.nouns.runs.model import (
     CALLS,
     ITEMS,
     LIVE,
+    PLACE_CHARS,
     RUNS,
     TREES,
     Call,
@@ -29,6 +33,7 @@ from greenroom.nouns.runs.model import (
 from greenroom.nouns.runs.pauses import pause_answered
 from greenroom.nouns.runs.permissions import FOLLOW
 from greenroom.nouns.runs.writing import WRITINGS, forget_writing, note_writing
+from greenroom.nouns.threads.model import THREADS
 
 replace = msgspec.structs.replace
 
@@ -60,11 +65,18 @@ def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
             isolation=event.isolation,
             overrides=event.overrides,
             taint=event.taint,
+            is_step=event.is_step,
             session=event.session,
+            task=event.task,
+            continues=event.continues,
         ),
     )
     tree = tx.get(TREES, event.root_id) or Tree(root_id=event.root_id, limits=event.limits or Limits())
     tx.put(TREES, replace(tree, runs=tree.runs + 1, live=tree.live + 1))
+    agent = tx.get(AGENTS, event.agent_id)
+    thread = tx.get(THREADS, event.thread_id) if event.thread_id else None
+    if agent is not None and thread is not None and thread.mailbox_of is None:
+        tx.put(AGENTS, replace(agent, thread_id=thread.id))
 
 
 def run_placed(tx: Tx, event: e.RunPlaced, record: Recorded) -> None:
@@ -76,7 +88,8 @@ def run_began(tx: Tx, event: e.RunBegan, record: Recorded) -> None:
     if run is not None:
         deadline = record.at + run.timeout_s * 1000
         began = replace(run, status="running", session=event.session, started_at=record.at, deadline=deadline)
-        tx.put(RUNS, began)
+        place = {name: getattr(event, name) for name in ("directory", "repository", "branch", "model")}
+        tx.put(RUNS, replace(began, **place))
 
 
 def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
@@ -130,7 +143,9 @@ def _used(tx: Tx, run: Run, data: dict[str, Any]) -> Run:
         tokens = tree.tokens + spent.tokens - run.input_tokens - run.output_tokens
         cost = tree.cost_usd + (spent.cost_usd or 0.0) - (run.cost_usd or 0.0)
         tx.put(TREES, replace(tree, tokens=tokens, cost_usd=cost))
-    return replace(run, input_tokens=spent.input_tokens, output_tokens=spent.output_tokens, cost_usd=spent.cost_usd)
+    used = {"input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens, "cost_usd": spent.cost_usd}
+    model = data.get("model")
+    return replace(run, **used, model=model[:PLACE_CHARS] if isinstance(model, str) and model else run.model)
 
 
 def run_waits(tx: Tx, event: e.RunWaits, record: Recorded) -> None:
@@ -238,7 +253,12 @@ RUNS_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
-    follow={**FOLLOW, AskAnswered: _after_answer, ClockMoved: times.clock_moved},
+    follow={
+        **FOLLOW,
+        AskAnswered: _after_answer,
+        ClockMoved: times.clock_moved,
+        CredentialRevoked: node_revoked,
+    },
     sources=(
         "greenroom.nouns.runs.model",
         "greenroom.nouns.runs.project",

@@ -2,12 +2,17 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
+from greenroom.log.pages import find_page, is_before
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES, Definition
 from greenroom.nouns.nodes.decide import need_node
 from greenroom.nouns.nodes.model import NODES, Node
 from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Call, Item, Run, Tree
+from greenroom.nouns.threads.queries import find_page_of_threads, is_in_seen_thread
+from greenroom.validation import get_nearest
+
+_SEE_ALL = ("operator", "viewer", "hub")
 
 
 def need_run(rows: Rows, by: Principal, run_id: str) -> Run:
@@ -19,8 +24,9 @@ def need_run(rows: Rows, by: Principal, run_id: str) -> Run:
 
 
 def may_see_run(rows: Rows, by: Principal, run: Run) -> bool:
-    if by.kind in ("operator", "viewer", "hub"):
-        return True
+    """Whether a run is for a principal; a viewer of certain threads sees the runs of these."""
+    if by.kind in _SEE_ALL:
+        return not by.is_confined or is_in_seen_thread(rows, by, run.thread_id)
     if by.kind != "agent" or by.agent_id is None:
         return False
     above: Run | None = run
@@ -32,7 +38,7 @@ def may_see_run(rows: Rows, by: Principal, run: Run) -> bool:
 
 
 def may_see_tree(rows: Rows, by: Principal, tree: Tree) -> bool:
-    """Who sees the root sees all that is below it."""
+    """Who sees the root sees all that is below it, but for runs in threads that they may not see."""
     root = rows.get(RUNS, tree.root_id)
     return root is not None and may_see_run(rows, by, root)
 
@@ -43,16 +49,45 @@ def current_run(rows: Rows, agent_id: str) -> Run | None:
     return rows.get(RUNS, agent.run_id) if agent is not None and agent.run_id else None
 
 
-def find_runs(rows: Rows, by: Principal, *, before: int | None = None, limit: int = 50) -> list[Run]:
+def is_untold(rows: Rows, run: Run) -> bool:
+    """Whether the agent of a run has certainly been told nothing: a node tells its session before it gives the prompt.
+
+    A command that has the prompt among its arguments has it from the start.
+    """
+    profile = rows.get(PROFILES, run.profile)
+    if run.started_at is not None or profile is None or profile.definition.driver == "command":
+        return False
+    return not any("{prompt}" in argument for argument in profile.definition.command)
+
+
+def find_runs(
+    rows: Rows, by: Principal, *, status: str | None = None, before: int | None = None, limit: int = 50
+) -> list[Run]:
     """Runs, newest first."""
-    edge = None if before is None else ("created_at", before)
-    found = rows.find(RUNS, before=edge, order="created_at", desc=True, limit=limit)
-    return found if by.kind != "agent" else [run for run in found if may_see_run(rows, by, run)]
+    if by.kind not in _SEE_ALL:
+        return _find_own_runs(rows, by, status, before, limit)
+    where = {} if status is None else {"status": status}
+    if by.is_confined:
+        return find_page_of_threads(rows, RUNS, by, where, before=before, limit=limit)
+    return find_page(rows, RUNS, where or None, before=before, limit=limit)
+
+
+def _find_own_runs(rows: Rows, by: Principal, status: str | None, before: int | None, limit: int) -> list[Run]:
+    """The runs of an agent and all below them: few of all that there are."""
+    own = rows.find(RUNS, {"agent_id": by.agent_id}) if by.agent_id else []
+    seen = {run.id: run for one in own for run in (one, *find_below(rows, one)) if status in (None, run.status)}
+    newest = sorted(seen.values(), key=lambda run: run.seq, reverse=True)
+    return [run for run in newest if is_before(run, before, run.created_at)][:limit]
+
+
+def count_waiting_for_people(rows: Rows) -> int:
+    """How many active runs wait for the answer of a person, and not for a time at which they continue."""
+    return rows.count(RUNS, {"status": "waiting", "goes_on_at": 0})
 
 
 def find_tree(rows: Rows, root_id: str) -> list[Run]:
     """All runs of a tree, in the order they were made."""
-    return rows.find(RUNS, {"root_id": root_id}, order="created_at")
+    return rows.find(RUNS, {"root_id": root_id}, order="seq")
 
 
 def find_below(rows: Rows, run: Run) -> list[Run]:
@@ -128,7 +163,7 @@ def find_placeable(rows: Rows) -> list[Run]:
     free = sum(node.capacity - in_use(rows, node) for node in rows.find(NODES) if has_room(rows, node))
     places: dict[tuple[str, str | None], int] = {}
     out = []
-    for run in rows.find(RUNS, {"status": "pending"}, order="created_at"):
+    for run in rows.find(RUNS, {"status": "pending"}, order="seq"):
         agent = rows.get(AGENTS, run.agent_id)
         if agent is not None and agent.run_id is not None:
             continue  # it waits for its agent, or has been ordered already
@@ -154,7 +189,11 @@ def _has_place(rows: Rows, definition: Definition, run: Run, agent: Agent | None
         return False  # no node that is known fits any more: another may come
 
 
-def _no_node(definition: Definition) -> str:
+def _no_node(definition: Definition, nodes: list[Node]) -> str:
+    known = {driver for node in nodes for driver in node.drivers}
+    near = get_nearest(definition.driver, sorted(known))
+    if definition.driver not in known and near is not None:
+        return f"No node has the driver '{definition.driver}': did you mean '{near}'?"
     if definition.labels:
         labels = ", ".join(definition.labels)
         return f"No node has the driver '{definition.driver}' with the labels {labels}: see `greenroom node list`."
@@ -175,6 +214,6 @@ def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str |
     if not fitting and any(n.state == "new" for n in nodes):
         return None  # it has not said yet what it can run
     if not fitting:
-        raise Refused("no_node", _no_node(definition), "conflict")
+        raise Refused("no_node", _no_node(definition, nodes), "conflict")
     free = [(in_use(rows, n) - n.capacity, n.id) for n in fitting if has_room(rows, n)]
     return min(free)[1] if free else None

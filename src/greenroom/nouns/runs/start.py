@@ -13,12 +13,14 @@ from greenroom.nouns.runs.model import ENDED, RUNS, Run
 from greenroom.nouns.threads.model import Thread
 
 
-async def start_run(log: Log, by: Principal, profile: str, prompt: str, **fields: Any) -> Run:
+async def start_run(
+    log: Log, by: Principal, profile: str, prompt: str, *, run_id: str | None = None, **fields: Any
+) -> Run:
     """Put an agent to work; returns as soon as that is written down."""
     done = await log.do(
         StartRun(
             by=by,
-            run_id=new_id("run"),
+            run_id=run_id or new_id("run"),
             agent_id=new_id("agt"),
             order_id=new_id("ord"),
             profile=profile,

@@ -24,6 +24,7 @@ from greenroom.nouns.servers.commands import (
     ToolSeen,
 )
 from greenroom.nouns.servers.model import BETWEEN, SERVER_TOOLS, SERVERS, Server, ServerDefinition
+from greenroom.validation import get_nearest
 
 MAX_TOOLS = 500
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,29}[a-z0-9])?")
@@ -151,7 +152,7 @@ def note_server(rows: Rows, command: NoteServer, context: Context) -> list[Event
 def need_server(rows: Rows, name: str) -> Server:
     found = rows.get(SERVERS, name)
     if found is None:
-        raise Refused("server_not_found", f"There is no server '{name[:64]}': see `greenroom tools list`.", "not_found")
+        raise _server_not_found(rows, name)
     return found
 
 
@@ -163,3 +164,10 @@ DECIDE: dict[type[Command], Decide] = {
     NoteTools: note_tools,
     NoteServer: note_server,
 }
+
+
+def _server_not_found(rows: Rows, name: str) -> Refused:
+    near = get_nearest(name, [one.name for one in rows.find(SERVERS)])
+    if near is not None:
+        return Refused("server_not_found", f"There is no server '{name[:64]}': did you mean '{near}'?", "not_found")
+    return Refused("server_not_found", f"There is no server '{name[:64]}': see `greenroom tools list`.", "not_found")

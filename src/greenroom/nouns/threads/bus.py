@@ -137,7 +137,7 @@ class Bus:
 
     async def sync_context(self, by: Principal, thread_id: str, member_id: str | None) -> SyncContext:
         """A fresh reply token, joining the thread if need be."""
-        wanted = member_id or by.agent_id or "human"
+        wanted = member_id or by.agent_id or by.handle
         done = await self._log.do(IssueToken(by=by, thread_id=thread_id, member_id=wanted, nonce=new_nonce()))
         if by.agent_id:
             self.presence.hear(by.agent_id, "sync")

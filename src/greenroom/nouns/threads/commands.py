@@ -122,6 +122,13 @@ class UpdateThreadSettings(Command, frozen=True, kw_only=True):
     switch_timeout_seconds: int | None = None
 
 
+class RenameThread(Command, frozen=True, kw_only=True):
+    """Give a thread another topic."""
+
+    thread_id: str
+    topic: str
+
+
 class RaiseDecision(Command, frozen=True, kw_only=True):
     """Ask the person about a silent thread's administration; the coordinator does, once for each silence."""
 
@@ -134,10 +141,11 @@ class RaiseDecision(Command, frozen=True, kw_only=True):
 
 
 class DecideAdmin(Command, frozen=True, kw_only=True):
-    """Answer a raised decision: takeover or cancel, switch or keep."""
+    """Answer a raised decision: takeover or cancel, switch or keep. `result_id` is the message that says so."""
 
     thread_id: str
     action: str
+    result_id: str
     candidate_admin_id: str | None = None
     source_message_id: str | None = None
 

@@ -19,6 +19,7 @@ from greenroom.nouns.threads.commands import (
     IssueToken,
     KeepUpload,
     OpenMailbox,
+    RenameThread,
     SetThreadState,
     UnarchiveThread,
     UpdateThreadSettings,
@@ -32,6 +33,7 @@ from greenroom.nouns.threads.events import (
     ThreadClosed,
     ThreadCreated,
     ThreadDeleted,
+    ThreadRenamed,
     ThreadSettingsChanged,
     ThreadStateSet,
     ThreadUnarchived,
@@ -64,16 +66,14 @@ _PROMPT = 100_000
 def create_thread(rows: Rows, command: CreateThread, context: Context) -> list[Event]:
     by = principal(command)
     need_right(by, "chat")
-    topic = command.topic.strip()
-    if not topic or len(topic) > _TOPIC or any(ord(c) < 32 for c in topic):
-        raise Refused("bad_topic", f"A topic is one line of 1 to {_TOPIC} characters.")
+    topic = _need_topic(command.topic)
     creator = _member_id(rows, by, command.creator_id)
     found = get_thread_by_topic(rows, by, topic)
     if found is not None:
         return _join_and_issue(rows, found.id, creator, command.nonce)
     if by.threads is not None:
         raise Refused("forbidden", "This credential is for certain threads only and cannot open others.", "forbidden")
-    template = need_template(rows, command.template) if command.template else None
+    template = need_template(rows, by, command.template) if command.template else None
     prompt = command.system_prompt or (template.system_prompt if template else None)
     if prompt is not None and len(prompt) > _PROMPT:
         raise Refused("too_long", f"Keep the system prompt under {_PROMPT} characters.", "too_large")
@@ -89,6 +89,13 @@ def create_thread(rows: Rows, command: CreateThread, context: Context) -> list[E
         metadata={**((template and template.default_metadata) or {}), **(command.metadata or {})} or None,
     )
     return [created, *_join_and_issue(rows, command.thread_id, creator, command.nonce)]
+
+
+def _need_topic(text: str) -> str:
+    topic = text.strip()
+    if not topic or len(topic) > _TOPIC or any(ord(c) < 32 for c in topic):
+        raise Refused("bad_topic", f"A topic is one line of 1 to {_TOPIC} characters.")
+    return topic
 
 
 def open_mailbox(rows: Rows, command: OpenMailbox, context: Context) -> list[Event]:
@@ -120,7 +127,7 @@ def issue_token(rows: Rows, command: IssueToken, context: Context) -> list[Event
 def _member_id(rows: Rows, by: Principal, wanted: str | None) -> str:
     """Who joins: the agent that the principal speaks for, or the person that an operator is."""
     if by.operates and (wanted is None or rows.get(AGENTS, wanted) is None):
-        return wanted or "human"
+        return by.handle if wanted in (None, "", by.person) else wanted
     return need_own_agent(rows, by, wanted).id
 
 
@@ -202,6 +209,18 @@ def update_thread_settings(rows: Rows, command: UpdateThreadSettings, context: C
     return [] if wanted == now else [ThreadSettingsChanged(thread_id=thread.id, settings=wanted)]
 
 
+def rename_thread(rows: Rows, command: RenameThread, context: Context) -> list[Event]:
+    thread = _administered(rows, command, command.thread_id)
+    topic = _need_topic(command.topic)
+    if topic == thread.topic:
+        return []
+    if thread.mailbox_of is not None:
+        raise Refused("bad_topic", "A mailbox keeps its name.")
+    if get_thread_by_topic(rows, principal(command), topic) is not None:
+        raise Refused("topic_taken", f"There is a thread '{topic[:80]}' already: choose another topic.", "conflict")
+    return [ThreadRenamed(thread_id=thread.id, topic=topic)]
+
+
 def _administered(rows: Rows, command: Command, thread_id: str) -> Thread:
     by = principal(command)
     need_right(by, "chat")
@@ -226,8 +245,8 @@ def create_template(rows: Rows, command: CreateTemplate, context: Context) -> li
         raise Refused("template_exists", f"There is a template '{template_id}' already: choose another id.", "conflict")
     if not command.name.strip() or len(command.name) > 200 or len(command.description) > 4000:
         raise Refused("bad_template", "Give the template a name of 1 to 200 characters and a short description.")
-    if not command.system_prompt.strip() or len(command.system_prompt) > _PROMPT:
-        raise Refused("bad_template", f"A template has a system prompt of 1 to {_PROMPT} characters.")
+    if len(command.system_prompt) > _PROMPT:
+        raise Refused("bad_template", f"Keep the system prompt of a template under {_PROMPT} characters.")
     decide_post.need_shallow(command.default_metadata or {})
     return [
         TemplateCreated(
@@ -244,10 +263,11 @@ _ID_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 def delete_template(rows: Rows, command: DeleteTemplate, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    by = principal(command)
+    need_right(by, "operate")
     if command.template_id in BY_ID:
         raise Refused("template_builtin", "This template ships with Greenroom and stays.", "forbidden")
-    need_template(rows, command.template_id)
+    need_template(rows, by, command.template_id)
     return [TemplateDeleted(template_id=command.template_id)]
 
 
@@ -283,6 +303,7 @@ DECIDE: dict[type[Command], Decide] = {
     UnarchiveThread: unarchive_thread,
     DeleteThread: delete_thread,
     UpdateThreadSettings: update_thread_settings,
+    RenameThread: rename_thread,
     CreateTemplate: create_template,
     DeleteTemplate: delete_template,
     KeepUpload: keep_upload,

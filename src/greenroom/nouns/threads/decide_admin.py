@@ -1,5 +1,7 @@
 """The rules of administration: decisions that a person takes about a silent thread, each once."""
 
+from typing import Any
+
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
@@ -7,7 +9,7 @@ from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.threads.commands import DecideAdmin, RaiseDecision
 from greenroom.nouns.threads.events import AdminDecided, AdminDecisionRaised, MessagePosted
-from greenroom.nouns.threads.model import DECISIONS, OPEN_STATES, THREADS, Thread
+from greenroom.nouns.threads.model import DECISIONS, OPEN_STATES, THREADS, Decision, Thread
 from greenroom.nouns.threads.queries import need_thread
 
 ACTIONS = {"takeover": ("takeover", "cancel"), "switch": ("switch", "keep")}
@@ -44,15 +46,11 @@ def _question(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePost
     else:
         text = f"The thread's admin has been silent. Shall {name} become its admin?"
     yes, no = ACTIONS[command.kind]
-    return MessagePosted(
-        message_id=command.message_id,
-        thread_id=thread.id,
-        author_id="system",
-        author_name="system",
-        role="system",
-        content=text,
-        priority="system",
-        metadata={
+    return _system_message(
+        thread,
+        command.message_id,
+        text,
+        {
             "ui_type": f"admin_{command.kind}_confirmation",
             "visibility": "human_only",
             "actions": [yes, no],
@@ -65,19 +63,27 @@ def _question(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePost
 def _instruction(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
     assert thread.admin_id is not None  # noqa: S101 the caller has looked
     admin = rows.get(AGENTS, thread.admin_id)
+    text = (
+        f"{admin.name if admin else thread.admin_id}: all agents here are waiting. As the admin of this thread,"
+        " say who does what next, or close it with a summary."
+    )
+    metadata = {"ui_type": "admin_coordination", "handoff_target": thread.admin_id}
+    return _system_message(thread, command.instruction_id, text, metadata, thread.admin_id)
+
+
+def _system_message(
+    thread: Thread, message_id: str, text: str, metadata: dict[str, Any], handoff_target: str | None = None
+) -> MessagePosted:
     return MessagePosted(
-        message_id=command.instruction_id,
+        message_id=message_id,
         thread_id=thread.id,
         author_id="system",
         author_name="system",
         role="system",
-        content=(
-            f"{admin.name if admin else thread.admin_id}: all agents here are waiting. As the admin of this thread,"
-            " say who does what next, or close it with a summary."
-        ),
+        content=text,
         priority="system",
-        metadata={"ui_type": "admin_coordination", "handoff_target": thread.admin_id},
-        handoff_target=thread.admin_id,
+        metadata=metadata,
+        handoff_target=handoff_target,
     )
 
 
@@ -102,14 +108,47 @@ def decide_admin(rows: Rows, command: DecideAdmin, context: Context) -> list[Eve
         admin_id = command.candidate_admin_id or (decision.candidate_id if decision else None)
         if admin_id is None or rows.get(AGENTS, admin_id) is None:
             raise Refused("bad_candidate", "candidate_admin_id must name a registered agent.")
-    return [
-        AdminDecided(
-            thread_id=thread.id,
-            message_id=decision.message_id if decision else None,
-            action=command.action,
-            admin_id=admin_id,
-        )
-    ]
+    decided = AdminDecided(
+        thread_id=thread.id,
+        message_id=decision.message_id if decision else None,
+        action=command.action,
+        admin_id=admin_id,
+    )
+    if thread.status not in OPEN_STATES:
+        return [decided]
+    return [decided, _result(rows, thread, command, admin_id, decision)]
+
+
+def _result(
+    rows: Rows, thread: Thread, command: DecideAdmin, admin_id: str | None, decision: Decision | None
+) -> MessagePosted:
+    """The decision as a message of the thread. Where the admin changes or must act, agents read it too."""
+    admin = rows.get(AGENTS, admin_id) if admin_id else None
+    kind = "takeover" if command.action in ACTIONS["takeover"] else "switch"
+    metadata = {
+        "ui_type": f"admin_{kind}_decision_result",
+        "decision": command.action,
+        "thread_id": thread.id,
+        "source_message_id": decision.message_id if decision else None,
+    }
+    if admin is None:
+        metadata["visibility"] = "human_only"
+    else:
+        metadata["handoff_target"] = admin.id
+    text = _result_text(command.action, admin.name if admin else "")
+    return _system_message(thread, command.result_id, text, metadata, admin.id if admin else None)
+
+
+def _result_text(action: str, name: str) -> str:
+    match action:
+        case "takeover":
+            return f"A person decided: {name} takes this thread over and goes on."
+        case "switch":
+            return f"A person decided: {name} is now the admin of this thread."
+        case "cancel":
+            return "A person decided: nobody takes this thread over; it goes on waiting."
+        case _:
+            return "A person decided: the admin of this thread stays."
 
 
 DECIDE: dict[type[Command], Decide] = {

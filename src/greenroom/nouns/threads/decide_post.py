@@ -30,10 +30,11 @@ from greenroom.nouns.threads.model import (
     STOP_REASONS,
     THREADS,
     Author,
+    Member,
     Message,
     Thread,
 )
-from greenroom.nouns.threads.queries import get_member, may_see, need_message, thread_not_found
+from greenroom.nouns.threads.queries import find_members, get_member, may_see, need_message, thread_not_found
 from greenroom.nouns.threads.sync import check_sync, token_text
 from greenroom.settings import Settings
 
@@ -59,6 +60,7 @@ def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Eve
     _need_content(command.content, command.size, context)
     _need_rate(rows, poster.id, context)
     member = get_member(rows, thread.id, poster.id)
+    holder = member if poster.agent or not command.strict else _token_holder(rows, by, thread, command.reply_token)
     used = next_number = None
     events: list[Event] = []
     nonce = member.nonce if member else command.nonce
@@ -66,7 +68,7 @@ def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Eve
         events.append(MemberJoined(thread_id=thread.id, member_id=poster.id, nonce=nonce))
     if command.strict:
         tolerance = context.settings.seq_tolerance
-        checked = check_sync(rows, thread, member, command.expected_last_seq, command.reply_token, tolerance)
+        checked = check_sync(rows, thread, holder, command.expected_last_seq, command.reply_token, tolerance)
         if checked.error is not None:
             refused = PostRefused(
                 thread_id=thread.id,
@@ -96,6 +98,7 @@ def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Eve
             handoff_target=handoff,
             stop_reason=stop_reason,
             used=used,
+            token_of=holder.member_id if used and holder and holder.member_id != poster.id else None,
             next=next_number,
             next_token=token_text(nonce, next_number) if next_number else None,
             expected_last_seq=command.expected_last_seq,
@@ -105,8 +108,20 @@ def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Eve
     return events
 
 
+def _token_holder(rows: Rows, by: Principal, thread: Thread, token: str | None) -> Member | None:
+    """Whose token a person posts with: a person's token serves every name that people post by, and so does the token
+    of an agent that the caller speaks for, as a console has that opened the thread."""
+    nonce = (token or "").rpartition("-")[0]
+    holder = next((m for m in find_members(rows, thread.id) if m.nonce == nonce), None)
+    agent = rows.get(AGENTS, holder.member_id) if holder else None
+    return holder if agent is None or acts_for(by, agent) else None
+
+
 def need_poster(rows: Rows, by: Principal, author: str | None) -> Poster:
-    """Who posts comes from the credential; the author that was named must agree with it."""
+    """Who posts comes from the credential; the author that was named must agree with it.
+
+    A person is shown by their name, unless a client of AgentChatBus posts as `human`: it looks for that word again.
+    """
     if by.agent_id is not None:
         agent = need_own_agent(rows, by, None)
         if author not in (None, "", agent.id, agent.name, agent.display_name):
@@ -121,11 +136,11 @@ def need_poster(rows: Rows, by: Principal, author: str | None) -> Poster:
         return Poster("system", "system", False)
     if not by.operates:
         raise _not_yours(author or "")
-    name = (author or "human").strip()
+    name = (author or "").strip() or by.person or by.handle
     taken = any(agent.state == "registered" for agent in rows.find(AGENTS, {"name": name}, limit=5))
     if taken or name.casefold() in ("system", "hub") or len(name) > 64 or not name.isprintable():
         raise Refused("bad_author", f"A person cannot post as '{name[:64]}': use your own name, or 'human'.")
-    return Poster(name, name, False)
+    return Poster(by.handle if name == by.person else name, name, False)
 
 
 def _as_agent(agent: Agent) -> Poster:

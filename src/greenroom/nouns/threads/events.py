@@ -38,7 +38,10 @@ class TokenIssued(Event, frozen=True, kw_only=True):
 
 
 class MessagePosted(Event, frozen=True, kw_only=True):
-    """A message was posted. `used` and `next` are the reply token it consumed and the one it gave."""
+    """A message was posted. `used` and `next` are the reply token it consumed and the one it gave.
+
+    `token_of` is the member whose token was used, where that is not the author.
+    """
 
     message_id: str
     thread_id: str
@@ -55,6 +58,7 @@ class MessagePosted(Event, frozen=True, kw_only=True):
     handoff_target: str | None = None
     stop_reason: str | None = None
     used: int | None = None
+    token_of: str | None = None
     next: int | None = None
     next_token: str | None = None
     expected_last_seq: int | None = None
@@ -148,6 +152,13 @@ class ThreadSettingsChanged(Event, frozen=True, kw_only=True):
 
     thread_id: str
     settings: ThreadSettings
+
+
+class ThreadRenamed(Event, frozen=True, kw_only=True):
+    """A thread was given another topic."""
+
+    thread_id: str
+    topic: str
 
 
 class AdminDecisionRaised(Event, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from greenroom.nouns.access.tokens import PATTERN as GREENROOM_TOKEN
 
 PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("Greenroom token", GREENROOM_TOKEN),
-    ("AWS access key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
+    ("AWS access key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}")),
     ("GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b")),
     ("GitLab token", re.compile(r"\bglpat-[A-Za-z0-9_-]{20,}\b")),
     ("Anthropic key", re.compile(r"\bsk-ant-[A-Za-z0-9_-]{20,}")),

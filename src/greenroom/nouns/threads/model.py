@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.log.model import Row, Table
+from greenroom.log.pages import PagedRow
 
 STATES = ("discuss", "implement", "review", "done")
 """States that a thread may be set to; closed and archived have commands of their own."""
@@ -23,7 +24,7 @@ class ThreadSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     switch_timeout_seconds: int = 60
 
 
-class Thread(Row, frozen=True, kw_only=True):
+class Thread(PagedRow, frozen=True, kw_only=True):
     """A lasting conversation. `current_seq` is the seq of its newest message, 0 before the first."""
 
     id: str
@@ -181,11 +182,18 @@ class Upload(Row, frozen=True, kw_only=True):
     at: int
 
 
+class UploadPlace(Row, frozen=True, kw_only=True):
+    """A thread in which an upload is shown: whoever may look into the thread may see the image."""
+
+    upload_id: str
+    thread_id: str
+
+
 THREADS = Table(
     "thread",
     Thread,
     ("id",),
-    (("topic",), ("status", "created_at"), ("created_at",), ("mailbox_of", "status"), ("_seq",)),
+    (("topic",), ("status", "seq"), ("created_at",), ("seq",), ("mailbox_of", "status"), ("_seq",)),
 )
 MESSAGES = Table("message", Message, ("id",), (("thread_id", "seq"), ("thread_id", "_seq")), text="content")
 BRIEFS = Table("brief", Brief, ("thread_id",))
@@ -196,3 +204,4 @@ AUTHORS = Table("author", Author, ("author_id",))
 TEMPLATES = Table("template", Template, ("id",), (("created_at",),))
 DECISIONS = Table("decision", Decision, ("message_id",), (("thread_id", "about_seq"),))
 UPLOADS = Table("upload", Upload, ("id",), (("blob",),), file="blob")
+UPLOAD_PLACES = Table("upload_place", UploadPlace, ("upload_id", "thread_id"), (("upload_id",), ("thread_id",)))

@@ -1,5 +1,6 @@
 """Rows of threads, members and messages."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from greenroom.nouns.threads.model import (
     PAYLOADS,
     TEMPLATES,
     THREADS,
+    UPLOAD_PLACES,
     UPLOADS,
     Author,
     Brief,
@@ -29,9 +31,12 @@ from greenroom.nouns.threads.model import (
     Template,
     Thread,
     Upload,
+    UploadPlace,
 )
 
 _UNUSED = 64
+_UPLOAD_PREFIX = "upl_"
+_UPLOAD = re.compile(r"\bupl_[0-9a-z]{26}\b")
 _MINUTE = 60_000
 replace = msgspec.structs.replace
 
@@ -44,6 +49,7 @@ def thread_created(tx: Tx, event: e.ThreadCreated, record: Recorded) -> None:
             topic=event.topic,
             status="discuss",
             created_at=record.at,
+            seq=record.seq,
             owner=event.owner,
             admin_id=event.admin_id,
             admin_since=record.at,
@@ -97,14 +103,25 @@ def message_posted(tx: Tx, event: e.MessagePosted, record: Recorded) -> None:
     if event.body is not None:
         payload = Payload(blob=event.body, message_id=event.message_id, thread_id=event.thread_id)
         tx.put(PAYLOADS, payload)
+    _place_uploads(tx, event.thread_id, event.content, event.metadata)
     if event.next is not None or event.used is not None:
         _move_poster(tx, event, record.seq)
     if event.counted:
         _count_post(tx, event.author_id, record.at)
 
 
+def _place_uploads(tx: Tx, thread_id: str, content: str, metadata: dict[str, Any] | None = None) -> None:
+    """Note which uploads a message shows, in its text or beside it."""
+    texts = [content]
+    if metadata:
+        texts.append(str(metadata))
+    for upload_id in {found for text in texts if _UPLOAD_PREFIX in text for found in _UPLOAD.findall(text)}:
+        if tx.get(UPLOADS, upload_id) is not None:
+            tx.put(UPLOAD_PLACES, UploadPlace(upload_id=upload_id, thread_id=thread_id))
+
+
 def _move_poster(tx: Tx, event: e.MessagePosted, seq: int) -> None:
-    member = tx.get(MEMBERS, event.thread_id, event.author_id)
+    member = tx.get(MEMBERS, event.thread_id, event.token_of or event.author_id)
     if member is None:
         return
     unused = member.unused
@@ -160,6 +177,7 @@ def message_edited(tx: Tx, event: e.MessageEdited, record: Recorded) -> None:
     tx.put(MESSAGES, changed)
     if event.body is not None:
         tx.put(PAYLOADS, Payload(blob=event.body, message_id=message.id, thread_id=message.thread_id))
+    _place_uploads(tx, message.thread_id, event.content)
 
 
 def reaction_added(tx: Tx, event: e.ReactionAdded, record: Recorded) -> None:
@@ -203,12 +221,16 @@ def thread_unarchived(tx: Tx, event: e.ThreadUnarchived, record: Recorded) -> No
 def thread_deleted(tx: Tx, event: e.ThreadDeleted, record: Recorded) -> None:
     tx.drop(THREADS, event.thread_id)
     tx.drop(BRIEFS, event.thread_id)
-    for table in (MESSAGES, EDITS, MEMBERS, PAYLOADS, DECISIONS):
+    for table in (MESSAGES, EDITS, MEMBERS, PAYLOADS, DECISIONS, UPLOAD_PLACES):
         tx.drop_all(table, {"thread_id": event.thread_id})
 
 
 def thread_settings_changed(tx: Tx, event: e.ThreadSettingsChanged, record: Recorded) -> None:
     _change(tx, event.thread_id, settings=event.settings)
+
+
+def thread_renamed(tx: Tx, event: e.ThreadRenamed, record: Recorded) -> None:
+    _change(tx, event.thread_id, topic=event.topic)
 
 
 def admin_decision_raised(tx: Tx, event: e.AdminDecisionRaised, record: Recorded) -> None:
@@ -297,6 +319,7 @@ PROJECT: dict[type[Event], Project] = {
     e.ThreadUnarchived: thread_unarchived,
     e.ThreadDeleted: thread_deleted,
     e.ThreadSettingsChanged: thread_settings_changed,
+    e.ThreadRenamed: thread_renamed,
     e.AdminDecisionRaised: admin_decision_raised,
     e.AdminDecided: admin_decided,
     e.TemplateCreated: template_created,
@@ -307,7 +330,7 @@ PROJECT: dict[type[Event], Project] = {
 
 THREADS_NOUN = Noun(
     name="threads",
-    tables=(THREADS, BRIEFS, MESSAGES, PAYLOADS, EDITS, MEMBERS, AUTHORS, TEMPLATES, DECISIONS, UPLOADS),
+    tables=(THREADS, BRIEFS, MESSAGES, PAYLOADS, EDITS, MEMBERS, AUTHORS, TEMPLATES, DECISIONS, UPLOADS, UPLOAD_PLACES),
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,

@@ -1,9 +1,13 @@
 """What a principal may see of threads; what is not its own looks like what is not there."""
 
-from collections.abc import Iterator
+import heapq
+import itertools
+from collections.abc import Mapping
+from typing import TypeVar
 
 from greenroom.log.errors import Refused
-from greenroom.log.model import Rows
+from greenroom.log.model import Rows, Table, Value
+from greenroom.log.pages import PagedRow, find_page
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.threads.events import MessagePosted
@@ -17,6 +21,7 @@ from greenroom.nouns.threads.model import (
     PAYLOADS,
     TEMPLATES,
     THREADS,
+    UPLOAD_PLACES,
     UPLOADS,
     Brief,
     Edit,
@@ -24,6 +29,7 @@ from greenroom.nouns.threads.model import (
     Message,
     Template,
     Thread,
+    Upload,
 )
 from greenroom.nouns.threads.templates import BUILTIN, BY_ID
 
@@ -60,6 +66,24 @@ def need_thread(rows: Rows, by: Principal, thread_id: str) -> Thread:
     return thread
 
 
+def is_in_seen_thread(rows: Rows, by: Principal, thread_id: str | None) -> bool:
+    """Whether something belongs to a thread that this principal may look into."""
+    thread = rows.get(THREADS, thread_id) if thread_id else None
+    return thread is not None and may_see(rows, by, thread)
+
+
+P = TypeVar("P", bound=PagedRow)
+
+
+def find_page_of_threads(
+    rows: Rows, table: Table[P], by: Principal, where: Mapping[str, Value], *, before: int | None, limit: int
+) -> list[P]:
+    """As `find_page`, of the rows that belong to the threads that a principal is confined to."""
+    seen = [thread_id for thread_id in sorted(by.threads or ()) if is_in_seen_thread(rows, by, thread_id)]
+    pages = [find_page(rows, table, {**where, "thread_id": one}, before=before, limit=limit) for one in seen]
+    return heapq.nlargest(limit, itertools.chain(*pages), key=lambda row: row.seq)
+
+
 def thread_not_found(thread_id: str) -> Refused:
     return Refused(
         "thread_not_found",
@@ -86,21 +110,17 @@ def find_threads(
     status: str | None = None,
     include_archived: bool = False,
     before: int | None = None,
-    shown: int = 0,
     limit: int = PAGE,
 ) -> list[Thread]:
-    """Threads made before a time, newest first, without mailboxes.
+    """Threads, newest first, without mailboxes."""
 
-    Of those made in the very millisecond of `before`, all but the first `shown` are found too, if any were shown.
-    """
-    out: list[Thread] = []
-    for thread in _newest_first(rows, status, before, shown, limit + 1):
+    def may_show(thread: Thread) -> bool:
         archived = thread.status == "archived" and not include_archived and status != "archived"
-        if thread.mailbox_of is None and not archived and may_see(rows, by, thread):
-            out.append(thread)
-            if len(out) == limit:
-                break
-    return out
+        return thread.mailbox_of is None and not archived and may_see(rows, by, thread)
+
+    return find_page(
+        rows, THREADS, {"status": status} if status else None, before=before, limit=limit, may_show=may_show
+    )
 
 
 def count_threads(rows: Rows, by: Principal, *, status: str | None = None, include_archived: bool = False) -> int:
@@ -109,31 +129,6 @@ def count_threads(rows: Rows, by: Principal, *, status: str | None = None, inclu
         states = [status] if status else [s for s in ALL_STATES if include_archived or s != "archived"]
         return sum(rows.count(THREADS, {"status": state, "mailbox_of": None}) for state in states)
     return len(find_threads(rows, by, status=status, include_archived=include_archived, limit=rows.count(THREADS) + 1))
-
-
-def shown_with(rows: Rows, thread: Thread) -> int:
-    """How many threads of the same millisecond have been shown once this one has."""
-    return [t.id for t in _made_at(rows, thread.created_at)].index(thread.id) + 1
-
-
-def _newest_first(rows: Rows, status: str | None, before: int | None, shown: int, size: int) -> Iterator[Thread]:
-    if before is not None and shown:
-        yield from (t for t in _made_at(rows, before)[shown:] if status in (None, t.status))
-    where = {"status": status} if status else None
-    while True:
-        edge = None if before is None else ("created_at", before)
-        found = rows.find(THREADS, where, before=edge, order="created_at", desc=True, limit=size)
-        if not found:
-            return
-        before = found[-1].created_at
-        found.sort(key=lambda thread: (thread.created_at, thread.id), reverse=True)
-        yield from (t for t in found if t.created_at > before)
-        yield from (t for t in _made_at(rows, before) if status in (None, t.status))
-
-
-def _made_at(rows: Rows, at: int) -> list[Thread]:
-    """The threads of one millisecond, always in the same order."""
-    return sorted(rows.find(THREADS, {"created_at": at}), key=lambda thread: thread.id, reverse=True)
 
 
 def need_message(rows: Rows, by: Principal, message_id: str) -> Message:
@@ -204,6 +199,14 @@ def is_file_named(rows: Rows, name: str) -> bool:
     return bool(rows.find(PAYLOADS, {"blob": name}, limit=1) or rows.find(UPLOADS, {"blob": name}, limit=1))
 
 
+def may_see_upload(rows: Rows, by: Principal, upload: Upload) -> bool:
+    """Whether an upload is for a principal: its own, and what is shown in a thread that it may look into."""
+    if upload.by == by.id or ("all" in by.rights and not by.is_confined):
+        return True
+    places = rows.find(UPLOAD_PLACES, {"upload_id": upload.id})
+    return any(is_in_seen_thread(rows, by, place.thread_id) for place in places)
+
+
 def find_edits(rows: Rows, message_id: str) -> list[Edit]:
     """What a message said before, oldest first."""
     return rows.find(EDITS, {"message_id": message_id}, order="version")
@@ -241,14 +244,20 @@ def receipts(rows: Rows, message: Message) -> dict[str, str]:
     return out
 
 
-def find_templates(rows: Rows) -> list[Template]:
-    """All templates, those that ship with Greenroom first."""
-    return [*BUILTIN, *rows.find(TEMPLATES, order="created_at")]
+def may_see_template(rows: Rows, by: Principal, template: Template) -> bool:
+    """Whoever is confined to threads sees the templates that ship with Greenroom only."""
+    return template.builtin or not by.is_confined
 
 
-def need_template(rows: Rows, template_id: str) -> Template:
+def find_templates(rows: Rows, by: Principal) -> list[Template]:
+    """All templates that a principal may see, those that ship with Greenroom first."""
+    own = rows.find(TEMPLATES, order="created_at")
+    return [*BUILTIN, *(template for template in own if may_see_template(rows, by, template))]
+
+
+def need_template(rows: Rows, by: Principal, template_id: str) -> Template:
     template = BY_ID.get(template_id) or rows.get(TEMPLATES, template_id)
-    if template is None:
+    if template is None or not may_see_template(rows, by, template):
         raise Refused(
             "template_not_found",
             f"There is no template '{template_id[:80]}': see template_list.",

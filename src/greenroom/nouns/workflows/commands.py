@@ -8,13 +8,27 @@ from greenroom.nouns.workflows.definition import Definition
 
 
 class PutWorkflow(Command, frozen=True, kw_only=True):
-    """Make or replace a workflow; one that is the same already stays as it is. Runs keep what they began with."""
+    """Make a workflow, or replace the version that was edited. Runs keep what they began with."""
 
     definition: Definition
+    replaces: int | None = None
+    """The version that was edited; 0 makes a new workflow. None makes one too, but accepts that the same is there."""
+    overwrite: bool = False
+    """Replace whatever version there is, as running a file does."""
     source: str = ""
     """The file it comes from, to be shown."""
     text: str = ""
     """The YAML that it was written in, comments and all, if it was."""
+
+
+class RestoreWorkflow(Command, frozen=True, kw_only=True):
+    """Save an earlier version as the newest one, also of a workflow that was deleted."""
+
+    name: str
+    version: int | None = None
+    """None is the version before the present one, or the last one of a deleted workflow."""
+    replaces: int | None = None
+    """The version that the caller has seen as the newest (0: none); None is whatever there is."""
 
 
 class DeleteWorkflow(Command, frozen=True, kw_only=True):

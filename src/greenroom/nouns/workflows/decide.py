@@ -2,71 +2,24 @@
 
 from typing import Any
 
-import msgspec
-
 from greenroom.expressions import BadExpression, ExpressionFailed, compile_template
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
-from greenroom.nouns.agents.profiles import find_profiles
-from greenroom.nouns.workflows import decide_control
-from greenroom.nouns.workflows.checking.check import Known, check
-from greenroom.nouns.workflows.commands import DeleteWorkflow, PutWorkflow, StartWorkflow
+from greenroom.nouns.workflows import decide_control, decide_definitions
+from greenroom.nouns.workflows.commands import StartWorkflow
 from greenroom.nouns.workflows.core.advance import advance
 from greenroom.nouns.workflows.core.board import Memory, new_facts, new_run
 from greenroom.nouns.workflows.core.news import Begin
 from greenroom.nouns.workflows.core.plan import PLANS
 from greenroom.nouns.workflows.definition import Definition
-from greenroom.nouns.workflows.events import WorkflowBegan, WorkflowDeleted, WorkflowPut
+from greenroom.nouns.workflows.events import WorkflowBegan
 from greenroom.nouns.workflows.inputs import read_inputs
 from greenroom.nouns.workflows.model import FACTS, LIVE, WORKFLOW_RUNS, WORKFLOWS, WorkflowVersion
-from greenroom.nouns.workflows.queries import digest_of, find_workflows, need_version, need_workflow
+from greenroom.nouns.workflows.queries import digest_of, need_version, need_workflow
 
 MOST_DEPTH = 10
-_MOST_BYTES = 4_000_000
-
-
-def put_workflow(rows: Rows, command: PutWorkflow, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    definition = command.definition
-    if max(len(msgspec.json.encode(definition)), len(command.text)) > _MOST_BYTES:
-        raise Refused("workflow_too_large", f"A workflow has at most {_MOST_BYTES} bytes: keep long texts in files.")
-    need_sound(rows, definition)
-    digest = digest_of(definition)
-    found = rows.get(WORKFLOWS, definition.name)
-    number = found.version + 1 if found else 1
-    if found is not None and found.digest == digest:
-        if command.text in ("", need_version(rows, digest).text):
-            return []
-        number = found.version  # other words around the same definition
-    return [
-        WorkflowPut(
-            name=definition.name,
-            digest=digest,
-            number=number,
-            definition=definition,
-            source=command.source[:500],
-            text=command.text,
-        )
-    ]
-
-
-def need_sound(rows: Rows, definition: Definition) -> None:
-    """Refuse a definition that could not be carried out; every problem is named."""
-    known = Known(
-        profiles=frozenset(profile.name for profile in find_profiles(rows)),
-        workflows=frozenset(workflow.name for workflow in find_workflows(rows)) | {definition.name},
-    )
-    problems = check(definition, known)
-    if problems:
-        told = "\n".join(problem.text for problem in problems[:20])
-        raise Refused("bad_workflow", told, problems=[msgspec.to_builtins(problem) for problem in problems[:20]])
-
-
-def delete_workflow(rows: Rows, command: DeleteWorkflow, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    return [WorkflowDeleted(name=need_workflow(rows, command.name).name)]
 
 
 def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list[Event]:
@@ -151,8 +104,7 @@ def first_values(definition: Definition, inputs: dict[str, Any]) -> dict[str, An
 
 
 DECIDE: dict[type[Command], Decide] = {
-    PutWorkflow: put_workflow,
-    DeleteWorkflow: delete_workflow,
     StartWorkflow: start_workflow,
+    **decide_definitions.DECIDE,
     **decide_control.DECIDE,
 }

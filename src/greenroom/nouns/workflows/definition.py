@@ -92,7 +92,7 @@ class MessageFilter(Part, frozen=True, kw_only=True):
     thread: str = ""
     """Template: id or topic of the thread; empty is any."""
     sender: str = msgspec.field(name="from", default="")
-    """Name or id of who posts it; empty is anybody, or for a trigger any person."""
+    """Name or id of who posts it, a person by their own credential; empty is anybody, or for a trigger any person."""
     contains: str = ""
     """Words that it holds, whatever their case; empty is any message."""
 

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from greenroom.log.model import Event
 from greenroom.nouns.workflows.definition import Definition
-from greenroom.nouns.workflows.model import Spent
+from greenroom.nouns.workflows.model import PersonWait, Spent
 
 
 class WorkflowPut(Event, frozen=True, kw_only=True):
@@ -17,6 +17,8 @@ class WorkflowPut(Event, frozen=True, kw_only=True):
     definition: Definition
     source: str = ""
     text: str = ""
+    restored_from: int = 0
+    """The earlier version that was restored; 0 if it was written."""
 
 
 class WorkflowDeleted(Event, frozen=True, kw_only=True):
@@ -78,6 +80,20 @@ class StepAsked(Event, frozen=True, kw_only=True):
     due: int = 0
     reason: str = ""
     spent: Spent = Spent()
+
+
+class WorkflowWaits(Event, frozen=True, kw_only=True):
+    """A person is asked on behalf of a run: by a step, by the agent of a step, or in a nested workflow."""
+
+    run_id: str
+    wait: PersonWait
+
+
+class WorkflowWaitEnded(Event, frozen=True, kw_only=True):
+    """An ask that a run waited for is closed."""
+
+    run_id: str
+    ask_id: str
 
 
 class StepFanned(Event, frozen=True, kw_only=True):

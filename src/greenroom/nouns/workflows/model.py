@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.log.model import Row, Table
+from greenroom.log.pages import PagedRow
 from greenroom.nouns.workflows.definition import Definition
 
 LIVE = ("running", "paused", "stopping")
@@ -45,6 +46,21 @@ NOTHING = Spent()
 """One value for all, which is left out of rows where it is the default."""
 
 
+class PersonWait(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An ask that a run waits for, without its words: whoever sees the run may know this much."""
+
+    ask_id: str
+    kind: str
+    """question, permission, decision or gate."""
+    step: str
+    """The step of this run that waits; a nested workflow's asks are its step's."""
+    since: int
+    name: str = ""
+    """Who asks: an agent, or a workflow."""
+    asked_of: list[str] = []
+    """Who alone may answer; empty is whoever may."""
+
+
 class Workflow(Row, frozen=True, kw_only=True):
     """A workflow under its name, as it is now."""
 
@@ -74,7 +90,24 @@ class WorkflowVersion(Row, frozen=True, kw_only=True):
     """The YAML that it was written in; empty if it came as values."""
 
 
-class WorkflowRun(Row, frozen=True, kw_only=True):
+class SavedVersion(Row, frozen=True, kw_only=True):
+    """One save of a workflow under its name. It stays when the workflow is replaced or deleted."""
+
+    name: str
+    place: str
+    """The version as a text that sorts, see `place_of`."""
+    version: int
+    digest: str
+    saved_at: int
+    saved_by: str
+    source: str = ""
+    text: str = ""
+    """The YAML that it was written in; empty if it came as values."""
+    restored_from: int = 0
+    """The earlier version that this one restored; 0 if it was written."""
+
+
+class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     """One workflow being carried out. It is small, for it changes with every step."""
 
     id: str
@@ -117,6 +150,11 @@ class WorkflowRun(Row, frozen=True, kw_only=True):
     output: Any = None
     ended_at: int | None = None
     spent: Spent = Spent()
+    waiting: bool = False
+    """Whether a running run waits: for the people in `waits_for`, or because no step is at work until something else
+    happens outside."""
+    waits_for: list[PersonWait] = []
+    """The open asks of its steps, of their agents and of nested workflows, oldest first."""
     directory: str | None = None
     """Where the caller's file is; agents without a directory of their own work there when the definition says so."""
 
@@ -228,18 +266,28 @@ class WorkflowEnding(Row, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class RunWait(Row, frozen=True, kw_only=True):
+    """A run that an open ask holds up, so that it is found when the ask is closed."""
+
+    ask_id: str
+    run_id: str
+
+
 WORKFLOWS = Table("workflow", Workflow, ("name",), (("alias",), ("_seq",)))
 VERSIONS = Table("workflow_version", WorkflowVersion, ("digest",), (("name", "version"),))
+SAVED_VERSIONS = Table("workflow_saved_version", SavedVersion, ("name", "place"), (("name", "version"),))
 WORKFLOW_RUNS = Table(
     "workflow_run",
     WorkflowRun,
     ("id",),
     (
-        ("status", "created_at"),
-        ("workflow", "created_at"),
+        ("status", "seq"),
+        ("workflow", "seq"),
         ("parent_id",),
         ("root_id",),
+        ("thread_id", "seq"),
         ("created_at",),
+        ("seq",),
         ("due",),
         ("_seq",),
     ),
@@ -247,7 +295,13 @@ WORKFLOW_RUNS = Table(
 FACTS = Table("workflow_facts", WorkflowFacts, ("run_id",))
 STEPS = Table("workflow_step", WorkflowStep, ("run_id", "id"), (("run_id",), ("waits_for",), ("due",)))
 ATTEMPTS = Table("workflow_attempt", WorkflowAttempt, ("run_id", "place"), (("run_id",),))
+WAITS = Table("workflow_wait", RunWait, ("ask_id", "run_id"), (("ask_id",),))
 ENDINGS = Table("workflow_ending", WorkflowEnding, ("what",), (("run_id",),))
+
+
+def place_of(version: int) -> str:
+    """A version as a part of a key."""
+    return f"{version:09d}"
 
 
 def item_id(step: str, index: int) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.nouns.clock.model import ClockMoved
 from greenroom.nouns.workflows import events as e
-from greenroom.nouns.workflows import times
+from greenroom.nouns.workflows import times, waits
 from greenroom.nouns.workflows.boards import TxBoard
 from greenroom.nouns.workflows.core.board import new_facts, new_run
 from greenroom.nouns.workflows.core.state import OF_A_RUN, apply
@@ -15,12 +15,17 @@ from greenroom.nouns.workflows.model import (
     ATTEMPTS,
     ENDINGS,
     FACTS,
+    SAVED_VERSIONS,
     STEPS,
     VERSIONS,
+    WAITS,
     WORKFLOW_RUNS,
     WORKFLOWS,
+    RunWait,
+    SavedVersion,
     Workflow,
     WorkflowVersion,
+    place_of,
 )
 from greenroom.nouns.workflows.queries import digest_of
 from greenroom.nouns.workflows.triggers import project as triggers
@@ -46,6 +51,20 @@ def workflow_put(tx: Tx, event: e.WorkflowPut, record: Recorded) -> None:
         ),
     )
     _keep(tx, event.digest, event.number, definition, record.at, event.text)
+    tx.put(
+        SAVED_VERSIONS,
+        SavedVersion(
+            name=event.name,
+            place=place_of(event.number),
+            version=event.number,
+            digest=event.digest,
+            saved_at=record.at,
+            saved_by=record.by,
+            source=event.source,
+            text=event.text,
+            restored_from=event.restored_from,
+        ),
+    )
     put_triggers(tx, definition, record.at)
 
 
@@ -68,7 +87,7 @@ def workflow_deleted(tx: Tx, event: e.WorkflowDeleted, record: Recorded) -> None
 
 
 def workflow_began(tx: Tx, event: e.WorkflowBegan, record: Recorded) -> None:
-    tx.put(WORKFLOW_RUNS, new_run(event, record.at, record.by))
+    tx.put(WORKFLOW_RUNS, new_run(event, record.at, record.by, record.seq))
     tx.put(FACTS, new_facts(event))
 
 
@@ -87,6 +106,16 @@ def workflow_amended(tx: Tx, event: e.WorkflowAmended, record: Recorded) -> None
     of_a_run(tx, event, record)
 
 
+def workflow_waits(tx: Tx, event: e.WorkflowWaits, record: Recorded) -> None:
+    tx.put(WAITS, RunWait(ask_id=event.wait.ask_id, run_id=event.run_id))
+    of_a_run(tx, event, record)
+
+
+def workflow_wait_ended(tx: Tx, event: e.WorkflowWaitEnded, record: Recorded) -> None:
+    tx.drop(WAITS, event.ask_id, event.run_id)
+    of_a_run(tx, event, record)
+
+
 def ending_done(tx: Tx, event: e.EndingDone, record: Recorded) -> None:
     tx.drop(ENDINGS, event.what)
 
@@ -97,6 +126,8 @@ PROJECT: dict[type[Event], Project] = {
     e.WorkflowDeleted: workflow_deleted,
     e.WorkflowBegan: workflow_began,
     e.WorkflowAmended: workflow_amended,
+    e.WorkflowWaits: workflow_waits,
+    e.WorkflowWaitEnded: workflow_wait_ended,
     e.EndingDone: ending_done,
     **times.PROJECT,
     **triggers.PROJECT,
@@ -104,11 +135,11 @@ PROJECT: dict[type[Event], Project] = {
 
 WORKFLOWS_NOUN = Noun(
     name="workflows",
-    tables=(WORKFLOWS, VERSIONS, WORKFLOW_RUNS, FACTS, STEPS, ATTEMPTS, ENDINGS, TRIGGERS, SEEN),
+    tables=(WORKFLOWS, VERSIONS, SAVED_VERSIONS, WORKFLOW_RUNS, FACTS, STEPS, ATTEMPTS, ENDINGS, WAITS, TRIGGERS, SEEN),
     events=tuple(PROJECT),
     decide=DECIDE | TRIGGERS_DECIDE,
     project=PROJECT,
-    follow={ClockMoved: times.clock_moved},
+    follow={ClockMoved: times.clock_moved, **waits.FOLLOW},
     sources=(
         "greenroom.nouns.workflows.model",
         "greenroom.nouns.workflows.project",

@@ -6,21 +6,29 @@ import msgspec
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
+from greenroom.log.pages import find_page
+from greenroom.nouns.access.model import HUB, Principal
+from greenroom.nouns.threads.queries import find_page_of_threads, is_in_seen_thread
 from greenroom.nouns.workflows.core.plan import PLANS, Plan
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.model import (
     ATTEMPTS,
+    SAVED_VERSIONS,
     STEPS,
     VERSIONS,
     WORKFLOW_RUNS,
     WORKFLOWS,
+    SavedVersion,
     Workflow,
     WorkflowAttempt,
     WorkflowRun,
     WorkflowStep,
     WorkflowVersion,
+    place_of,
 )
+from greenroom.validation import get_nearest
+
+"""How many runs are looked through for those that no index leads to."""
 
 
 def digest_of(definition: Definition) -> str:
@@ -28,16 +36,31 @@ def digest_of(definition: Definition) -> str:
     return hashlib.sha256(msgspec.json.encode(definition, order="deterministic")).hexdigest()[:32]
 
 
-def need_workflow(rows: Rows, name: str) -> Workflow:
+def get_workflow(rows: Rows, name: str) -> Workflow | None:
     """The workflow of a name, or of the id that other programs call it by."""
-    workflow = rows.get(WORKFLOWS, name) or next(iter(rows.find(WORKFLOWS, {"alias": name}, limit=1)), None)
-    if workflow is None:
-        raise Refused(
-            "workflow_not_found",
-            f"There is no workflow '{name[:80]}': see `greenroom dag list --workflows`.",
-            "not_found",
-        )
+    return rows.get(WORKFLOWS, name) or next(iter(rows.find(WORKFLOWS, {"alias": name}, limit=1)), None)
+
+
+def need_workflow(rows: Rows, name: str, by: Principal = HUB) -> Workflow:
+    """The workflow, if it is there for this principal."""
+    workflow = get_workflow(rows, name)
+    if workflow is None or not may_see_workflow(rows, by, workflow):
+        raise _no_workflow(rows, name, by)
     return workflow
+
+
+def may_see_workflow(rows: Rows, by: Principal, workflow: Workflow) -> bool:
+    """Workflows belong to no thread: whoever is confined to some sees only their runs there."""
+    return not by.is_confined
+
+
+def _no_workflow(rows: Rows, name: str, by: Principal) -> Refused:
+    near = get_nearest(name, [one.name for one in find_workflows(rows, by)])
+    if near is not None:
+        words = f"There is no workflow '{name[:80]}': did you mean '{near}'?"
+    else:
+        words = f"There is no workflow '{name[:80]}': see `greenroom dag list --workflows`."
+    return Refused("workflow_not_found", words, "not_found")
 
 
 def need_version(rows: Rows, digest: str) -> WorkflowVersion:
@@ -47,18 +70,40 @@ def need_version(rows: Rows, digest: str) -> WorkflowVersion:
     return version
 
 
-def find_workflows(rows: Rows) -> list[Workflow]:
-    return rows.find(WORKFLOWS, order="_key")
+def find_workflows(rows: Rows, by: Principal = HUB) -> list[Workflow]:
+    return [workflow for workflow in rows.find(WORKFLOWS, order="_key") if may_see_workflow(rows, by, workflow)]
 
 
-def find_versions(rows: Rows, name: str, limit: int = 50) -> list[WorkflowVersion]:
-    """The versions of a workflow, newest first."""
-    return rows.find(VERSIONS, {"name": name}, after=("version", 0), order="version", desc=True, limit=limit)
+def find_saved(rows: Rows, name: str, *, before: int | None = None, limit: int = 50) -> list[SavedVersion]:
+    """The versions that were saved under a name, newest first, also of a workflow that was deleted."""
+    edge = None if before is None else ("version", before)
+    return rows.find(SAVED_VERSIONS, {"name": name}, before=edge, order="version", desc=True, limit=limit)
+
+
+def name_of_saved(rows: Rows, name: str, by: Principal = HUB) -> str:
+    """The name under which versions were saved: a workflow's own, of its alias, or of one that was deleted."""
+    workflow = get_workflow(rows, name)
+    if by.is_confined or (workflow is None and not find_saved(rows, name, limit=1)):
+        raise _no_workflow(rows, name, by)
+    return workflow.name if workflow else name
+
+
+def need_saved(rows: Rows, name: str, version: int) -> SavedVersion:
+    found = rows.get(SAVED_VERSIONS, name, place_of(version))
+    if found is None:
+        raise Refused(
+            "version_not_found",
+            f"Workflow '{name[:80]}' has no version {version}: see `greenroom dag versions {name[:80]}`.",
+            "not_found",
+        )
+    return found
 
 
 def may_see_workflow_run(rows: Rows, by: Principal, run: WorkflowRun) -> bool:
-    """Operators and viewers see all runs; anybody else those that they have started."""
-    return by.kind in ("operator", "viewer", "hub") or run.by == by.id
+    """Operators and viewers see all runs, or those of their threads; anybody else those that they have started."""
+    if by.kind in ("operator", "viewer", "hub"):
+        return not by.is_confined or is_in_seen_thread(rows, by, run.thread_id)
+    return run.by == by.id
 
 
 def need_workflow_run(rows: Rows, by: Principal, run_id: str) -> WorkflowRun:
@@ -78,14 +123,23 @@ def find_workflow_runs(
     *,
     workflow: str | None = None,
     status: str | None = None,
+    waiting: bool | None = None,
     before: int | None = None,
     limit: int = 50,
 ) -> list[WorkflowRun]:
-    """Runs of workflows, newest first."""
-    where = {"workflow": workflow} if workflow else {"status": status} if status else None
-    edge = None if before is None else ("created_at", before)
-    found = rows.find(WORKFLOW_RUNS, where, before=edge, order="created_at", desc=True, limit=limit)
-    return [run for run in found if may_see_workflow_run(rows, by, run) and status in (None, run.status)]
+    """Runs of workflows, newest first; `waiting` takes those that wait, or those that do not."""
+    where = {name: value for name, value in (("workflow", workflow), ("status", status)) if value}
+    if by.is_confined and by.kind == "viewer":
+        found = find_page_of_threads(rows, WORKFLOW_RUNS, by, where, before=before, limit=limit)
+        return [run for run in found if waiting in (None, run.waiting)]
+    return find_page(
+        rows,
+        WORKFLOW_RUNS,
+        where,
+        before=before,
+        limit=limit,
+        may_show=lambda run: waiting in (None, run.waiting) and may_see_workflow_run(rows, by, run),
+    )
 
 
 def find_steps(rows: Rows, run_id: str) -> list[WorkflowStep]:

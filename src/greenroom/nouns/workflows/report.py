@@ -6,8 +6,8 @@ import msgspec
 
 from greenroom.log.model import Rows
 from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.nodes.model import NODES
 from greenroom.nouns.runs.model import RUNS, Run
+from greenroom.nouns.runs.whereabouts import held_up_by
 from greenroom.nouns.workflows.core.plan import Node, Plan
 from greenroom.nouns.workflows.model import (
     WORKFLOW_RUNS,
@@ -161,15 +161,11 @@ def _held_up_by(rows: Rows, step: WorkflowStep, at_work: Run | None, now: int) -
         return f"see `greenroom dag status {key}`"
     if at_work is None:
         return None
-    node = rows.get(NODES, at_work.node_id) if at_work.node_id else None
-    if node is not None and node.state == "unreachable":
-        return (
-            f"its node {node.name} cannot be reached: it goes on when that is back;"
-            f" `greenroom node remove {node.name} --force` gives it up"
-        )
+    if held_up := held_up_by(rows, at_work):
+        return held_up
     if at_work.status == "waiting":
         what_to_do = "it goes on by itself" if at_work.goes_on_at else "see `greenroom ask list`"
         return f"waits: {at_work.waiting_for or 'for a person'} ({what_to_do})"
-    if at_work.status == "pending" and node is None and now - at_work.created_at > _UNTAKEN_MS:
+    if at_work.status == "pending" and at_work.node_id is None and now - at_work.created_at > _UNTAKEN_MS:
         return "waits for a node that takes it (see `greenroom node list`)"
     return None

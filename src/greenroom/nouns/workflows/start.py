@@ -13,9 +13,17 @@ from greenroom.nouns.workflows.model import ENDED, WORKFLOW_RUNS, Workflow, Work
 from greenroom.nouns.workflows.queries import digest_of, need_workflow
 
 
-async def put_workflow(log: Log, by: Principal, definition: Definition, source: str = "", text: str = "") -> Workflow:
-    """Keep a definition under its name."""
-    await log.do(PutWorkflow(by=by, definition=definition, source=source, text=text))
+async def put_workflow(
+    log: Log,
+    by: Principal,
+    definition: Definition,
+    *,
+    source: str = "",
+    text: str = "",
+    replaces: int | None = None,
+) -> Workflow:
+    """Save a definition under its name."""
+    await log.do(PutWorkflow(by=by, definition=definition, source=source, text=text, replaces=replaces))
     return need_workflow(log.rows, definition.name)
 
 
@@ -31,7 +39,7 @@ async def start_workflow(
 ) -> WorkflowRun:
     """Have a workflow carried out; returns as soon as that is written down. A definition is kept first."""
     if definition is not None:
-        await put_workflow(log, by, definition, source, text)
+        await log.do(PutWorkflow(by=by, definition=definition, source=source, text=text, overwrite=True))
         fields["digest"] = digest_of(definition)
     done = await log.do(StartWorkflow(by=by, run_id=new_id("wfr"), workflow=workflow, **fields))
     began: WorkflowBegan = done.first(WorkflowBegan)

@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from greenroom.runtimes.contract import Terminal
+from greenroom.runtimes.prompt_text import Way
 
 Watcher = Callable[[bytes], None]
 ENTER = b"\r"
@@ -19,7 +20,6 @@ _PASTE = re.compile(rb"\x1b\[\?(?:\d+;)*2004(?:;\d+)*([hl])")
 _ESCAPES = re.compile(
     r"\x1b(?:\[[ -?]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|[^\x20-\x7e\xa0-\U0010ffff\n\t]"
 )
-_UNTYPEABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class TerminalLine:
@@ -30,6 +30,9 @@ class TerminalLine:
         self._watchers: list[Watcher] = []
         self._tail = b""
         self._pastes = False
+        self._held: list[bytes] | None = None
+        self.keys_of_people = 0
+        """How many bytes people have typed since somebody set this to 0."""
         self._keys: asyncio.Queue[bytes] = asyncio.Queue(_KEYS)
         self._wrote = asyncio.Event()
         self._over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -41,22 +44,41 @@ class TerminalLine:
         return lambda: self._watchers.remove(watcher)
 
     def type(self, keys: bytes) -> None:
-        """Press keys. When the program has left too many unread, they are lost, as on any terminal."""
+        """Press keys for a person. When the program has left too many unread, they are lost, as on any terminal."""
+        self.keys_of_people += len(keys)
+        if self._held is None:
+            self.press(keys)
+        elif len(self._held) < _KEYS:
+            self._held.append(keys)
+
+    def press(self, keys: bytes) -> None:
+        """Press keys for the driver, which are never held back."""
         with contextlib.suppress(asyncio.QueueFull):
             self._keys.put_nowait(keys)
 
-    def paste(self, text: str) -> None:
-        """Put a text in and press Enter: as one paste where the program knows pastes, else line by line."""
-        self.put(text)
-        self.type(ENTER)
+    @contextlib.contextmanager
+    def hold_people(self) -> Iterator[None]:
+        """Let what people type wait meanwhile, so that it does not get into the driver's text."""
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            for keys in held:
+                self.press(keys)
 
-    def put(self, text: str) -> None:
-        """Put a text in, without pressing Enter after it."""
-        clean = _UNTYPEABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    def paste(self, text: str, way: Way) -> None:
+        """Put a text in and press Enter: as one paste where the program knows pastes, else line by line."""
+        self.put(text, way)
+        self.press(ENTER)
+
+    def put(self, text: str, way: Way) -> None:
+        """Put a text in, without pressing Enter after it. No character of it is a key or ends the paste."""
+        quoted = way.quote(text, by_line=not self._pastes).encode()
         if self._pastes:
-            self.type(b"\x1b[200~" + clean.encode() + b"\x1b[201~")
+            self.press(b"\x1b[200~" + quoted + b"\x1b[201~")
         else:
-            self.type(clean.encode().replace(b"\n", ENTER))
+            self.press(quoted.replace(b"\n", ENTER))
 
     def resize(self, rows: int, columns: int) -> None:
         if not self._over.done():
@@ -91,6 +113,10 @@ class TerminalLine:
     @property
     def is_over(self) -> bool:
         return self._over.done()
+
+    def forget_words(self) -> None:
+        """From now on, only what the program writes next counts as its last words."""
+        self._tail = b""
 
     def last_words(self) -> str:
         """The end of what it wrote, as plain text."""

@@ -1,6 +1,7 @@
 """The dialect of Codex: OpenAI Responses."""
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -10,8 +11,10 @@ from greenroom.testing.fake_llm.dialect import Dialect
 from greenroom.testing.fake_llm.request import Json, Request, Transcript, text_of, texts_of
 from greenroom.testing.fake_llm.tools import FREEFORM
 
-_SPACE = "\0"
+_SPACE = "::"
 """Between a namespace and the name of a tool in it."""
+_WALL_TIME = re.compile(r"\AWall time: [\d.]+ seconds\nOutput:\n")
+"""What Codex puts before a result that is an object, in the same text."""
 _USAGE = {
     "input_tokens": TOKENS_IN,
     "output_tokens": TOKENS_OUT,
@@ -33,7 +36,7 @@ def parse(body: Json) -> Request:
         elif kind == "message" and item.get("role") in ("system", "developer"):
             system.append(text_of(item["content"]))
         elif kind.endswith("_call_output"):
-            said.add_result(list(texts_of(item.get("output"))))
+            said.add_result([_WALL_TIME.sub("", text) for text in texts_of(item.get("output"))])
     return said.request(_flat(body.get("tools", [])), "\n".join(system))
 
 

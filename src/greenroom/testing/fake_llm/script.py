@@ -128,7 +128,7 @@ def _carry_out(request: Request, directive: Directive, given: Mapping[str, int])
         case "RECALL":
             return Say(f"FAKE: {len(request.users)} user messages, first: {request.users[0][:80]!r}")
         case "TOOLS":
-            return Say("FAKE tools: " + ", ".join(sorted(request.tools)).replace("\0", "::"))
+            return Say("FAKE tools: " + ", ".join(sorted(request.tools)))
         case "SYSTEM":
             found = re.search(text, request.system)
             return Say(f"FAKE system: {found[0] if found else None}")

@@ -48,6 +48,8 @@ export function useAttachments() {
     void add(files)
   }
 
+  const drop = (event: DragEvent) => void add(event.dataTransfer?.files ?? [])
+
   async function record(): Promise<void> {
     if (recorder) return recorder.stop()
     try {
@@ -70,8 +72,9 @@ export function useAttachments() {
   }
 
   const contents = () => list.map(({ type, name, mime, data }) => ({ type, name, mime, data }))
-  return { list, add, pick, paste, record, recording, contents }
+  return { list, pick, paste, drop, record, recording, contents }
 }
+export type Attachments = ReturnType<typeof useAttachments>
 
 const asUrl = (file: Blob): Promise<string> =>
   new Promise((resolve, reject) => {

@@ -21,6 +21,8 @@ export const iconOf = (kind: string): Component => ICONS[kind] ?? CircleHelp
 /** What became of it, in one of the words of StatusMark. */
 export const stateOf = (ask: Ask): string =>
   ask.state === 'answered' ? ({ approve: 'approved', deny: 'denied' }[ask.answer?.verdict ?? ''] ?? 'answered') : ask.state
+/** The same for an ask that is no longer in its list, and may only be put off. */
+export const markOf = (ask: Ask): string => (ask.state === 'open' && (ask.snoozed_until ?? 0) > Date.now() ? 'snoozed' : stateOf(ask))
 export const toneOf = (risk: string | undefined): string => ({ high: 'red', medium: 'amber' })[risk ?? ''] ?? ''
 
 /** The command that would run, as one text. */

@@ -3,8 +3,9 @@ import { defineStore } from 'pinia'
 import { computed, reactive, ref, watch } from 'vue'
 
 import { newKey } from '@/api/http'
+import { openSocket } from '@/api/pageKey'
 import { kept } from '@/shell/kept'
-import { me, myName } from '@/shell/me'
+import { me, myName, nickname } from '@/shell/me'
 
 export interface Person {
   id: string
@@ -88,9 +89,12 @@ export const usePeople = defineStore('people', () => {
     socket?.close()
     people.clear()
     state.value = 'connecting'
-    const made = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/people`)
+    const made = openSocket('/people')
     socket = made
-    made.onopen = () => tell({ Cmd: 'UserLogin', Nickname: myName.value, StrParam: me.room ? '' : `room:${room.value}` })
+    made.onopen = () => {
+      const name = me.person || nickname.value || me.name
+      tell({ Cmd: 'UserLogin', Nickname: name, StrParam: me.room ? '' : `room:${room.value}` })
+    }
     made.onmessage = (event: MessageEvent<string>) => hear(JSON.parse(event.data) as Heard)
     made.onclose = () => {
       if (socket !== made) return

@@ -19,6 +19,8 @@ export const PARTS: Part<Asked>[] = [
       { key: 'tools', kind: 'words', mono: true },
       { key: 'hosts', kind: 'words', mono: true },
       { key: 'paths', kind: 'lines', wide: true },
+      { key: 'directories', kind: 'lines', wide: true },
+      { key: 'calls', kind: 'words', mono: true, wide: true },
       { key: 'where', kind: 'choice', of: ['any', 'inside', 'outside'], usual: 'any' },
       { key: 'arguments', kind: 'pairs', wide: true },
     ],
@@ -56,7 +58,7 @@ export function ruleOf(decision: Rule['decision'], draft: Draft): Rule {
 
 /** What a rule is about, as far as it says so. */
 export function said(rule: Rule): string {
-  const parts = [rule.tools?.join(', '), rule.kinds?.map((kind) => t(`policies.choices.${kind}`)).join(', '), rule.commands?.join(' · '), rule.paths?.join(', '), rule.where && rule.where !== 'any' ? t(`policies.choices.where.${rule.where}`).toLowerCase() : '', rule.hosts?.join(', '), rule.profiles?.length ? `@${rule.profiles.join(', @')}` : '', rule.when, rule.hours, heard(rule.note)]
+  const parts = [rule.tools?.join(', '), rule.kinds?.map((kind) => t(`policies.choices.${kind}`)).join(', '), rule.commands?.join(' · '), rule.paths?.join(', '), rule.directories?.join(', '), rule.where && rule.where !== 'any' ? t(`policies.choices.where.${rule.where}`).toLowerCase() : '', rule.hosts?.join(', '), rule.profiles?.length ? `@${rule.profiles.join(', @')}` : '', rule.when, rule.hours, heard(rule.note)]
   return parts.filter(Boolean).join(' · ')
 }
 

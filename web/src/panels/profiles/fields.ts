@@ -41,7 +41,14 @@ export const PARTS: Part<Asked>[] = [
     name: 'limits',
     fields: (['timeout_s', 'start_timeout_s', 'idle_s', 'max_depth', 'max_children', 'max_tokens', 'max_cost_usd'] as const).map((key) => ({ key, kind: 'number' as const })),
   },
-  { name: 'wake', fields: [{ key: 'wake_on', kind: 'many', of: ['mention', 'handoff', 'mail'], wide: true }, { key: 'invite_prompt', kind: 'long', wide: true }] },
+  {
+    name: 'wake',
+    fields: [
+      { key: 'wake_for_people', kind: 'flag', wide: true },
+      { key: 'wake_on', kind: 'many', of: ['mention', 'handoff', 'mail'], wide: true },
+      { key: 'invite_prompt', kind: 'long', wide: true },
+    ],
+  },
 ]
 export const FIELDS = PARTS.flatMap((part) => part.fields)
 

@@ -46,10 +46,10 @@ function ofMessage(message: Message): Entry {
   return entry
 }
 
-/** Cards go between the messages by their time. Both lists come in order. */
-export function merge(messages: Message[], cards: Entry[]): Entry[] {
-  const first = messages[0]?.created_at ?? 0
-  const waiting = cards.filter((card) => card.at >= first || !messages.length)
+/** Cards go between the messages by their time. Both lists come in order; cards from before messages that are not loaded wait. */
+export function merge(messages: Message[], cards: Entry[], hasOlder: boolean): Entry[] {
+  const first = hasOlder ? (messages[0]?.created_at ?? 0) : 0
+  const waiting = cards.filter((card) => card.at >= first)
   if (!waiting.length) return messages.map(ofMessage)
   const out: Entry[] = []
   let next = 0

@@ -8,6 +8,8 @@ import { useView } from '@/sync/use'
 
 const LIVE = new Set(['running', 'paused', 'stopping'])
 export const isGoing = (run: WorkflowRun): boolean => LIVE.has(run.status)
+/** How a run stands, as it is shown: a running one may have nothing to do but wait. */
+export const statusOf = (run: WorkflowRun): string => (run.waiting ? 'waiting' : run.status)
 
 export const useFlows = defineStore('flows', () => {
   const view = useView('workflows')

@@ -1,7 +1,18 @@
 /** What a new workflow begins with: two steps that run without a key. */
 import { t } from '@/shell/i18n'
 
-export const fresh = (): string => `name: my-workflow
+const NAME = 'my-workflow'
+/** Whether a name is one that we have given, and nobody has thought of. */
+export const isFreshName = (name: string): boolean => /^my-workflow(-\d+)?$/.test(name)
+/** A name that no workflow has yet. */
+export function freeName(taken: { name: string }[]): string {
+  const names = new Set(taken.map((one) => one.name))
+  let name = NAME
+  for (let number = 2; names.has(name); number++) name = `${NAME}-${number}`
+  return name
+}
+
+export const fresh = (name: string): string => `name: ${name}
 description: ${t('workflows.fresh.about')}
 
 inputs:

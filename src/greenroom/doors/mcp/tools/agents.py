@@ -14,9 +14,12 @@ from greenroom.log.ids import new_id
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.model import Agent, RegisterAgent, ResumeAgent, Skill, UnregisterAgent, UpdateAgent
 from greenroom.nouns.agents.profiles import Profile
-from greenroom.nouns.agents.queries import find_present, get_agent, need_own_agent
+from greenroom.nouns.agents.queries import get_agent, need_own_agent
+from greenroom.nouns.runs.targets import find_wakeable
 from greenroom.nouns.runs.wake import find_invitable
+from greenroom.nouns.runs.whereabouts import whereabouts
 from greenroom.nouns.threads.queries import need_thread
+from greenroom.nouns.threads.seen_agents import find_present
 
 Ide = Annotated[str, Meta(description="The program you run in, such as Claude Code, Codex or Cursor.")]
 Model = Annotated[str, Meta(description="The model you are.")]
@@ -185,12 +188,16 @@ def _not_you(no: Refused) -> dict[str, Any]:
 
 async def agent_list(call: Call[NoArgs]) -> Any:
     """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
-    profiles = {profile.name: profile for profile in find_invitable(call.hub.rows)}
+    hub, by = call.hub, call.by
+    profiles = {} if call.by.is_confined else {one.name: one for one in find_invitable(hub.rows)}
     listed = []
-    for agent in find_present(call.hub.rows, call.by):
-        shape = msgspec.structs.asdict(agent_shape(call.hub, agent))
+    for agent in [*find_present(hub.rows, by), *find_wakeable(hub.rows, by)]:
+        shape = msgspec.structs.asdict(agent_shape(hub, agent))
         can = agent.profile in profiles
-        listed.append({**shape, "is_invitable": can, "is_available": can or shape["is_online"]})
+        entry = {**shape, "is_invitable": can, "is_available": can or shape["is_online"]}
+        if agent.process == "asleep":
+            entry["now"] = whereabouts(hub.rows, hub.presence, by, agent.id, hub.log.clock.now())
+        listed.append(entry)
     return listed + [_invitable(profile) for profile in profiles.values()]
 
 
@@ -221,7 +228,7 @@ async def agent_set_typing(call: Call[TypingArgs]) -> Any:
     args, hub = call.args, call.hub
     by, agent = get_speaker(call, "typing", args.agent_id)
     thread = need_thread(hub.rows, by, args.thread_id)
-    mark = {"thread_id": thread.id, "agent_id": agent.id if agent else "human", "is_typing": args.is_typing}
+    mark = {"thread_id": thread.id, "agent_id": agent.id if agent else by.handle, "is_typing": args.is_typing}
     hub.signals.emit("agent.typing", mark)
     return {"ok": True}
 

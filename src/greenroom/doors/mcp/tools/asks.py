@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.tool import Audio, Blocks, Call, Embedded, Image, Text, Tool
 from greenroom.doors.mcp.tools.speaker import Speaker, get_speaker
 from greenroom.hub import Hub
@@ -247,8 +248,10 @@ async def permission_request(call: Call[PermissionArgs]) -> Any:
     return _leave(answer.verdict == "approve", given, answer.text or "The person has refused this.")
 
 
-def _leave(is_given: bool, arguments: Any, words: str) -> dict[str, Any]:
-    return {"behavior": "allow", "updatedInput": arguments} if is_given else {"behavior": "deny", "message": words}
+def _leave(is_given: bool, arguments: Any, words: str) -> Blocks:
+    """One block of text, without `structuredContent`: Claude Code takes nothing else for an answer here."""
+    said = {"behavior": "allow", "updatedInput": arguments} if is_given else {"behavior": "deny", "message": words}
+    return Blocks([Text(encode(said).decode())])
 
 
 ASK_TOOLS: tuple[Tool[Any], ...] = (

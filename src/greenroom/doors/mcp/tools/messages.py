@@ -10,15 +10,14 @@ from greenroom.doors.mcp.tool import Call, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, get_speaker, still_holds
 from greenroom.doors.mcp.tools.threads import ThreadId
 from greenroom.log.model import Rows
+from greenroom.nouns.runs.targets import find_unreached
 from greenroom.nouns.threads.bus import MAX_WAIT_MS, SyncRefused, Waited
-from greenroom.nouns.threads.model import Message
+from greenroom.nouns.threads.model import MESSAGES, Message
 from greenroom.nouns.threads.queries import PAGE, find_messages, need_thread
 from greenroom.nouns.threads.sync import MISMATCH
 
 _HURRY_MS = 5_000
 _PATIENT_MS = 60_000
-PERSON = "human"
-"""Under which name a person posts who gives none."""
 _DETAILS = {
     "MissingSyncFields": "MISSING_SYNC_FIELDS",
     "ReplyTokenInvalid": "TOKEN_INVALID",
@@ -51,7 +50,13 @@ class PostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
     role: Literal["user", "assistant", "system"] = "user"
     priority: Annotated[Priority, Meta(description="urgent for what cannot wait.")] = "normal"
-    mentions: Annotated[list[str], Meta(description="Ids of agents that should look at it.")] = []
+    mentions: Annotated[
+        list[str],
+        Meta(
+            description="Agents that should look at it, by id, name, display name or profile; @name in content does the"
+            " same. The answer lists in unreached whom it does not reach, and why."
+        ),
+    ] = []
     metadata: Annotated[
         dict[str, Any] | None,
         Meta(
@@ -96,6 +101,9 @@ async def msg_post(call: Call[PostArgs]) -> Any:
         said["handoff_target"] = event.handoff_target
     if event.stop_reason is not None:
         said["stop_reason"] = event.stop_reason
+    row = hub.rows.get(MESSAGES, event.message_id)
+    if row is not None and (unreached := find_unreached(hub.rows, hub.presence, call.by, row)):
+        said["unreached"] = [{"name": one.name, "why": one.why} for one in unreached]
     return said if sync is None else said | sync_fields(hub, sync)
 
 
@@ -189,7 +197,7 @@ async def msg_wait(call: Call[WaitArgs]) -> Any:
     still_holds(call, args.agent_id, args.token)
     if agent is None and by.operates:  # a person needs a token here too, because msg_post asks everybody for one
         thread = need_thread(call.hub.rows, by, args.thread_id)
-        token = await call.hub.bus.reply_token(by, thread, PERSON)
+        token = await call.hub.bus.reply_token(by, thread, by.handle)
         waited = waited._replace(sync=waited.sync._replace(reply_token=token))
     people = agent is None and is_person(by)
     return await show_waited(call, args.thread_id, waited, args.return_format, args.include_attachments, people)

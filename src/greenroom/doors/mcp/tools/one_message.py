@@ -131,7 +131,7 @@ async def msg_react(call: Call[ReactArgs]) -> Any:
     author = author_of(call, args.agent_id)
     await hub.log.do(React(by=call.by, message_id=args.message_id, agent_id=author, reaction=args.reaction))
     message = need_message(hub.rows, call.by, args.message_id)
-    agent_id = call.by.agent_id or author or "human"
+    agent_id = call.by.agent_id or author or call.by.handle
     agent = get_agent(hub.rows, agent_id)
     if agent is not None:
         hub.presence.hear(agent_id, "msg_react")

@@ -23,7 +23,9 @@ _AT_ONCE = 16
 
 
 class InviteArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    agent_name: Annotated[str, Meta(description="The profile to start, from agent_list.")]
+    agent_name: Annotated[
+        str, Meta(description="The profile to start, or an agent of the thread to wake, from agent_list.")
+    ]
     thread_id: Annotated[str, Meta(description="The thread to invite it into.")]
 
 
@@ -54,6 +56,10 @@ class SpawnArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     tasks: Annotated[list[Task], Meta(max_length=_AT_ONCE, description="Several at once, instead of one.")] = []
     context: Annotated[AgentContext | None, Meta(description="What is handed down to the agents.")] = None
     wait: Annotated[bool, Meta(description="Wait for the results; false returns at once.")] = True
+    key: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=180)] | None,
+        Meta(description="A name of your own for this: repeating the call with it starts nothing twice."),
+    ] = None
 
 
 async def spawn_agent(call: Call[SpawnArgs]) -> Any:
@@ -63,7 +69,7 @@ async def spawn_agent(call: Call[SpawnArgs]) -> Any:
         tasks.insert(0, Task(profile=args.profile, prompt=args.prompt))
     if not tasks:
         raise Refused("nothing_to_do", "Say which profile does what: profile and prompt, or tasks.")
-    begun = [await _begun(call, task) for task in tasks]
+    begun = [await _begun(call, task, number) for number, task in enumerate(tasks)]
     refusals = [one for one in begun if isinstance(one, Refused)]
     if len(refusals) == len(begun):
         raise refusals[0]
@@ -71,10 +77,12 @@ async def spawn_agent(call: Call[SpawnArgs]) -> Any:
     return answers[0] if len(answers) == 1 and not args.tasks else {"runs": answers}
 
 
-async def _begun(call: Call[SpawnArgs], task: Task) -> Run | Refused:
+async def _begun(call: Call[SpawnArgs], task: Task, number: int) -> Run | Refused:
     """The run, or why there is none: those that were started before it are not lost for that."""
+    args = call.args
+    key = f"{args.key} {number}" if args.key else None
     try:
-        return await start_run(call.hub.log, call.by, task.profile, task.prompt, context=call.args.context)
+        return await start_run(call.hub.log, call.by, task.profile, task.prompt, context=args.context, key=key)
     except Refused as no:
         return no
 

@@ -13,7 +13,7 @@ from greenroom.nouns.threads.queries import find_templates, need_template
 
 
 async def template_list(call: Call[NoArgs]) -> Any:
-    return [_brief(template) for template in find_templates(call.hub.rows)]
+    return [_brief(template) for template in find_templates(call.hub.rows, call.by)]
 
 
 class GetArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -21,7 +21,7 @@ class GetArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 async def template_get(call: Call[GetArgs]) -> Any:
-    template = need_template(call.hub.rows, call.args.template_id)
+    template = need_template(call.hub.rows, call.by, call.args.template_id)
     return {
         **_brief(template),
         "system_prompt": template.system_prompt,
@@ -49,7 +49,7 @@ async def template_create(call: Call[CreateArgs]) -> Any:
             default_metadata=args.default_metadata,
         )
     )
-    return _brief(need_template(hub.rows, args.id.strip()))
+    return _brief(need_template(hub.rows, call.by, args.id.strip()))
 
 
 def _brief(template: Template) -> dict[str, Any]:

@@ -83,14 +83,14 @@ async def thread_list(call: Call[ListArgs]) -> Any:
     except ValueError:
         raise Refused("bad_cursor", "before must be the next_cursor of a page, or a time as in ISO 8601.") from None
     which: dict[str, Any] = {"status": args.status, "include_archived": args.include_archived}
-    found = find_threads(rows, call.by, **which, before=place.before, shown=place.shown, limit=limit + 1)
+    found = find_threads(rows, call.by, **which, before=place, limit=limit + 1)
     page = found[:limit]
     has_more = len(found) > limit
     return {
         "threads": [brief_of(thread) for thread in page],
         "total": count_threads(rows, call.by, **which),
         "has_more": has_more,
-        "next_cursor": cursor_after(rows, page[-1]) if has_more else None,
+        "next_cursor": cursor_after(page[-1]) if has_more else None,
     }
 
 

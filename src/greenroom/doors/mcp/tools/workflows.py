@@ -26,7 +26,7 @@ _SHOWN_STEPS = 200
 
 async def workflow_list(call: Call[NoArgs]) -> Any:
     found = []
-    for workflow in find_workflows(call.hub.rows):
+    for workflow in find_workflows(call.hub.rows, call.by):
         definition = need_version(call.hub.rows, workflow.digest).definition
         inputs = {
             name: {"type": one.type, "required": one.required, "description": one.description}
@@ -106,6 +106,8 @@ def told(call: Call[Any], run: WorkflowRun) -> dict[str, Any]:
         "run_id": run.id,
         "workflow": run.workflow,
         "status": run.status,
+        "waiting": run.waiting,
+        "waits_for": run.waits_for,
         "output": run.output,
         "error": run.error,
         "note": run.note,

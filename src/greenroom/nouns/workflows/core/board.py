@@ -52,13 +52,14 @@ class Memory:
         self.endings.append(ending)
 
 
-def new_run(event: WorkflowBegan, at: int, by: str) -> WorkflowRun:
+def new_run(event: WorkflowBegan, at: int, by: str, seq: int = 0) -> WorkflowRun:
     return WorkflowRun(
         id=event.run_id,
         workflow=event.workflow,
         digest=event.digest,
         status="running",
         created_at=at,
+        seq=seq,
         by=by,
         root_id=event.root_id,
         steps=event.steps,

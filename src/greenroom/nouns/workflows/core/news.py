@@ -48,6 +48,8 @@ class Interrupted(News, frozen=True, kw_only=True):
     agent_run: str
     spent: Spent = Spent()
     can_resume: bool = True
+    is_unbegun: bool = False
+    """Whether the agent was told nothing yet, so that beginning again does nothing twice."""
 
 
 class Mend(News, frozen=True, kw_only=True):

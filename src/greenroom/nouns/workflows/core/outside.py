@@ -49,8 +49,8 @@ def answered(course: Course, news: Answered) -> None:
     if step is None or step.waits_for != f"ask {news.ask_id}":
         return
     if step.asking == "crash" and news.verdict in ("rerun", "resume"):
-        resumes = news.verdict == "resume" and step.agent_run is not None
-        run_id = step.agent_run or ""
+        run_id = step.resumed or step.agent_run or ""  # of both the session is the same, and the first is interrupted
+        resumes = news.verdict == "resume" and bool(run_id)
         crash = Interrupted(step=step.id, attempt=step.attempt, error="", agent_run=run_id, can_resume=resumes)
         course.later("attempt", step.id, crash)
     elif news.verdict == "go" and course.node(step.id).kind == "gate":
@@ -83,7 +83,7 @@ def interrupted(course: Course, news: Interrupted) -> None:
         return
     how = course.node(step.id).step.on_crash
     too_often = step.tries > course.node(step.id).step.retry.max + MOST_CRASHES
-    if how == "rerun" and not too_often:
+    if (how == "rerun" or (news.is_unbegun and how != "ask")) and not too_often:
         course.later("attempt", step.id, msgspec.structs.replace(news, can_resume=False))
     elif how in ("resume", "probe") and news.can_resume and not too_often:
         course.later("attempt", step.id, news)

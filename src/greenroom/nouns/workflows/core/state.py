@@ -24,6 +24,10 @@ replace = msgspec.structs.replace
 def apply(board: Board, event: Event, at: int) -> None:
     """Let one event of a run have its effect."""
     _APPLY[type(event)](board, event, at)
+    run = board.run
+    waiting = run.status == "running" and bool(run.waits_for or (run.active and not run.working))
+    if waiting != run.waiting:
+        board.run = replace(run, waiting=waiting)
 
 
 def _step(board: Board, step_id: str) -> WorkflowStep:
@@ -46,7 +50,25 @@ def _put(board: Board, old: WorkflowStep, new: WorkflowStep, **run: Any) -> None
         run["working"] = board.run.working + working
     if run:
         board.run = replace(board.run, **run)
+    _forget_waits(board, old, new)
     board.put_step(new)
+
+
+def _forget_waits(board: Board, old: WorkflowStep, new: WorkflowStep) -> None:
+    """A step that does not wait for the same thing any more is held up by no ask of before."""
+    if board.run.waits_for and old.waits_for != new.waits_for:
+        waits = [one for one in board.run.waits_for if one.step != old.id]
+        if len(waits) < len(board.run.waits_for):
+            board.run = replace(board.run, waits_for=waits)
+
+
+def _waits(board: Board, event: e.WorkflowWaits, at: int) -> None:
+    others = [one for one in board.run.waits_for if one.ask_id != event.wait.ask_id]
+    board.run = replace(board.run, waits_for=[*others, event.wait])
+
+
+def _wait_ended(board: Board, event: e.WorkflowWaitEnded, at: int) -> None:
+    board.run = replace(board.run, waits_for=[one for one in board.run.waits_for if one.ask_id != event.ask_id])
 
 
 def _file(board: Board, step: WorkflowStep, status: str, at: int, error: str | None, event: Any = None) -> None:
@@ -180,6 +202,7 @@ def _moved(board: Board, event: e.StepMoved, at: int) -> None:
     )
     if event.waits_for.startswith("run "):
         moved = replace(moved, agent_run=event.waits_for.removeprefix("run "))
+    _forget_waits(board, old, moved)
     board.put_step(_used(board, moved, event))
 
 
@@ -280,12 +303,14 @@ def _over(board: Board, event: e.WorkflowEnded, at: int) -> None:
     board.run = replace(
         board.run, status=event.status, output=event.output, error=event.error, ended_at=at, verdict=None, due=0
     )
-    board.run = replace(board.run, takes_back=False)
+    board.run = replace(board.run, takes_back=False, waits_for=[])
 
 
 _APPLY: dict[type[Event], Callable[[Board, Any, int], None]] = {
     e.StepBegan: _began,
     e.StepAsked: _asked,
+    e.WorkflowWaits: _waits,
+    e.WorkflowWaitEnded: _wait_ended,
     e.StepFanned: _fanned,
     e.StepDelayed: _delayed,
     e.StepQueued: _queued,

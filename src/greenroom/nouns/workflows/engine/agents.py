@@ -10,14 +10,19 @@ from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES, find_profiles
 from greenroom.nouns.runs.commands import ResumeRun, StartRun
+from greenroom.nouns.runs.model import Overrides
 from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.plan import Node
-from greenroom.nouns.workflows.engine.prompts import PROBE, RESUME, Telling, mend_prompt
+from greenroom.nouns.workflows.engine.prompts import Telling, mend_prompt
 from greenroom.nouns.workflows.model import WORKFLOW_RUNS, WorkflowFacts, WorkflowRun, WorkflowStep
 
 POOL = "pool:"
 _EARLIER = 20
 _NAME = 80
+
+
+class CannotResume(Exception):
+    """An interrupted run cannot be gone on with; the message says why."""
 
 
 async def start_agent(
@@ -28,10 +33,12 @@ async def start_agent(
     order_id = derived_id("ord", began, run_id, "start")
     key = f"workflow {run_id}"
     if step.resumed is not None and not step.repairs:
-        prompt = PROBE if node.step.on_crash == "probe" else RESUME
-        await log.do(
-            ResumeRun(by=HUB, key=key, run_id=step.resumed, new_run_id=run_id, order_id=order_id, prompt=prompt)
-        )
+        probe = node.step.on_crash == "probe"
+        resume = ResumeRun(by=HUB, key=key, run_id=step.resumed, new_run_id=run_id, order_id=order_id, probe=probe)
+        try:
+            await log.do(resume)
+        except Refused as no:
+            raise CannotResume(no.message) from no
         return
     config = node.step.agent_config
     who: dict[str, Any]
@@ -58,6 +65,7 @@ async def start_agent(
             keep_as=kept.removeprefix(POOL) if kept is not None and kept.startswith(POOL) else None,
             thread_id=run.thread_id,
             context=None if step.repairs else telling.context(),
+            is_step=True,
             timeout_s=config.timeout_s,
             max_tokens=config.max_tokens,
             taint="a webhook" if telling.hears_webhooks or _began_by_webhook(log.rows, run) else "",
@@ -96,10 +104,10 @@ def _agent_of(rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: Node, te
     return {"profile": _profile_of(rows, node), "overrides": _overrides(run, node, telling)}
 
 
-def _overrides(run: WorkflowRun, node: Node, telling: Telling) -> dict[str, str | float]:
+def _overrides(run: WorkflowRun, node: Node, telling: Telling) -> Overrides:
     """What the step says of its agent; a directory is meant from where the workflow's file is."""
     config = node.step.agent_config
-    out: dict[str, str | float] = {}
+    out: Overrides = {}
     if config.model:
         out["model"] = config.model
     if config.temperature is not None:

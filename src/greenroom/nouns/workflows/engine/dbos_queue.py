@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import psycopg
 
 from greenroom.log.errors import Unavailable
-from greenroom.log.postgres_tx import WRITER_LOCK, connect
+from greenroom.log.postgres_connection import connect
+from greenroom.log.postgres_tx import WRITER_LOCK
 from greenroom.nouns.workflows.engine.loop_thread import LoopThread
 from greenroom.nouns.workflows.model import WorkflowStep
 
@@ -93,7 +94,7 @@ class DbosQueue:
             await starts.end_tasks()  # the attempts stay taken, and are found again
             await self._loop.run_in_executor(self._door, self._close)
             await self._loop.run_in_executor(self._door, starts.close)
-            self._threads.shutdown()
+            self._threads.shutdown(wait=False, cancel_futures=True)  # DBOS retries for as long as the database is away
             self._door.shutdown()
 
     async def put(self, step: WorkflowStep) -> None:

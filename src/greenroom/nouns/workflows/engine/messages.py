@@ -3,7 +3,8 @@
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded, Rows
 from greenroom.log.reactors import Reactor
-from greenroom.nouns.access.model import HUB
+from greenroom.nouns.access.model import CREDENTIALS, HUB, HUMAN, OWNER
+from greenroom.nouns.access.queries import name_of_person
 from greenroom.nouns.threads.events import MessagePosted
 from greenroom.nouns.threads.model import MESSAGES, THREADS, Message
 from greenroom.nouns.workflows.commands import TellRun
@@ -20,7 +21,7 @@ def message_reactor(log: Log) -> Reactor:
         message = log.rows.get(MESSAGES, record.event.message_id)
         if message is None:
             return
-        for step in find_waiting(log.rows, message):
+        for step in find_waiting(log.rows, message, record.by):
             if (step.began_at or 0) > record.at:
                 continue
             told = Ended(step=step.id, attempt=step.attempt, ok=True, output=told_of(message))
@@ -37,25 +38,34 @@ def somebody_waits(rows: Rows) -> bool:
     return bool(rows.find(STEPS, after=("waits_for", "message"), before=("waits_for", "messagf"), limit=1))
 
 
-def find_waiting(rows: Rows, message: Message) -> list[WorkflowStep]:
-    """The steps that wait for such a message."""
+def find_waiting(rows: Rows, message: Message, by: str) -> list[WorkflowStep]:
+    """The steps that wait for such a message; `by` is the credential that posted it."""
     thread = rows.get(THREADS, message.thread_id)
     places = {"", message.thread_id, thread.topic if thread else ""}
     waiting = [step for place in places for step in rows.find(STEPS, {"waits_for": f"message {place}"})]
-    return [step for step in waiting if _wants(rows, step, message)]
+    return [step for step in waiting if _wants(rows, step, message, by)]
 
 
-def _wants(rows: Rows, step: WorkflowStep, message: Message) -> bool:
+def _wants(rows: Rows, step: WorkflowStep, message: Message, by: str) -> bool:
     run = rows.get(WORKFLOW_RUNS, step.run_id)
     node = plan_of(rows, run).nodes.get(step_of(step.id)) if run is not None else None
     wait = node.step.wait if node is not None else None
-    return wait is not None and wait.message is not None and fits(wait.message, message)
+    return wait is not None and wait.message is not None and fits(rows, wait.message, message, by)
 
 
-def fits(wanted: MessageFilter, message: Message) -> bool:
+def fits(rows: Rows, wanted: MessageFilter, message: Message, by: str) -> bool:
     """Whether a message is by the right one and holds the right words; its thread is looked at elsewhere."""
-    by_right_one = not wanted.sender or wanted.sender in (message.author_name, message.author_id)
+    by_right_one = not wanted.sender or wanted.sender in _names_of_author(rows, message, by)
     return by_right_one and wanted.contains.casefold() in message.content.casefold()
+
+
+def _names_of_author(rows: Rows, message: Message, by: str) -> set[str]:
+    """Who has posted a message. A person is known by the credential alone: anybody may write another name over it."""
+    credential = None if message.agent else rows.get(CREDENTIALS, by)
+    if credential is None or credential.person_id is None:
+        return {message.author_id, message.author_name} if message.agent or by == HUB.id else set()
+    handle = HUMAN if credential.person_id == OWNER else credential.name
+    return {credential.person_id, handle, name_of_person(rows, credential.person_id)} - {""}
 
 
 def told_of(message: Message) -> dict[str, object]:

@@ -12,11 +12,6 @@ from greenroom.nouns.workflows.core.plan import Node, Plan
 from greenroom.nouns.workflows.model import WorkflowStep
 from greenroom.nouns.workflows.reading.skills import read_skill
 
-RESUME = "Go on where you were interrupted."
-PROBE = (
-    "You were interrupted. First look whether what you were asked to do is done already, wholly or in part; then do"
-    " only what is missing, and answer as you were asked to."
-)
 _SUMMARY = 500
 
 

@@ -14,12 +14,13 @@ from greenroom.nouns.asks.commands import WithdrawAsk
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.runs.commands import CancelRun, EndAgent
 from greenroom.nouns.runs.model import ENDED, LIVE, RUNS, Run
+from greenroom.nouns.runs.queries import is_untold
 from greenroom.nouns.workflows.boards import RowsBoard
 from greenroom.nouns.workflows.commands import AbortWorkflow, StartWorkflow, TellRun
 from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.news import Ended, Interrupted, Mend, News, Work
 from greenroom.nouns.workflows.core.plan import Node
-from greenroom.nouns.workflows.engine.agents import start_agent
+from greenroom.nouns.workflows.engine.agents import CannotResume, start_agent
 from greenroom.nouns.workflows.engine.people import answered, raise_ask
 from greenroom.nouns.workflows.engine.prompts import Missing, Telling
 from greenroom.nouns.workflows.engine.results import Unusable, output_of
@@ -61,6 +62,8 @@ class HubWorld:
             failure = "failed" if isinstance(no, Refused | Missing) else "expression"
             told = Ended(step=step.id, attempt=step.attempt, ok=False, error=str(no), failure=failure)
             await self._log.do(TellRun(by=HUB, run_id=run.id, news=[told]))
+        except CannotResume as no:
+            await self._log.do(TellRun(by=HUB, run_id=run.id, news=[_cannot_resume(step, str(no))]))
 
     def _is_there(self, step: WorkflowStep) -> bool:
         kind, _, key = (step.waits_for or "").partition(" ")
@@ -139,14 +142,18 @@ class HubWorld:
         spent = Spent(run.input_tokens, run.output_tokens, run.cost_usd or 0.0)
         if run.status == "interrupted":
             agent = self._log.rows.get(AGENTS, run.agent_id)
+            can_resume = agent is not None and bool(agent.session)
             return Interrupted(
                 step=step.id,
                 attempt=step.attempt,
                 error=run.error or "the agent's machine went down",
                 agent_run=run.id,
                 spent=spent,
-                can_resume=agent is not None and bool(agent.session),
+                can_resume=can_resume,
+                is_unbegun=not can_resume and is_untold(self._log.rows, run),
             )
+        if run.status == "failed" and run.task is not None and run.started_at is None:
+            return _cannot_resume(step, run.error or "the agent failed")
         ended: dict[str, Any] = {"step": step.id, "attempt": step.attempt, "spent": spent, "agent_id": run.agent_id}
         if run.status != "completed":
             cancelled = run.status == "cancelled"
@@ -171,6 +178,11 @@ class HubWorld:
 def _is_at(found: WorkflowStep | None, step: WorkflowStep) -> bool:
     """Whether a step is still at what it was seen at."""
     return found is not None and (found.attempt, found.waits_for) == (step.attempt, step.waits_for)
+
+
+def _cannot_resume(step: WorkflowStep, error: str) -> Interrupted:
+    """The agent could not go on with its session: the step is as interrupted as it was."""
+    return Interrupted(step=step.id, attempt=step.attempt, error=error, agent_run=step.resumed or "", can_resume=False)
 
 
 def _workflow_heard(step: WorkflowStep, below: WorkflowRun) -> Ended:

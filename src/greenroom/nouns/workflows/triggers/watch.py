@@ -71,7 +71,7 @@ async def _message(log: Log, record: Recorded) -> None:
     for trigger in armed:
         wanted = trigger.spec.message
         meant = wanted is not None and (bool(wanted.sender) or not message.agent)  # agents must be named: they answer
-        if wanted is not None and meant and wanted.thread in places and fits(wanted, message):
+        if wanted is not None and meant and wanted.thread in places and fits(log.rows, wanted, message, record.by):
             await _fire(log, trigger, message.id, record.at, told_of(message))
 
 

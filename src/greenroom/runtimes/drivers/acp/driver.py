@@ -24,6 +24,7 @@ from greenroom.runtimes.drivers.acp.launch import Launch, plan_launch
 from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.programs import find_program, write_private
+from greenroom.runtimes.prompt_text import WAYS
 from greenroom.runtimes.transports.acp import AcpFailed
 
 Json = dict[str, Any]
@@ -56,13 +57,14 @@ class AcpDriver:
         manifest = self._manifest or _own_manifest(opening.options)
         token = opening.token_file.read_text().strip() if opening.token_file else None
         launch = plan_launch(manifest, opening, token, new_secret())
+        way = WAYS[self.name]
         for path, text in launch.files.items():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_private(path, text)
         if opening.resume and manifest.resume_waits:
             await _wait_for_files(manifest.resume_waits, opening.resume, opening.env.get("HOME", ""))
-        process = await spawner.spawn(launch.command, opening.directory, launch.env)
-        session = AcpSession(manifest, process)
+        process = await spawner.spawn(launch.command, opening.directory, {**launch.env, **way.env})
+        session = AcpSession(manifest, process, way)
         try:
             await _set_up(session, manifest, opening, launch)
         except ConnectionError:
@@ -96,19 +98,24 @@ async def _set_up(session: AcpSession, manifest: Manifest, opening: Opening, lau
     if launch.meta:
         params["_meta"] = launch.meta
     if opening.resume:
-        made = await session.link.request(_way_back(manifest, can), {"sessionId": opening.resume, **params})
+        method = _way_back(manifest, can)
+        if method is None:
+            raise ValueError(f"{manifest.name} cannot take an earlier session up")
+        made = await session.link.request(method, {"sessionId": opening.resume, **params})
     else:
         made = await session.link.request("session/new", params)
     id = str(opening.resume or made.get("sessionId") or "")
     await _choose_model(session, id, made, launch.model)
     if launch.mode:
         await session.link.request("session/set_mode", {"sessionId": id, "modeId": launch.mode})
+    is_resumable = _way_back(manifest, can) is not None
     details = {
         "agent": hello.get("agentInfo") or {},
         "hub": bool(params["mcpServers"]) or not manifest.is_hub_in_session,
     }
     preface = None if opening.resume else launch.preface
-    session.begin(Opened(id, details), preface=preface, is_resumed=bool(opening.resume))
+    opened = Opened(id if is_resumable else "", details)
+    session.begin(id, opened, preface=preface, is_resumed=bool(opening.resume))
 
 
 async def _choose_model(session: AcpSession, id: str, made: Json, model: str | None) -> None:
@@ -123,13 +130,13 @@ async def _choose_model(session: AcpSession, id: str, made: Json, model: str | N
     await session.link.request("session/set_config_option", params)
 
 
-def _way_back(manifest: Manifest, can: Json) -> str:
-    """The method that takes an earlier session up."""
+def _way_back(manifest: Manifest, can: Json) -> str | None:
+    """The method that takes an earlier session up; None if the agent cannot."""
     if manifest.resume == "told" and "resume" in (can.get("sessionCapabilities") or {}):
         return "session/resume"
     if manifest.resume != "none" and can.get("loadSession"):
         return "session/load"
-    raise ValueError(f"{manifest.name} cannot take an earlier session up")
+    return None
 
 
 async def _wait_for_files(pattern: str, session: str, home: str) -> None:

@@ -16,6 +16,12 @@ _REASONS: dict[str, Literal["done", "cancelled", "refused", "limit"]] = {
     "max_turn_requests": "limit",
 }
 
+_LIMITS = {
+    "max_tokens": "the model reached its limit of tokens for one answer",
+    "max_turn_requests": "the agent's runtime reached its limit of requests for one turn",
+}
+"""What a runtime stops at by itself, in words: it gives none."""
+
 
 class Tokens(msgspec.Struct, frozen=True):
     """Tokens in and out, with the model if there was only one."""
@@ -37,7 +43,7 @@ def ended(answer: Json) -> TurnEnded:
     reason = str(answer.get("stopReason"))
     output = _part(_part(answer, "_meta"), "greenroom").get("output")
     if reason in _REASONS:
-        return TurnEnded(reason=_REASONS[reason], output=output)
+        return TurnEnded(reason=_REASONS[reason], error=_LIMITS.get(reason, ""), output=output)
     return TurnEnded(reason="failed", error=f"the agent stopped for a reason that is not known: {reason}")
 
 

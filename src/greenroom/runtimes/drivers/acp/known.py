@@ -3,6 +3,7 @@
 from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
 from greenroom.runtimes.drivers.claude.own_rules import ASKING
 from greenroom.runtimes.drivers.opencode.manifest import ALWAYS
+from greenroom.runtimes.prompt_text import NO_FILE_MENTIONS
 
 _GEMINIS_RULES = """\
 [[rule]]
@@ -95,8 +96,9 @@ CLAUDE = Manifest(
     # All of the hub's tools at once, and no calls of the model to guess what the user could say next.
     always=Given(
         env={"ENABLE_TOOL_SEARCH": "false", "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false"},
-        # Otherwise the folder's and the person's own servers are started, each with tools that nobody asked for.
-        meta={"claudeCode": {"options": {"strictMcpConfig": True}}},
+        # Otherwise the folder's and the person's own servers are started, each with tools that nobody asked for. And a
+        # folder's settings have an environment, which goes before that of the process.
+        meta={"claudeCode": {"options": {"strictMcpConfig": True, "settings": {"env": NO_FILE_MENTIONS}}}},
     ),
     own_rules="claude",
     asking=Given(meta={"claudeCode": {"options": {"settings": ASKING}}}),

@@ -63,6 +63,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """told: session/resume if it says that it can, else session/load. load: though it can resume. none: it cannot."""
     resume_waits: str | None = None
     """A pattern of files in HOME, with {minute} and {id8}: a session that is loaded while there is one is destroyed."""
+    knows_tasks: bool = False
+    """Whether it remembers which task a prompt belongs to, and finishes one that an earlier process has begun:
+    it is told by `_meta.greenroom` of session/prompt, with `task`, `resumes` and `is_step`."""
     refusal_ends_turn: bool = False
     """Whether a refused permission ends the turn, so that the agent has to be told to go on."""
     second_prompt: Literal["queued", "cancels_first"] = "cancels_first"

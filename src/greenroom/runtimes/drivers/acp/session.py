@@ -22,6 +22,7 @@ from greenroom.runtimes.drivers.acp import form
 from greenroom.runtimes.drivers.acp.ending import Meter, ended, failed
 from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.drivers.acp.translate import Translator, choose, options_of
+from greenroom.runtimes.prompt_text import Way
 from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
 from greenroom.runtimes.transports.ears import Ears
 
@@ -53,8 +54,9 @@ class Turn(msgspec.Struct):
 class AcpSession:
     """One conversation with one process."""
 
-    def __init__(self, manifest: Manifest, process: Process) -> None:
+    def __init__(self, manifest: Manifest, process: Process, way: Way) -> None:
         self._manifest = manifest
+        self._way = way
         self._process = process
         self._ears = Ears()
         self._translator = Translator(manifest)
@@ -62,6 +64,8 @@ class AcpSession:
         self.link = AcpLink(process, self._told, self._ears.room)
         self._session = ""
         self._preface: str | None = None
+        self._task: Json = {}
+        self._resumes = False
         self._cost_before: float | None = 0.0
         self._is_open = False
         self._turn: Turn | None = None
@@ -70,9 +74,9 @@ class AcpSession:
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching = asyncio.create_task(self._watch(), name=f"acp agent {process.pid}")
 
-    def begin(self, opened: Opened, *, preface: str | None, is_resumed: bool) -> None:
+    def begin(self, session: str, opened: Opened, *, preface: str | None, is_resumed: bool) -> None:
         """The agent is ready; what it told so far, such as a replay of its history, is not for the reader."""
-        self._session = opened.session
+        self._session = session
         self._preface = preface
         if is_resumed:
             self._cost_before = self._translator.cost_usd
@@ -81,6 +85,9 @@ class AcpSession:
 
     def heard(self) -> AsyncIterator[Heard]:
         return self._ears.listen()
+
+    def set_task(self, task: str, *, resumes: bool, is_step: bool = False) -> None:
+        self._task, self._resumes = {"task": task, "is_step": is_step}, resumes
 
     async def prompt(self, text: str) -> None:
         self._turn = Turn()
@@ -139,7 +146,10 @@ class AcpSession:
     async def _carry_out(self, turn: Turn, text: str) -> None:
         """One prompt and its answer; the last one of a turn ends it, unless there is more to say to the model."""
         self._translator.begin()
-        params = {"sessionId": self._session, "prompt": [{"type": "text", "text": text}]}
+        params: Json = {"sessionId": self._session, "prompt": [{"type": "text", "text": self._way.quote(text)}]}
+        if self._manifest.knows_tasks and self._task:
+            params["_meta"] = {"greenroom": {**self._task, "resumes": self._resumes}}
+            self._resumes = False
         try:
             answer = await self.link.request("session/prompt", params)
             self._meter.count(answer)

@@ -1,7 +1,6 @@
 """From an opening to what is started: command, environment, private files."""
 
 import json
-import re
 import uuid
 from pathlib import Path
 from typing import Any, Literal
@@ -13,11 +12,10 @@ from greenroom.runtimes.drivers.claude import manifest
 from greenroom.runtimes.drivers.claude.hooks import plan_hooks
 from greenroom.runtimes.drivers.claude.own_rules import ASKING, has_own_rules
 from greenroom.runtimes.programs import need_command
+from greenroom.runtimes.prompt_text import NO_FILE_MENTIONS
 
 HOOKS = "hooks"
 """The folder in which its hooks tell what the terminal program does."""
-_MENTION = re.compile(r"(?<![\w.+-])@(?=\S)")
-_WORD_JOINER = "\u2060"
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,19 +47,19 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
     session = opening.resume or str(uuid.uuid4())
     if options.attach and options.gate == "all":
         raise ValueError('options: gate = "all" and attach = true do not go together')
-    env = {**manifest.ENV, manifest.OWN_FOLDER: str(opening.scratch), **opening.env}
+    env = {**manifest.ENV, manifest.OWN_FOLDER: str(opening.scratch), **opening.env, **NO_FILE_MENTIONS}
     files: dict[Path, str] = {}
     arguments, mode = [*manifest.STREAM], options.permission_mode
     is_wary = mode == manifest.DEFAULT_PERMISSION_MODE and has_own_rules(opening.directory, env.get("HOME", ""))
-    settings: dict[str, Any] = {**ASKING} if is_wary else {}
+    # A folder's own settings have an environment too, which goes before that of the process.
+    settings: dict[str, Any] = {"env": NO_FILE_MENTIONS, **(ASKING if is_wary else {})}
     if options.attach:
         arguments = []
         settings |= plan_hooks(opening.scratch / HOOKS)
         mode = manifest.ASKING_MODE if mode == manifest.DEFAULT_PERMISSION_MODE else mode
-    if settings:
-        path = opening.scratch / "settings.json"
-        files[path] = json.dumps(settings)
-        arguments += [manifest.SETTINGS, str(path)]
+    path = opening.scratch / "settings.json"
+    files[path] = json.dumps(settings)
+    arguments += [manifest.SETTINGS, str(path)]
     arguments += [manifest.OWN_SERVERS, manifest.PERMISSION_MODE, mode]
     arguments += [manifest.RESUME if opening.resume else manifest.NEW_SESSION, session]
     if opening.model:
@@ -78,11 +76,6 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
         env[manifest.TOKEN] = token
     command = [*need_command(opening, manifest.COMMAND), *arguments]
     return Launch(session=session, command=command, env=env, files=files, options=options)
-
-
-def without_mentions(text: str) -> str:
-    """The same words, in which @ names no file: Claude Code would read that file and ask nobody."""
-    return _MENTION.sub("@" + _WORD_JOINER, text)
 
 
 def _hub(url: str, *, has_token: bool) -> dict[str, Any]:

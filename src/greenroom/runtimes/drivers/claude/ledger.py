@@ -2,6 +2,7 @@
 
 import glob
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ class Ledger:
         self._told_usd: float | None = None
         self._before_usd: float | None = None
         self._last_said = ""
+        self._times_said: Counter[str] = Counter()
+        """How often the session itself has said each text in this turn."""
 
     def tell_cost(self, told: Json) -> None:
         """Take what the status line was given: the cost of the session so far."""
@@ -47,9 +50,9 @@ class Ledger:
             for entry in self._new_entries(path):
                 self._take(entry, is_own=path == transcript)
 
-    def has_said(self, text: str) -> bool:
-        """Whether the last that was read is this answer, so that nothing of the turn is missing."""
-        return self._last_said.strip() == text.strip()
+    def has_said(self, text: str, times: int) -> bool:
+        """Whether the last answer that was read is this one, said that often in the turn: then nothing is missing."""
+        return self._last_said == text.strip() and self._times_said[self._last_said] >= times
 
     def used(self) -> Usage:
         """What the turn has used so far."""
@@ -62,6 +65,7 @@ class Ledger:
     def close(self) -> None:
         """A turn is over."""
         self._calls.clear()
+        self._times_said.clear()
         self._before_usd = self._told_usd
 
     def _take(self, entry: Json, *, is_own: bool) -> None:
@@ -74,7 +78,8 @@ class Ledger:
             self._model = str(message.get("model") or "") or self._model
         texts = [block.get("text") for block in message.get("content") or [] if isinstance(block, dict)]
         if is_own and any(texts):
-            self._last_said = "".join(str(text) for text in texts if text)
+            self._last_said = "".join(str(text) for text in texts if text).strip()
+            self._times_said[self._last_said] += 1
 
     def _new_entries(self, path: Path) -> Iterator[Json]:
         for _ in range(_PIECES):

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,13 @@ from greenroom.runtimes.drivers.claude.ledger import Ledger
 from greenroom.runtimes.drivers.claude.title import Title
 from greenroom.runtimes.drivers.claude.translate import questions_of, text_of, title_of
 from greenroom.runtimes.drivers.pty.session import PtySession
+from greenroom.runtimes.prompt_text import WAYS
 from greenroom.runtimes.transports.pty import ENTER, TerminalLine
 
 _READY_S, _HUB_S, _FREE_S, _BEGIN_S = 30.0, 15.0, 60.0, 10.0
 _ECHO_S, _ECHOED_S = 0.2, 2.0
+_TAKEN_S, _ECHOED = 20.0, 8
+"""How long it may take until a text is seen in the input, and how many characters of it are looked for."""
 _SUBMIT_S, _SUBMITS = 5.0, 3
 _QUIET_S, _STOP_S = 0.5, 3.0
 _ACCOUNT_S, _LOOK_S = 2.0, 0.05
@@ -32,6 +37,14 @@ _ESCAPE, _ESCAPES = b"\x1b", 3
 _ERASE = b"\x1b[117;5u"
 """Ctrl+U erases from the cursor to where the line begins or was broken, and there the end of the line before.
 It is spelled out, for many of the plain ones in a row would be taken for a paste."""
+_ERASE_AFTER = b"\x1b[107;5u"
+"""Ctrl+K erases from the cursor to the end of the line, and there the line break."""
+_LEAVE_MODE = b"\x7f"
+"""In an empty input, Backspace leaves the mode in which it is a shell's."""
+_DRAFT = 40
+"""How often to erase at least: one key brings a long text of an earlier prompt back."""
+_IN_USE = "Claude Code is busy with what somebody has asked at its terminal; ask again when that is done"
+_NOT_TAKEN = "Claude Code did not take the prompt: its terminal shows something that a person has to close first"
 _NARROW = 10
 """No terminal has so few columns."""
 
@@ -42,7 +55,7 @@ class SeatedClaude(PtySession):
     def __init__(
         self, line: TerminalLine, session: str, folder: Path, ledger: Ledger, hub_asked: asyncio.Event | None
     ) -> None:
-        super().__init__(line, {}, session)
+        super().__init__(line, {}, WAYS["claude attach"], session)
         self._hub_asked = hub_asked
         self._ledger = ledger
         self._transcript: Path | None = None
@@ -57,6 +70,8 @@ class SeatedClaude(PtySession):
         self._typed = self._left = 0
         """How often to erase until all that was put in is gone, and what a stopped turn has left in the input."""
         self._asked: dict[str, Json] = {}
+        self._stops_with: Counter[str] = Counter()
+        """How often this turn has stopped with each answer: it goes on after a stop at which helpers still worked."""
         self._calls: dict[str, Json] = {}
         """Calls that are not over, for a question does not name the one that it is about."""
         self._free = asyncio.Event()
@@ -67,6 +82,7 @@ class SeatedClaude(PtySession):
 
     async def prompt(self, text: str) -> None:
         self._is_put = False
+        self._stops_with.clear()
         await super().prompt(text)
 
     async def _put(self, text: str, *, wait: bool) -> None:
@@ -76,14 +92,29 @@ class SeatedClaude(PtySession):
         async with self._hands:
             if not self._is_ready:
                 await self._get_ready()
-            await self._title.waits(_FREE_S)  # a turn that is over is still being tidied up
-            if self._left:
-                self._line.type(_ERASE * self._left)
-            self._left = self._typed = _erasures(text)
-            self._line.put(text)
-            await self._line.quiet(_ECHO_S, _ECHOED_S)  # Enter right behind it would be taken for a part of it
-            self._left, self._is_put = 0, True
-            await self._submit()
+            is_free = await self._title.waits(_FREE_S)  # a turn that is over is still being tidied up
+            if self._asked or not is_free:  # Enter could answer what it asks a person
+                self._turn_over(TurnEnded(reason="failed", error=_IN_USE))
+                return
+            self._calls.clear()  # a turn that was stopped does not tell of their ends
+            with self._line.hold_people():
+                await self._empty_input()
+                self._left = self._typed = _erasures(text)
+                self._line.forget_words()
+                self._line.put(text, self._way)
+                is_there = await self._line.shown(_echo_of(self._way.quote(text)), _TAKEN_S)
+                await self._line.quiet(_ECHO_S, _ECHOED_S)  # Enter right behind it would be taken for a part of it
+                self._left, self._is_put = 0, True
+                if not is_there or not await self._submit():
+                    self._is_put = False
+                    self._turn_over(TurnEnded(reason="failed", error=_NOT_TAKEN))
+
+    async def _empty_input(self) -> None:
+        """Erase what a stopped turn or a person has left there, or it would be sent with the prompt."""
+        drafted, self._line.keys_of_people = self._line.keys_of_people, 0
+        count = self._left + _DRAFT + drafted // 2
+        self._line.press(_ERASE * count + _ERASE_AFTER * count + _LEAVE_MODE)
+        await self._line.quiet(_ECHO_S, _ECHOED_S)
 
     async def _get_ready(self) -> None:
         """Wait until it shows where to type, and has the hub's tools: at its terminal it would begin without them."""
@@ -95,18 +126,20 @@ class SeatedClaude(PtySession):
         await self._line.quiet(_ECHO_S, _ECHOED_S)
         self._is_ready = True
 
-    async def _submit(self) -> None:
+    async def _submit(self) -> bool:
         """Press Enter, which is lost while the screen is being set up; never once it has begun to work, for it could
         be taken for an answer to what it asks."""
         self._title.forget()
         for _ in range(_SUBMITS):
-            self._line.type(ENTER)
+            if self._calls or self._asked:
+                return True
+            self._line.press(ENTER)
             if await self._title.began(_SUBMIT_S):
-                return
+                return True
+        return False
 
     async def steer(self, text: str) -> bool:
-        self._typed += _erasures(text)
-        return await super().steer(text)
+        return False  # a key pressed while it works could answer what it asks
 
     async def cancel(self) -> None:
         if not self._in_turn:
@@ -135,7 +168,7 @@ class SeatedClaude(PtySession):
         for _ in range(_ESCAPES):
             if not self._is_put:
                 return
-            self._line.type(_ESCAPE)
+            self._line.press(_ESCAPE)
             await self._line.quiet(_QUIET_S, _STOP_S)  # right before other keys it would be taken for a part of theirs
             if await self._title.waits(_STOP_S):
                 return
@@ -144,6 +177,9 @@ class SeatedClaude(PtySession):
         tool, given, call = str(told.get("tool_name") or ""), told.get("tool_input"), str(told.get("tool_use_id") or "")
         if (written := Path(str(told.get("transcript_path") or ""))).name == self._transcript_name:
             self._transcript = written
+        said = str(told.get("last_assistant_message") or "")
+        if kind == "turn":
+            self._stops_with[said] += 1
         match kind:
             case "status":
                 self._ledger.tell_cost(told)
@@ -175,7 +211,6 @@ class SeatedClaude(PtySession):
                 self._free.set()
                 if self._in_turn and self._is_put:
                     self._is_put = False
-                    said = str(told.get("last_assistant_message") or "")
                     self._ears.put(Said(said))
                     self._closing = asyncio.create_task(self._close_turn(said), name="account of a turn")
 
@@ -184,7 +219,7 @@ class SeatedClaude(PtySession):
         self._cost_told.clear()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ACCOUNT_S):
-                while self._transcript is not None and not self._ledger.has_said(said):
+                while self._transcript is not None and not self._ledger.has_said(said, self._stops_with[said]):
                     await asyncio.sleep(_LOOK_S)
                     self._ledger.look(self._transcript)
                 await self._cost_told.wait()
@@ -242,6 +277,13 @@ def _waits_for_helpers(told: Json) -> bool:
     tasks = told.get("background_tasks")
     kinds = [(task.get("type"), task.get("status")) for task in tasks or [] if isinstance(task, dict)]
     return ("subagent", "running") in kinds
+
+
+def _echo_of(text: str) -> str:
+    """What is seen in the input once the text is in it: its beginning, or what stands for a long one."""
+    seen = [character for character in text if character.isprintable() and not character.isspace()]
+    beginning = r"\s*".join(map(re.escape, seen[:_ECHOED]))
+    return rf"{beginning}|\[Pasted\s*text"
 
 
 def _erasures(text: str) -> int:

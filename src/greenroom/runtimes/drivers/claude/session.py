@@ -15,9 +15,9 @@ from greenroom.runtimes.contract import (
     TurnEnded,
 )
 from greenroom.runtimes.drivers.claude.account import Account
-from greenroom.runtimes.drivers.claude.launch import without_mentions
 from greenroom.runtimes.drivers.claude.manifest import HUB_TOOLS
 from greenroom.runtimes.drivers.claude.translate import Translator, ended, permission, questions_of, resets_at
+from greenroom.runtimes.prompt_text import WAYS
 from greenroom.runtimes.transports.ears import Ears
 from greenroom.runtimes.transports.json_lines import JsonLines
 
@@ -131,8 +131,7 @@ class ClaudeSession:
     async def _say(self, turn: Turn, text: str) -> None:
         id = str(uuid.uuid4())
         turn.waiting.add(id)
-        content = without_mentions(text) if self._gates_all else text
-        message = {"role": "user", "content": content}
+        message = {"role": "user", "content": WAYS["claude"].quote(text)}
         await self._line.send({"type": "user", "uuid": id, "message": message, "parent_tool_use_id": None})
 
     async def _interrupt(self) -> None:

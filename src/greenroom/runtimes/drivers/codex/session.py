@@ -10,6 +10,7 @@ from greenroom.log.ids import new_id
 from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionGone, Process, TurnEnded
 from greenroom.runtimes.drivers.codex.requests import ACCEPTED, Asked, answer, is_hub_call, read_request
 from greenroom.runtimes.drivers.codex.translate import Translator
+from greenroom.runtimes.prompt_text import WAYS
 from greenroom.runtimes.seating import Beside
 from greenroom.runtimes.transports.ears import Ears
 from greenroom.runtimes.transports.json_lines import JsonLines, Lines
@@ -137,7 +138,7 @@ class CodexSession:
         await self._line.send({"id": turn.request, "method": "turn/start", "params": params})
 
     def _input(self, text: str) -> Json:
-        input = [{"type": "text", "text": text}]
+        input = [{"type": "text", "text": WAYS["codex"].quote(text)}]
         return {"threadId": self._thread, "clientUserMessageId": new_id("in"), "input": input}
 
     async def _interrupt(self, thread: str, turn: str) -> None:

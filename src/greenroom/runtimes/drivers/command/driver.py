@@ -10,6 +10,7 @@ from typing import Any
 
 from greenroom.runtimes.contract import Decision, Died, Found, Heard, Opened, Opening, Process, Said, Spawner, TurnEnded
 from greenroom.runtimes.hub_variables import hub_variables
+from greenroom.runtimes.prompt_text import Way, find_way
 from greenroom.runtimes.transports.ears import Ears
 
 _WORDS = 2000
@@ -33,18 +34,20 @@ class CommandDriver:
             raise ValueError(f"the option prompt must be one of {', '.join(_PROMPTS)}")
         if timeout_s is not None and not (isinstance(timeout_s, int | float) and timeout_s > 0):
             raise ValueError("the option timeout_s must be a number of seconds")
-        env = {**opening.env, **hub_variables(opening)}
+        way = find_way(self.name, opening.command, opening.options)
+        env = {**opening.env, **hub_variables(opening), **way.env}
         process = await spawner.spawn(opening.command, opening.directory, env)
         if how == "argument":
             process.close_stdin()
-        return CommandSession(process, how == "stdin", timeout_s)
+        return CommandSession(process, way, how == "stdin", timeout_s)
 
 
 class CommandSession:
     """One run of the command, which is one turn."""
 
-    def __init__(self, process: Process, takes_stdin: bool, timeout_s: float | None) -> None:
+    def __init__(self, process: Process, way: Way, takes_stdin: bool, timeout_s: float | None) -> None:
         self._process = process
+        self._way = way
         self._takes_stdin = takes_stdin
         self._timeout_s = timeout_s
         self._ears = Ears()
@@ -62,7 +65,7 @@ class CommandSession:
 
     async def _feed(self, text: str) -> None:
         try:
-            await self._process.write(text.encode())
+            await self._process.write(self._way.quote(text).encode())
         except OSError:
             return  # it did not want to read it all
         self._process.close_stdin()

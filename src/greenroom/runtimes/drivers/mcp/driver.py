@@ -16,7 +16,7 @@ from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.tool_agent.choice import CHOICE, read_choice
 
 _PROGRAM = [sys.executable, "-m", "greenroom.tool_agent"]
-MANIFEST = Manifest(name="mcp", command=_PROGRAM, libraries=("mcp",))
+MANIFEST = Manifest(name="mcp", command=_PROGRAM, libraries=("mcp",), resume="none")
 
 
 class McpDriver(AcpDriver):
@@ -30,7 +30,9 @@ class McpDriver(AcpDriver):
         if choice.command:
             choice = msgspec.structs.replace(choice, command=[_program(opening), *choice.command[1:]])
         env = {**opening.env, CHOICE: msgspec.json.encode(choice).decode()}
-        own = msgspec.structs.replace(opening, command=[], options={}, env=env, model=None, instructions=None)
+        own = msgspec.structs.replace(
+            opening, command=[], options={}, env=env, model=None, instructions=None, resume=None
+        )
         return await super().open(own, spawner)
 
 

@@ -13,6 +13,7 @@ from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionGone,
 from greenroom.runtimes.drivers.opencode.asking import Asked, is_told, read_permission, read_question
 from greenroom.runtimes.drivers.opencode.server import Server, drain
 from greenroom.runtimes.drivers.opencode.translate import Answer, Translator, ended
+from greenroom.runtimes.prompt_text import WAYS
 from greenroom.runtimes.seating import Beside
 from greenroom.runtimes.transports.ears import Ears
 from greenroom.runtimes.transports.json_lines import JsonLines
@@ -128,7 +129,7 @@ class OpencodeSession:
         await self._server.close()
 
     async def _say(self, id: str, text: str) -> None:
-        body = {"messageID": id, "parts": [{"type": "text", "text": text}]}
+        body = {"messageID": id, "parts": [{"type": "text", "text": WAYS["opencode"].quote(text)}]}
         await self._server.request("POST", f"/session/{self._id}/prompt_async", body)
 
     async def _abort(self) -> None:

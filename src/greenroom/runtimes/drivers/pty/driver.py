@@ -9,6 +9,7 @@ import re
 from greenroom.runtimes.contract import Found, Opening, Spawner
 from greenroom.runtimes.drivers.pty.session import PtySession
 from greenroom.runtimes.hub_variables import hub_variables
+from greenroom.runtimes.prompt_text import find_way
 from greenroom.runtimes.transports.pty import TerminalLine
 
 ROWS, COLUMNS = 36, 110
@@ -31,9 +32,10 @@ class PtyDriver:
             raise ValueError(f"the option prompt must be one of {', '.join(_PROMPTS)}")
         if "ready" in options:
             _need_pattern(str(options["ready"]))
-        env = {**opening.env, **hub_variables(opening)}
+        way = find_way(self.name, opening.command, options)
+        env = {**opening.env, **hub_variables(opening), **way.env}
         terminal = await spawner.spawn_terminal(opening.command, opening.directory, env, ROWS, COLUMNS)
-        return PtySession(TerminalLine(terminal), options)
+        return PtySession(TerminalLine(terminal), options, way)
 
 
 def _need_pattern(text: str) -> None:

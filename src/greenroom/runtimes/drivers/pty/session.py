@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from greenroom.runtimes.contract import Decision, Died, Heard, Opened, TurnEnded
+from greenroom.runtimes.prompt_text import Way
 from greenroom.runtimes.transports.ears import Ears
 from greenroom.runtimes.transports.pty import TerminalLine
 
@@ -15,8 +16,9 @@ _LINES = 12
 class PtySession:
     """One program in one terminal."""
 
-    def __init__(self, line: TerminalLine, options: dict[str, Any], session: str = "") -> None:
+    def __init__(self, line: TerminalLine, options: dict[str, Any], way: Way, session: str = "") -> None:
         self._line = line
+        self._way = way
         self._options = options
         self._ears = Ears()
         self._in_turn = False
@@ -45,10 +47,10 @@ class PtySession:
             await self._line.shown(str(self._options["ready"]), _READY_S)
         elif wait:
             await self._line.quiet(_QUIET_S, _BEGIN_S)
-        self._line.paste(text)
+        self._line.paste(text, self._way)
 
     async def steer(self, text: str) -> bool:
-        self._line.paste(text)
+        self._line.paste(text, self._way)
         return True
 
     async def decide(
@@ -62,7 +64,7 @@ class PtySession:
 
     async def cancel(self) -> None:
         if self._in_turn:
-            self._line.type(str(self._options.get("cancel_keys", "\x03")).encode())
+            self._line.press(str(self._options.get("cancel_keys", "\x03")).encode())
             self._turn_over(TurnEnded(reason="cancelled"))
 
     async def close(self) -> None:

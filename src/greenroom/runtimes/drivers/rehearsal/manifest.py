@@ -14,4 +14,5 @@ REHEARSAL = Manifest(
     temperature=Given(meta={"greenroom": {"temperature": "{value}"}}),
     instructions=Given(meta={"greenroom": {"instructions": "{value}"}}),
     second_prompt="queued",
+    knows_tasks=True,
 )

@@ -1,0 +1,190 @@
+"""Asks put before the person at this terminal: the exact call, and a question that no stray key can answer.
+
+What was typed before the call was shown, and in the moment after it, is thrown away: it was meant for something else.
+High risk is approved by typing a word. Whoever answers elsewhere meanwhile ends the question here.
+"""
+
+import json
+import os
+import select
+import sys
+import termios
+import time
+from functools import partial
+from typing import Any
+
+from greenroom.cli.client import Client, patiently
+from greenroom.cli.terminal import coloured, line, lines, say
+from greenroom.log.errors import Refused
+
+Ask = dict[str, Any]
+_LOOK_S = 1.0
+_DEAF_S = 0.7
+"""How long keys are not heeded after a call is shown."""
+_WORD = "approve"
+_DONE = {"approve": "Approved.", "deny": "Denied.", "answer": "Answered."}
+_APPROVABLE = ("permission", "gate", "decision")
+
+
+class AnsweredElsewhere(Exception):
+    """Somebody else was quicker, or nobody waits any more; the ask tells which."""
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__(ask["id"])
+        self.ask = ask
+
+
+def is_at_terminal() -> bool:
+    """Whether a person can be asked here."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def show_call(ask: Ask) -> None:
+    """What an ask is about: who asks, how risky it is, and every byte of the call."""
+    risk = coloured(ask.get("risk", "low"))
+    say(f"{line(ask['id'])}: {line(ask['asker'].get('name', ''))} asks, {risk} risk: {line(ask['title'])}")
+    if ask.get("why"):
+        say(f"    {'why asked':10} {line(ask['why'])}")
+    for name, value in ask.get("subject", {}).items():
+        say(f"    {name:10} {json.dumps(value, ensure_ascii=True)}")
+    if not ask.get("subject"):
+        if ask.get("text"):
+            say("\n".join(f"    {row}" for row in lines(ask["text"]).split("\n")))
+        for question in ask.get("questions", []):
+            say(f"    {line(question['question'])}")
+            for option in question.get("options", []):
+                say(f"      - {line(option['label'])}  {line(option.get('description', ''))}".rstrip())
+
+
+def is_confirmed(client: Client, ask: Ask, verdict: str) -> bool:
+    """Whether the person at the terminal says yes to an answer, after the call was shown."""
+    forget_keys()
+    if verdict == "approve" and ask.get("risk") == "high":
+        return read_line(client, ask, f'High risk. Type "{_WORD}" to allow exactly this call: ') == _WORD
+    named = line(ask["title"])
+    return read_line(client, ask, f"{verdict.capitalize()} “{named}”? [y/N] ").lower() in ("y", "yes")
+
+
+def forget_keys() -> None:
+    """Throw away what was typed for something else."""
+    time.sleep(_DEAF_S)
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+def read_line(client: Client, ask: Ask, words: str) -> str:
+    """A line that the person types. Only one is taken, however many were pasted; raises EOFError on Ctrl-D."""
+    sys.stderr.write(words)
+    sys.stderr.flush()
+    typed = b""
+    while not typed.endswith(b"\n"):
+        ready, _, _ = select.select([sys.stdin], [], [], _LOOK_S)
+        if ready:
+            piece = os.read(sys.stdin.fileno(), 4096)
+            if not piece:
+                say("")
+                raise EOFError
+            typed += piece
+            continue
+        now = patiently(partial(client.get, "asks", ask["id"]))
+        if now["state"] != "open":
+            say("")
+            raise AnsweredElsewhere(now)
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    return typed.partition(b"\n")[0].decode(errors="replace").strip()
+
+
+def tell_elsewhere(ask: Ask) -> None:
+    """Say what became of an ask, and by whom."""
+    answer = ask.get("answer")
+    if answer:
+        who = line(answer.get("rule") or answer["name"])
+        words = f": {line(answer['text'])}" if answer.get("text") else ""
+        say(f"greenroom: {who} has answered meanwhile ({answer['verdict']}{words}).")
+    else:
+        say(f"greenroom: nobody waits for an answer any more ({line(ask.get('reason') or ask['state'])}).")
+
+
+def get_prompt(client: Client) -> "AskPrompt | None":
+    """What puts asks before the person here: None where nobody sits, or where their credential may not answer."""
+    if not is_at_terminal() or {"answer", "operate"}.isdisjoint(client.get("me")["rights"]):
+        return None
+    return AskPrompt(client)
+
+
+class AskPrompt:
+    """Puts the asks of a run before the person who follows it, each once."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._left: set[str] = set()
+
+    def put_next(self, run_id: str) -> bool:
+        """Put the next ask of a run, or of one below it, before the person; whether there was one."""
+        ask = self._get_next(run_id)
+        if ask is None:
+            return False
+        self._left.add(ask["id"])
+        show_call(ask)
+        try:
+            self._put(ask)
+        except AnsweredElsewhere as late:
+            tell_elsewhere(late.ask)
+        return True
+
+    def _get_next(self, run_id: str) -> Ask | None:
+        tree = patiently(partial(self._client.get, "runs", run_id, "tree"))["runs"]
+        for run in tree:
+            if run["status"] == "waiting":
+                for ask in patiently(partial(self._client.get, "asks", run_id=run["id"]))["asks"]:
+                    if ask["id"] not in self._left:
+                        return dict(ask)
+        return None
+
+    def _put(self, ask: Ask) -> None:
+        if ask.get("form") is not None:
+            say(f"It has a form: answer it on the page, or with `greenroom ask answer {ask['id']} --form JSON`.")
+            return
+        forget_keys()
+        try:
+            body = self._decide(ask) if ask["kind"] in _APPROVABLE else self._reply(ask)
+        except EOFError:
+            body = None
+        if body is None:
+            say("Left to others: `greenroom ask list` shows what waits.")
+            return
+        try:
+            self._client.post("asks", ask["id"], "answer", body={**body, "digest": ask.get("digest")})
+        except Refused as no:
+            say(f"greenroom: {line(no.message)}")
+        else:
+            say(_DONE[body["verdict"]])
+
+    def _decide(self, ask: Ask) -> dict[str, Any] | None:
+        """An answer to a call, or None to leave it to others."""
+        while True:
+            said = read_line(self._client, ask, "  a approve · d deny · l leave it to others > ").lower()
+            if said in ("l", "leave"):
+                return None
+            if said in ("d", "deny"):
+                words = read_line(self._client, ask, "  Words for the agent, such as why not (may be empty): ")
+                return {"verdict": "deny", "text": words}
+            if said in ("a", "approve") and self._is_meant(ask):
+                return {"verdict": "approve"}
+
+    def _is_meant(self, ask: Ask) -> bool:
+        if ask.get("risk") != "high":
+            return True
+        if is_confirmed(self._client, ask, "approve"):
+            return True
+        say("Not approved.")
+        return False
+
+    def _reply(self, ask: Ask) -> dict[str, Any] | None:
+        words = read_line(self._client, ask, "  Your answer (empty leaves it to others): ")
+        offered = [
+            option["label"] for question in ask.get("questions", [])[:1] for option in question.get("options", [])
+        ]
+        chosen = [label for label in offered if label.lower() == words.lower()]
+        if chosen:
+            return {"verdict": "answer", "options": [chosen[:1]]}
+        return {"verdict": "answer", "text": words} if words else None

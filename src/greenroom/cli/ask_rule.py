@@ -1,0 +1,52 @@
+"""The rule that `ask approve --for rule` leaves behind: how far it reaches, and what it would have answered before."""
+
+import argparse
+from typing import Any
+
+from greenroom.cli.client import Client
+from greenroom.cli.terminal import line, say
+from greenroom.log.errors import Refused
+
+_KEYS = ("what", "who", "where", "lasts", "risk")
+_TOLD = 3
+
+
+def add_rule_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rule",
+        action="append",
+        default=[],
+        metavar="KEY=CHOICE",
+        help="with --for rule: how far it reaches, as lasts=30d or where=anywhere; may be repeated",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what would be answered, and answer nothing")
+
+
+def read_choice(pairs: list[str]) -> dict[str, str]:
+    """How far the rule shall reach, as it was typed."""
+    chosen: dict[str, str] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or key not in _KEYS:
+            raise Refused("bad_choice", f"'{pair}' is no choice: write {', '.join(f'{one}=...' for one in _KEYS)}.")
+        chosen[key] = value
+    return chosen
+
+
+def show_rule(client: Client, ask_id: str, verdict: str, chosen: dict[str, str]) -> None:
+    """Tell a person what will be remembered, before it is."""
+    decision = "allow" if verdict == "approve" else "deny"
+    asked: dict[str, Any] = {key: value for key, value in chosen.items() if key != "risk"}
+    made = client.get("policy", "asked", ask_id, decision=decision, **asked)
+    say(f"    {line(made['words'])}")
+    for axis in made["axes"]:
+        offered = ", ".join(one["choice"] for one in axis["options"])
+        say(f"    {axis['name']:10} {made['choice'][axis['name']]} (of {offered})")
+    trial = made["trial"]
+    fitting = [one for one in trial["lines"] if one["fits"] == "yes" and one["would"] == decision]
+    said = "allowed" if decision == "allow" else "denied"
+    say(f"    It would have {said} {len(fitting)} of the last {trial['judged']} calls that were asked about.")
+    for one in fitting[:_TOLD]:
+        say(f"        {line(one['tool'])} {line(one['words'])}")
+    if decision == "allow" and made["risk"] == "high" and chosen.get("risk") != "high":
+        say(f"    High risk: {line(made['why'])} To remember it all the same, add --rule risk=high.")

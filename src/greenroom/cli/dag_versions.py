@@ -1,0 +1,116 @@
+"""`greenroom dag versions` and `dag restore`: what was saved under a workflow's name before, and how to get it back."""
+
+import argparse
+import difflib
+from typing import Any
+
+from greenroom.cli.client import Client, open_client
+from greenroom.cli.dag_files import Add
+from greenroom.cli.parsing import count
+from greenroom.cli.terminal import line, lines, local_time, say, show_json, show_table
+from greenroom.log.clock import iso
+from greenroom.log.errors import Refused
+
+Json = dict[str, Any]
+_PAGE = 200
+
+
+def add_version_verbs(add: Add) -> None:
+    versions = add(
+        "versions", run_versions, "the versions of a workflow, also of a deleted one", "versions release --diff 3"
+    )
+    versions.add_argument("name", metavar="WORKFLOW")
+    which = versions.add_mutually_exclusive_group()
+    which.add_argument("--show", type=count, metavar="VERSION", help="print this version as YAML")
+    which.add_argument(
+        "--diff", type=count, metavar="VERSION", help="print what changed from this version to the newest"
+    )
+    restore = add(
+        "restore", run_restore, "save an earlier version of a workflow as the newest one", "restore release 3"
+    )
+    restore.add_argument("name", metavar="WORKFLOW")
+    restore.add_argument(
+        "version",
+        metavar="VERSION",
+        type=count,
+        nargs="?",
+        help="(default: the one before the newest; the last one of a deleted workflow)",
+    )
+
+
+def run_versions(args: argparse.Namespace) -> int:
+    client = open_client(args)
+    if args.show is not None:
+        found = _need_version(client, args.name, args.show)
+        show_json(found) if args.json else print(lines(_text_of(found)), end="")
+        return 0
+    if args.diff is not None:
+        return _show_diff(client, args)
+    found = client.get("workflows", args.name, "versions", limit=_PAGE)
+    if args.json:
+        show_json(found)
+        return 0
+    rows = [
+        (
+            one["version"],
+            local_time(iso(one["made_at"])),
+            one["made_by"],
+            len(one["definition"].get("steps", ())),
+            f"restores {one['restored_from']}" if one["restored_from"] else one["source"],
+        )
+        for one in found
+    ]
+    show_table(rows, ("VERSION", "SAVED", "BY", "STEPS", "FROM"))
+    return 0
+
+
+def _show_diff(client: Client, args: argparse.Namespace) -> int:
+    before = _need_version(client, args.name, args.diff)
+    (after,) = client.get("workflows", args.name, "versions", limit=1)
+    changes = list(
+        difflib.unified_diff(
+            _text_of(before).splitlines(),
+            _text_of(after).splitlines(),
+            f"version {before['version']}",
+            f"version {after['version']}",
+            lineterm="",
+        )
+    )
+    if args.json:
+        show_json({"from": before["version"], "to": after["version"], "diff": "\n".join(changes)})
+    elif changes:
+        print("\n".join(line(one) for one in changes))
+    else:
+        say(f"Version {before['version']} says the same as version {after['version']}.")
+    return 0
+
+
+def _need_version(client: Client, name: str, version: int) -> Json:
+    found: list[Json] = client.get("workflows", name, "versions", before=version + 1, limit=1)
+    if not found or found[0]["version"] != version:
+        raise Refused(
+            "version_not_found", f"Workflow '{name}' has no version {version}: see `greenroom dag versions {name}`."
+        )
+    return found[0]
+
+
+def _text_of(version: Json) -> str:
+    """The YAML of a version; one that came as values is written out."""
+    if version["text"]:
+        text: str = version["text"]
+        return text if text.endswith("\n") else f"{text}\n"
+    from io import StringIO
+
+    from ruamel.yaml import YAML
+
+    yaml = YAML(pure=True)
+    yaml.default_flow_style = False
+    out = StringIO()
+    yaml.dump(version["definition"], out)
+    return out.getvalue()
+
+
+def run_restore(args: argparse.Namespace) -> int:
+    saved = open_client(args).post("workflows", args.name, "restore", body={"version": args.version})
+    show_json(saved) if args.json else print(f"{line(saved['name'])} is at version {saved['version']}")
+    return 0

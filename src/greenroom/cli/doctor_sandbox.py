@@ -1,0 +1,44 @@
+"""What `greenroom doctor` sees of the sandbox for agents: that it works, and what it shows of what it covers."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from greenroom.node.sandbox import is_installed, sandbox_for
+
+_TRY_S = 60
+
+
+class SandboxSeen(NamedTuple):
+    """What was found, and what to do about it if agents cannot be started there."""
+
+    found: str
+    remedy: str = ""
+
+
+def look_at_sandbox(data: Path, programs: list[str]) -> SandboxSeen:
+    """Start Greenroom's own interpreter in a sandbox, and see whether these programs could be started, too."""
+    if not is_installed():
+        return SandboxSeen("bubblewrap is not installed", "install it if you want agents in a sandbox.")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return _try_it(data, programs, Path(folder))
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            return SandboxSeen(str(error), 'profiles with sandbox = "bwrap" do not start until then.')
+
+
+def _try_it(data: Path, programs: list[str], folder: Path) -> SandboxSeen:
+    box = sandbox_for("bwrap", data / "node", os.environ.get("HOME"), [folder])
+    assert box is not None  # noqa: S101 the level is not "none"
+    path = os.environ.get("PATH", os.defpath)
+    shown = {str(place): None for name in (sys.executable, *programs) for place in box.find_shown(name, folder, path)}
+    command = box.wrap([sys.executable, "-c", "import greenroom"], folder, path)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_TRY_S)
+    if done.returncode:
+        raise ValueError(f"Greenroom does not start in it: {done.stderr.strip()[-300:]}")
+    if not shown:
+        return SandboxSeen("bubblewrap works")
+    return SandboxSeen(f"bubblewrap works; agents in it can read {', '.join(shown)}, to start from there")

@@ -1,0 +1,36 @@
+"""Where other devices reach the hub, for who wants to log one in."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.origins import find_addresses
+from greenroom.doors.rest.wire import json
+from greenroom.hub import Hub
+from greenroom.nouns.access.model import Principal
+
+
+class Addresses(msgspec.Struct):
+    """Where the hub listens, and by which addresses another device can reach it, best first."""
+
+    host: str
+    port: int
+    addresses: list[str]
+
+
+async def list_addresses(hub: Hub, by: Principal, request: Request) -> Response:
+    settings = hub.settings
+    return json(Addresses(settings.host, settings.port, find_addresses(settings, settings.port)))
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/api/addresses",
+        "operate",
+        list_addresses,
+        "The addresses by which other devices reach the hub",
+        answer=Addresses,
+    )
+]

@@ -1,0 +1,66 @@
+"""Who is behind an entry of the audit, by the name that people know them by."""
+
+from typing import Any, NamedTuple
+
+from greenroom.log.model import Recorded, Rows
+from greenroom.nouns.access.model import CREDENTIALS, HUB
+from greenroom.nouns.access.refusals import CallRefused
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.asks.events import AskAnswered, AskRaised
+from greenroom.nouns.asks.model import ASKS
+from greenroom.nouns.nodes.model import NODES
+from greenroom.nouns.policy.events import CallJudged
+from greenroom.nouns.runs.model import RUNS
+
+
+class AuditActor(NamedTuple):
+    """The name of a person, an agent, a node, the hub or the policy; for an agent, also the node it works on."""
+
+    name: str
+    agent_id: str | None = None
+    node: str | None = None
+
+
+def actor_of(rows: Rows, record: Recorded) -> AuditActor:
+    """Whoever caused an event. What an agent does reaches the hub through its node, which is recorded as `by`."""
+    event = record.event
+    if isinstance(event, AskAnswered) and event.rule:
+        return AuditActor("policy")
+    if isinstance(event, CallRefused):
+        return _named(rows, event.refused.by) if event.refused.by else AuditActor(event.refused.peer)
+    node = rows.get(NODES, record.by)
+    agent_id = None
+    if node is not None or record.by == HUB.id:
+        agent_id = _asking_agent(event)
+    if node is not None and agent_id is None:
+        agent_id = _agent_of_run(rows, event)
+    if agent_id is not None:
+        return _named(rows, agent_id)._replace(node=node.name if node is not None else None)
+    return _named(rows, record.by)
+
+
+def _named(rows: Rows, principal_id: str) -> AuditActor:
+    if (agent := rows.get(AGENTS, principal_id)) is not None:
+        return AuditActor(agent.display_name or agent.name, agent.id)
+    if (credential := rows.get(CREDENTIALS, principal_id)) is not None:
+        return AuditActor(credential.person or credential.name)
+    node = rows.get(NODES, principal_id)
+    return AuditActor(principal_id if node is None else node.name)
+
+
+def _asking_agent(event: Any) -> str | None:
+    """The agent that asks, or wants to make a call."""
+    match event:
+        case AskRaised():
+            return event.asker.agent_id
+        case CallJudged():
+            return event.wanted.agent_id
+    return None
+
+
+def _agent_of_run(rows: Rows, event: Any) -> str | None:
+    """The agent of the run that an event is about, directly or by an ask of it."""
+    if (run_id := getattr(event, "run_id", None)) is not None and (run := rows.get(RUNS, run_id)) is not None:
+        return run.agent_id
+    ask = rows.get(ASKS, event.ask_id) if hasattr(event, "ask_id") else None
+    return ask.agent_id if ask is not None else None

@@ -1,0 +1,95 @@
+"""Earlier versions of workflows over REST: listed with their definitions, and restored."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.rest.wire import Limit, Number, body_of, json, query_of
+from greenroom.hub import Hub
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.workflows.commands import RestoreWorkflow
+from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.model import SavedVersion, Workflow
+from greenroom.nouns.workflows.queries import find_saved, name_of_saved, need_version, need_workflow
+
+_MOST = 200
+
+
+class VersionShown(msgspec.Struct, kw_only=True):
+    """A version of a workflow as it was saved."""
+
+    name: str
+    version: int
+    digest: str
+    definition: Definition
+    made_at: int
+    made_by: str
+    source: str
+    text: str
+    """The YAML that it was written in; empty if it came as values."""
+    restored_from: int
+    """The earlier version that this one restored; 0 if it was written."""
+
+
+class VersionsPage(msgspec.Struct, frozen=True, kw_only=True):
+    before: Number | None = None
+    limit: Limit = 50
+
+
+async def list_versions(hub: Hub, by: Principal, request: Request) -> Response:
+    page = query_of(request, VersionsPage)
+    name = name_of_saved(hub.rows, request.path_params["name"], by)
+    found = find_saved(hub.rows, name, before=page.before, limit=max(1, min(page.limit, _MOST)))
+    return json([_shown(hub, saved) for saved in found])
+
+
+def _shown(hub: Hub, saved: SavedVersion) -> VersionShown:
+    return VersionShown(
+        name=saved.name,
+        version=saved.version,
+        digest=saved.digest,
+        definition=need_version(hub.rows, saved.digest).definition,
+        made_at=saved.saved_at,
+        made_by=saved.saved_by,
+        source=saved.source,
+        text=saved.text,
+        restored_from=saved.restored_from,
+    )
+
+
+class Restoring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    version: int | None = None
+    """The version to restore. Without it: the one before the newest, or the last one of a deleted workflow."""
+    replaces: int | None = None
+    """The version that you have seen as the newest, 0 for a deleted workflow. Without it: whichever there is."""
+
+
+async def restore(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await body_of(request, Restoring)
+    name = name_of_saved(hub.rows, request.path_params["name"])
+    await hub.log.do(RestoreWorkflow(by=by, name=name, version=body.version, replaces=body.replaces))
+    return json(need_workflow(hub.rows, name))
+
+
+_NAMED = "/api/workflows/{name}"
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        f"{_NAMED}/versions",
+        "read",
+        list_versions,
+        "Its versions, newest first, also of a deleted workflow",
+        query=VersionsPage,
+        answer=list[VersionShown],
+    ),
+    Endpoint(
+        "POST",
+        f"{_NAMED}/restore",
+        "operate",
+        restore,
+        "Save an earlier version as the newest one",
+        body=Restoring,
+        answer=Workflow,
+    ),
+]

@@ -1,0 +1,39 @@
+"""How a hub connects to PostgreSQL, so that both sides notice within seconds when the network between them is gone."""
+
+from typing import Any
+
+import psycopg
+
+from greenroom.log.errors import Unavailable
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+LOST = (psycopg.OperationalError, psycopg.InterfaceError)
+_SERVER_SIDE = (
+    "synchronous_commit=on",
+    "tcp_user_timeout=4000",
+    "tcp_keepalives_idle=2",
+    "tcp_keepalives_interval=1",
+    "tcp_keepalives_count=2",
+)
+"""The server ends the session of a machine that has vanished, and frees the write lock if that session held it.
+
+Keepalives do not run while sent data is unacknowledged; `tcp_user_timeout` covers that time.
+"""
+PARAMETERS: dict[str, Any] = {
+    "connect_timeout": 3,
+    "tcp_user_timeout": 3000,
+    "keepalives_idle": 2,
+    "keepalives_interval": 1,
+    "keepalives_count": 2,
+    "options": " ".join(f"-c {setting}" for setting in _SERVER_SIDE),
+}
+
+
+def connect(url: str, *, autocommit: bool = True) -> Connection:
+    """A connection that notices when the server is gone."""
+    return psycopg.connect(url, autocommit=autocommit, **PARAMETERS)
+
+
+def unreachable(error: Exception) -> Unavailable:
+    """What is said while the database does not answer."""
+    return Unavailable("storage_unreachable", f"The database does not answer ({error}); try again.", retry_after_s=5)

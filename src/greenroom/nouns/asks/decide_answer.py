@@ -1,0 +1,135 @@
+"""The rules of answers: who may give one, that the first wins, and that a yes is to exactly what was shown."""
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Context, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.asks import events as e
+from greenroom.nouns.asks.commands import AnswerAsk
+from greenroom.nouns.asks.digest import digest_of
+from greenroom.nouns.asks.forms import need_form, need_options
+from greenroom.nouns.asks.model import SCOPES, Ask, Content
+from greenroom.nouns.asks.queries import is_over_time, need_person_for
+from greenroom.nouns.asks.votes import need_seat, outstanding
+from greenroom.nouns.policy.answers import answered_events
+
+CHARS = 200_000
+PARTS = 20
+_VERDICTS = {
+    "question": ("answer", "deny"),
+    "report": ("answer", "approve", "deny"),
+    "permission": ("approve", "deny"),
+    "decision": ("approve", "deny", "answer"),
+    "gate": ("approve", "deny"),
+}
+
+
+def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
+    by = principal(command)
+    ask = need_person_for(rows, by, command.ask_id)
+    need_open(ask)
+    if is_over_time(ask, context.now):
+        return [e.AskExpired(ask_id=ask.id)]
+    _need_shown(ask, command)
+    _need_fitting(ask, command)
+    if command.scope == "rule" and not by.operates:
+        raise Refused("forbidden", "Only an operator makes rules: answer this call alone.", "forbidden")
+    name = by.person or command.name.strip()[:100] or by.name
+    seat = need_seat(by, ask)
+    if (vote := outstanding(by, ask, command, seat, name)) is not None:
+        return [vote]
+    changed = command.arguments is not None and ask.subject is not None and command.arguments != ask.subject.arguments
+    arguments = command.arguments if changed else None
+    answered = e.AskAnswered(
+        ask_id=ask.id,
+        verdict=command.verdict,
+        name=name,
+        text=command.text,
+        options=command.options,
+        arguments=arguments,
+        digest=digest_of(ask.subject, arguments) if ask.subject is not None else ask.digest,
+        contents=command.contents,
+        form=command.form,
+        scope=command.scope,
+        seat=seat,
+        device=command.device,
+    )
+    scope = command.scope if arguments is None else "changed"
+    told = answered_events(
+        rows,
+        ask_id=ask.id,
+        answer=command.verdict,
+        scope=scope,
+        seed=ask.id.removeprefix("ask_"),
+        now=context.now,
+        remember=command.remember,
+    )
+    return [answered, *told]
+
+
+def _need_shown(ask: Ask, command: AnswerAsk) -> None:
+    """A yes to a call says what was looked at; and high risk is looked at alone."""
+    if command.digest is not None and command.digest != ask.digest:
+        raise Refused("changed", "What is asked is not what you were shown: look at it again.", "conflict")
+    if command.verdict != "approve":
+        return
+    if ask.subject is not None and command.digest is None:
+        raise Refused(
+            "digest_needed",
+            "Nothing was approved, because the answer does not say which call was shown. Reload the page;"
+            " a program reads the ask and sends its digest.",
+        )
+    if ask.risk == "high" and command.way != "alone":
+        raise Refused(
+            "high_risk", f"High risk is approved one at a time: open {ask.id} and answer it alone.", "conflict"
+        )
+
+
+def need_open(ask: Ask) -> None:
+    if ask.state == "open":
+        return
+    if ask.answer is not None:
+        who = ask.answer.rule or ask.answer.name
+        raise Refused(
+            "already_answered",
+            f"{who} answered this already: {ask.answer.verdict}.",
+            "conflict",
+            verdict=ask.answer.verdict,
+            by=ask.answer.by,
+            name=who,
+            at=ask.answer.at,
+        )
+    if ask.state == "expired":
+        raise Refused(
+            "ask_expired", "Nobody answered in time: it was refused by silence.", "conflict", at=ask.closed_at
+        )
+    raise Refused("ask_withdrawn", f"Nobody waits for this any more: {ask.reason}.", "conflict", at=ask.closed_at)
+
+
+def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
+    allowed = _VERDICTS[ask.kind]
+    if command.verdict not in allowed:
+        raise Refused("bad_verdict", f"A {ask.kind} is answered with {' or '.join(allowed)}.")
+    if command.scope not in SCOPES or (command.scope != "once" and ask.kind != "permission"):
+        raise Refused("bad_scope", "Only a permission is given for longer than once: for run, profile or as a rule.")
+    if command.remember is not None and command.scope != "rule":
+        raise Refused("bad_scope", "How far a rule reaches is said with the scope rule only.")
+    if len(command.text) > CHARS:
+        raise Refused("bad_answer", f"An answer has at most {CHARS} characters.", "too_large")
+    if command.arguments is not None and (not ask.edits or command.verdict != "approve"):
+        raise Refused("cannot_edit", "Changed arguments are not taken here: approve or deny it as it is.")
+    if command.arguments is not None and command.scope != "once":
+        raise Refused("cannot_edit", "Changed arguments hold for this call only: leave the scope at once.")
+    need_contents(command.contents)
+    need_options(ask.questions, command.options)
+    if ask.form is not None and command.verdict != "deny":
+        need_form(ask.form, command.form)
+    elif command.form is not None:
+        raise Refused("bad_answer", "This ask has no form.")
+    said = command.text.strip() or any(command.options) or command.contents or command.form is not None
+    if ask.kind == "question" and command.verdict == "answer" and not said:
+        raise Refused("bad_answer", "Say something, choose an option, or deny to leave the question unanswered.")
+
+
+def need_contents(contents: list[Content]) -> None:
+    if len(contents) > PARTS or any(len(one.text) > CHARS for one in contents):
+        raise Refused("bad_content", f"At most {PARTS} parts, each with at most {CHARS} characters.", "too_large")

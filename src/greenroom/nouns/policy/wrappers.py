@@ -1,0 +1,168 @@
+"""Programs that run another command, which stands in their own words: `env`, `timeout`, `su -c`, `find -exec`.
+
+The grammar of the common ones is known exactly. In all others any word may be where the command begins, so that a rule
+that denies a command finds it wherever it stands.
+"""
+
+from typing import NamedTuple
+
+from greenroom.nouns.policy.tables import each
+
+Words = tuple[str | None, ...]
+_MOST_WORDS = 200
+"""Of a program whose grammar is not known; each word of it is looked at as the beginning of a command."""
+
+
+class Inner(NamedTuple):
+    """What a program runs."""
+
+    commands: tuple[Words, ...] = ()
+    texts: tuple[str, ...] = ()
+    """Shell text, to be parsed."""
+    doubt: str = ""
+    """Why it cannot be told, or only in part."""
+
+
+class _Grammar(NamedTuple):
+    """How a program's own words end and the command begins."""
+
+    flags: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
+    """Options that take a value: the rest of the word, or the next word."""
+    operands: int = 0
+    """How many words stand before the command."""
+    assigns: bool = False
+    """Whether words such as `NAME=value` may stand before the command."""
+
+
+_GRAMMARS: dict[str, _Grammar] = {
+    "env": _Grammar(
+        each("- -i -0 -v --ignore-environment --null --debug"), each("-u --unset -C --chdir"), assigns=True
+    ),
+    "timeout": _Grammar(
+        each("--preserve-status --foreground -v --verbose -p -f"), each("-k --kill-after -s --signal"), operands=1
+    ),
+    "nice": _Grammar(values=each("-n --adjustment")),
+    "nohup": _Grammar(),
+    "command": _Grammar(each("-p -v -V")),
+    "builtin": _Grammar(),
+    "exec": _Grammar(each("-c -l"), each("-a")),
+    "time": _Grammar(each("-p -v -a -q --portability --verbose"), each("-f -o --format --output")),
+    "stdbuf": _Grammar(values=each("-i -o -e --input --output --error")),
+    "setsid": _Grammar(each("-c -f -w --ctty --fork --wait")),
+    "ionice": _Grammar(each("-t --ignore"), each("-c -n --class --classdata")),
+    "sudo": _Grammar(
+        each("-n -E -H -S -b -A -k -K"), each("-u -g -p -C -h -T -r -t -D -R --user --group --chdir"), assigns=True
+    ),
+    "doas": _Grammar(each("-n -L"), each("-u -C")),
+    "xargs": _Grammar(
+        each("-0 -r -t -p -x --null --no-run-if-empty --verbose"),
+        each("-n -P -I -L -s -d -a -E --max-args --max-procs --replace --delimiter --arg-file"),
+    ),
+}
+_RUNNERS = each(
+    "asdf at batch bundle bunx busybox bwrap capsh catchsegv cgexec chronic chroot chrt conda dbus-run-session direnv"
+    " docker dtach eatmydata entr expect fakeroot faketime firejail flock gdb hatch hyperfine i386 ifne kubectl linux32"
+    " linux64 ltrace mamba mise multitime newgrp nix nix-shell npx nsenter numactl parallel perf pipenv pipx pkexec"
+    " pnpx podman poetry prlimit proot proxychains proxychains4 rlwrap run-parts runuser rye screen script sem setarch"
+    " setpriv sg ssh start-stop-daemon strace su systemd-run taskset tmux toybox torify torsocks tsocks unbuffer"
+    " unshare uv uvx valgrind watch x86_64"
+)
+"""Programs that run another one in ways that are not told word by word here."""
+_STARTS_OF_FIND = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_ENDS_OF_FIND = frozenset({";", "+"})
+
+
+def find_inner(program: str, words: Words) -> Inner:
+    """What a command runs in turn; nothing for a program that is not known to run others."""
+    if program == "find":
+        return Inner(_run_by_find(words))
+    grammar = _GRAMMARS.get(program)
+    exact = _by_grammar(program, grammar, words) if grammar is not None else None
+    if exact is not None:
+        return exact
+    return _anywhere(words) if grammar is not None or program in _RUNNERS else Inner()
+
+
+def _run_by_find(words: Words) -> tuple[Words, ...]:
+    found: list[Words] = []
+    begin = 0
+    for place, word in enumerate(words):
+        if begin and word in _ENDS_OF_FIND:
+            found.append(words[begin:place])
+            begin = 0
+        elif not begin and word in _STARTS_OF_FIND:
+            begin = place + 1
+    if begin:
+        found.append(words[begin:])
+    return tuple(command for command in found if command)
+
+
+def _by_grammar(program: str, grammar: _Grammar, words: Words) -> Inner | None:
+    """The command after the program's own words; None where they are not of its grammar."""
+    place, operands = 1, grammar.operands
+    while place < len(words):
+        word = words[place]
+        if word is None:
+            return None
+        if word == "--":
+            place += 1
+            continue
+        if program == "env" and word.startswith(("-S", "--split-string")):
+            return _split_by_env(word, words[place + 1 :])
+        if (word.startswith("-") and word[1:].isdigit()) or word in grammar.flags:
+            place += 1
+        elif word in grammar.values:
+            place += 2
+        elif _is_glued(word, grammar.values):
+            place += 1
+        elif word.startswith("-"):
+            return None
+        elif grammar.assigns and "=" in word:
+            place += 1
+        elif operands:
+            operands -= 1
+            place += 1
+        else:
+            return Inner((words[place:],))
+    return Inner()
+
+
+def _is_glued(word: str, values: frozenset[str]) -> bool:
+    """Whether an option and its value are one word."""
+    if word.startswith("--"):
+        return "=" in word and word.partition("=")[0] in values
+    return len(word) > 2 and word[:2] in values
+
+
+def _split_by_env(word: str, rest: Words) -> Inner | None:
+    """`env -S TEXT`: it splits the text itself, much as a shell does."""
+    glued = word.removeprefix("--split-string").removeprefix("-S").removeprefix("=")
+    parts = ([glued] if glued else []) + list(rest)
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    return Inner(texts=(" ".join(known),))
+
+
+def _anywhere(words: Words) -> Inner:
+    """Each word may be the beginning of a command, and each text the whole of one."""
+    if len(words) > _MOST_WORDS:
+        return Inner(doubt=f"`{words[0]}` runs a command among more than {_MOST_WORDS} words")
+    commands: list[Words] = []
+    texts: list[str] = []
+    for place, word in enumerate(words[1:], 1):
+        if word is None:
+            continue
+        text = _value_of(word) if word.startswith("-") else word
+        if any(sign in text for sign in " \t\n;|&"):
+            texts.append(text)
+        elif text == word and "=" not in word:
+            commands.append(words[place:])
+    doubt = f"`{words[0]}` runs what only the shell will know" if None in words else ""
+    return Inner(tuple(commands), tuple(texts), doubt)
+
+
+def _value_of(option: str) -> str:
+    """What is glued to an option."""
+    return option.partition("=")[2] if option.startswith("--") else option[2:]

@@ -1,0 +1,183 @@
+"""Whom a message names: an agent by its id, name, display name or profile, or a person. Members come first."""
+
+import difflib
+import re
+from typing import NamedTuple
+
+from greenroom.log.model import Rows
+from greenroom.nouns.access.model import CREDENTIALS
+from greenroom.nouns.agents.model import AGENTS, Agent
+from greenroom.nouns.agents.names import skeleton
+from greenroom.nouns.agents.profiles import PROFILES, Profile, find_profiles
+from greenroom.nouns.threads.events import MessagePosted
+from greenroom.nouns.threads.model import Message, Thread
+from greenroom.nouns.threads.queries import find_members, find_messages
+
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+"""What stands in code is quoted: `@property` is no mention."""
+_SIGN = re.compile(r"(?<![A-Za-z0-9_@./])@(?=\w)")
+_WORDS = re.compile(r"[\w.-]+(?:[ ][\w.()-]+){0,3}")
+_SEPARATOR = re.compile(r"[\s_-]")
+_PEOPLE = ("operator", "viewer", "room")
+_RECENT = 100
+_FAR = 2**53
+_WIDE = 0x2E80
+"""From here on, scripts are written without spaces between words."""
+
+
+class Mention(NamedTuple):
+    """One name in a message, and whom it means: nobody, if both `agent` and `profile` are None and it is no person."""
+
+    name: str
+    agent: Agent | None = None
+    profile: Profile | None = None
+    is_member: bool = False
+    is_person: bool = False
+
+
+Labels = list[tuple[str, Mention]]
+
+
+def may_name_somebody(message: Message | MessagePosted) -> bool:
+    """Whether it is worth looking for names in a message: most have none."""
+    named = message.mentions or message.handoff_target is not None or message.reply_to is not None
+    return bool(named) or "@" in message.content
+
+
+class Roster:
+    """Who can be named in one thread: its members, then profiles and agents elsewhere, then people."""
+
+    def __init__(self, rows: Rows, thread: Thread) -> None:
+        self._rows = rows
+        found = [rows.get(AGENTS, member.member_id) for member in find_members(rows, thread.id)]
+        agents = [agent for agent in reversed(found) if agent is not None]
+        self.members = [agent for agent in agents if agent.state == "registered"]
+        """Newest first."""
+        self._left = [agent for agent in agents if agent.state != "registered"]
+        newest = find_messages(rows, thread.id, before_seq=_FAR, limit=_RECENT)
+        self._near = [*self._member_labels(), *_as_people({"human", *(m.author_name for m in newest if not m.agent)})]
+        self._profiles = [
+            (label, Mention(label, profile=profile))
+            for profile in find_profiles(rows)
+            for label in _profile_names(profile)
+        ]
+        held = [one for kind in _PEOPLE for one in rows.find(CREDENTIALS, {"kind": kind, "revoked_at": None})]
+        self._people = _as_people({one.name for one in held})
+
+    def resolve(self, name: str) -> Mention:
+        """Whom a whole name means."""
+        wanted = name.removeprefix("@").strip()
+        return self._find_at(wanted, 0, whole=True) or Mention(wanted)
+
+    def find_mentions(self, message: Message) -> list[Mention]:
+        """Everybody that a message names, in its list of mentions and by @ in its text, each once."""
+        text = _CODE.sub(" ", message.content)
+        named = [self.resolve(name) for name in message.mentions]
+        for sign in _SIGN.finditer(text):
+            found = self._find_at(text, sign.end()) or Mention(_unknown_at(text, sign.end()))
+            named += [found] if found.name else []
+        return list({_key(mention): mention for mention in reversed(named)}.values())[::-1]
+
+    def _find_at(self, text: str, start: int, *, whole: bool = False) -> Mention | None:
+        """Who is named at a place in a text, or by the whole of it."""
+
+        def longest(labels: Labels) -> Mention | None:
+            fitting = [one for one in labels if _stands_at(text, start, one[0])]
+            fitting = [one for one in fitting if not whole or len(one[0]) == len(text)]
+            found = max(fitting, key=lambda one: len(one[0]), default=None)
+            return None if found is None else found[1]._replace(name=text[start : start + len(found[0])])
+
+        words = [text] if whole else _first_words(text, start)
+        return (
+            longest(self._near)
+            or self._kept_elsewhere(words)
+            or longest(self._profiles)
+            or self._elsewhere(words)
+            or longest(self._people)
+        )
+
+    def _member_labels(self) -> Labels:
+        profiles = {agent.id: self._profile_of(agent) for agent in (*self.members, *self._left)}
+        labels = [(name, agent) for agent in self.members for name in _agent_names(agent)]
+        for agent in self.members:
+            profile = profiles[agent.id]
+            labels += [(name, agent) for name in (_profile_names(profile) if profile else ())]
+        labels += [(name, agent) for agent in self._left for name in _agent_names(agent)]
+        return [(label, Mention(label, agent, profiles[agent.id], is_member=True)) for label, agent in labels]
+
+    def _profile_of(self, agent: Agent) -> Profile | None:
+        return self._rows.get(PROFILES, agent.profile) if agent.profile else None
+
+    def _kept_elsewhere(self, words: list[str]) -> Mention | None:
+        """An agent that is in another thread or in none, by its id or the name it is kept as."""
+        for name in words:
+            found = [self._rows.get(AGENTS, name), *self._rows.find(AGENTS, {"kept_as": name})]
+            agent = next((one for one in found if one is not None and one.state == "registered"), None)
+            if agent is not None:
+                return Mention(name, agent, self._profile_of(agent))
+        return None
+
+    def _elsewhere(self, words: list[str]) -> Mention | None:
+        """An agent that is in another thread or in none, by the name that is shown."""
+        for name in words:
+            looks = skeleton(name)
+            for agent in self._rows.find(AGENTS, {"looks": looks, "state": "registered"}, limit=1) if looks else ():
+                return Mention(name, agent, self._profile_of(agent))
+        return None
+
+    def suggest(self, name: str) -> str:
+        """The name that somebody who has mistyped one may have meant; empty if none is near."""
+        shown = [agent.display_name or agent.name for agent in self.members]
+        known = {one.casefold(): one for one in (*shown, *(label for label, _ in self._profiles))}
+        near = difflib.get_close_matches(name.casefold(), known, 1)
+        return known[near[0]] if near else ""
+
+
+def _as_people(names: set[str]) -> Labels:
+    return [(name, Mention(name, is_person=True)) for name in sorted(names)]
+
+
+def _agent_names(agent: Agent) -> list[str]:
+    return [name for name in (agent.id, agent.name, agent.display_name, agent.kept_as) if name]
+
+
+def _profile_names(profile: Profile) -> list[str]:
+    return [name for name in (profile.name, profile.definition.display_name) if name]
+
+
+def _key(mention: Mention) -> str:
+    """What two mentions of the same have in common."""
+    if mention.agent is not None:
+        return mention.agent.id
+    return f"profile {mention.profile.name}" if mention.profile is not None else _plain(mention.name)
+
+
+def _plain(text: str) -> str:
+    """A name as it is compared: without regard to case, and with one kind of separator."""
+    return _SEPARATOR.sub("-", text).casefold()
+
+
+def _stands_at(text: str, start: int, label: str) -> bool:
+    end = start + len(label)
+    return _plain(text[start:end]) == _plain(label) and not _goes_on(text, end)
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether the word that ends here has more letters; in scripts without spaces any letter may begin a new word."""
+    last, follows = text[end - 1 : end], text[end : end + 1]
+    if follows in ("-", "_", "."):
+        last, follows = "a", text[end + 1 : end + 2]
+    return last.isalnum() and follows.isalnum() and max(ord(last), ord(follows)) < _WIDE
+
+
+def _first_words(text: str, start: int) -> list[str]:
+    """What a name at this place could be: up to four words, then three, two and one."""
+    words = _WORDS.match(text, start)
+    parts = words[0].split(" ") if words else []
+    return [" ".join(parts[:count]).rstrip(".-") for count in range(len(parts), 0, -1)]
+
+
+def _unknown_at(text: str, start: int) -> str:
+    """The word of a mention that nobody bears; empty for what is rather a path or an address."""
+    word = next(reversed(_first_words(text, start)), "")
+    return "" if text[start + len(word) : start + len(word) + 1] in ("/", "@") else word.rstrip("_")

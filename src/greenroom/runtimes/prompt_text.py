@@ -1,0 +1,108 @@
+"""Makes a prompt safe for the runtime that reads it: nothing in it is taken for a command, a mention or a key.
+
+Most of a prompt is the words of others: messages, topics, outputs of other steps, mail, webhooks. Agent CLIs act on
+some words by themselves, before any model sees them: `@path` reads a file, `/name` runs a command, `!` runs a shell.
+`WAYS` says, for each driver, which words those are. Every driver passes what it sends through `Way.quote`. What a
+person types at an agent's own terminal does not come this way.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+LEAD = "Prompt: "
+"""Goes before a text whose first character a runtime could take for a sign of its own."""
+NO_FILE_MENTIONS = {"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"}
+_PLAIN_STARTS = "\"'“”‘’«»([{*_-「『（《【"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_AFTER = r"(?<![\w.+-])"
+_MENTION = re.compile(rf'{_AFTER}@(?=[/~"\\]|\.\.?[/\\]|agent-|[^\s:]+:\S)')
+_PATH = re.compile(rf"{_AFTER}@(?=\S)")
+_SKILL = re.compile(r"\$(?!\d+(?![\w:-]))([A-Za-z0-9_:-]+)")
+_LINK = re.compile(r"\[(?=[@$])")
+_COMMAND = re.compile(r"(?<![\w/.~:<])/(?=[A-Za-z][\w:-]*(?![\w:/-]|\.\w))")
+
+
+class Way(msgspec.Struct, frozen=True, kw_only=True):
+    """What one runtime makes of the text that it is given, and how that is prevented."""
+
+    env: Mapping[str, str] = {}
+    """Settings that switch such a feature off, where the runtime has them."""
+    is_data: bool = False
+    """The text has no special forms, and may be data that must not change."""
+    starts: bool = True
+    """The first character can make it a command: `/`, `!`, `#`, `$`, `&`, `?`. LEAD goes before it."""
+    mentions: bool = False
+    """`@` names paths outside, resources of MCP servers and agents. A space goes behind it."""
+    all_mentions: bool = False
+    """`@` names any file, and cannot be switched off."""
+    skills: bool = False
+    """`$name` anywhere is a skill. It becomes `${name}`."""
+    commands: bool = False
+    """`/name` anywhere is a command. A space goes behind the slash."""
+
+    def quote(self, text: str, *, by_line: bool = False) -> str:
+        """The same words without a meaning for the runtime. `by_line`: each line is read as a prompt of its own."""
+        if self.is_data:
+            return text
+        text = _CONTROL.sub(_show, text.replace("\r\n", "\n").replace("\r", "\n"))
+        if self.all_mentions:
+            text = _PATH.sub("@ ", text)
+        elif self.mentions:
+            text = _MENTION.sub("@ ", text)
+        if self.skills:
+            text = _LINK.sub("[ ", _SKILL.sub(r"${\1}", text))
+        if self.commands:
+            text = _COMMAND.sub("/ ", text)
+        if not self.starts:
+            return text
+        if by_line:
+            return "\n".join(_led(line.replace("\t", "    ")) for line in text.split("\n"))
+        return _led(text)
+
+
+def _show(control: re.Match[str]) -> str:
+    """The picture of a control character, which no terminal acts on."""
+    code = ord(control[0])
+    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"
+
+
+def _led(text: str) -> str:
+    is_plain = not text or text[0].isalnum() or text[0] in _PLAIN_STARTS
+    return text if is_plain else LEAD + text
+
+
+_DATA = Way(is_data=True, starts=False)
+_CLAUDE = Way(env=NO_FILE_MENTIONS, mentions=True)
+_UNKNOWN = Way(env=NO_FILE_MENTIONS, all_mentions=True, skills=True)
+_TYPED_CLI = msgspec.structs.replace(_UNKNOWN, commands=True)
+WAYS: dict[str, Way] = {
+    "rehearsal": _DATA,
+    "builtin": _DATA,
+    "mcp": _DATA,
+    "claude": _CLAUDE,
+    "claude attach": msgspec.structs.replace(_CLAUDE, commands=True),
+    "claude-agent-acp": _CLAUDE,
+    "codex": Way(starts=False, skills=True),
+    "codex-acp": Way(skills=True),
+    "opencode": Way(),
+    "copilot": Way(),
+    "gemini": Way(),
+    "acp": _UNKNOWN,
+    "pty": _UNKNOWN,
+    "command": msgspec.structs.replace(_DATA, env=NO_FILE_MENTIONS),
+}
+"""By driver, as each CLI was seen to behave."""
+_CLIS = frozenset({"claude", "codex", "opencode", "gemini", "copilot"})
+
+
+def find_way(driver: str, command: list[str], options: Mapping[str, Any]) -> Way:
+    """How text gets into the runtime of a profile: an agent CLI is more than a program that reads data."""
+    if driver in ("pty", "command") and command and Path(command[0]).name in _CLIS:
+        return _TYPED_CLI
+    if driver == "claude" and options.get("attach"):
+        return WAYS["claude attach"]
+    return WAYS[driver]

@@ -1,0 +1,252 @@
+"""Words of others have no meaning of their own for a runtime: on each real CLI, by every way in."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from greenroom.node.processes import Spawner
+from greenroom.node.surroundings import fill_all
+from greenroom.runtimes.contract import Heard, PermissionAsked, TurnEnded
+from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.drivers.pty.driver import PtyDriver
+from greenroom.runtimes.prompt_text import LEAD, WAYS, find_way
+from greenroom.runtimes.scripted import script_for, wire
+from greenroom.runtimes.trial import Trial
+from greenroom.runtimes.witness import Witness
+from greenroom.testing.fake_llm import FakeModel
+from greenroom.testing.patience import WAIT_S
+from tests.runtimes.acp_rig import CACHE, CLIS, COMMANDS, MORE, Desk
+from tests.runtimes.native_rig import PROGRAMS, make_opening, only, said
+from tests.runtimes.test_claude_attach import KEY, Sitter, known_home, seated
+from tests.runtimes.test_command_driver import opening
+
+pytestmark = pytest.mark.anyio
+SECRET = "what nobody may see"
+FORMS = (
+    "SAY look at @secret.txt",
+    "SAY look at @{secret}",
+    'SAY look at @"{secret}"',
+    "SAY as @agent-general-purpose",
+    "@secret.txt",
+    "/own @secret.txt",
+    " /own now",
+    "\ufeff/own now",
+    "\x00/own now",
+    "/clear",
+    "/compact",
+    "/status",
+    "/memory show",
+    "/about",
+    "$memory show",
+    "SAY use $own now",
+    "SAY use [$own](skill://own)",
+    "$own now",
+    "!touch made",
+    "SAY !`touch made` !{touch made}",
+    "#remember this",
+    "&delegate this",
+    "?",
+    "SAY a\n!touch made\n/own now",
+    "SAY a\x1b[201~\r!touch made\r/own now\r",
+    "SAY a\x9b201~\x03\x04\x15",
+)
+"""Each is an attempt to make a CLI do something by itself: read a file, run a command, a skill or a shell."""
+OWN = {
+    ".claude/commands/own.md": "COMMAND-TEXT $ARGUMENTS",
+    ".claude/skills/own/SKILL.md": "---\nname: own\ndescription: d\n---\nCOMMAND-TEXT",
+    ".agents/skills/own/SKILL.md": "---\nname: own\ndescription: d\n---\nCOMMAND-TEXT",
+    ".github/skills/own/SKILL.md": "---\nname: own\ndescription: d\n---\nCOMMAND-TEXT",
+    ".opencode/command/own.md": "COMMAND-TEXT $ARGUMENTS !`touch made` @secret.txt",
+    ".gemini/commands/own.toml": 'prompt = "COMMAND-TEXT {{args}} !{touch made} @{secret.txt}"',
+    # A folder's own settings must not switch on again what is switched off.
+    ".claude/settings.json": '{"env": {"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "0"}}',
+}
+"""What a folder may have that such words reach."""
+EVERYDAY = ("claude", "claude attach", "codex", "copilot")
+REAL = (*EVERYDAY, "opencode", "opencode attach", "gemini", "claude-agent-acp", "codex-acp")
+
+
+def ways() -> list[object]:
+    return [pytest.param(name, marks=[] if name in EVERYDAY else pytest.mark.clis, id=name) for name in REAL]
+
+
+@pytest.fixture
+def bodies(tmp_path: Path) -> Path:
+    (tmp_path / "bodies").mkdir()
+    return tmp_path / "bodies"
+
+
+@pytest.fixture
+def model(bodies: Path) -> Iterator[FakeModel]:
+    with FakeModel(bodies=bodies) as model:
+        yield model
+
+
+def make_desk(name: str, home: Path, model: FakeModel) -> Desk:
+    """A desk with a secret, and everything in its folder that a CLI may run by itself."""
+    driver, _, attach = name.partition(" ")
+    ready = (CLIS if name in EVERYDAY else MORE) / "ready"
+    if not ready.exists():
+        if os.environ.get("CI"):
+            pytest.fail(f"{name} is not installed")
+        pytest.skip(f"{name} is not installed: run `make {'clis' if name in EVERYDAY else 'test-clis'}`")
+    wiring = wire(driver, home, model.url)
+    assert wiring is not None
+    command = [str(PROGRAMS[driver])] if driver in PROGRAMS else COMMANDS[driver]
+    env = {**wiring.env, **CACHE.get(driver, {})}
+    options = {"attach": True} if attach else {}
+    desk = Desk(home=home, hub_url="", token="", command=command, env=env, model=wiring.model, options=options)
+    for path, text in {**OWN, "secret.txt": SECRET}.items():
+        (desk.directory / path).parent.mkdir(parents=True, exist_ok=True)
+        (desk.directory / path).write_text(text)
+    if name == "claude attach":
+        known_home(home, desk.directory)
+        desk = msgspec.structs.replace(desk, env={**env, "ANTHROPIC_API_KEY": KEY})
+    return desk
+
+
+@pytest.mark.timeout(WAIT_S * 4)
+@pytest.mark.parametrize("name", ways())
+async def test_no_words_make_a_cli_act_by_itself(
+    name: str, tmp_path: Path, model: FakeModel, bodies: Path, spawner: Spawner
+) -> None:
+    desk = make_desk(name, tmp_path / "home", model)
+    driver = name.partition(" ")[0]
+    trial = Trial(DRIVERS[driver], partial(make_opening, desk), Witness(spawner), script_for(driver))
+    await trial.open()
+    try:
+        for form in FORMS:
+            before = len(model.log)
+            heard = await _turn(trial, form.replace("{secret}", str(desk.directory / "secret.txt")))
+            assert only(heard, TurnEnded).reason == "done", form
+            asked = model.log[before:]
+            assert asked, f"{form!r} did not reach the model"
+            assert not [one for one in heard if isinstance(one, PermissionAsked)], form
+            assert not (desk.directory / "made").exists(), form
+    finally:
+        await trial.close()
+    seen = "".join(path.read_text() for path in bodies.iterdir())
+    assert SECRET not in seen
+    assert "COMMAND-TEXT" not in seen
+
+
+async def _turn(trial: Trial, prompt: str) -> list[Heard]:
+    async with asyncio.timeout(WAIT_S):
+        return await trial.turn(prompt)
+
+
+async def test_words_said_into_a_running_turn_have_no_meaning_either(
+    tmp_path: Path, model: FakeModel, bodies: Path, spawner: Spawner
+) -> None:
+    desk = make_desk("claude", tmp_path / "home", model)
+    trial = Trial(DRIVERS["claude"], partial(make_opening, desk), Witness(spawner), script_for("claude"))
+    await trial.open()
+    try:
+        async with asyncio.timeout(WAIT_S):
+            await trial.turn("SAY first")
+            await trial.session.prompt("USE_TOOL bash touch wanted\nSAY done")
+            while not isinstance(asked := await trial.hear(), PermissionAsked):
+                pass
+            assert await trial.session.steer(f"/own @{desk.directory}/secret.txt @secret.txt")
+            await trial.session.decide(asked.permission, "allow")
+            await trial.to_the_end()
+    finally:
+        await trial.close()
+    seen = "".join(path.read_text() for path in bodies.iterdir())
+    assert "own @" in seen
+    assert SECRET not in seen
+    assert "COMMAND-TEXT" not in seen
+
+
+DRAFTS = {
+    "plain": b"my unsent words",
+    "cursor in the middle": b"my unsent words\x1b[D\x1b[D\x1b[D",
+    "several lines": b"one\\\rtwo\\\rthree\x1b[A\x1b[D",
+    "a shell command": b"!touch made",
+    "a slash command": b"/own",
+    "a mention": b"@secr",
+    "an earlier prompt": b"\x1b[A",
+}
+
+
+@pytest.mark.timeout(WAIT_S * 4)
+async def test_what_a_person_has_not_sent_is_not_sent_with_the_next_prompt(
+    tmp_path: Path, model: FakeModel, spawner: Spawner
+) -> None:
+    desk = make_desk("claude attach", tmp_path / "home", model)
+    async with seated(desk, spawner) as (trial, sitter):
+        await trial.turn("SAY first")
+        for number, keys in enumerate(DRAFTS.values()):
+            await _type(sitter, keys)
+            assert said(await trial.turn(f"SAY answer {number}")) == f"answer {number}"
+        assert not (desk.directory / "made").exists()
+
+
+async def _type(sitter: Sitter, keys: bytes) -> None:
+    sitter.seat.type(keys)
+    await sitter.seat.quiet(0.3, WAIT_S)
+
+
+async def test_no_key_is_pressed_in_a_dialog_that_a_person_has_open(
+    tmp_path: Path, model: FakeModel, spawner: Spawner
+) -> None:
+    desk = make_desk("claude attach", tmp_path / "home", model)
+    async with seated(desk, spawner) as (trial, sitter):
+        await trial.turn("SAY first")
+        await _type(sitter, b"/model")
+        await _type(sitter, b"\r")
+        end = only(await trial.turn("SAY never"), TurnEnded)
+        assert end.reason == "failed"
+        assert "a person has to close" in end.error
+        await _type(sitter, b"\x1b")
+        assert said(await trial.turn("SAY afterwards")) == "afterwards"
+
+
+async def test_no_line_is_a_command_where_a_terminal_program_knows_no_pastes(tmp_path: Path, spawner: Spawner) -> None:
+    script = 'stty -echo; printf ready; for i in 1 2 3 4; do IFS= read -r x; echo "$x" >> lines; done'
+    given = opening(tmp_path, ["bash", "-c", script], ready="ready")
+    session = await PtyDriver().open(given, spawner)
+    async with asyncio.timeout(WAIT_S):
+        await session.prompt("hello\n!touch made\n/clear\x1b[201~\n\tsee @/etc/passwd")
+        [one async for one in session.heard()]
+    assert (tmp_path / "lines").read_text().splitlines() == [
+        "hello",
+        f"{LEAD}!touch made",
+        f"{LEAD}/clear␛[201~",
+        f"{LEAD}    see @ /etc/passwd",
+    ]
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    ("driver", "text", "quoted"),
+    [
+        ("claude", "mail a@b.org, ask @reviewer, see @types/node", "mail a@b.org, ask @reviewer, see @types/node"),
+        ("claude", "see @/etc/passwd @~/x @../x @hub:file://x", "see @ /etc/passwd @ ~/x @ ../x @ hub:file://x"),
+        ("codex", "it costs $5, $HOME, $own-skill", "it costs $5, ${HOME}, ${own-skill}"),
+        ("gemini", "你好", "你好"),
+        ("gemini", "／clear", f"{LEAD}／clear"),
+        ("acp", "@file", f"{LEAD}@ file"),
+        ("mcp", '{"a": "@x\\r"}', '{"a": "@x\\r"}'),
+    ],
+)
+def test_only_what_has_a_meaning_is_changed(driver: str, text: str, quoted: str) -> None:
+    way = WAYS[driver]
+    assert way.quote(text) == quoted
+    assert way.quote(quoted) == quoted
+
+
+def test_every_driver_has_its_way() -> None:
+    assert {name.partition(" ")[0] for name in WAYS} == set(DRIVERS)
+
+
+def test_a_command_that_starts_an_agent_cli_gets_its_words_quoted() -> None:
+    way = find_way("command", ["/usr/bin/claude", "-p", "{prompt}"], {})
+    assert fill_all(["claude", "-p", "{prompt}"], {"{prompt}": way.quote("/clear @a")})[2] == f"{LEAD}/ clear @ a"
+    assert way.env["CLAUDE_CODE_DISABLE_FILE_MENTIONS"] == "1"
+    assert find_way("command", ["wc", "{prompt}"], {}).quote("/etc/hosts") == "/etc/hosts"

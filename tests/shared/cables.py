@@ -1,0 +1,75 @@
+"""Hubs on machines of their own, whose cables to the database can be pulled without a word to either side."""
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator
+
+from greenroom.testing.machine import lacking, need_program
+
+NUMBER = os.getpid() % 200 + 20
+BRIDGE = f"grb{os.getpid()}"[:15]
+DATABASE_IP = f"10.214.{NUMBER}.1"
+
+
+def ip(*words: str) -> None:
+    subprocess.run([str(need_program("ip")), *words], check=True, capture_output=True)
+
+
+class Cable:
+    """A network namespace with two links: one to the database, which is pulled, and one by which the hub is called."""
+
+    def __init__(self, place: int) -> None:
+        self.space = f"grc{place}x{os.getpid()}"
+        self.call_ip = f"10.215.{NUMBER}.{4 * place + 2}"
+        self.prefix = ["ip", "netns", "exec", self.space]
+        self._plug = f"grd{place}x{os.getpid()}"[:15]
+        self._place = place
+
+    def lay(self) -> None:
+        ip("netns", "add", self.space)
+        ip("-n", self.space, "link", "set", "lo", "up")
+        self._link(self._plug, "database", f"10.214.{NUMBER}.{self._place + 2}/24")
+        self.plug_in()
+        calls = f"grh{self._place}x{os.getpid()}"[:15]
+        self._link(calls, "calls", f"{self.call_ip}/30")
+        ip("addr", "add", f"10.215.{NUMBER}.{4 * self._place + 1}/30", "dev", calls)
+
+    def _link(self, outer: str, inner: str, address: str) -> None:
+        ip("link", "add", outer, "type", "veth", "peer", "name", inner, "netns", self.space)
+        ip("link", "set", outer, "up")
+        ip("-n", self.space, "addr", "add", address, "dev", inner)
+        ip("-n", self.space, "link", "set", inner, "up")
+
+    def pull(self) -> None:
+        ip("link", "set", self._plug, "nomaster")
+
+    def plug_in(self) -> None:
+        ip("link", "set", self._plug, "master", BRIDGE)
+
+
+@contextlib.contextmanager
+def laid_cables(count: int) -> Iterator[list[Cable]]:
+    """Cables to a bridge that has the address `DATABASE_IP`."""
+    if os.geteuid():
+        lacking("network namespaces need root")
+    cables = [Cable(place) for place in range(count)]
+    try:
+        ip("link", "add", BRIDGE, "type", "bridge")
+        ip("addr", "add", f"{DATABASE_IP}/24", "dev", BRIDGE)
+        ip("link", "set", BRIDGE, "up")
+        for cable in cables:
+            cable.lay()
+    except subprocess.CalledProcessError as error:
+        _take_away(cables)
+        lacking(f"no network namespaces here: {error.stderr.decode().strip()}")
+    try:
+        yield cables
+    finally:
+        _take_away(cables)
+
+
+def _take_away(cables: list[Cable]) -> None:
+    for words in (*(("netns", "del", cable.space) for cable in cables), ("link", "del", BRIDGE)):
+        with contextlib.suppress(subprocess.CalledProcessError):  # it was not laid
+            ip(*words)

@@ -1,0 +1,30 @@
+/** What must come before an approval. Knows no DOM: whoever asks says how the person has pressed. */
+import type { InjectionKey, Ref } from 'vue'
+
+import type { Ask } from '@/api/rows'
+
+/** By the mouse or a finger; by a key on a button, or in the palette; by a key of its own; or held down for a second. */
+export type Way = 'pointer' | 'key' | 'shortcut' | 'held' | 'held by key'
+
+/** Nothing; holding the button down; a step that names what is approved; or choosing, for the words may be a refusal. */
+export type Step = 'none' | 'hold' | 'name' | 'choose'
+
+export function stepBefore(way: Way, isHigh: boolean, hasWords: boolean): Step {
+  if (way === 'held') return 'none'
+  if (way === 'held by key') return hasWords ? 'name' : 'none'
+  if (way === 'pointer') return isHigh ? 'hold' : 'none'
+  if (way === 'shortcut' && hasWords) return 'choose'
+  return isHigh || hasWords ? 'name' : 'none'
+}
+
+/** A question is answered, not approved, whatever its risk. */
+export const isHighRisk = (ask: Ask): boolean => ask.risk === 'high' && ask.kind !== 'question'
+
+/** What is never approved among others: high risk, and questions, which want an answer of their own. */
+export const isAnsweredAlone = (ask: Ask): boolean => isHighRisk(ask) || ask.kind === 'question'
+
+/** What a control that answers an ask is about: this very call, while it waits. */
+export const aboutOf = (ask: Ask): string => `${ask.id} ${ask.digest ?? ''} ${ask.state}`
+
+/** Whether `y` and `n` answer the ask that is shown: not while others are selected, and nowhere but in the inbox. */
+export const ANSWER_KEYS: InjectionKey<Ref<boolean>> = Symbol('answer keys')
