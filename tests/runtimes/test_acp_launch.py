@@ -37,7 +37,7 @@ def opening(folder: Path, **changed: object) -> Opening:
 
 
 @pytest.mark.parametrize(
-    "manifest", [known.OPENCODE, known.COPILOT, known.GEMINI, known.CLAUDE, known.CODEX], ids=lambda found: found.name
+    "manifest", [known.COPILOT, known.GEMINI, known.CLAUDE, known.CODEX], ids=lambda found: found.name
 )
 def test_no_secret_is_in_the_arguments(manifest: Manifest, tmp_path: Path) -> None:
     launch = plan_launch(manifest, opening(tmp_path), SECRET, "pw")

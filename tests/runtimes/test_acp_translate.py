@@ -23,7 +23,7 @@ from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 from tests.runtimes.acp_recorder import FIXTURES
 
 Json = dict[str, Any]
-MANIFESTS = (known.OPENCODE, known.COPILOT, known.GEMINI, known.CLAUDE, known.CODEX, REHEARSAL)
+MANIFESTS = (known.COPILOT, known.GEMINI, known.CLAUDE, known.CODEX, REHEARSAL)
 
 
 class Turn:
@@ -144,7 +144,7 @@ def test_a_tool_of_a_server_is_asked_about_by_its_name_and_never_as_a_command() 
 
 
 def test_a_wish_that_comes_before_its_arguments_is_not_yet_told() -> None:
-    translator = Translator(known.OPENCODE)
+    translator = Translator(Manifest(tool_name="first_title", early_calls=True, late_arguments=True))
     early = wish(kind="other", title="notes_jot_down", rawInput={})
     translator.update({**call(kind="other", title="notes_jot_down", rawInput={}), "status": "pending"})
     assert not translator.is_told(early)

@@ -7,8 +7,7 @@ import pytest
 
 from greenroom.gateway.workflow_files import known_for
 from greenroom.nouns.workflows.reading.load import load_text
-from greenroom.runtimes.drivers.acp.known import OPENCODE
-from greenroom.runtimes.drivers.acp.launch import plan_launch
+from greenroom.runtimes.drivers.opencode.launch import plan_launch
 from greenroom.runtimes.names import UNTOLD
 from greenroom.runtimes.scripted import wire
 from greenroom.testing.fake_llm import FakeModel
@@ -59,7 +58,7 @@ def test_model_temperature_and_instructions_of_a_step_reach_the_model(stage: Sta
 
 
 def test_opencode_is_told_a_temperature_as_a_number(tmp_path: Path) -> None:
-    launch = plan_launch(OPENCODE, opening(tmp_path, temperature=0.0), None, "pw")
+    launch = plan_launch(opening(tmp_path, temperature=0.0), None, "pw")
     assert json.loads(launch.env["OPENCODE_CONFIG_CONTENT"])["agent"]["build"]["temperature"] == 0.0
 
 

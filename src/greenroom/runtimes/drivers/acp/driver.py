@@ -22,6 +22,7 @@ from greenroom.log.ids import new_secret
 from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
 from greenroom.runtimes.drivers.acp.launch import Launch, plan_launch
 from greenroom.runtimes.drivers.acp.manifest import Manifest
+from greenroom.runtimes.drivers.acp.record import SessionRecord
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.programs import find_program, write_private
 from greenroom.runtimes.prompt_text import WAYS
@@ -102,6 +103,8 @@ async def _set_up(session: AcpSession, manifest: Manifest, opening: Opening, lau
         if method is None:
             raise ValueError(f"{manifest.name} cannot take an earlier session up")
         made = await session.link.request(method, {"sessionId": opening.resume, **params})
+        if manifest.is_replay_late:
+            await session.wait_for_replay()
     else:
         made = await session.link.request("session/new", params)
     id = str(opening.resume or made.get("sessionId") or "")
@@ -115,7 +118,8 @@ async def _set_up(session: AcpSession, manifest: Manifest, opening: Opening, lau
     }
     preface = None if opening.resume else launch.preface
     opened = Opened(id if is_resumable else "", details)
-    session.begin(id, opened, preface=preface, is_resumed=bool(opening.resume))
+    record = SessionRecord(manifest.record, opening.env, id) if manifest.record else None
+    session.begin(id, opened, preface=preface, is_resumed=bool(opening.resume), record=record)
 
 
 async def _choose_model(session: AcpSession, id: str, made: Json, model: str | None) -> None:

@@ -34,6 +34,10 @@ class Tokens(msgspec.Struct, frozen=True):
         same = self.model == other.model or not self.output
         return Tokens(self.input + other.input, self.output + other.output, other.model if same else None)
 
+    def __or__(self, other: "Tokens") -> "Tokens":
+        """Of two accounts of the same, whichever tells more."""
+        return Tokens(max(self.input, other.input), max(self.output, other.output), other.model or self.model)
+
     def __sub__(self, other: "Tokens") -> "Tokens":
         return Tokens(max(0, self.input - other.input), max(0, self.output - other.output), self.model)
 

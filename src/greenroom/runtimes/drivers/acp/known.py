@@ -1,8 +1,7 @@
 """The ACP agents that Greenroom knows, each as it was seen to behave."""
 
-from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
+from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest, Record
 from greenroom.runtimes.drivers.claude.own_rules import ASKING
-from greenroom.runtimes.drivers.opencode.manifest import ALWAYS
 from greenroom.runtimes.prompt_text import NO_FILE_MENTIONS
 
 _GEMINIS_RULES = """\
@@ -24,36 +23,6 @@ _HUB_FILE = f"""\
 }}}}}}
 """
 
-OPENCODE = Manifest(
-    name="opencode",
-    command=["opencode", "acp"],
-    always=Given(
-        env={
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-            "OPENCODE_DISABLE_SHARE": "1",
-            # It listens on a port as well, and would take orders and permissions from every user of the machine.
-            "OPENCODE_SERVER_PASSWORD": "{secret}",
-        },
-        json_env={"OPENCODE_CONFIG_CONTENT": ALWAYS},
-    ),
-    model=Given(json_env={"OPENCODE_CONFIG_CONTENT": {"model": "{value}"}}),
-    temperature=Given(
-        json_env={
-            "OPENCODE_CONFIG_CONTENT": {
-                "agent": {"build": {"temperature": "{value}"}, "plan": {"temperature": "{value}"}}
-            }
-        }
-    ),
-    instructions=Given(json_env={"OPENCODE_CONFIG_CONTENT": {"instructions": ["{file}"]}}),
-    refusal_ends_turn=True,
-    second_prompt="queued",
-    usage="last_call",
-    tool_name="first_title",
-    early_calls=True,
-    late_arguments=True,
-)
-
 COPILOT = Manifest(
     name="copilot",
     command=["copilot", "--acp"],
@@ -71,6 +40,13 @@ COPILOT = Manifest(
     credential="variable",
     refusal_ends_turn=True,
     usage="session",
+    record=Record(
+        form="copilot",
+        folder=".copilot",
+        variable="COPILOT_HOME",
+        files=("session-state/{id}/events.jsonl",),
+        having='"session.usage_record"',
+    ),
 )
 
 GEMINI = Manifest(
@@ -85,6 +61,13 @@ GEMINI = Manifest(
     model=Given(args=["--model", "{value}"]),
     resume="load",
     resume_waits=".gemini/tmp/*/chats/session-{minute}-{id8}*",
+    is_replay_late=True,
+    record=Record(
+        form="gemini",
+        folder=".gemini",
+        files=("tmp/*/chats/session-*-{id8}.jsonl", "tmp/*/chats/{id}/*.jsonl"),
+        having='"tokens"',
+    ),
     tool_name="call_id",
 )
 

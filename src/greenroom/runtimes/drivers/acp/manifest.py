@@ -26,6 +26,20 @@ class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Merged into `_meta` of session/new, session/load and session/resume."""
 
 
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Files in which an agent writes down what each model call has used, as soon as it is answered."""
+
+    form: Literal["copilot", "gemini"]
+    """How they are written."""
+    folder: str
+    """In HOME, unless a variable names another."""
+    variable: str = ""
+    files: tuple[str, ...]
+    """Patterns with {id} and {id8}, the session's own file and those of its helpers."""
+    having: str
+    """What a line that counts has in it."""
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One ACP agent. The defaults are what the protocol says; all else is a trap that somebody fell into."""
 
@@ -71,6 +85,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     second_prompt: Literal["queued", "cancels_first"] = "cancels_first"
     usage: Literal["turn", "session", "last_call"] = "turn"
     """What `usage` of a prompt's answer counts; last_call tells less than the turn has used."""
+    record: Record | None = None
+    """Where it tells more than in the answer to a prompt, which comes late, and is empty after a cancel with some."""
+    is_replay_late: bool = False
+    """Whether it goes on to replay the history of a loaded session after it has said that it is loaded."""
     tool_name: Literal["name", "call_id", "first_title"] = "name"
     """Where the name of a tool is: in `name`, in the call's id before `__`, or in the first title."""
     early_calls: bool = False

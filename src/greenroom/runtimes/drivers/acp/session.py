@@ -15,12 +15,15 @@ from greenroom.runtimes.contract import (
     Opened,
     PermissionGone,
     Process,
+    Said,
+    Thought,
     TurnEnded,
     Usage,
 )
 from greenroom.runtimes.drivers.acp import form
-from greenroom.runtimes.drivers.acp.ending import Meter, ended, failed
+from greenroom.runtimes.drivers.acp.ending import Meter, Tokens, ended, failed
 from greenroom.runtimes.drivers.acp.manifest import Manifest
+from greenroom.runtimes.drivers.acp.record import SessionRecord
 from greenroom.runtimes.drivers.acp.translate import Translator, choose, options_of
 from greenroom.runtimes.prompt_text import Way
 from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
@@ -30,6 +33,7 @@ Json = dict[str, Any]
 _LINGER_S = 2.0
 _FOLLOWS_S = 3.0
 """How long the arguments of a call may follow behind the wish to make it."""
+_QUIET_ANSWERS = 2
 _WITHDRAWN = {"outcome": {"outcome": "cancelled"}}
 
 
@@ -61,6 +65,8 @@ class AcpSession:
         self._ears = Ears()
         self._translator = Translator(manifest)
         self._meter = Meter(manifest)
+        self._record: SessionRecord | None = None
+        self._told_used: Tokens | None = None
         self.link = AcpLink(process, self._told, self._ears.room)
         self._session = ""
         self._preface: str | None = None
@@ -74,9 +80,30 @@ class AcpSession:
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching = asyncio.create_task(self._watch(), name=f"acp agent {process.pid}")
 
-    def begin(self, session: str, opened: Opened, *, preface: str | None, is_resumed: bool) -> None:
+    async def wait_for_replay(self) -> None:
+        """Wait until the agent has told all of a session's history: then it answers, and has said nothing before.
+
+        It is asked for a method that no agent has.
+        """
+        is_quiet = 0
+        while is_quiet < _QUIET_ANSWERS:
+            self._updated.clear()
+            with contextlib.suppress(AcpFailed):
+                await self.link.request("_greenroom/are_you_done", {})
+            is_quiet = 0 if self._updated.is_set() else is_quiet + 1
+
+    def begin(
+        self,
+        session: str,
+        opened: Opened,
+        *,
+        preface: str | None,
+        is_resumed: bool,
+        record: SessionRecord | None,
+    ) -> None:
         """The agent is ready; what it told so far, such as a replay of its history, is not for the reader."""
         self._session = session
+        self._record = record
         self._preface = preface
         if is_resumed:
             self._cost_before = self._translator.cost_usd
@@ -92,6 +119,9 @@ class AcpSession:
     async def prompt(self, text: str) -> None:
         self._turn = Turn()
         self._meter.begin()
+        self._told_used = None
+        if self._record is not None:
+            self._record.begin()
         if self._preface:
             text, self._preface = f"{self._preface}\n\n{text}", None
         self._send(self._turn, text)
@@ -187,7 +217,11 @@ class AcpSession:
         self._turn = None
         waiting, self._asked = self._asked, {}
         self._ears.put(*(PermissionGone(permission) for permission in waiting), *self._translator.left_over())
-        used = self._meter.turn
+        used, written = self._meter.turn, self._record.used() if self._record is not None else None
+        if used is None or written is None:
+            used = used or written
+        else:
+            used |= written
         cost, before = self._translator.cost_usd, self._cost_before
         self._cost_before = cost if cost is not None else before
         if used is not None:
@@ -202,6 +236,8 @@ class AcpSession:
                 heard = self._translator.update(update) if isinstance(update, dict) else []
                 if self._is_open:
                     self._ears.put(*heard)
+                    if not any(isinstance(one, Said | Thought) for one in heard):
+                        self._ears.put(*self._used_so_far())
                 self._updated.set()
             case "session/request_permission" | "elicitation/create" if self._turn is None:
                 is_form = method == "elicitation/create"
@@ -221,6 +257,14 @@ class AcpSession:
                 self._ears.put(form.question(permission, params))
             case _ if request is not None:
                 self._do(self.link.refuse(request, METHOD_NOT_FOUND, "Method not found"))
+
+    def _used_so_far(self) -> list[Heard]:
+        """What the turn has used, if the agent has written down that it is more than it was."""
+        used = self._record.used() if self._record is not None and self._turn is not None else None
+        if used is None or used == self._told_used:
+            return []
+        self._told_used = used
+        return [Usage(used.input, used.output, None, used.model)]
 
     async def _ask_when_told(self, permission: str, params: Json) -> None:
         """Nobody can say yes to a call without its arguments; should they not follow, it is asked as it is."""

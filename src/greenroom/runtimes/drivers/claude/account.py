@@ -69,7 +69,10 @@ class Account:
             model = max(share, key=lambda name: share[name][1], default=None)
             used = [*share.values(), (0, 0)]
             cost_usd = round(max(0.0, now.cost_usd - self._before.cost_usd), 9)
-            usage = Usage(sum(i for i, _ in used), sum(o for _, o in used), cost_usd, model or self._model)
+            # The totals leave out a call that was cut off, of which the beginning was told.
+            heard = (self._input, self._output) if result.get("is_error") else (0, 0)
+            total = max(heard[0], sum(i for i, _ in used)), max(heard[1], sum(o for _, o in used))
+            usage = Usage(*total, cost_usd, model or self._model)
         self._before = now
         self._input = self._output = self._call_input = 0
         return usage

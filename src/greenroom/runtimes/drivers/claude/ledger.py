@@ -1,19 +1,16 @@
 """What a session in its terminal has used: tokens as its transcript has them, money as its status line tells it."""
 
 import glob
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from greenroom.runtimes.contract import Usage
 from greenroom.runtimes.drivers.claude.account import tokens_of
-from greenroom.runtimes.programs import read_regular
+from greenroom.runtimes.new_lines import NewLines
 
 Json = dict[str, Any]
-_PIECE = 4 << 20
-_PIECES = 16
 _FILES = 200
 _INVENTED = "<synthetic>"
 """The model of messages that Claude Code writes itself."""
@@ -24,8 +21,10 @@ class Ledger:
 
     def __init__(self, before: Iterable[Path]) -> None:
         """What is in these transcripts now was used before."""
-        self._read = {path: path.stat().st_size for own in before for path in _with_helpers(own)}
-        """How far each was read."""
+        self._lines = NewLines()
+        for own in before:
+            for path in _with_helpers(own):
+                self._lines.skip(path)
         self._calls: dict[str, tuple[int, int]] = {}
         """What each call of the model has used; one is written down in several pieces."""
         self._model: str | None = None
@@ -47,7 +46,7 @@ class Ledger:
     def look(self, transcript: Path) -> None:
         """Read on."""
         for path in _with_helpers(transcript):
-            for entry in self._new_entries(path):
+            for entry in self._lines.read(path, b'"usage"'):
                 self._take(entry, is_own=path == transcript)
 
     def has_said(self, text: str, times: int) -> bool:
@@ -81,18 +80,6 @@ class Ledger:
             self._last_said = "".join(str(text) for text in texts if text).strip()
             self._times_said[self._last_said] += 1
 
-    def _new_entries(self, path: Path) -> Iterator[Json]:
-        for _ in range(_PIECES):
-            begin = self._read.get(path, 0)
-            piece = read_regular(path, begin, _PIECE)
-            whole = piece.rfind(b"\n") + 1
-            if not whole and len(piece) < _PIECE:
-                return
-            self._read[path] = begin + (whole or len(piece))  # a line that is longer than any of ours is left out
-            for line in piece[:whole].splitlines():
-                if b'"usage"' in line and isinstance(entry := _parsed(line), dict):
-                    yield entry
-
 
 def find_transcripts(env: Mapping[str, str], session: str) -> list[Path]:
     """Where Claude Code has written a session down so far."""
@@ -104,10 +91,3 @@ def _with_helpers(transcript: Path) -> list[Path]:
     """A session's transcript, and those of the helpers that it has started."""
     helpers = sorted(transcript.with_suffix("").glob("subagents/*.jsonl"))[:_FILES]
     return [path for path in (transcript, *helpers) if path.is_file()]
-
-
-def _parsed(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None

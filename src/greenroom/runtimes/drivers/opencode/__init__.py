@@ -1,1 +1,1 @@
-"""OpenCode: by ACP, or on its own server where a person sits in with it."""
+"""OpenCode, on a server of its own at which a person can sit in."""

@@ -1,13 +1,12 @@
-"""Opens sessions of OpenCode: by ACP, unless the profile's option `attach` wants a person to be able to sit in."""
+"""Opens sessions of OpenCode, each on a server of its own.
+
+It speaks ACP too, but then it tells the tokens of the last model call only, and not before the turn's end.
+"""
 
 import asyncio
 
-import msgspec
-
 from greenroom.log.ids import new_secret
 from greenroom.runtimes.contract import Found, Opened, Opening, Process, Session, Spawner
-from greenroom.runtimes.drivers.acp.driver import AcpDriver
-from greenroom.runtimes.drivers.acp.known import OPENCODE
 from greenroom.runtimes.drivers.opencode import manifest
 from greenroom.runtimes.drivers.opencode.launch import plan_launch
 from greenroom.runtimes.drivers.opencode.server import Server, find_address
@@ -21,18 +20,10 @@ class OpencodeDriver:
 
     name = manifest.NAME
 
-    def __init__(self) -> None:
-        self._by_acp = AcpDriver(OPENCODE)
-
     async def find(self, env: dict[str, str]) -> Found | None:
         return await find_program(manifest.COMMAND[0], manifest.VERSION, env)
 
     async def open(self, opening: Opening, spawner: Spawner) -> Session:
-        options = dict(opening.options)
-        if not options.pop("attach", False):
-            if opening.command and opening.command[-1] != manifest.ACP:
-                opening = msgspec.structs.replace(opening, command=[*opening.command, manifest.ACP])
-            return await self._by_acp.open(msgspec.structs.replace(opening, options=options), spawner)
         token = opening.token_file.read_text().strip() if opening.token_file else None
         password = new_secret()
         launch = plan_launch(opening, token, password)
@@ -53,7 +44,7 @@ class OpencodeDriver:
             await asyncio.gather(process.end(), server.close())
             raise
         attach = [*launch.program, manifest.ATTACH, server.url, "-s", opened.session, "--dir", str(opening.directory)]
-        session.begin(opened, Beside(attach, {manifest.PASSWORD: password}))
+        session.begin(opened, Beside(attach, {manifest.PASSWORD: password}), is_new=not opening.resume)
         return session
 
 

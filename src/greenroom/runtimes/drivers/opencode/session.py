@@ -20,6 +20,7 @@ from greenroom.runtimes.transports.json_lines import JsonLines
 
 Json = dict[str, Any]
 _IDS = 1 << 48
+_TITLE = 60
 _FOLLOWS_S = 3.0
 """How long the arguments of a call may follow behind the wish to make it."""
 
@@ -42,6 +43,11 @@ def message_id() -> str:
     return f"msg_{at:012x}{secrets.token_hex(7)}"
 
 
+def _title(text: str) -> str:
+    """What OpenCode lists the session under: how its first prompt begins."""
+    return " ".join(text[: 4 * _TITLE].split())[:_TITLE] or "Greenroom"
+
+
 class OpencodeSession:
     """One session on a server of its own."""
 
@@ -54,14 +60,16 @@ class OpencodeSession:
         self._turn: Turn | None = None
         self._aborting = 0
         self._asked: dict[str, Asked] = {}
+        self._has_title = True
         self._untold: set[str] = set()
         """Requests that came before the arguments of their calls."""
         self._updated = asyncio.Event()
         self._draining = asyncio.create_task(drain(process), name=f"stdout of {process.pid}")
         self._line = JsonLines(process, self._told, self._ears, server)
 
-    def begin(self, opened: Opened, beside: Beside) -> None:
+    def begin(self, opened: Opened, beside: Beside, *, is_new: bool) -> None:
         self._id = self._translator.session = opened.session
+        self._has_title = not is_new
         self._beside = beside
         self._ears.put(opened)
 
@@ -78,6 +86,9 @@ class OpencodeSession:
         turn = self._turn = Turn([message_id()])
         self._translator.begin()
         try:
+            if not self._has_title:  # else OpenCode has the model make one, and tells nobody what that has used
+                await self._server.request("PATCH", f"/session/{self._id}", {"title": _title(text)})
+                self._has_title = True
             await self._say(turn.messages[0], text)
         except (ValueError, ConnectionError) as error:
             if self._turn is turn:
@@ -171,6 +182,8 @@ class OpencodeSession:
                 self._wanted(*read_question(properties))
             case "permission.replied" | "question.replied" | "question.rejected":
                 self._withdraw(str(properties.get("requestID")))
+            case "session.created" | "message.updated" if properties.get("sessionID") != self._id:
+                self._ears.put(*self._translator.hear_helper(kind, properties))
             case _ if properties.get("sessionID") == self._id:
                 self._ears.put(*self._translator.hear(kind, properties))
                 self._updated.set()

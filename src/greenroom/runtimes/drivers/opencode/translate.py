@@ -29,6 +29,9 @@ class Translator:
         self.session = ""
         self.answers: dict[str, Answer] = {}
         """The agent's messages, by their ids, of the turn that is under way."""
+        self._helpers: set[str] = set()
+        """The sessions that this one has started, and those that these have."""
+        self._helpers_answers: dict[str, Answer] = {}
         self._told: dict[str, int] = {}
         self._kinds: dict[str, str] = {}
         self._calls: dict[str, Json] = {}
@@ -39,6 +42,7 @@ class Translator:
     def begin(self) -> None:
         """A turn begins: what belonged to the last one is forgotten."""
         self.answers, self._told, self._kinds, self._used = {}, {}, {}, None
+        self._helpers_answers = {}
         self._calls = {id: call for id, call in self._calls.items() if id not in self._finished}
         self._started -= self._finished
         self._finished = set()
@@ -52,6 +56,18 @@ class Translator:
                 return self._part(part)
             case "message.part.delta", {"messageID": str(message), "partID": str(part), "delta": str(text)}:
                 return self._words(message, part, text) if properties.get("field") == "text" else []
+        return []
+
+    def hear_helper(self, kind: str, properties: Json) -> list[Heard]:
+        """What an event of another session tells: if this one has started it, what it uses is used here."""
+        match kind, properties:
+            case "session.created", {"info": {"id": str(id), "parentID": str(parent)}}:
+                if parent == self.session or parent in self._helpers:
+                    self._helpers.add(id)
+            case "message.updated", {"info": {"role": "assistant", "id": str(id), "sessionID": str(session)} as info}:
+                if session in self._helpers:
+                    self._helpers_answers[id] = answer = _read_answer(info)
+                    return self._account(answer)
         return []
 
     def tool_of(self, call: str) -> str:
@@ -82,20 +98,14 @@ class Translator:
         return [CallFinished(call=call, ok=False) for call in left]
 
     def _answered(self, id: str, info: Json) -> list[Heard]:
-        tokens = _part(info, "tokens")
-        cache = _part(tokens, "cache")
-        answer = self.answers[id] = Answer(
-            parent=str(info.get("parentID") or ""),
-            is_complete="completed" in _part(info, "time"),
-            error=info.get("error") if isinstance(info.get("error"), dict) else None,
-            input=sum(_number(one) for one in (tokens.get("input"), cache.get("read"), cache.get("write"))),
-            output=_number(tokens.get("output")) + _number(tokens.get("reasoning")),
-            cost_usd=float(info.get("cost") or 0.0),
-            model=str(info.get("modelID") or "") or None,
-        )
+        answer = self.answers[id] = _read_answer(info)
+        return self._account(answer)
+
+    def _account(self, answer: Answer) -> list[Heard]:
+        """What the turn has used so far, if a message that is complete has changed it."""
         if not answer.is_complete:
             return []
-        all_of_it = self.answers.values()
+        all_of_it = [*self.answers.values(), *self._helpers_answers.values()]
         used = Usage(
             sum(one.input for one in all_of_it),
             sum(one.output for one in all_of_it),
@@ -135,6 +145,20 @@ class Translator:
             output = state.get("output") if status == "completed" else state.get("error")
             heard.append(CallFinished(call=call, ok=status == "completed", output=str(output or "")))
         return heard
+
+
+def _read_answer(info: Json) -> Answer:
+    tokens = _part(info, "tokens")
+    cache = _part(tokens, "cache")
+    return Answer(
+        parent=str(info.get("parentID") or ""),
+        is_complete="completed" in _part(info, "time"),
+        error=info.get("error") if isinstance(info.get("error"), dict) else None,
+        input=sum(_number(one) for one in (tokens.get("input"), cache.get("read"), cache.get("write"))),
+        output=_number(tokens.get("output")) + _number(tokens.get("reasoning")),
+        cost_usd=float(info.get("cost") or 0.0),
+        model=str(info.get("modelID") or "") or None,
+    )
 
 
 def ended(answer: Answer | None, *, is_cancelled: bool) -> TurnEnded:

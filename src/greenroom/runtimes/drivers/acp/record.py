@@ -1,0 +1,75 @@
+"""What an agent writes down of each model call in its own files, where the protocol tells it late or not at all."""
+
+import glob
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from greenroom.runtimes.drivers.acp.ending import Tokens
+from greenroom.runtimes.drivers.acp.manifest import Record
+from greenroom.runtimes.new_lines import NewLines
+
+Json = dict[str, Any]
+_FILES = 200
+
+
+class SessionRecord:
+    """One session's model calls, as its agent has written them down."""
+
+    def __init__(self, record: Record, env: Mapping[str, str], session: str) -> None:
+        self._record = record
+        own = env.get(record.variable) if record.variable else None
+        self._folder = Path(own) if own else Path(env.get("HOME") or "/") / record.folder
+        self._session = session
+        self._lines = NewLines()
+        self._calls: dict[str, Tokens] = {}
+        """By the agent's own ids: one is written down again when there is more to say of it."""
+        self._before = self._total()
+
+    def begin(self) -> None:
+        """A turn begins: what was used up to now belongs to others."""
+        self._before = self._total()
+
+    def used(self) -> Tokens | None:
+        """What the turn has used so far; None if that is nothing."""
+        used = self._total() - self._before
+        return used if used.input or used.output else None
+
+    def _total(self) -> Tokens:
+        for path in self._find_files():
+            for entry in self._lines.read(path, self._record.having.encode()):
+                self._calls |= _READERS[self._record.form](entry)
+        total = Tokens()
+        for one in self._calls.values():
+            total += one
+        return total
+
+    def _find_files(self) -> Iterator[Path]:
+        names = {"id": glob.escape(self._session), "id8": glob.escape(self._session[:8])}
+        for pattern in self._record.files if self._session else ():
+            yield from sorted(self._folder.glob(pattern.format(**names)))[:_FILES]
+
+
+def _read_copilot(entry: Json) -> dict[str, Tokens]:
+    match entry:
+        case {"type": "session.usage_record", "id": str(id), "data": {"usage": dict(used)}}:
+            counts = _number(used, "inputTokens"), _number(used, "outputTokens")
+            return {id: Tokens(*counts, str(used.get("model") or "") or None)}
+    return {}
+
+
+def _read_gemini(entry: Json) -> dict[str, Tokens]:
+    match entry:
+        case {"type": "gemini", "id": str(id), "tokens": dict(used)}:
+            given = _number(used, "input") + _number(used, "tool")
+            made = _number(used, "output") + _number(used, "thoughts")
+            return {id: Tokens(given, made, str(entry.get("model") or "") or None)}
+    return {}
+
+
+def _number(counts: Json, name: str) -> int:
+    value = counts.get(name)
+    return int(value) if isinstance(value, int | float) else 0
+
+
+_READERS = {"copilot": _read_copilot, "gemini": _read_gemini}
