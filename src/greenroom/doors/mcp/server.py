@@ -2,6 +2,7 @@
 
 import logging
 import re
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from greenroom import __version__
 from greenroom.doors.errors import note_refused
 from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.foreign import Foreign, ForeignTool
+from greenroom.doors.mcp.repeats import Repeats
 from greenroom.doors.mcp.tool import Blocks, Call, NoArgs, Offer, Text, Tool, may_use
 from greenroom.log.errors import Refused, Unavailable
 
@@ -69,6 +71,7 @@ class Service:
         self.offer = offer
         self.hub = hub
         self.foreign = foreign
+        self._repeats = Repeats(hub)
         self._tools = {tool.name: tool for tool in offer.tools}
         if len(self._tools) < len(offer.tools):
             raise ValueError("two tools have the same name")
@@ -88,7 +91,18 @@ class Service:
         has_progress: bool = False,
         meta: Any = None,
     ) -> Result:
-        """The tool's result. A refusal is a result as well: only what the caller can mend is marked an error."""
+        """The tool's result, which is compared with those of earlier calls."""
+        began = time.monotonic()
+        result = await self._answer(tool, caller, arguments, has_progress, meta)
+        if isinstance(tool, Tool):
+            waited_s = time.monotonic() - began if tool.waits else 0.0
+            await self._repeats.note(caller.by, tool.name, arguments, result.content, waited_s)
+        return result
+
+    async def _answer(
+        self, tool: Tool[Any] | ForeignTool, caller: Caller, arguments: bytes, has_progress: bool, meta: Any
+    ) -> Result:
+        """A refusal is a result as well: only what the caller can mend is marked an error."""
         try:
             args = tool.decode(arguments)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -49,6 +49,16 @@ class SteerRun(Command, frozen=True, kw_only=True):
     text: str
 
 
+class PauseLoop(Command, frozen=True, kw_only=True):
+    """Pause a run whose agent has asked the hub the same too often, and got the same answer; only the hub sees that."""
+
+    run_id: str
+    order_id: str
+    tool: str
+    arguments: Any = None
+    times: int
+
+
 class CancelRun(Command, frozen=True, kw_only=True):
     """End a run; with `cascade` all below it too. On a root with cascade the tree is dead for good."""
 

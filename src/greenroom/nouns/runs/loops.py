@@ -2,19 +2,22 @@
 
 from typing import Any
 
-from greenroom.log.model import Context, Event, Rows
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.asks.words import title_of
 from greenroom.nouns.policy.book import get_state
 from greenroom.nouns.policy.facts import digest_of
 from greenroom.nouns.policy.model import JUDGEMENTS, Wanted
 from greenroom.nouns.policy.tables import kind_of
-from greenroom.nouns.runs.model import CALLS, Run
+from greenroom.nouns.runs.commands import PauseLoop
+from greenroom.nouns.runs.model import CALLS, RUNS, Run
 from greenroom.nouns.runs.pauses import LOOP, pause
 
 
 def call_digest(tool: str, given: Any) -> str:
-    """What the same call has again; empty for calls that are made to be repeated, or of which too little is told."""
+    """What the same call has again; empty for calls of the hub, which sees those itself, and if too little is told."""
     kind = kind_of(tool)
     if kind in ("hub", "plan") or not given:
         return ""
@@ -33,7 +36,24 @@ def looping(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Con
         return []
     if rows.find(JUDGEMENTS, {"run_id": run.id, "digest": digest}, limit=1):
         return []
+    return _paused(rows, run, before + 1, title_of(tool, heard.get("input")), seed, context)
+
+
+def pause_loop(rows: Rows, command: PauseLoop, context: Context) -> list[Event]:
+    """The hub has given the same answer to the same call too often."""
+    if principal(command).kind != "hub":
+        raise Refused("forbidden", "Only the hub itself sees what it has answered.", "forbidden")
+    run = rows.get(RUNS, command.run_id)
+    if run is None or run.status != "running" or run.node_id is None:
+        return []
+    return _paused(rows, run, command.times, title_of(command.tool, command.arguments), command.order_id, context)
+
+
+def _paused(rows: Rows, run: Run, times: int, title: str, order_id: str, context: Context) -> list[Event]:
     agent = rows.get(AGENTS, run.agent_id)
     name = (agent.display_name or agent.name) if agent else run.profile
-    said = f"{name} has made the same call {before + 1} times within {options.loop_window_s} s"
-    return pause(rows, run, said, seed, context, key=LOOP, text=f": {title_of(tool, heard.get('input'))}")
+    said = f"{name} has made the same call {times} times within {get_state(rows).options.loop_window_s} s"
+    return pause(rows, run, said, order_id, context, key=LOOP, text=f": {title}")
+
+
+DECIDE: dict[type[Command], Decide] = {PauseLoop: pause_loop}
