@@ -13,7 +13,9 @@ from greenroom.log.errors import Refused, Unavailable
 if TYPE_CHECKING:
     from greenroom.nouns.workflows.checking.problems import Problem
     from greenroom.nouns.workflows.definition import Definition
+    from greenroom.nouns.workflows.reading.load import Loaded
 
+_LOOK_S = 90.0
 Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.ArgumentParser]
 
 
@@ -75,6 +77,9 @@ def _check(
     except Refused as error:
         told = {"code": error.code, "text": error.message, "file": str(file)}
         return {"file": str(file), "ok": False, "problems": [told]}
+    wrong = _unknown_models(client, drivers, loaded, str(file)) if client and drivers else []
+    if wrong:
+        return {"file": str(file), "ok": False, "problems": [_told(problem) for problem in wrong]}
     return {
         "file": str(file),
         "ok": True,
@@ -83,6 +88,19 @@ def _check(
         "problems": [],
         "warnings": [_told(problem) for problem in loaded.warnings],
     }
+
+
+def _unknown_models(client: Client, drivers: dict[str, str], loaded: "Loaded", file: str) -> "list[Problem]":
+    """The models that steps name and no node's runtime knows."""
+    from greenroom.gateway.workflow_models import explain_model, find_named_models, find_problems
+
+    named = list(find_named_models(loaded.definition, drivers))
+    wrong = {}
+    for profile, model in {one.named for one in named}:
+        found = client.get("profile-check", name=profile, model=model, timeout_s=_LOOK_S)["profiles"][0]
+        if said := explain_model(node.get("problems", []) for node in found["nodes"]):
+            wrong[profile, model] = said
+    return find_problems(loaded, file, named, wrong)
 
 
 def _told(problem: "Problem") -> dict[str, Any]:

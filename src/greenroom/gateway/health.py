@@ -34,9 +34,11 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[NodeHealth]
 
 
-async def health_of(rows: Rows, links: Links, profile: Profile, data: Path) -> Health:
-    """Look at a profile; each node that could run it is asked what it finds."""
+async def health_of(rows: Rows, links: Links, profile: Profile, data: Path, model: str | None = None) -> Health:
+    """Look at a profile, or at what becomes of it with another model; each node that could run it is asked."""
     definition = profile.definition
+    if model is not None:
+        definition = msgspec.structs.replace(definition, model=model)
     wrong = problems(profile.name, definition) + missing_skills(definition.skills, definition.directory, data)
     if not definition.enabled:
         wrong.append("enabled: it is switched off; write enabled = true")

@@ -11,7 +11,7 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import Definition
 
 _OUTGOING = 4096
-_LOOK_S = 10.0
+_LOOK_S = 60.0
 _MOST_PROBLEMS = 20
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from greenroom.node.sandbox import sandbox_for
 from greenroom.node.surroundings import environment
 from greenroom.nouns.agents.profiles import Definition
+from greenroom.runtimes.contract import Driver, ModelLister
+from greenroom.runtimes.models import explain_unknown
 
 
 def find_obstacles(definition: Definition, env: Mapping[str, str], folder: Path) -> list[str]:
@@ -29,6 +31,19 @@ def find_obstacles(definition: Definition, env: Mapping[str, str], folder: Path)
     except (OSError, ValueError) as error:
         out.append(f"sandbox: {error}")
     return out
+
+
+async def find_unknown_model(
+    driver: Driver | None, definition: Definition, env: Mapping[str, str], folder: Path
+) -> list[str]:
+    """What stands in the way of a model, if the runtime can be asked which it knows."""
+    if definition.model is None or not isinstance(driver, ModelLister):
+        return []
+    directory = Path(definition.directory).expanduser() if definition.directory else folder
+    own = environment(definition, dict(env))
+    known = await driver.find_models(definition.command, own, directory if directory.is_dir() else folder)
+    wrong = explain_unknown(definition.model, known) if known is not None else None
+    return [] if wrong is None else [f"model: {wrong}"]
 
 
 def _find_program(definition: Definition, env: Mapping[str, str]) -> str | None:

@@ -19,7 +19,7 @@ from greenroom.node.agents import HeldAgent
 from greenroom.node.finding import Finding
 from greenroom.node.hearing import without_tokens
 from greenroom.node.link import Dismissed, HubLink, NotWelcome
-from greenroom.node.looking import find_obstacles
+from greenroom.node.looking import find_obstacles, find_unknown_model
 from greenroom.node.outbox import Outbox
 from greenroom.node.passage import Passage
 from greenroom.node.processes import reap
@@ -197,6 +197,9 @@ class NodeProgram:
         try:
             definition = msgspec.convert(wish.definition, Definition)
             found = await asyncio.to_thread(find_obstacles, definition, dict(os.environ), self._folder)
+            if not found:
+                driver = self._drivers.get(definition.driver)
+                found = await find_unknown_model(driver, definition, dict(os.environ), self._folder)
         except (msgspec.ValidationError, OSError, ValueError, RuntimeError) as error:
             found = [f"it cannot be looked at: {error}"]
         self._link.say(frames.Looked(id=wish.id, problems=found))

@@ -258,6 +258,15 @@ class Spawner(Protocol):
     ) -> Terminal: ...
 
 
+@runtime_checkable
+class ModelLister(Protocol):
+    """A driver whose runtime can tell which models it knows, and takes another in place of one that it does not."""
+
+    async def find_models(self, command: list[str], env: dict[str, str], directory: Path) -> list[str] | None:
+        """The names of the models, without spending a token; None if the runtime cannot be asked."""
+        ...
+
+
 class Driver(Protocol):
     """The code that speaks to one kind of runtime."""
 

@@ -23,3 +23,6 @@ UNTOLD: dict[str, frozenset[str]] = {
     **dict.fromkeys(("pty", "command", "mcp"), frozenset({"model", "system_prompt", "temperature"})),
 }
 """What a step can say of its agent and a driver has no way to hand to its runtime. All else is handed over."""
+
+LISTS_MODELS = frozenset({"opencode"})
+"""The drivers whose runtime tells which models it knows. Others hand any name on to their provider, who refuses it."""

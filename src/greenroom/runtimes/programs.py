@@ -16,15 +16,24 @@ _VERSION_S = 20.0
 async def find_program(name: str, version: list[str], env: dict[str, str]) -> Found | None:
     """Where a program is and what it says of its version; None if it is not there or cannot even say that."""
     path = shutil.which(name, path=env.get("PATH"))
-    if path is None:
-        return None
+    told = await ask_program([path, *version], env, _VERSION_S) if path is not None else None
+    found = re.search(rb"\d+\.\d+[\w.+-]*", told) if told is not None else None
+    return Found(found[0].decode().rstrip("."), path) if path is not None and found else None
+
+
+async def ask_program(
+    command: list[str], env: dict[str, str], limit_s: float, directory: Path | None = None
+) -> bytes | None:
+    """What a program prints; None if it is not there, fails, or takes too long."""
     pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
-        process = await asyncio.create_subprocess_exec(path, *version, env=env, stdin=null, stdout=pipe, stderr=null)
+        process = await asyncio.create_subprocess_exec(
+            *command, env=env, cwd=directory, stdin=null, stdout=pipe, stderr=null
+        )
     except OSError:
         return None
     try:
-        async with asyncio.timeout(_VERSION_S):
+        async with asyncio.timeout(limit_s):
             told, _ = await process.communicate()
     except TimeoutError:
         return None
@@ -32,8 +41,7 @@ async def find_program(name: str, version: list[str], env: dict[str, str]) -> Fo
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-    found = re.search(rb"\d+\.\d+[\w.+-]*", told)
-    return Found(found[0].decode().rstrip("."), path) if process.returncode == 0 and found else None
+    return told if process.returncode == 0 else None
 
 
 def need_command(opening: Opening, default: list[str]) -> list[str]:

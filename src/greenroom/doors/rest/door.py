@@ -61,7 +61,7 @@ def endpoints(hub: Hub, links: Links, others: Sequence[Endpoint]) -> list[Endpoi
         *policy.ENDPOINTS,
         *remember.ENDPOINTS,
         *servers.ENDPOINTS,
-        *workflow_files.ENDPOINTS,
+        *workflow_files.endpoints(links),
         *workflows.ENDPOINTS,
         *workflow_versions.ENDPOINTS,
         *triggers.endpoints(),

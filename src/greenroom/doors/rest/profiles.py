@@ -1,9 +1,10 @@
 """Profiles over REST: what there is, changing them, and whether they would start."""
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -105,6 +106,8 @@ async def import_profiles(hub: Hub, by: Principal, request: Request) -> Response
 
 class CheckOf(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
+    model: Annotated[str, Meta(max_length=200)] | None = None
+    """Another model than the profile's own."""
 
 
 class Checked(msgspec.Struct):
@@ -121,10 +124,12 @@ class ProfileCheck:
         self._links = links
 
     async def check(self, hub: Hub, by: Principal, request: Request) -> Response:
-        name = query_of(request, CheckOf).name
+        query = query_of(request, CheckOf)
+        name = query.name
         chosen = find_profiles(hub.rows) if name is None else [need_profile(hub.rows, name)]
         wrong = [one for one in find_wrong_profiles(hub.rows) if name in (None, one.name)]
-        found = await asyncio.gather(*(health_of(hub.rows, self._links, profile, hub.data) for profile in chosen))
+        looks = (health_of(hub.rows, self._links, profile, hub.data, query.model) for profile in chosen)
+        found = await asyncio.gather(*looks)
         return json(Checked(found, wrong))
 
 

@@ -10,17 +10,20 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import body_of, encode, json
+from greenroom.gateway.health import health_of
+from greenroom.gateway.links import Links
 from greenroom.gateway.workflow_files import known_for
+from greenroom.gateway.workflow_models import Named, explain_model, find_named_models, find_problems
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.profiles import find_profiles
+from greenroom.nouns.agents.profiles import find_profiles, need_profile
 from greenroom.nouns.workflows.checking.check import Known
 from greenroom.nouns.workflows.checking.problems import BadWorkflow, Problem
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.drawing.labels import find_arrows
 from greenroom.nouns.workflows.drawing.layout import lay_out
 from greenroom.nouns.workflows.graph import Graph
-from greenroom.nouns.workflows.reading.load import load_text, parse_text
+from greenroom.nouns.workflows.reading.load import Loaded, load_text, parse_text
 from greenroom.nouns.workflows.schema import build_schema
 
 MAX_TEXT = 600_000
@@ -68,19 +71,41 @@ async def show_schema(hub: Hub, by: Principal, request: Request) -> Response:
     return Response(encode(build_schema()), media_type="application/schema+json", headers=headers)
 
 
-async def check_text(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, WorkflowText)
-    known = known_for({profile.name: profile.definition.driver for profile in find_profiles(hub.rows)})
-    return json(await asyncio.to_thread(_check, body, known))
+class TextCheck:
+    """Checks workflows; nodes are asked for the models that steps name."""
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+
+    async def check_text(self, hub: Hub, by: Principal, request: Request) -> Response:
+        body = await body_of(request, WorkflowText)
+        drivers = {profile.name: profile.definition.driver for profile in find_profiles(hub.rows)}
+        loaded = await asyncio.to_thread(_load, body, known_for(drivers))
+        if not isinstance(loaded, BadWorkflow):
+            named = list(find_named_models(loaded.definition, drivers))
+            wrong = {one.named: said for one in named if (said := await self._explain(hub, one.named))}
+            problems = find_problems(loaded, body.file[:200], named, wrong)
+            loaded = BadWorkflow(problems) if problems else loaded
+        return json(await asyncio.to_thread(_check, body, loaded))
+
+    async def _explain(self, hub: Hub, named: Named) -> str | None:
+        profile, model = named
+        found = await health_of(hub.rows, self._links, need_profile(hub.rows, profile), hub.data, model)
+        return explain_model(node.problems for node in found.nodes)
 
 
-def _check(body: WorkflowText, known: Known) -> WorkflowCheck:
+def _load(body: WorkflowText, known: Known) -> Loaded | BadWorkflow:
     try:
-        loaded = load_text(body.text, body.file[:200], known=known)
+        return load_text(body.text, body.file[:200], known=known)
     except BadWorkflow as bad:
+        return bad
+
+
+def _check(body: WorkflowText, loaded: Loaded | BadWorkflow) -> WorkflowCheck:
+    if isinstance(loaded, BadWorkflow):
         sketch = _sketch(body.text)
         picture = draw(sketch) if sketch is not None else None
-        return WorkflowCheck(ok=False, problems=bad.problems, definition=sketch, picture=picture)
+        return WorkflowCheck(ok=False, problems=loaded.problems, definition=sketch, picture=picture)
     picture = draw(loaded.definition)
     return WorkflowCheck(
         ok=True, problems=[], warnings=list(loaded.warnings), definition=loaded.definition, picture=picture
@@ -106,16 +131,21 @@ def draw(definition: Definition) -> Picture:
 
 
 _SCHEMA: Any = "application/schema+json"
-ENDPOINTS = [
-    Endpoint("GET", "/schemas/workflow.json", PUBLIC, show_schema, "The JSON Schema of workflow files", answer=_SCHEMA),
-    Endpoint(
-        "POST",
-        "/api/workflow-check",
-        "chat",
-        check_text,
-        "What is wrong with the text of a workflow, or its picture",
-        body=WorkflowText,
-        answer=WorkflowCheck,
-        max_bytes=MAX_TEXT,
-    ),
-]
+
+
+def endpoints(links: Links) -> list[Endpoint]:
+    return [
+        Endpoint(
+            "GET", "/schemas/workflow.json", PUBLIC, show_schema, "The JSON Schema of workflow files", answer=_SCHEMA
+        ),
+        Endpoint(
+            "POST",
+            "/api/workflow-check",
+            "chat",
+            TextCheck(links).check_text,
+            "What is wrong with the text of a workflow, or its picture",
+            body=WorkflowText,
+            answer=WorkflowCheck,
+            max_bytes=MAX_TEXT,
+        ),
+    ]

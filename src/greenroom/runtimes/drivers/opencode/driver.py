@@ -4,6 +4,8 @@ It speaks ACP too, but then it tells the tokens of the last model call only, and
 """
 
 import asyncio
+import shutil
+from pathlib import Path
 
 from greenroom.log.ids import new_secret
 from greenroom.runtimes.contract import Found, Opened, Opening, Process, Session, Spawner
@@ -11,8 +13,11 @@ from greenroom.runtimes.drivers.opencode import manifest
 from greenroom.runtimes.drivers.opencode.launch import plan_launch
 from greenroom.runtimes.drivers.opencode.server import Server, find_address
 from greenroom.runtimes.drivers.opencode.session import OpencodeSession
-from greenroom.runtimes.programs import find_program, write_private
+from greenroom.runtimes.models import explain_unknown
+from greenroom.runtimes.programs import ask_program, find_program, write_private
 from greenroom.runtimes.seating import Beside
+
+_MODELS_S = 45.0
 
 
 class OpencodeDriver:
@@ -22,6 +27,14 @@ class OpencodeDriver:
 
     async def find(self, env: dict[str, str]) -> Found | None:
         return await find_program(manifest.COMMAND[0], manifest.VERSION, env)
+
+    async def find_models(self, command: list[str], env: dict[str, str], directory: Path) -> list[str] | None:
+        program = command[:-1] if command and command[-1] == manifest.ACP else command or manifest.COMMAND
+        path = shutil.which(program[0], path=env.get("PATH"))
+        if path is None:
+            return None
+        told = await ask_program([path, *program[1:], *manifest.MODELS], {**manifest.ENV, **env}, _MODELS_S, directory)
+        return told.decode(errors="replace").split() if told is not None else None
 
     async def open(self, opening: Opening, spawner: Spawner) -> Session:
         token = opening.token_file.read_text().strip() if opening.token_file else None
@@ -48,9 +61,20 @@ class OpencodeDriver:
         return session
 
 
+async def _need_model(server: Server, model: str) -> None:
+    """Raise ValueError for a model that OpenCode does not know: it would take another, and ask that."""
+    found = (await server.request("GET", "/config/providers")).get("providers") or []
+    known = [f"{one.get('id')}/{name}" for one in found for name in one.get("models") or {}]
+    wrong = explain_unknown(model, known)
+    if wrong is not None:
+        raise ValueError(f"model: {wrong}")
+
+
 async def _converse(process: Process, server: Server, opening: Opening) -> tuple[OpencodeSession, Opened]:
     """Hear what happens, and make or find the session."""
     await server.healthy()
+    if opening.model:
+        await _need_model(server, opening.model)
     await server.listen()
     try:
         if opening.resume:

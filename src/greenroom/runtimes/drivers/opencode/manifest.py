@@ -11,6 +11,7 @@ VERSION = ["--version"]
 ACP = "acp"
 SERVE = ["serve", "--hostname", "127.0.0.1", "--port", "0"]
 ATTACH = "attach"
+MODELS = ["models"]
 LISTENS = "listening on "
 """What it prints before its address."""
 USER = "opencode"

@@ -247,6 +247,8 @@ class OpencodeSession:
         for asked in list(self._asked.values()):
             self._withdraw(asked.request)
         answer = self._answer(turn)
+        if answer is None and self._translator.error is not None:
+            answer = Answer(error=self._translator.error)
         stopped = turn.is_cancelled or answer is None  # then somebody has stopped it before it answered
         self._ears.put(*self._translator.left_over(), ended(answer, is_cancelled=stopped))
 

@@ -38,11 +38,13 @@ class Translator:
         self._started: set[str] = set()
         self._finished: set[str] = set()
         self._used: Usage | None = None
+        self.error: Json | None = None
+        """What OpenCode has said went wrong, outside of any message."""
 
     def begin(self) -> None:
         """A turn begins: what belonged to the last one is forgotten."""
         self.answers, self._told, self._kinds, self._used = {}, {}, {}, None
-        self._helpers_answers = {}
+        self._helpers_answers, self.error = {}, None
         self._calls = {id: call for id, call in self._calls.items() if id not in self._finished}
         self._started -= self._finished
         self._finished = set()
@@ -52,6 +54,8 @@ class Translator:
         match kind, properties:
             case "message.updated", {"info": {"role": "assistant", "id": str(id)} as info}:
                 return self._answered(id, info)
+            case "session.error", {"error": dict(error)}:
+                self.error = error
             case "message.part.updated", {"part": dict(part)}:
                 return self._part(part)
             case "message.part.delta", {"messageID": str(message), "partID": str(part), "delta": str(text)}:

@@ -1,0 +1,51 @@
+"""The models that the steps of a workflow name, and whether the runtimes that would ask them know them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from greenroom.nouns.workflows.checking.problems import Path, Problem
+from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.reading.load import Loaded
+from greenroom.runtimes.names import LISTS_MODELS
+
+_KEY = "model: "
+Named = tuple[str, str]
+"""A profile, and a model that it is to work with."""
+
+
+class NamedModel(msgspec.Struct, frozen=True):
+    """A step whose agent is to work with a certain model."""
+
+    step: str
+    path: Path
+    named: Named
+
+
+def find_named_models(definition: Definition, drivers: Mapping[str, str]) -> Iterator[NamedModel]:
+    """The models that can be looked for: those of profiles whose runtime tells which it knows."""
+    for at, step in enumerate(definition.steps):
+        profile, model = step.profile or step.agent_runtime or "", step.agent_config.model
+        if model and not step.reuse_agent and drivers.get(profile) in LISTS_MODELS:
+            yield NamedModel(step.id, ("steps", at, "agent_config", "model"), (profile, model))
+
+
+def explain_model(problems_of_nodes: Iterable[list[str]]) -> str | None:
+    """What is wrong with a model, if all nodes that were asked say that they do not know it."""
+    found = [next((one for one in problems if one.startswith(_KEY)), None) for problems in problems_of_nodes]
+    return found[0].removeprefix(_KEY) if found and found[0] and all(found) else None
+
+
+def find_problems(loaded: Loaded, file: str, named: Iterable[NamedModel], wrong: Mapping[Named, str]) -> list[Problem]:
+    """The problems of a workflow that has been loaded, by what is wrong with each model."""
+    return [
+        Problem(
+            code="unknown_model",
+            message=wrong[one.named].partition(" here: ")[0],
+            remedy=wrong[one.named].partition(" here: ")[2],
+            path=one.path,
+            step=one.step,
+        ).placed(file, loaded.lines)
+        for one in named
+        if one.named in wrong
+    ]
