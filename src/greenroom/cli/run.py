@@ -200,6 +200,7 @@ def _brief(run: dict[str, Any]) -> dict[str, Any]:
         "input_tokens": run.get("input_tokens", 0),
         "output_tokens": run.get("output_tokens", 0),
         "cost_usd": run.get("cost_usd"),
+        **({"is_partial": True} if run.get("is_usage_partial") else {}),
     }
     names = ("status", "output", "result", "error", "agent_id", "profile", "root_id", "parent_id")
     return {"run_id": run["id"], **{name: run.get(name) for name in names}, "usage": usage}

@@ -148,7 +148,8 @@ def run_show(args: argparse.Namespace) -> int:
         if run.get(name):
             value = line(str(run[name]))
             print(f"{name:12} {coloured(value) if name == 'status' else value}")
-    print(f"{'usage':12} {run.get('input_tokens', 0)} in, {run.get('output_tokens', 0)} out")
+    more = ", and a model call that was cut off" if run.get("is_usage_partial") else ""
+    print(f"{'usage':12} {run.get('input_tokens', 0)} in, {run.get('output_tokens', 0)} out{more}")
     if run.get("output"):
         print(lines(run["output"]))
     return 0

@@ -1,6 +1,7 @@
 """The agents that a node holds: one session each, carrying out orders one after the other."""
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -29,11 +30,14 @@ from greenroom.runtimes.contract import (
     Session,
     TaskSession,
     TurnEnded,
+    Usage,
 )
 from greenroom.runtimes.seating import Seated
 
 logger = logging.getLogger(__name__)
 _CANCEL_S = 5.0
+_ACCOUNT_S = 2.0
+"""How long an agent that is not kept may take to say what a cancelled turn has used."""
 _CLOSE_S = 15.0
 
 
@@ -45,6 +49,8 @@ class HeldAgent:
     ) -> None:
         self.agent_id = agent_id
         self.run_id: str | None = None
+        self._cancelled_run: str | None = None
+        """The run that was cancelled last: what its turn has used is still told."""
         self.session: Session | None = None
         self.keep = False
         self.idle_since = time.monotonic()
@@ -100,7 +106,7 @@ class HeldAgent:
             if self.session is None:
                 self.seat.expect()
             self.run_id, self.keep = order.run, bool(order.body.get("keep"))
-            self._queued, self._paused = [], False
+            self._queued, self._paused, self._cancelled_run = [], False, None
             self._gate = Gate()
             try:
                 definition = msgspec.convert(order.body["definition"], Definition)
@@ -165,9 +171,13 @@ class HeldAgent:
                     await self._turn_ended(session, heard)
                 elif isinstance(heard, PermissionAsked):
                     await self._permission_asked(heard)
+                elif isinstance(heard, Usage):
+                    self._hearing.note(self.run_id or self._cancelled_run, heard)
                 else:
                     if isinstance(heard, PermissionGone):
                         self._gate.forget(heard.permission)
+                    if isinstance(heard, Died) and not self._turn.is_set():
+                        self._hearing.note_stop(self.run_id)
                     self._hearing.note(self.run_id, heard)
         except Exception as error:
             logger.exception("agent %s cannot be heard any more", self.agent_id)
@@ -248,6 +258,7 @@ class HeldAgent:
             if self.session is None or self.run_id != run_id:
                 return
             self._paused = True
+            self._hearing.note_stop(run_id)
             await self.session.cancel()
 
     async def go_on(self, run_id: str) -> None:
@@ -270,20 +281,32 @@ class HeldAgent:
         """End the run, whatever is under way. A kept agent stays if it lets itself be stopped in time."""
         if self.run_id != run_id:
             return
-        self.run_id = None
+        if not self._turn.is_set():
+            self._hearing.note_stop(run_id)
+        self.run_id, self._cancelled_run = None, run_id
         self.idle_since = time.monotonic()
         self._queued = []
         self._process.give_up()
         try:
             async with asyncio.timeout(_CANCEL_S), self._busy:
-                if self.session is not None and self.keep:
-                    await self.session.cancel()
-                    await self._turn.wait()
-                else:
+                await self._stop_turn()
+                if self.session is None or not self.keep:
                     await self._end()
         except TimeoutError:
             logger.warning("agent %s did not stop: its processes are ended", self.agent_id)
             await self._kill()
+
+    async def _stop_turn(self) -> None:
+        """Stop the turn by the agent's own means. One that is not kept, and does not stop, is ended all the same."""
+        if self.session is None or self._turn.is_set():
+            return
+        await self.session.cancel()
+        if self.keep:
+            await self._turn.wait()
+        else:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_ACCOUNT_S):
+                    await self._turn.wait()
 
     async def finish(self, run_id: str, text: str) -> None:
         """The agent has said through the hub that it is done, and what it has done."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from greenroom.nouns.access.tokens import hide_tokens
-from greenroom.runtimes.contract import CallStarted, Died, Heard, Said, Thought, TurnEnded
+from greenroom.runtimes.contract import CallFinished, CallStarted, Died, Heard, Said, Thought, TurnEnded
 
 Tell = Callable[[str, dict[str, Any]], None]
 Show = Callable[[str, str, Any], bool]
@@ -29,6 +29,7 @@ class Hearing:
         self._answer: list[str] = []
         self._answer_size = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._open_calls: set[str] = set()
 
     def note(self, run_id: str | None, heard: Heard, *, goes_on: str = "", **more: Any) -> None:
         """Hand on what is heard. `goes_on` names a turn's end that is not the run's."""
@@ -42,6 +43,9 @@ class Hearing:
         self._flush()
         if isinstance(heard, CallStarted):
             self._answer, self._answer_size = [], 0
+            self._open_calls.add(heard.call)
+        elif isinstance(heard, CallFinished):
+            self._open_calls.discard(heard.call)
         fields = {**msgspec.to_builtins(heard), **more}
         if isinstance(heard, TurnEnded):
             fields["text"] = "".join(self._answer)[:_ANSWER_CHARS]
@@ -53,6 +57,11 @@ class Hearing:
         elif isinstance(heard, Died):
             self._tell("", {"type": "asleep", "agent": self._agent_id})
 
+    def note_stop(self, run_id: str | None) -> None:
+        """The turn is stopped: unless a tool was at work, that cuts off a model call, which no runtime accounts for."""
+        if not self._open_calls:
+            self.tell(run_id, type="model_call_cut")
+
     def tell(self, run_id: str | None, **fields: Any) -> None:
         """Hand on what the node itself has to say of a run, in its order."""
         self._flush()
@@ -62,6 +71,7 @@ class Hearing:
     def _forget(self, run_id: str | None) -> None:
         self._flush()
         self._run_id, self._answer, self._answer_size = run_id, [], 0
+        self._open_calls.clear()
 
     def _said(self, text: str) -> None:
         self._show(self._agent_id, "said", text)

@@ -539,6 +539,7 @@ export interface Run {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
+  is_usage_partial?: boolean
   earlier?: RunsSpent
   calls?: number
   items?: number

@@ -752,6 +752,7 @@ export interface ListedRun {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
+  is_usage_partial?: boolean
   earlier?: RunsSpent
   calls?: number
   items?: number
@@ -1440,6 +1441,7 @@ export interface Run {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
+  is_usage_partial?: boolean
   earlier?: RunsSpent
   calls?: number
   items?: number

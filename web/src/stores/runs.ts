@@ -55,4 +55,6 @@ function calledFor(prompt: string): string {
 }
 
 export const costOf = (run: Run): number => run.cost_usd ?? 0
+/** What goes before the tokens of a run of which a model call was cut off: it has used more than is known. */
+export const leastOf = (run: Run): string => (run.is_usage_partial ? '≥ ' : '')
 export const tokensOf = (run: Run): number => (run.input_tokens ?? 0) + (run.output_tokens ?? 0)

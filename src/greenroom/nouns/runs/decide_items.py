@@ -24,6 +24,10 @@ LOST = "the node was restarted: resume the run to go on"
 _STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
 
 
+_ACCOUNTS = ("usage", "model_call_cut")
+"""What is booked even if it comes after the end of a run."""
+
+
 def take_item(rows: Rows, command: TakeItem, context: Context) -> list[Event]:
     node = need_connection(rows, principal(command), command.node_id, command.epoch)
     item = command.item
@@ -35,8 +39,10 @@ def take_item(rows: Rows, command: TakeItem, context: Context) -> list[Event]:
     if item.heard.get("type") == "asleep":
         return [*_fell_asleep(rows, node.id, str(item.heard.get("agent"))), taken]
     run = rows.get(RUNS, item.run_id)
-    if run is None or run.node_id != node.id or run.status not in LIVE:
-        return [taken]  # a late word of a run that was cancelled, or none of this node's
+    if run is None or run.node_id != node.id:
+        return [taken]
+    if run.status not in LIVE and item.heard.get("type") not in _ACCOUNTS:
+        return [taken]  # a late word of a run that was cancelled
     return [*_heard(rows, run, item, command.order_id, context), taken]
 
 
@@ -103,7 +109,7 @@ def _used(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Conte
     events: list[Event] = []
     if usd or tokens:
         events.append(MoneySpent(day=day_of(context.now), run_id=run.id, usd=usd, tokens=tokens))
-    if run.status == "waiting" or run.node_id is None or heard.get("is_last") is True:
+    if run.status != "running" or run.node_id is None or heard.get("is_last") is True:
         return events
     reason = _limit_reached(rows, run, spent, usd, tokens, context)
     if reason is None:

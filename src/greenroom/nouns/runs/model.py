@@ -108,6 +108,8 @@ class Run(PagedRow, frozen=True, kw_only=True):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    is_usage_partial: bool = False
+    """Whether a model call of it was cut off, of which no runtime tells what it has used: it is more than this."""
     earlier: Spent = Spent()
     """What turns before the present one have used; a runtime tells totals of its turn."""
     calls: int = 0

@@ -111,6 +111,8 @@ def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
         _call_finished(tx, run, data, event.heard_at)
     elif event.kind == "usage":
         run = _used(tx, run, data)
+    elif event.kind in ("model_call_cut", "lost"):
+        run = replace(run, is_usage_partial=True)
     elif event.kind in ("turn_ended", "turn_went_on", "turn_paused", "turn_used_up"):
         run = replace(run, earlier=Spent(run.input_tokens, run.output_tokens, run.cost_usd))
     tx.put(RUNS, replace(run, items=number))

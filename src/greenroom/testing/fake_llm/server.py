@@ -29,6 +29,8 @@ class FakeModel:
 
     def __init__(self, port: int = 0, bodies: Path | None = None) -> None:
         self.log: list[Json] = []
+        self.answered = 0
+        """How many requests got their answer to the end, each for the same number of tokens."""
         self._bodies = bodies
         self._lock = threading.Lock()
         self._server = _Server(self, port)
@@ -58,6 +60,11 @@ class FakeModel:
         return "\n".join(
             json.dumps({key: str(value)[:300] for key, value in entry.items()}) for entry in self.log[-count:]
         )
+
+    def note_answered(self) -> None:
+        """One more answer is complete."""
+        with self._lock:
+            self.answered += 1
 
     def note(self, entry: Json, body: Json) -> None:
         """Add to the log, and keep the whole body where that was asked for."""
@@ -131,6 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(dialect, reply)
         else:
             self._reply(200, dialect.whole(reply))
+            self.server.model.note_answered()
 
     def _stream(self, dialect: Dialect, reply: Reply) -> None:
         self.send_response(200)
@@ -141,6 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
             for piece in dialect.stream(reply):
                 self.wfile.write(piece)
                 self.wfile.flush()
+            self.server.model.note_answered()
         except (BrokenPipeError, ConnectionResetError):
             # This is how a cancelled turn shows.
             self.server.model.note({"aborted": reply.key}, {})

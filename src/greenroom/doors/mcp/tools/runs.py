@@ -132,7 +132,12 @@ def told(run: Run) -> dict[str, Any]:
         "output": run.output,
         "result": run.result,
         "error": run.error,
-        "usage": {"input_tokens": run.input_tokens, "output_tokens": run.output_tokens, "cost_usd": run.cost_usd},
+        "usage": {
+            "input_tokens": run.input_tokens,
+            "output_tokens": run.output_tokens,
+            "cost_usd": run.cost_usd,
+            **({"is_partial": True} if run.is_usage_partial else {}),
+        },
     }
     if run.status not in ENDED:
         out["next"] = "It is still at work: call run_status with this run_id."
