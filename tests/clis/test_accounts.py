@@ -1,26 +1,18 @@
 """What a run books is what the model was asked, to the token, with each of the five CLIs and however the run goes."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from greenroom.runtimes.scripted import wire
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT
-from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
-from tests.clis.five import FIVE, NATIVE
-from tests.conftest import checked
-from tests.runs.conftest import end_node
+from tests.clis.five import FIVE
+from tests.clis.hub_stage import install, run_stage
 from tests.runs.stage import Stage
-from tests.runtimes.acp_rig import CACHE, CLIS, COMMANDS, MORE
-from tests.runtimes.native_rig import PROGRAMS
 
 pytestmark = pytest.mark.clis
-FOUND = {**{name: [str(path)] for name, path in PROGRAMS.items()}, **COMMANDS}
 TOLD_OF_CUT = {"claude": (TOKENS_IN, 1)}
 """What a CLI knows of a call that was cut off: this one's model tells the input first, others all of it at the end."""
 WITH_TOOLS = "\n".join(
@@ -77,31 +69,14 @@ class Books:
 
 @pytest.fixture(scope="module")
 def shared_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A hub whose node finds the real CLIs."""
-    path = os.pathsep.join([*(str(Path(command[0]).parent) for command in FOUND.values()), os.environ["PATH"]])
-    hub = HubProcess(tmp_path_factory.mktemp("stage") / "data", env={"GREENROOM_LOCAL_NODE": "1", "PATH": path})
-    try:
-        for running in checked(hub):
-            with Stage(running) as stage:
-                yield stage
-    finally:
-        end_node(hub.data)
+    yield from run_stage(tmp_path_factory.mktemp("stage"))
 
 
 @pytest.fixture(params=FIVE)
 def books(request: pytest.FixtureRequest, shared_stage: Stage, tmp_path: Path) -> Iterator[Books]:
-    name = str(request.param)
-    if not ((CLIS if name in NATIVE else MORE) / "ready").exists():
-        pytest.fail(f"{name} is not installed") if os.environ.get("CI") else pytest.skip("run `make test-clis`")
     with FakeModel() as model:
-        wiring = wire(name, tmp_path, model.url)
-        assert wiring is not None
-        env = {**wiring.env, **CACHE.get(name, {}), "HOME": str(tmp_path)}
-        profile = {"driver": name, "command": FOUND[name], "env": env, "model": wiring.model}
-        shared_stage.profile(name, **profile, start_timeout_s=int(WAIT_S))
-        nodes = shared_stage.api.get
-        shared_stage.until(lambda: name in nodes("/api/nodes").json()[0].get("drivers", {}), f"{name} to be found")
-        yield Books(name, shared_stage, model)
+        install(shared_stage, str(request.param), tmp_path, model)
+        yield Books(str(request.param), shared_stage, model)
         shared_stage.tidy()
 
 
