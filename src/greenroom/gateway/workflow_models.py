@@ -33,7 +33,7 @@ def find_named_models(definition: Definition, drivers: Mapping[str, str]) -> Ite
 def explain_model(problems_of_nodes: Iterable[list[str]]) -> str | None:
     """What is wrong with a model, if all nodes that were asked say that they do not know it."""
     found = [next((one for one in problems if one.startswith(_KEY)), None) for problems in problems_of_nodes]
-    return found[0].removeprefix(_KEY) if found and found[0] and all(found) else None
+    return found[0] if found and all(found) else None
 
 
 def find_problems(loaded: Loaded, file: str, named: Iterable[NamedModel], wrong: Mapping[Named, str]) -> list[Problem]:
@@ -41,7 +41,7 @@ def find_problems(loaded: Loaded, file: str, named: Iterable[NamedModel], wrong:
     return [
         Problem(
             code="unknown_model",
-            message=wrong[one.named].partition(" here: ")[0],
+            message=f"there is no model '{one.named[1][:100]}'",
             remedy=wrong[one.named].partition(" here: ")[2],
             path=one.path,
             step=one.step,

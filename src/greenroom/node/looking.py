@@ -43,7 +43,7 @@ async def find_unknown_model(
     own = environment(definition, dict(env))
     known = await driver.find_models(definition.command, own, directory if directory.is_dir() else folder)
     wrong = explain_unknown(definition.model, known) if known is not None else None
-    return [] if wrong is None else [f"model: {wrong}"]
+    return [] if wrong is None else [wrong]
 
 
 def _find_program(definition: Definition, env: Mapping[str, str]) -> str | None:

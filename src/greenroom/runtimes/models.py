@@ -8,10 +8,11 @@ _FEW = 8
 
 
 def explain_unknown(model: str, known: Collection[str]) -> str | None:
-    """What is wrong with the name of a model, and what to write instead; None if it is known."""
+    """What is wrong with the key `model`, and what to write instead; None if the model is known."""
     if model in known:
         return None
     near = get_nearest(model, known)
+    if near is not None:
+        return f"model: there is no model '{model[:100]}' here: did you mean '{near}'?"
     few = ", ".join(sorted(known)[:_FEW]) + (", ..." if len(known) > _FEW else "")
-    meant = f"did you mean '{near}'?" if near else f"there is {few}" if known else "it knows none"
-    return f"there is no model '{model[:100]}' here: {meant}"
+    return f"model: there is no model '{model[:100]}' here: there is {few or 'none'}"

@@ -67,7 +67,7 @@ async def _need_model(server: Server, model: str) -> None:
     known = [f"{one.get('id')}/{name}" for one in found for name in one.get("models") or {}]
     wrong = explain_unknown(model, known)
     if wrong is not None:
-        raise ValueError(f"model: {wrong}")
+        raise ValueError(wrong)
 
 
 async def _converse(process: Process, server: Server, opening: Opening) -> tuple[OpencodeSession, Opened]:
