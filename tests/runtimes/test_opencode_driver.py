@@ -1,6 +1,7 @@
 """OpenCode on its own server: it keeps the contract, and a person sits in with it."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,16 +11,17 @@ import pytest
 
 from greenroom.node.processes import Spawner
 from greenroom.runtimes.check import check_driver
-from greenroom.runtimes.contract import Heard, PermissionAsked, PermissionGone, QuestionAsked, TurnEnded
+from greenroom.runtimes.contract import Heard, PermissionAsked, PermissionGone, QuestionAsked, TurnEnded, Usage
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.scripted import FAKED
 from greenroom.runtimes.trial import Trial, need_end
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.fake_llm import FakeModel
+from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.patience import WAIT_S
 from tests.runtimes.acp_rig import Desk
-from tests.runtimes.native_rig import hear_next, said
+from tests.runtimes.native_rig import hear_next, last, said
 from tests.runtimes.opencode_recorder import SCRIPTS
 from tests.runtimes.seat import sit_beside
 from tests.runtimes.test_acp_agents import WRITES, make_desk
@@ -35,8 +37,7 @@ def model() -> Iterator[FakeModel]:
 
 @pytest.fixture
 def desk(tmp_path: Path, shared_hub: HubProcess, model: FakeModel) -> Desk:
-    desk = make_desk("opencode", tmp_path / "home", shared_hub, model)
-    return msgspec.structs.replace(desk, options={"attach": True})
+    return make_desk("opencode", tmp_path / "home", shared_hub, model)
 
 
 @asynccontextmanager
@@ -113,3 +114,12 @@ async def test_a_turn_that_is_cancelled_as_it_begins_does_not_go_on(desk: Desk, 
 async def test_a_session_that_is_not_there_is_refused(desk: Desk, spawner: Spawner) -> None:
     with pytest.raises(ValueError, match="OpenCode says"):
         await DRIVERS["opencode"].open(desk.opening("ses_nowhere"), spawner)
+
+
+async def test_what_a_helper_of_the_agent_uses_is_counted_with_its_turn(desk: Desk, spawner: Spawner) -> None:
+    helped = {"description": "help", "prompt": "SAY helped", "subagent_type": "general"}
+    async with on_trial(desk, spawner) as trial:
+        heard = await trial.turn(f"USE_TOOL task {json.dumps(helped)}\nSAY done")
+        need_end(heard, "done")
+        used = last(heard, Usage)
+        assert (used.input_tokens, used.output_tokens) == (3 * TOKENS_IN, 3 * TOKENS_OUT)

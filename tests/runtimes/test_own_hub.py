@@ -87,7 +87,6 @@ async def speak(name: str, desk: Desk, topic: str, spawner: Spawner) -> None:
         pytest.param("copilot", {}, id="copilot"),
         pytest.param("gemini", {}, marks=pytest.mark.clis, id="gemini"),
         pytest.param("opencode", {}, marks=pytest.mark.clis, id="opencode"),
-        pytest.param("opencode", {"attach": True}, marks=pytest.mark.clis, id="opencode attached"),
     ],
 )
 async def test_an_agent_speaks_under_its_own_name(

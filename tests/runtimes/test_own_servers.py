@@ -95,7 +95,6 @@ async def jot(name: str, desk: Desk, spawner: Spawner) -> tuple[list[PermissionA
         pytest.param("copilot", {}, marks=[] if "copilot" in EVERYDAY else pytest.mark.clis, id="copilot"),
         pytest.param("gemini", {}, marks=pytest.mark.clis, id="gemini"),
         pytest.param("opencode", {}, marks=pytest.mark.clis, id="opencode"),
-        pytest.param("opencode", {"attach": True}, marks=pytest.mark.clis, id="opencode attached"),
     ],
 )
 async def test_a_call_of_such_a_server_is_asked_about_with_all_that_it_would_do(

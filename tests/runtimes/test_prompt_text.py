@@ -68,7 +68,7 @@ OWN = {
 }
 """What a folder may have that such words reach."""
 EVERYDAY = ("claude", "claude attach", "codex", "copilot")
-REAL = (*EVERYDAY, "opencode", "opencode attach", "gemini", "claude-agent-acp", "codex-acp")
+REAL = (*EVERYDAY, "opencode", "gemini", "claude-agent-acp", "codex-acp")
 
 
 def ways() -> list[object]:
