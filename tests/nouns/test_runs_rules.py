@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from greenroom.nouns.access.model import HUB, RIGHTS, Principal
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.profiles import Definition, PutProfile
 from greenroom.nouns.nodes.model import NODES, ORDERS, ConnectNode, JoinNode
-from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExtendRun, PlaceRun, Sent, StartRun, TakeItem
+from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExtendRun, PauseLoop, PlaceRun, Sent, StartRun, TakeItem
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, AgentContext, Constraints, Run
 from greenroom.nouns.runs.queries import find_placeable
@@ -136,6 +137,31 @@ def test_what_a_profile_may_use_holds_below_a_root_that_may_use_more(
     assert room.start("worker", under=root).status == "pending"
     room.do(ExtendRun(by=HUB, run_id=child.id, order_id="e", max_tokens=1000, max_cost_usd=5.0))
     assert room.hear(child, type="usage", **{"input_tokens": 0, "output_tokens": 0, **usage}).status == "running"
+
+
+def test_what_a_cancelled_run_has_used_is_booked_and_that_a_model_call_of_it_was_cut_off() -> None:
+    room = Room(actor={"max_tokens": 100})
+    run = room.start()
+    room.hear(run, type="opened", session="s", credential="c")
+    room.do(CancelRun(by=HUB, run_id=run.id, order_seed="x"))
+    room.hear(run, type="usage", input_tokens=90, output_tokens=20, cost_usd=0.5)
+    room.hear(run, type="said", text="too late")
+    ended = room.hear(run, type="model_call_cut")
+    assert (ended.status, ended.input_tokens, ended.output_tokens, ended.cost_usd) == ("cancelled", 90, 20, 0.5)
+    assert (ended.is_usage_partial, ended.items) == (True, 3)
+    assert (room.get(TREES, run.id).tokens, room.get(TREES, run.id).cost_usd) == (110, 0.5)
+
+
+def test_only_the_hub_takes_a_run_for_one_that_asks_it_the_same_again_and_again() -> None:
+    room = Room()
+    run = room.start()
+    room.hear(run, type="opened", session="s", credential="c")
+    seen = PauseLoop(by=HUB, run_id=run.id, order_id="o", tool="agent_list", arguments={}, times=10)
+    with pytest.raises(Refused, match="Only the hub"):
+        room.do(msgspec.structs.replace(seen, by=msgspec.structs.replace(HUB, kind="agent")))
+    room.do(seen)
+    assert room.run(run.id).is_paused
+    assert "made the same call 10 times" in (room.run(run.id).waiting_for or "")
 
 
 @pytest.mark.parametrize(("max_duration", "timeout_s"), [(500, 1), (90_000, 90), (None, 3600), (9_000_000, 3600)])
