@@ -4,6 +4,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.patience import WAIT_S
+from tests.policy.test_gateway import Notebook
 from tests.runs.stage import Stage
 from tests.runs.test_invite import ready, thread_of
 
@@ -23,9 +25,12 @@ Json = dict[str, Any]
 def model(stage: Stage) -> Iterator[FakeModel]:
     with FakeModel() as model:
         ready(stage)
-        env = {"OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_API_KEY": "none"}
-        stage.profile("thinker", driver="builtin", model="openai:fake-model", env=env, approvals="always")
+        stage.profile("thinker", driver="builtin", model="openai:fake-model", env=env_of(model), approvals="always")
         yield model
+
+
+def env_of(model: FakeModel) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_API_KEY": "none"}
 
 
 class Chat:
@@ -123,6 +128,34 @@ def test_a_call_really_waits_for_leave_and_goes_on_by_the_reply(stage: Stage, mo
     statuses = [line["status"] for line in told]
     assert statuses[-1] == ("completed" if approved else "failed")
     assert "".join(line["content"] for line in lines if line["type"] == "content").startswith("went on")
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_a_call_of_an_mcp_servers_tool_has_one_id_and_one_name_from_asking_to_result(
+    stage: Stage, model: FakeModel, tmp_path: Path, approved: bool
+) -> None:
+    stage.profile("thinker", driver="builtin", model="openai:fake-model", env=env_of(model))
+    book = Notebook(stage.hub, stage.api, tmp_path)
+    book.register(risks={"read": "low"})
+    book.until_up("write", "read")
+    writes = 'USE_TOOL book__write {"line": "x"}\n' * 2
+    with Chat(stage, f"{writes}USE_TOOL book__read {{}}\nSAY went on") as chat:
+        asked = []
+        for _ in range(2):
+            request = chat.until("tool_permission_request")["data"]
+            asked.append(request["request_id"])
+            answer = {"session_id": "s1", "request_id": asked[-1], "approved": approved, "user_feedback": None}
+            taken = stage.api.post("/agent_backend/chat/permission-response", json=answer)
+            assert taken.status_code == 200, taken.text
+            chat.until("tool_execution_status", status="completed" if approved else "failed")
+        lines = chat.rest()
+    told = [line["data"] for line in lines if line["type"] == "tool_execution_status"]
+    written = [(line["request_id"], line["status"]) for line in told if line["tool_name"] == "book__write"]
+    steps = ("waiting", "executing", "completed") if approved else ("waiting", "cancelled", "failed")
+    assert written == [(request_id, step) for request_id in asked for step in steps]
+    assert len(set(asked)) == 2
+    unasked = [(line["tool_name"], line["status"]) for line in told if line["request_id"] not in asked]
+    assert unasked == ([("book__read", "completed")] if approved else [])
 
 
 def test_a_socket_is_told_of_a_call_answers_it_and_knows_the_state(stage: Stage, model: FakeModel) -> None:

@@ -1137,7 +1137,7 @@ export interface PermissionReply {
   session_id: string
   request_id: string
   approved: boolean
-  user_feedback?: string
+  user_feedback?: string | null
 }
 
 export interface PermissionTaken {

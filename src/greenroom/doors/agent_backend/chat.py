@@ -47,7 +47,7 @@ class PermissionReply(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     request_id: str
     approved: bool
-    user_feedback: str = ""
+    user_feedback: str | None = None
 
 
 class PermissionTaken(msgspec.Struct):
@@ -72,7 +72,7 @@ class ChatDoor:
     async def reply(self, hub: Hub, by: Principal, request: Request) -> Response:
         body = _decoded(await request.body(), PermissionReply)
         session = Session(hub, self._shown, body.session_id)
-        ask = await session.decide(by, body.request_id, body.approved, body.user_feedback)
+        ask = await session.decide(by, body.request_id, body.approved, body.user_feedback or "")
         taken = PermissionTaken(True, ask.id, *outcome_of(ask))
         return Response(msgspec.json.encode(taken), media_type="application/json")
 
@@ -95,6 +95,8 @@ class Conversation:
         self._wake = asyncio.Event()
         self._run: Run | None = None
         self._is_over = False
+        self._finished: set[str] = set()
+        """The asks whose calls are over."""
 
     async def lines(self, by: Principal, body: ChatMessage) -> AsyncIterator[bytes]:
         end = self._hub.log.subscribe(self._on_commit)
@@ -155,11 +157,10 @@ class Conversation:
                 return [{"type": "content", "content": text}]
             case RunHeard(run_id=run_id, kind="call_finished", data={"call": str(call), "ok": ok, **rest}):
                 status = "completed" if ok else "failed"
-                asked_for = self._session.get_ask(run_id, call)
-                tool = (
-                    asked_for.subject.tool if asked_for and asked_for.subject else self._session.tool_of(run_id, call)
-                )
-                request_id = asked_for.id if asked_for else call
+                ask = self._session.get_ask(run_id, call, self._finished)
+                tool = ask.subject.tool if ask and ask.subject else self._session.tool_of(run_id, call)
+                request_id = ask.id if ask else call
+                self._finished.add(request_id)
                 return [_status(status, tool, request_id=request_id, call_id=call, result=rest.get("output", ""))]
             case AskRaised(kind="permission") if isinstance(about, Ask):
                 asked = self._session.show(about)

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from greenroom.doors.shown_asks import ShownAsks
@@ -20,6 +20,7 @@ from greenroom.nouns.asks.model import ASKS, Ask
 from greenroom.nouns.runs.events import RunEnded, RunHeard
 from greenroom.nouns.runs.model import CALLS, ENDED, RUNS, AgentContext, Constraints, Run
 from greenroom.nouns.runs.start import start_run
+from greenroom.nouns.servers.model import BETWEEN, HUB_PREFIX
 from greenroom.nouns.threads.commands import CreateThread
 from greenroom.nouns.threads.events import TokenIssued
 
@@ -147,11 +148,21 @@ class Session:
     def _is_asking(self, run: Run) -> bool:
         return bool(self._rows.find(ASKS, {"agent_id": run.agent_id, "state": "open"}, limit=1))
 
-    def get_ask(self, run_id: str, call_id: str) -> Ask | None:
-        """The ask by which leave was given for a call of a run."""
+    def get_ask(self, run_id: str, call_id: str, but: Container[str] = ()) -> Ask | None:
+        """The newest ask for permission for a call of a run, leaving out those whose ids are in `but`.
+
+        The hub itself asks for tools of MCP servers. It is not told the runtime's id of such a call: tool and arguments
+        say which it is.
+        """
         agent = self.get_agent()
         found = self._rows.find(ASKS, {"agent_id": agent.id}, order="_key", desc=True, limit=_ASKS) if agent else []
-        return next((ask for ask in found if (ask.asker.run_id, ask.asker.call_id) == (run_id, call_id)), None)
+        asks = [ask for ask in found if ask.subject and ask.asker.run_id == run_id and ask.id not in but]
+        named = next((ask for ask in asks if ask.asker.call_id == call_id), None)
+        call = self._rows.get(CALLS, run_id, call_id)
+        if named is not None or call is None:
+            return named
+        wanted = (None, tool_name(call.tool), call.input)
+        return next((ask for ask in asks if _asked_for(ask) == wanted), None)
 
     def show(self, ask: Ask) -> Json:
         """A call that waits for leave, for a client that is now sent it."""
@@ -175,7 +186,17 @@ class Session:
 
     def tool_of(self, run_id: str, call_id: str) -> str:
         call = self._rows.get(CALLS, run_id, call_id)
-        return call.tool if call is not None else ""
+        return tool_name(call.tool) if call is not None else ""
+
+
+def tool_name(tool: str) -> str:
+    """What people know a tool by: that of an MCP server by server__tool, without the hub through which it is called."""
+    bare = tool.removeprefix(HUB_PREFIX)
+    return bare if BETWEEN in bare else tool
+
+
+def _asked_for(ask: Ask) -> tuple[str | None, str, Any]:
+    return (ask.asker.call_id, ask.subject.tool, ask.subject.arguments) if ask.subject else (None, "", None)
 
 
 def request_of(session_id: str, ask: Ask) -> Json:
