@@ -109,6 +109,25 @@ def test_devices_of_both_families_are_shown_a_report_and_one_that_has_replied_on
         assert old.online() == ["new"], "it is sent its own family alone"
 
 
+def test_an_older_device_that_has_replied_finds_reports_under_its_own_name(hub: HubProcess) -> None:
+    token = room_token(hub, "kitchen")
+    cook = Agent(hub, token)
+    with Device(hub, token, "old", "TaskFinish") as old:
+        first = cook.report("r-1", "Done.")
+        old.say(old.hear("TaskFinish"), "thanks")
+        assert not first.done().IsError
+        second = cook.report("r-2", "Done again.")
+        shown = old.hear("TaskFinish")
+        assert [one.message_type for one in old.pending()] == ["TaskFinish"]
+        old.say(shown, "thanks")
+        assert not second.done().IsError
+        cook.timeout_s = 0.5
+        cook.report("r-3", "Gone.")
+        old.hear("TaskFinish")
+        gone = old.hear("RequestCancelled").RequestCancelledNotification
+        assert (gone.request_id, gone.message_type) == ("r-3", "TaskFinish")
+
+
 def test_a_second_login_changes_the_nickname_for_everybody(hub: HubProcess) -> None:
     token = room_token(hub, "kitchen")
     with Device(hub, token, "phone") as phone, Device(hub, token, "desk") as desk:

@@ -67,8 +67,9 @@ def find_pending(rows: Rows, by: Principal, limit: int) -> list[Ask]:
     return sorted((ask for ask in found if is_for(rows, by, ask)), key=lambda ask: ask.asked_at)
 
 
-def message_type(ask: Ask) -> str:
-    return "WorkReport" if ask.kind == "report" else "AskQuestion"
+def message_type(ask: Ask, family: str | None) -> str:
+    """What a client calls an ask: a report by the family that it knows."""
+    return (family or FAMILIES[0]) if ask.kind == "report" else "AskQuestion"
 
 
 def families(known: str | None) -> tuple[str, ...]:
@@ -108,8 +109,9 @@ def answered(blobs: Blobs, ask: Ask, family: str | None, who: str, nickname: str
     return [notice]
 
 
-def pending(ask: Ask) -> PendingMessage:
-    message = PendingMessage(message_type=message_type(ask), created_at=ask.asked_at, timeout=_timeout_s(ask))
+def pending(ask: Ask, family: str | None) -> PendingMessage:
+    kind = message_type(ask, family)
+    message = PendingMessage(message_type=kind, created_at=ask.asked_at, timeout=_timeout_s(ask))
     if ask.kind == "report":
         message.work_report_request.CopyFrom(report_request(ask))
     else:

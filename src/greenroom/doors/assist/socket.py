@@ -154,7 +154,7 @@ class AssistSockets:
                 found = find_pending(self._hub.rows, device.by, _PENDING)
                 for ask in found:
                     self._shown.note(device.id, ask)
-                waiting = [pending(ask) for ask in found]
+                waiting = [pending(ask, device.family) for ask in found]
                 listed = GetPendingMessagesResponse(pending_messages=waiting, total_count=len(waiting))
                 device.send(WebsocketMessage(Cmd=message.Cmd, GetPendingMessagesResponse=listed))
             case "GetOnlineUsers":
@@ -246,7 +246,7 @@ class AssistSockets:
                     for notice in notices[device.family]:
                         device.send(notice)
                 case AskExpired() | AskWithdrawn():
-                    device.send(_cancelled(ask))
+                    device.send(_cancelled(ask, device.family))
 
 
 def _who(ask: Ask, device_id: str, device: Device | None) -> tuple[str, str]:
@@ -256,9 +256,9 @@ def _who(ask: Ask, device_id: str, device: Device | None) -> tuple[str, str]:
     return (f"client {device_id} ({nickname})" if device_id else said), nickname
 
 
-def _cancelled(ask: Ask) -> WebsocketMessage:
-    reason = "timeout" if ask.state == "expired" else ask.reason
-    notice = RequestCancelledNotification(request_id=id_of(ask), reason=reason, message_type=message_type(ask))
+def _cancelled(ask: Ask, family: str | None) -> WebsocketMessage:
+    reason, kind = "timeout" if ask.state == "expired" else ask.reason, message_type(ask, family)
+    notice = RequestCancelledNotification(request_id=id_of(ask), reason=reason, message_type=kind)
     return WebsocketMessage(Cmd="RequestCancelled", RequestCancelledNotification=notice)
 
 
