@@ -205,7 +205,9 @@ def send_whole(hub: HubProcess, head: str, size: int) -> bytes:
         return answer
 
 
-@pytest.mark.parametrize(("size", "credential", "status"), [(6_000_000, False, 401), (12_000_000, True, 413)])
+@pytest.mark.parametrize(
+    ("size", "credential", "status"), [(6_000_000, False, 401), (12_000_000, True, 413), (40_000_000, False, 413)]
+)
 def test_a_refused_upload_gets_its_answer(shared_hub: HubProcess, size: int, credential: bool, status: int) -> None:
     head = "POST /api/upload/image HTTP/1.1"
     if credential:

@@ -31,8 +31,10 @@ Whole = Callable[[int, bytes], bool]
 _NAMES = frozenset(name for name, _ in BORNE)
 _CLOSE = (b"connection", b"close")
 DRAINED_BYTES = 16_777_216
+STATED_BYTES = 67_108_864
 DRAIN_S = 30.0
-"""How much of the body of a refused call is taken in before we hang up, and for how long."""
+"""How much of the body of a refused call is taken in before we hang up, and for how long: all of one that states its
+length, if that is not more than STATED_BYTES; of others the beginning."""
 
 
 class Refusal(Exception):
@@ -139,9 +141,15 @@ async def refuse(scope: Scope, send: Send, no: Refusal, receive: Receive | None 
     await send({"type": f"{kind}.start", "status": no.status, "headers": with_borne(headers)})
     if receive is not None and not is_socket:
         await send({"type": "http.response.body", "body": body, "more_body": True})
-        await _drain(receive, DRAINED_BYTES - taken)
+        await _drain(receive, _taken_of(scope) - taken)
         body = b""
     await send({"type": f"{kind}.body", "body": body})
+
+
+def _taken_of(scope: Scope) -> int:
+    stated = next((value for name, value in scope.get("headers", ()) if name == b"content-length"), b"")
+    length = int(stated[:15]) if stated.isdigit() else 0
+    return max(DRAINED_BYTES, length) if length <= STATED_BYTES else DRAINED_BYTES
 
 
 async def _drain(receive: Receive, left: int) -> None:
