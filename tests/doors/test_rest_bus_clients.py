@@ -12,6 +12,7 @@ import pytest
 from greenroom.testing.hub_process import HubProcess, eventually
 from greenroom.testing.patience import WAIT_S
 from tests.conftest import checked
+from tests.doors.pictures import png
 from tests.doors.rest_rig import Rest, code_of, new_topic
 
 
@@ -116,6 +117,17 @@ def test_a_template_needs_no_prompt_and_makes_threads_without_one(rest: Rest) ->
     assert made.status_code == 201, made.text
     thread = rest.operator.post("/api/threads", json={"topic": new_topic(), "template": "bare"}).json()
     assert (thread["template_id"], thread["system_prompt"] or None) == ("bare", None)
+
+
+def test_an_image_is_posted_without_words_and_bears_its_name(rest: Rest) -> None:
+    thread = rest.thread()
+    kept = rest.operator.post("/api/upload/image", files={"file": ("sketch.png", png())}).json()
+    posted = post(rest, thread, "human", content="", images=[kept, {"url": kept["url"]}], **context_of(rest, thread))
+    assert posted.status_code == 201, posted.text
+    (message,) = rest.operator.get(f"/api/threads/{thread}/messages").json()
+    assert message["content"] == posted.json()["content"] == "sketch.png, image"
+    assert [image["url"] for image in json.loads(message["metadata"])["images"]] == [kept["url"]] * 2
+    assert code_of(post(rest, thread, "human", content="", images=[])) == (400, "empty_content")
 
 
 def test_an_edit_takes_both_names_of_the_new_text(rest: Rest) -> None:

@@ -25,6 +25,7 @@ from greenroom.nouns.threads.queries import find_messages, get_brief, get_member
 PAGE_CHARS = 16_000_000
 """A page of messages ends early when it holds more text than this; the next one begins there."""
 _MOST = 1000
+_MOST_OF_NAME = 200
 
 
 class NewMessage(msgspec.Struct, frozen=True):
@@ -87,15 +88,16 @@ class Page(msgspec.Struct, frozen=True):
 async def post(hub: Hub, by: Principal, request: Request, faces: shapes.Faces) -> Response:
     """Post a message. `faces` knows who has posted before."""
     body = await body_of(request, NewMessage)
-    metadata = body.metadata
+    metadata, content = body.metadata, body.content
     if body.images:
         metadata = {**(metadata or {}), "images": body.images}
+        content = content if content.strip() else ", ".join(map(_name_of, body.images))
     with InBusTerms(hub):
         posted = await hub.bus.post(
             by,
             request.path_params["thread_id"],
             body.author,
-            body.content,
+            content,
             strict=body.expected_last_seq is not None or body.reply_token is not None,
             role=body.role,
             priority=body.priority,
@@ -106,7 +108,12 @@ async def post(hub: Hub, by: Principal, request: Request, faces: shapes.Faces) -
             reply_token=body.reply_token,
             key=key_of(request),
         )
-    return json(posted_message(hub, by, faces, posted, body.content), 201)
+    return json(posted_message(hub, by, faces, posted, content), 201)
+
+
+def _name_of(image: dict[str, Any]) -> str:
+    """What stands for an image where nothing was written beside it."""
+    return str(image.get("name") or "image")[:_MOST_OF_NAME]
 
 
 def posted_message(hub: Hub, by: Principal, faces: shapes.Faces, posted: Posted, content: str) -> PostedMessage:
