@@ -12,6 +12,7 @@ from websockets.sync.client import connect
 from greenroom.testing.hub_process import HubProcess, eventually
 from greenroom.testing.patience import WAIT_S
 from tests.conftest import checked
+from tests.doors.pictures import png
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,20 @@ def test_the_extension_plays_a_whole_session_with_a_server_url_that_holds_its_to
         assert httpx.delete(f"{open_hub.url}/api/credentials/{mine}", headers=operator).status_code in (200, 204)
         eventually(lambda: extension.get("/api/threads").status_code == 401)
         assert token not in httpx.get(f"{open_hub.url}/api/audit?limit=1000", headers=operator).text
+
+
+def test_an_image_that_was_uploaded_is_shown_by_the_same_url(open_hub: HubProcess) -> None:
+    _, token = new_token(open_hub)
+    base = f"{open_hub.url}/with/{token}"
+    kept = httpx.post(f"{base}/api/upload/image", files={"file": ("a.png", png())}, timeout=WAIT_S).json()
+    shown = httpx.get(base + kept["url"], timeout=WAIT_S)
+    assert (shown.status_code, shown.content) == (200, png())
+    assert shown.headers["cross-origin-resource-policy"] == "cross-origin", (
+        "the program's page has an origin of its own"
+    )
+    assert httpx.get(open_hub.url + kept["url"], timeout=WAIT_S).status_code == 401
+    by_header = httpx.get(open_hub.url + kept["url"], headers={"Authorization": f"Bearer {token}"}, timeout=WAIT_S)
+    assert by_header.headers["cross-origin-resource-policy"] == "same-origin"
 
 
 def test_the_old_stream_of_mcp_names_a_path_that_holds_the_token_too(open_hub: HubProcess) -> None:

@@ -18,7 +18,7 @@ _PLACES = (
     "/api/templates",
     "/api/search",
     "/api/upload",
-    "/api/images",
+    "/api/uploads",
     "/api/metrics",
     "/api/mcp/tool",
     "/events",

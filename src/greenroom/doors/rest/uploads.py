@@ -14,6 +14,7 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.images import EXTENSIONS, need_image
 from greenroom.doors.rest.wire import bad_request, json, key_of, need_same
+from greenroom.doors.url_credentials import URL_PREFIX
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
@@ -99,8 +100,10 @@ async def show_upload(hub: Hub, by: Principal, request: Request) -> Response:
     data = await asyncio.to_thread(hub.blobs.read, upload.blob)
     if data is None:
         raise _no_upload()
-    named = f"inline; filename*=UTF-8''{quote(upload.name, safe='')}"
-    return Response(data, headers={**_POWERLESS, "content-disposition": named}, media_type=upload.mime)
+    headers = {**_POWERLESS, "content-disposition": f"inline; filename*=UTF-8''{quote(upload.name, safe='')}"}
+    if URL_PREFIX in request.scope:  # the program that holds this URL shows it in a page of its own
+        headers["cross-origin-resource-policy"] = "cross-origin"
+    return Response(data, headers=headers, media_type=upload.mime)
 
 
 def _need_upload(hub: Hub, by: Principal, upload_id: str) -> Upload:
