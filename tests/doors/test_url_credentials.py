@@ -79,6 +79,16 @@ def test_an_image_that_was_uploaded_is_shown_by_the_same_url(open_hub: HubProces
     assert by_header.headers["cross-origin-resource-policy"] == "same-origin"
 
 
+@pytest.mark.parametrize("path", ["/with/gr_nonsense/ws", "/agent_backend/ws/s1", "/agent_backend/ws/s1?token=gr_x"])
+def test_a_socket_that_is_refused_is_no_error_of_the_hub(open_hub: HubProcess, path: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        connect(open_hub.url.replace("http", "ws", 1) + path).__enter__()
+    assert refused.value.response.status_code == 401
+    assert json.loads(refused.value.response.body)["code"] in ("credential_wrong", "credential_missing")
+    assert httpx.get(f"{open_hub.url}/health").status_code == 200
+    assert "ERROR" not in open_hub.stderr
+
+
 def test_the_old_stream_of_mcp_names_a_path_that_holds_the_token_too(open_hub: HubProcess) -> None:
     _, token = new_token(open_hub)
     accept = {"Accept": "text/event-stream"}

@@ -42,6 +42,8 @@ class WebSocket(WebSocketsSansIOProtocol):
         if self._sends_pictures and message["type"] == "websocket.send":  # whoever is answered is known by then
             self.conn.max_message_size = LONG_BYTES
         await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
+            self.handshake_complete = True  # it was refused; uvicorn takes that for an error of ours and logs it
 
     def data_received(self, data: bytes) -> None:
         for start in range(0, len(data), _SLICE):  # so that a flood is noticed before all of it has been parsed
