@@ -6,6 +6,7 @@ from pathlib import Path
 
 from greenroom.log.blobs import Blobs
 from greenroom.log.log import Log
+from greenroom.log.loop_watch import LoopWatch
 from greenroom.log.model import Rows
 from greenroom.log.signals import Signals
 from greenroom.log.store import Store
@@ -36,10 +37,12 @@ class Hub:
     reactor_errors: list[str] = field(default_factory=list)
     refusals: Refusals = field(init=False)
     login_uses: LoginUses = field(init=False)
+    loop_watch: LoopWatch = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "refusals", Refusals(self.log))
         object.__setattr__(self, "login_uses", LoginUses(self.log))
+        object.__setattr__(self, "loop_watch", LoopWatch(self.settings.loop_pause_ms))
 
     @property
     def rows(self) -> Rows:

@@ -91,6 +91,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Keep a node on this machine, so that agents can be started here."""
     local_capacity: Annotated[int, Meta(ge=1, le=10_000)] = 16
     """How many agents may be at work on this machine at once; fewer if it may not have enough files open."""
+    loop_pause_ms: Number = 100
+    """Log it when the hub answered nobody for longer than this, in milliseconds; 0 does not watch."""
     failpoint: str | None = None
     """For tests: where the hub shall die (see log/failpoints.py)."""
 

@@ -796,6 +796,13 @@ export interface Loop {
   max?: number
 }
 
+export interface LoopNumbers {
+  busy?: number
+  blocked?: number
+  starved?: number
+  longest_busy_ms?: number
+}
+
 export interface MadeTemplate {
   id: string
   name: string
@@ -919,6 +926,7 @@ export interface Metrics {
   waiters: number
   memory_bytes: number | null
   reactor_errors: number
+  loop: LoopNumbers
 }
 
 export interface NewAgent {

@@ -17,6 +17,7 @@ from greenroom.doors.rest.wire import Number, json, query_of
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.ids import id_before
+from greenroom.log.loop_watch import LoopNumbers
 from greenroom.log.model import Commit, Rows
 from greenroom.log.store_sqlite import SCHEMA
 from greenroom.nouns.access.model import Principal
@@ -78,6 +79,7 @@ class Metrics(msgspec.Struct):
     waiters: int
     memory_bytes: int | None
     reactor_errors: int
+    loop: LoopNumbers
 
 
 class CountQuery(msgspec.Struct):
@@ -141,6 +143,7 @@ class Meter:
             waiters=hub.bus.waiters.count(),
             memory_bytes=_memory_bytes(),
             reactor_errors=len(hub.reactor_errors),
+            loop=hub.loop_watch.numbers,
         )
 
 
@@ -201,6 +204,13 @@ def _series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
     yield plain("queue", "gauge", numbers.queue)
     yield plain("waiters", "gauge", numbers.waiters)
     yield plain("reactor_errors_total", "counter", numbers.reactor_errors)
+    pauses = msgspec.structs.asdict(numbers.loop)
+    yield plain("loop_longest_busy_ms", "gauge", pauses.pop("longest_busy_ms"))
+    yield (
+        "loop_pauses_total",
+        "counter",
+        "".join(f'greenroom_loop_pauses_total{{kind="{k}"}} {n}\n' for k, n in pauses.items()),
+    )
     if numbers.memory_bytes is not None:
         yield plain("memory_bytes", "gauge", numbers.memory_bytes)
 

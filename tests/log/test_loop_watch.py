@@ -1,0 +1,111 @@
+"""The watchdog of the event loop: it counts a loop that computes, and does not blame it for a busy machine."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+
+import httpx
+import pytest
+import uvloop
+
+from greenroom.log.loop_watch import LoopWatch
+from greenroom.testing.hub_process import HubProcess, eventually
+
+PAUSE_MS = 100
+
+
+@contextlib.asynccontextmanager
+async def watched(pause_ms: int = PAUSE_MS) -> AsyncIterator[LoopWatch]:
+    watch = LoopWatch(pause_ms)
+    task = asyncio.create_task(watch.run())
+    await asyncio.sleep(0)
+    try:
+        yield watch
+        await asyncio.sleep(2 * pause_ms / 1000)  # the beat after the pause
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+def compute(seconds: float) -> None:
+    """Use so much CPU time of this thread, however long that takes."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def run(loop: Callable[[], asyncio.AbstractEventLoop], work: Callable[[], None]) -> LoopWatch:
+    async def go() -> LoopWatch:
+        async with watched() as watch:
+            work()
+        return watch
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(go())
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_a_loop_that_computes_is_reported_with_where_it_was(
+    loop: Callable[[], asyncio.AbstractEventLoop], caplog: pytest.LogCaptureFixture
+) -> None:
+    watch = run(loop, lambda: compute(0.6))
+    assert watch.numbers.busy == 1
+    assert watch.numbers.longest_busy_ms >= 500
+    [record] = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    assert "computed" in record.getMessage()
+    assert "compute\n" in record.getMessage()
+
+
+def test_a_loop_that_waits_is_not_said_to_compute() -> None:
+    watch = run(asyncio.new_event_loop, lambda: time.sleep(0.6))
+    assert watch.numbers.busy == 0
+    assert watch.numbers.blocked + watch.numbers.starved == 1
+
+
+def test_a_loop_with_much_to_do_that_lets_others_go_on_has_no_pause() -> None:
+    async def go() -> LoopWatch:
+        async with watched() as watch:
+            for _ in range(200):
+                compute(0.005)
+                await asyncio.sleep(0)
+        return watch
+
+    assert asyncio.run(go()).numbers.busy == 0
+
+
+def test_a_thread_that_computes_is_no_pause_of_the_loop() -> None:
+    async def go() -> LoopWatch:
+        async with watched() as watch:
+            await asyncio.gather(*[asyncio.to_thread(compute, 0.5) for _ in range(4)])
+        return watch
+
+    assert asyncio.run(go()).numbers.busy == 0
+
+
+def test_a_hub_that_was_stopped_by_a_signal_has_not_computed(hub: HubProcess, api: httpx.Client) -> None:
+    before = api.get("/api/metrics").json()["loop"]
+    os.kill(hub.pid, signal.SIGSTOP)
+    time.sleep(0.5)
+    os.kill(hub.pid, signal.SIGCONT)
+
+    def paused() -> bool:
+        now = api.get("/api/metrics").json()["loop"]
+        assert now["busy"] == before["busy"]
+        return bool(now["blocked"] + now["starved"] > before["blocked"] + before["starved"])
+
+    eventually(paused)
+    told = api.get("/api/metrics", headers={"accept": "text/plain"}).text
+    assert 'greenroom_loop_pauses_total{kind="busy"}' in told
+
+
+def test_nothing_is_watched_when_the_setting_is_zero() -> None:
+    async def go() -> LoopWatch:
+        watch = LoopWatch(0)
+        await watch.run()
+        return watch
+
+    assert asyncio.run(go()).numbers.busy == 0
