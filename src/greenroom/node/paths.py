@@ -6,7 +6,8 @@ import posixpath
 from pathlib import Path
 from typing import Any
 
-from greenroom.nouns.policy.facts import MOST_FILES, find_path_texts
+from greenroom.nouns.policy.arguments import MOST_FILES
+from greenroom.nouns.policy.facts import find_path_texts
 from greenroom.nouns.policy.tables import kind_of
 
 logger = logging.getLogger(__name__)

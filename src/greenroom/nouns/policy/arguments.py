@@ -1,66 +1,84 @@
 """Where in a call's arguments its files, addresses and command stand; decoys beside them are found too."""
 
+import itertools
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from greenroom.nouns.policy import tables
 
-_PATCHED = re.compile(r"^\s*\*\*\*\s*(?:Add\s*File|Update\s*File|Delete\s*File|Move\s*to)\s*:(.+)$", re.M | re.I)
-_DIFFED = re.compile(r"^\s*(?:\+\+\+|---|rename (?:from|to)|copy (?:from|to))\s+(?:[ab]/)?([^\t\n]+)", re.MULTILINE)
+_PATCHED = re.compile(r"^[^\S\n]*\*\*\*\s*(?:Add\s*File|Update\s*File|Delete\s*File|Move\s*to)\s*:(.+)$", re.M | re.I)
+_DIFFED = re.compile(r"^[^\S\n]*(?:\+\+\+|---|rename (?:from|to)|copy (?:from|to))\s+(?:[ab]/)?([^\t\n]+)", re.M)
 _PATCHES = frozenset({"patch", "diff", "patch_text", "patchText"})
 _GLOBS = frozenset({"glob", "include", "pattern", "globs", "file_pattern"})
 _GLOB_PARTS = re.compile(r"[{},]")
-_LEADS_OUT = re.compile(r"(/|~|file:|\.\.(/|$)|.*/\.\.(/|$))[^\n]{0,4096}")
+MOST_FILES = 200
+"""A call that names more is not looked through: the node follows the links of so many."""
+LONGEST_PATH = 4096
+"""No system takes a longer one."""
 _SPREADS_OUT = re.compile(r"[{,][/~]|\.\.")
 _TITLED = frozenset({"title", "content"})
 _KNOWN = tables.PATH_ARGUMENTS | tables.URL_ARGUMENTS | tables.CONTENT_ARGUMENTS | {"pattern"}
 _MOST_VALUES = 2000
 _MOST_DEEP = 16
+_MOST_LOOKED_AT = 10_000
+"""Values of any kind."""
 
 
 def values_in(arguments: Any) -> tuple[list[tuple[str, str]], bool]:
     """Every text in the arguments with the name it stands under; and whether there were too many."""
     found: list[tuple[str, str]] = []
-    for pair in _walk(arguments, "", 0):
-        if pair is None or len(found) >= _MOST_VALUES:
+    left, is_cut = _MOST_LOOKED_AT, False
+    waiting: list[tuple[Any, str, int]] = [(arguments, "", 0)]
+    while waiting:
+        value, name, depth = waiting.pop()
+        if depth > _MOST_DEEP or len(found) >= _MOST_VALUES:
             return found, True
-        found.append(pair)
-    return found, False
+        if isinstance(value, str):
+            found.append((name, value))
+        elif isinstance(value, dict | list | tuple):
+            pairs = value.items() if isinstance(value, dict) else ((name, inner) for inner in value)
+            is_cut = is_cut or len(value) > left
+            below = [(inner, str(key), depth + 1) for key, inner in itertools.islice(pairs, left)]
+            left -= len(below)
+            waiting += reversed(below)
+    return found, is_cut
 
 
-def _walk(value: Any, name: str, depth: int) -> Iterator[tuple[str, str] | None]:
-    if depth > _MOST_DEEP:
-        yield None
-    elif isinstance(value, str):
-        yield name, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _walk(inner, str(key), depth + 1)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _walk(inner, name, depth + 1)
-
-
-def paths_in(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]) -> list[str]:
-    """The files that a call of a tool names; none when they are not told."""
+def paths_in(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]) -> tuple[list[str], bool]:
+    """The files that a call of a tool names, none when they are not told; and whether some were left out."""
     texts = [text for name, text in values if name in tables.PATH_ARGUMENTS]
+    is_cut = False
     if kind == "write":
-        texts += [found.strip() for _, text in values for found in _PATCHED.findall(text)]
         patches = [text for name, text in values if name in _PATCHES]
-        texts += [found.strip() for text in patches for found in _DIFFED.findall(text) if found != "/dev/null"]
+        headers = (found[1] for _, text in values for found in _PATCHED.finditer(text))
+        diffed = (found[1] for text in patches for found in _DIFFED.finditer(text) if found[1] != "/dev/null")
+        named = list(itertools.islice(itertools.chain(headers, diffed), _MOST_VALUES))
+        is_cut = len(named) == _MOST_VALUES
+        texts += [found.strip() for found in named]
     if kind == "read":
         texts += [text for name, text in values if name == "include"]
     if kind in ("read", "search", "write"):
-        texts += [text for name, text in values if name not in _KNOWN and _LEADS_OUT.fullmatch(text)]
+        texts += [text for name, text in values if name not in _KNOWN and _leads_out(text)]
     if kind == "search" and "grep" not in tool.lower():
         patterns = [text for name, text in values if name == "pattern"]
-        texts += [text for text in patterns if _LEADS_OUT.fullmatch(text)]
+        texts += [text for text in patterns if _leads_out(text)]
         texts += ["/" for text in patterns if _SPREADS_OUT.search(text)]  # it can lead anywhere
     is_told = not (isinstance(arguments, dict) and arguments and set(arguments) <= _TITLED)
     if not texts and is_told and (kind == "search" or tool in ("LS", "list", "ls", "list_directory")):
-        return ["."]
-    return list(dict.fromkeys(texts))
+        return ["."], False
+    told = list(dict.fromkeys(texts))
+    found = [text for text in told[:MOST_FILES] if len(text) <= LONGEST_PATH]
+    return found, is_cut or len(found) < len(told)
+
+
+def _leads_out(text: str) -> bool:
+    """Whether a text looks like a path that can lead out of the working directory."""
+    if "\n" in text:
+        return False
+    if (text.startswith(("/", "~", "file:", "../")) or text == "..") and len(text) <= LONGEST_PATH:
+        return True
+    last = f"{text}/".rfind("/../")
+    return last >= 0 and len(text) - last <= LONGEST_PATH
 
 
 def command_in(tool: str, kind: str, arguments: Any) -> tuple[str, str]:
@@ -108,7 +126,12 @@ def names_secrets(tool: str, kind: str, values: list[tuple[str, str]]) -> str:
         return ""
     is_grep = "grep" in tool.lower()
     patterns = [text for name, text in values if name in _GLOBS and not (is_grep and name == "pattern")]
-    return next((text for text in patterns if any(map(_is_secret_glob, _GLOB_PARTS.split(text)))), "")
+    return next((text[:LONGEST_PATH] for text in patterns if _is_for_secrets(text)), "")
+
+
+def _is_for_secrets(pattern: str) -> bool:
+    """Whether a pattern is made for files that hold secrets, or may be because nobody writes such a long one."""
+    return len(pattern) > LONGEST_PATH or any(map(_is_secret_glob, _GLOB_PARTS.split(pattern)))
 
 
 def _is_secret_glob(part: str) -> bool:

@@ -6,18 +6,28 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
+
 from greenroom.log.codec import encode
 from greenroom.nouns.policy import tables
-from greenroom.nouns.policy.arguments import command_in, directory_in, names_secrets, paths_in, values_in
+from greenroom.nouns.policy.arguments import (
+    MOST_FILES,
+    command_in,
+    directory_in,
+    names_secrets,
+    paths_in,
+    values_in,
+)
 from greenroom.nouns.policy.hosts import host_of, hosts_in
 from greenroom.nouns.policy.model import Risk, Wanted
 from greenroom.nouns.policy.readers import READERS, only_reads
 from greenroom.nouns.policy.shell import SHELLS, Parsed, Word, parse
 
-MOST_FILES = 200
-"""A call that names more is not looked through: the node follows the links of so many."""
+_TOO_LARGE = "its arguments are too large to look through"
+_UNTOLD = "the files are not told"
 _STRANGE = "an address in it can be read in more than one way"
 _OWN_SHELLS = SHELLS | {f"{folder}/{shell}" for folder in ("/bin", "/usr/bin") for shell in SHELLS}
+_encode_ordered = msgspec.json.Encoder(order="deterministic").encode
 _HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "-"})
 
 
@@ -107,7 +117,7 @@ def facts_of(wanted: Wanted) -> Facts:
         if text and text not in tables.EDITOR_WORDS:
             facts = replace(facts, shell=_unwrapped(parse(text)), doubt="a command stands beside what it does")
     if is_cut or len(facts.files) > MOST_FILES:
-        facts = replace(facts, doubt="its arguments are too large to look through", has_unknown_files=True)
+        facts = replace(facts, doubt=_TOO_LARGE, has_unknown_files=True)
     facts = replace(facts, digest=digest_of(wanted, facts.kind))
     return replace(facts, risk=wanted.risk or _risk(facts))
 
@@ -122,7 +132,7 @@ def digest_of(wanted: Wanted, kind: str) -> str:
     ):
         arguments = {name: value for name, value in arguments.items() if name not in tables.ADVISORY}
     subject = [wanted.server, wanted.tool, arguments]
-    return hashlib.sha256(encode(_ordered(subject))).hexdigest()
+    return hashlib.sha256(_encode_ordered(subject)).hexdigest()
 
 
 def exact_key(digest: str, facts: Facts) -> str:
@@ -138,7 +148,7 @@ def find_path_texts(tool: str, arguments: Any) -> list[str]:
 
 
 def _plain_facts(wanted: Wanted, kind: str, values: list[tuple[str, str]]) -> Facts:
-    texts = paths_in(wanted.tool, kind, wanted.arguments, values)
+    texts, is_cut = paths_in(wanted.tool, kind, wanted.arguments, values)
     urls = [text for name, text in values if name in tables.URL_ARGUMENTS]
     found = {text: host_of(text) for text in urls}
     hosts = tuple(dict.fromkeys(host for host in found.values() if host))
@@ -147,10 +157,10 @@ def _plain_facts(wanted: Wanted, kind: str, values: list[tuple[str, str]]) -> Fa
     return Facts(
         kind,
         files=tuple(_file(wanted, text, kind == "write") for text in texts if text not in _HARMLESS),
-        has_unknown_files=unknown,
+        has_unknown_files=unknown or is_cut,
         hosts=hosts,
         has_unknown_hosts=strange or (kind == "network" and not hosts),
-        doubt="the files are not told" if unknown and kind == "write" else _STRANGE if strange else "",
+        doubt=_TOO_LARGE if is_cut else _UNTOLD if unknown and kind == "write" else _STRANGE if strange else "",
         secret_glob=names_secrets(wanted.tool, kind, values),
     )
 
@@ -277,9 +287,3 @@ def _risk(facts: Facts) -> Risk:
             outside = any(not file.inside for file in facts.files)
             return "high" if outside or facts.hosts or facts.has_unknown_hosts else "medium"
     return "medium"
-
-
-def _ordered(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _ordered(value[key]) for key in sorted(value, key=str)}
-    return [_ordered(inner) for inner in value] if isinstance(value, list | tuple) else value

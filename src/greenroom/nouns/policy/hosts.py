@@ -4,18 +4,21 @@ import ipaddress
 import re
 from urllib.parse import urlsplit
 
-URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
+URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,31}://[^\s'\"<>]+", re.IGNORECASE)
 _BARE = re.compile(r"(?:[^@\s/:]+@)?([A-Za-z0-9.-]+\.[A-Za-z0-9-]+|localhost|\[[0-9A-Fa-f:.]+\])\.?(?::.*)?", re.DOTALL)
 _QUIET_OPTION = re.compile(r"-[sSfiIv]+|--(silent|show-error|fail|include|head|verbose)")
 """Options that change nothing about where a program goes."""
 _STRANGE = re.compile(r"[^\x21-\x7e]|[\\%]")
 _NAME = re.compile(r"(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+_LONGEST = 4096
 _PORT = re.compile(r"[0-9]{1,5}")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 
 
 def host_of(text: str) -> str | None:
     """The host of an address, as a name in lower case or a number in its usual form; None when it cannot be told."""
+    if len(text) > _LONGEST:
+        return None
     address = text.strip()
     head, sign, rest = address.partition("://")
     if sign and not rest.startswith(("/", "\\")):

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from greenroom.nouns.policy.reading_budget import TOO_LONG, ReadingBudget, TextSource
 from greenroom.nouns.policy.signs import BLANK, WORD, passes_for_another
 from greenroom.nouns.policy.tables import each
 from greenroom.nouns.policy.wrappers import find_inner
 
 Word = str | None
 """A word as it will be, or None when only the shell will know (variables, patterns, substitutions)."""
-_MOST_CHARS = 20_000
 _MOST_NESTED = 4
 _MOST_COMMANDS = 200
 _MOST_WORDS = 4000
@@ -79,15 +79,16 @@ class Parsed(NamedTuple):
     """A second, simpler reading gives the same words."""
 
 
+@lru_cache(maxsize=512)
 def parse(text: str) -> Parsed:
     """What a line or script of shell does."""
-    return _parse(text, 0)
+    return _parse(text, ReadingBudget(), 0)
 
 
-@lru_cache(maxsize=512)
-def _parse(text: str, depth: int) -> Parsed:
-    if len(text) > _MOST_CHARS:
-        return Parsed(doubt=f"it is longer than {_MOST_CHARS} characters")
+def _parse(text: str, budget: ReadingBudget, depth: int) -> Parsed:
+    refused = budget.refuse(text)
+    if refused:
+        return Parsed(doubt=refused)
     hidden = BLANK.search(text)
     if hidden:
         return Parsed(doubt=f"it holds the hidden character U+{ord(hidden[0]):04X}")
@@ -98,12 +99,17 @@ def _parse(text: str, depth: int) -> Parsed:
     if depth > _MOST_NESTED:
         return Parsed(doubt="shells are nested too deeply")
     try:
-        root = Parser(_LANGUAGE).parse(text.encode()).root_node
+        data = text.encode()
+        source = TextSource(data)
+        Parser(_LANGUAGE).parse(source.read)
+        root = None if source.is_exhausted else Parser(_LANGUAGE).parse(data).root_node
     except (UnicodeEncodeError, ValueError):
         return Parsed(doubt="it is not text")
+    if root is None:
+        return Parsed(doubt=TOO_LONG)
     if root.has_error:
         return Parsed(doubt="it cannot be parsed as shell")
-    reading = _Reading(depth)
+    reading = _Reading(budget, depth)
     reading.walk(root)
     if not reading.commands and not reading.doubt and not (reading.writes or reading.assigns):
         reading.doubt = "it holds no command" if text.strip() else ""
@@ -120,12 +126,13 @@ def _parse(text: str, depth: int) -> Parsed:
 class _Reading:
     """Walks a syntax tree; a node of a kind that is not known here makes the text uninspectable."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, budget: ReadingBudget, depth: int) -> None:
         self.commands: list[Simple] = []
         self.reads: list[Word] = []
         self.writes: list[Word] = []
         self.assigns: list[str] = []
         self.doubt = ""
+        self._budget = budget
         self._depth = depth
         self._words = 0
 
@@ -133,6 +140,9 @@ class _Reading:
         waiting = [root]
         while waiting:
             node = waiting.pop()
+            if not self._budget.take():
+                self._doubt(TOO_LONG)
+                return
             if not node.is_named or node.type in _SILENT:
                 continue
             waiting += reversed(self._take(node))
@@ -169,11 +179,8 @@ class _Reading:
             self._note(Simple(words))
 
     def _note(self, simple: Simple) -> None:
-        self._words += len(simple.words)
-        if len(self.commands) >= _MOST_COMMANDS or self._words > _MOST_WORDS:
-            self._doubt(f"it holds more than {_MOST_COMMANDS} commands or {_MOST_WORDS} words")
+        if not self._keep(simple):
             return
-        self.commands.append(simple)
         program, words = simple.program, simple.words
         if words[0] is None:
             self._doubt("the program is named by a variable or a substitution")
@@ -190,6 +197,15 @@ class _Reading:
             self._doubt(f"`{program}` can run what stands in its words")
         else:
             self._wrapped(program, words)
+
+    def _keep(self, simple: Simple) -> bool:
+        """Whether there is room for another command; what is beyond it is not looked at."""
+        self._words += len(simple.words)
+        if len(self.commands) >= _MOST_COMMANDS or self._words > _MOST_WORDS:
+            self._doubt(f"it holds more than {_MOST_COMMANDS} commands or {_MOST_WORDS} words")
+            return False
+        self.commands.append(simple)
+        return True
 
     def _doubt(self, why: str) -> None:
         self.doubt = self.doubt or why
@@ -214,9 +230,10 @@ class _Reading:
         if is_unknown:
             self._doubt("commands are put together when it runs")
             return
-        inner = _parse(text, self._depth + 1)
-        self.commands += [one._replace(is_inner=True) for one in inner.commands]
-        self._words += sum(len(one.words) for one in inner.commands)
+        inner = _parse(text, self._budget, self._depth + 1)
+        for one in inner.commands:
+            if not self._keep(one._replace(is_inner=True)):
+                break
         self.reads += inner.reads
         self.writes += inner.writes
         self.assigns += inner.assigns
