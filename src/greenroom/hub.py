@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenroom.log.blobs import Blobs
+from greenroom.log.heavy_work import HeavyWork
 from greenroom.log.log import Log
 from greenroom.log.loop_watch import LoopWatch
 from greenroom.log.model import Rows
@@ -38,6 +39,7 @@ class Hub:
     refusals: Refusals = field(init=False)
     login_uses: LoginUses = field(init=False)
     loop_watch: LoopWatch = field(init=False)
+    heavy_work: HeavyWork = field(default_factory=HeavyWork)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "refusals", Refusals(self.log))

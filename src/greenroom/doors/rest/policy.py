@@ -12,6 +12,7 @@ from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of
 from greenroom.gateway.policy_file import Wrong, read_policy
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
+from greenroom.log.model import Rows
 from greenroom.log.pages import find_page
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.policy.answers import free_name
@@ -77,7 +78,11 @@ async def try_policy(hub: Hub, by: Principal, request: Request) -> Response:
     wrong = problems(body.rule) if body.rule is not None else []
     if wrong:
         raise Refused("bad_rule", f"The rule is wrong: {'; '.join(wrong)}.", problems=wrong)
-    return json(try_rule(hub.rows, body.rule, body.name, body.last, is_all=body.all))
+
+    def look_back(rows: Rows) -> Trial:
+        return try_rule(rows, body.rule, body.name, body.last, is_all=body.all)
+
+    return json(await hub.heavy_work.run_read(lambda: hub.store.read(look_back)))
 
 
 class Writing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -131,7 +136,8 @@ class SuggestQuery(msgspec.Struct, frozen=True):
 
 
 async def list_suggestions(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(find_suggestions(hub.rows, query_of(request, SuggestQuery).times))
+    least = query_of(request, SuggestQuery).times
+    return json(await hub.heavy_work.run_read(lambda: hub.store.read(lambda rows: find_suggestions(rows, least))))
 
 
 async def list_templates(hub: Hub, by: Principal, request: Request) -> Response:

@@ -10,6 +10,7 @@ from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import json, query_of
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.policy.model import JUDGEMENTS
 from greenroom.nouns.policy.remember import Axis, Code, RememberedRule, RuleChoice, rule_of
@@ -57,7 +58,11 @@ async def show_rule(hub: Hub, by: Principal, request: Request) -> Response:
         raise Refused("not_judged", "No call was judged for this ask: there is nothing to remember.", "not_found")
     choice = RuleChoice(what=which.what, who=which.who, where=which.where, lasts=which.lasts)
     made = rule_of(found[0], which.decision, choice, hub.log.clock.now())
-    trial = try_rule(hub.rows, made.rule, None, _LAST, is_all=False)
+
+    def look_back(rows: Rows) -> Trial:
+        return try_rule(rows, made.rule, None, _LAST, is_all=False)
+
+    trial = await hub.heavy_work.run_read(lambda: hub.store.read(look_back))
     words = f"Always {which.decision} {_say(made.axes, made.choice)}."
     return json(Remembered(**msgspec.structs.asdict(made), words=words, trial=trial))
 

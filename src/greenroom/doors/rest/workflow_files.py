@@ -1,6 +1,5 @@
 """What editors of workflows ask: the schema of the files, and what is wrong with a text."""
 
-import asyncio
 from graphlib import CycleError
 from typing import Any
 
@@ -80,13 +79,13 @@ class TextCheck:
     async def check_text(self, hub: Hub, by: Principal, request: Request) -> Response:
         body = await body_of(request, WorkflowText)
         drivers = {profile.name: profile.definition.driver for profile in find_profiles(hub.rows)}
-        loaded = await asyncio.to_thread(_load, body, known_for(drivers))
+        loaded = await hub.heavy_work.run(lambda: _load(body, known_for(drivers)))
         if not isinstance(loaded, BadWorkflow):
             named = list(find_named_models(loaded.definition, drivers))
             wrong = {one.named: said for one in named if (said := await self._explain(hub, one.named))}
             problems = find_problems(loaded, body.file[:200], named, wrong)
             loaded = BadWorkflow(problems) if problems else loaded
-        return json(await asyncio.to_thread(_check, body, loaded))
+        return await hub.heavy_work.run(lambda: json(_check(body, loaded)))
 
     async def _explain(self, hub: Hub, named: Named) -> str | None:
         profile, model = named

@@ -61,9 +61,9 @@ async def read_definition(hub: Hub, definition: Any, text: str | None, source: s
     """The definition in a body, with the skills that it names, as far as they are on this machine."""
     try:
         if text is not None:
-            read = (await asyncio.to_thread(parse_text, text, source)).definition
+            read = (await hub.heavy_work.run(lambda: parse_text(text, source))).definition
         elif definition is not None:
-            read = read_plain(definition)
+            read = await hub.heavy_work.run(lambda: read_plain(definition))
         else:
             raise Refused("workflow_missing", "Send the workflow: `definition` with its values, or `text` in YAML.")
     except BadWorkflow as bad:

@@ -11,7 +11,8 @@ GAP = 36.0
 LANE = 16.0
 LAYER = 118.0
 SWEEPS = 24
-MAX_LANES = 20_000
+MAX_LANES = 5_000
+"""With more, arrows have no places on the layers that they pass: they are drawn straight, and order nothing."""
 Vertex = str | tuple[int, int]
 """A step by its id; or the place of an arrow, by its number, on a layer that it passes through."""
 
@@ -76,7 +77,8 @@ def _order(rows: list[list[Vertex]], above: Ties, below: Ties) -> None:
         ties = above if down else below
         for at in range(1, len(rows)) if down else range(len(rows) - 2, -1, -1):
             place = {vertex: float(x) for x, vertex in enumerate(rows[at - 1 if down else at + 1])}
-            wished = {v: _mean((place[one] for one in ties[v]), float(x)) for x, v in enumerate(rows[at])}
+            near = {v: [place[one] for one in ties[v] if one in place] for v in rows[at]}
+            wished = {v: _mean(near[v], float(x)) for x, v in enumerate(rows[at])}
             rows[at].sort(key=wished.__getitem__)
         found = _crossings(rows, below)
         if found < fewest:
@@ -91,7 +93,7 @@ def _crossings(rows: list[list[Vertex]], below: Ties) -> int:
         place = {vertex: at for at, vertex in enumerate(following)}
         passed: list[int] = []
         for vertex in row:
-            ends = sorted(place[one] for one in below[vertex])
+            ends = sorted(place[one] for one in below[vertex] if one in place)
             count += sum(len(passed) - bisect.bisect_right(passed, end) for end in ends)
             for end in ends:
                 bisect.insort(passed, end)
