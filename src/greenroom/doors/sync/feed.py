@@ -5,7 +5,7 @@ from typing import Any
 from greenroom.doors.line import Line
 from greenroom.doors.sync import frames
 from greenroom.doors.sync.frames import Frame, Subscribe, row_of
-from greenroom.doors.sync.reading import read_all, read_since
+from greenroom.doors.sync.reading import SharedReads, read_since
 from greenroom.doors.sync.views import ALL, VIEWS, View, shown_change
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -51,6 +51,7 @@ class Feed:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._by_view: dict[str, dict[str, dict[Subscription, None]]] = {name: {} for name in VIEWS}
+        self._reads = SharedReads()
         hub.log.subscribe(self._on_commit)
         hub.signals.listen(self._on_signal)
 
@@ -87,7 +88,7 @@ class Feed:
                 if rows is not None:
                     client.outbox.put(frames.changes(view.name, key, now.seq, rows, wish.id))
                     return now.seq
-            read = read_all(view, key, client.by, limit, now)
+            read = self._reads.read_all(view, key, client.by, limit, now)
         client.outbox.put(frames.snapshot(wish.id, now.seq, read.rows, read.more))
         return now.seq
 

@@ -1,5 +1,6 @@
 """The sync socket: one WebSocket that brings a page the rows it looks at, and every change of them."""
 
+import asyncio
 from typing import assert_never
 from urllib.parse import parse_qs
 
@@ -32,6 +33,7 @@ class SyncSocket:
         self._hub = hub
         self._feed = Feed(hub)
         self._sockets: dict[str, int] = {}
+        self._turn = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
@@ -67,7 +69,9 @@ class SyncSocket:
             if text is not None and len(text) > FRAME_CHARS:
                 client.outbox.close(1009, "frame too large")
                 return
-            self._hear(client, text)
+            async with self._turn:  # many clients that come at once are answered one after the other
+                self._hear(client, text)
+                await asyncio.sleep(0)
             await client.outbox.room()
 
     def _hear(self, client: Client, text: str | None) -> None:
