@@ -15,7 +15,9 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.threads.model import Message, Thread
 from greenroom.nouns.threads.queries import find_members, find_messages, get_brief, is_for_people, need_thread
 
-_PIECE = 500
+_PIECE = 100
+_PIECE_BYTES = 1 << 18
+"""A piece ends with the message that makes it larger."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
@@ -26,12 +28,12 @@ async def export_thread(hub: Hub, by: Principal, request: Request) -> Response:
     return StreamingResponse(_pieces(hub, by, thread), headers=headers, media_type="text/markdown; charset=utf-8")
 
 
-async def _pieces(hub: Hub, by: Principal, thread: Thread) -> AsyncIterator[str]:
-    yield _head(hub, thread)
+async def _pieces(hub: Hub, by: Principal, thread: Thread) -> AsyncIterator[bytes]:
+    yield _head(hub, thread).encode()
     seq = 0
     while seq < thread.current_seq:
-        text, seq = await hub.store.read(lambda view, after=seq: _piece(hub, by, view, thread, after))  # type: ignore[misc]
-        yield text
+        data, seq = await hub.store.read(lambda view, after=seq: _piece(hub, by, view, thread, after))  # type: ignore[misc]
+        yield data
 
 
 def _head(hub: Hub, thread: Thread) -> str:
@@ -63,10 +65,17 @@ def _plain(name: str) -> str:
     return _MARKUP.sub(r"\\\1", " ".join(name.split()))
 
 
-def _piece(hub: Hub, by: Principal, view: Snapshot, thread: Thread, after: int) -> tuple[str, int]:
-    found = find_messages(view, thread.id, after_seq=after, limit=_PIECE)
-    shown = [m for m in found if m.seq <= thread.current_seq and not (by.is_program and is_for_people(m))]
-    return "".join(_entry(hub, message) for message in shown), found[-1].seq if found else thread.current_seq
+def _piece(hub: Hub, by: Principal, view: Snapshot, thread: Thread, after: int) -> tuple[bytes, int]:
+    """The next messages, and the seq of the last of them."""
+    data = bytearray()
+    seq = thread.current_seq
+    for message in find_messages(view, thread.id, after_seq=after, limit=_PIECE):
+        seq = message.seq
+        if seq <= thread.current_seq and not (by.is_program and is_for_people(message)):
+            data += _entry(hub, message).encode(errors="replace")
+        if len(data) > _PIECE_BYTES:
+            break
+    return bytes(data), seq
 
 
 def _entry(hub: Hub, message: Message) -> str:
