@@ -4,6 +4,10 @@ import re
 
 from greenroom.nouns.access.tokens import PATTERN as GREENROOM_TOKEN
 
+_WEB_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]*+\.eyJ[A-Za-z0-9_-]{17})[A-Za-z0-9_-]*?\beyJ[A-Za-z0-9_-]{17,}\.eyJ"
+)
+"""It looks at each run of letters once: `eyJ-eyJ-...` would else be read again from each of its beginnings."""
 PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("Greenroom token", GREENROOM_TOKEN),
     ("AWS access key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}")),
@@ -16,32 +20,34 @@ PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("Stripe key", re.compile(r"\b[rs]k_live_[A-Za-z0-9]{20,}\b")),
     ("npm token", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
     ("Azure storage key", re.compile(r"\bAccountKey=[A-Za-z0-9+/]{40,}={0,2}")),
-    ("JSON web token", re.compile(r"\beyJ[A-Za-z0-9_-]{17,}\.eyJ[A-Za-z0-9_-]{17,}")),
+    ("JSON web token", _WEB_TOKEN),
     ("private key", re.compile(r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----")),
 )
-_GITHUB = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_")
-_HINTS = (
-    "gr_",
-    "AKIA",
-    "ASIA",
-    *_GITHUB,
-    "glpat",
-    "sk-",
-    "AIza",
-    "xox",
-    "k_live_",
-    "npm_",
-    "AccountKey=",
-    "eyJ",
-    "PRIVATE KEY",
-)
+_HINTS: dict[str, tuple[str, ...]] = {
+    "Greenroom token": ("gr_",),
+    "AWS access key": ("AKIA", "ASIA"),
+    "GitHub token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    "GitLab token": ("glpat",),
+    "Anthropic key": ("sk-",),
+    "OpenAI key": ("sk-",),
+    "Google API key": ("AIza",),
+    "Slack token": ("xox",),
+    "Stripe key": ("k_live_",),
+    "npm token": ("npm_",),
+    "Azure storage key": ("AccountKey=",),
+    "JSON web token": ("eyJ",),
+    "private key": ("PRIVATE KEY",),
+}
+"""What a text must hold for a pattern to be worth the time: it is found much faster."""
+_ALL_HINTS = tuple(dict.fromkeys(hint for hints in _HINTS.values() for hint in hints))
 
 
 def find_secret(text: str) -> str | None:
     """The name of the first kind of secret that the text seems to hold."""
-    for hint in _HINTS:  # any() would take twice as long, and every message passes here
+    for hint in _ALL_HINTS:  # any() would take twice as long, and every message passes here
         if hint in text:
             break
     else:
         return None
-    return next((name for name, pattern in PATTERNS if pattern.search(text)), None)
+    hinted = ((name, pattern) for name, pattern in PATTERNS if any(hint in text for hint in _HINTS[name]))
+    return next((name for name, pattern in hinted if pattern.search(text)), None)

@@ -1,6 +1,7 @@
 """Whom a message names: an agent by its id, name, display name or profile, or a person. Members come first."""
 
 import difflib
+import itertools
 import re
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ _WORDS = re.compile(r"[\w.-]+(?:[ ][\w.()-]+){0,3}")
 _SEPARATOR = re.compile(r"[\s_-]")
 _PEOPLE = ("operator", "viewer", "room")
 _RECENT = 100
+_MOST_NAMED = 100
+"""Names that are looked up for one message: each takes a look at everybody who could be meant."""
 _FAR = 2**53
 _WIDE = 0x2E80
 """From here on, scripts are written without spaces between words."""
@@ -72,8 +75,8 @@ class Roster:
     def find_mentions(self, message: Message) -> list[Mention]:
         """Everybody that a message names, in its list of mentions and by @ in its text, each once."""
         text = _CODE.sub(" ", message.content)
-        named = [self.resolve(name) for name in message.mentions]
-        for sign in _SIGN.finditer(text):
+        named = [self.resolve(name) for name in message.mentions[:_MOST_NAMED]]
+        for sign in itertools.islice(_SIGN.finditer(text), _MOST_NAMED):
             found = self._find_at(text, sign.end()) or Mention(_unknown_at(text, sign.end()))
             named += [found] if found.name else []
         return list({_key(mention): mention for mention in reversed(named)}.values())[::-1]
