@@ -13,9 +13,11 @@ _PART = 64
 _MOST_READ = 8
 """How often the grammar may read a text: it goes back where there is more than one way to take it."""
 _SIGN = re.compile(r"[^\w\s./'\"=,:+%-]")
-_MOST_SIGNS = 1000
+_MOST_SIGNS = 600
+_MOST_TOKENS = 2500
+"""Words and signs. After what is no shell each of them takes longer than the one before it."""
 _NESTING = re.compile(r"<<|\(\(|\[\[|\$\{|\b(?:case|function|for|select|while|until|if)\b")
-_MOST_NESTING = 60
+_MOST_NESTING = 30
 """What may hold much more text than a command."""
 TOO_LONG = "it takes too many steps to read"
 
@@ -36,8 +38,10 @@ class ReadingBudget:
         """Why a text is not parsed at all; empty when it is, and then its steps are taken."""
         if len(text) > _MOST_CHARS:
             return f"it is longer than {_MOST_CHARS} characters"
-        if len(_SIGN.findall(text)) > _MOST_SIGNS or len(_NESTING.findall(text)) > _MOST_NESTING:
-            return "it holds too many signs of the shell"
+        signs = len(_SIGN.findall(text))
+        is_crowded = signs > _MOST_SIGNS or signs + len(text.split()) > _MOST_TOKENS
+        if is_crowded or len(_NESTING.findall(text)) > _MOST_NESTING:
+            return "it holds too many words and signs"
         return "" if self.take(len(text) // _CHARS_A_STEP) else TOO_LONG
 
 
