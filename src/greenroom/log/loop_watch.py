@@ -77,18 +77,18 @@ class LoopWatch:
         is_sampled = due == self._due
         if used_s > self._pause_s:
             self.numbers.busy += 1
-            kind = "computed"
+            kind, lasted_s = "computed", used_s
         elif late_s <= self._pause_s:
             return
         elif is_sampled and _TASKS.exists() and _waited_s() - waited_s < late_s / 4:
             self.numbers.blocked += 1
-            kind = "was blocked"
+            kind, lasted_s = "was blocked", late_s
         else:
             self.numbers.starved += 1
             logger.debug("The machine gave the event loop no time for %d ms.", late_s * 1000)
             return
         told = f" It was here:\n{stack}" if is_sampled else ""
-        logger.warning("The event loop %s for %d ms, and answered nobody.%s", kind, late_s * 1000, told)
+        logger.warning("The event loop %s for %d ms, and answered nobody.%s", kind, lasted_s * 1000, told)
 
     def _look(self, loop_thread: int, ended: threading.Event) -> None:
         """Keep the stack of the loop once for each beat that is late."""
