@@ -105,7 +105,6 @@ async def open_hub(
                 tasks.create_task(deliveries.run(), name="deliveries"),
                 tasks.create_task(hub.refusals.run(), name="refusals"),
                 tasks.create_task(timekeeper.run(), name="time"),
-                tasks.create_task(hub.loop_watch.run(), name="loop watch"),
                 tasks.create_task(_again(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
                 tasks.create_task(
                     lead(store, "hub", lambda: [timekeeper.lead(), *_duties(hub, coordinator, shared)]), name="lead"

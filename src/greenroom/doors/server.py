@@ -165,10 +165,12 @@ class HubServer(uvicorn.Server):
 
     async def main_loop(self) -> None:
         """Look after the date once a second, and not ten times; a signal is heard at once."""
+        watching = asyncio.create_task(self._hub.loop_watch.run(), name="loop watch")  # from here on nobody shall wait
         while not await self.on_tick(0):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_TICK_S):
                     await self._exiting.wait()
+        watching.cancel()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -33,7 +33,8 @@ async def _pieces(hub: Hub, by: Principal, thread: Thread) -> AsyncIterator[byte
     seq = 0
     while seq < thread.current_seq:
         data, seq = await hub.store.read(lambda view, after=seq: _piece(hub, by, view, thread, after))  # type: ignore[misc]
-        yield data
+        if data:
+            yield data
 
 
 def _head(hub: Hub, thread: Thread) -> str:
