@@ -2,12 +2,17 @@
 
 import itertools
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from greenroom.nouns.policy import tables
 
-_PATCHED = re.compile(r"^[^\S\n]*\*\*\*\s*(?:Add\s*File|Update\s*File|Delete\s*File|Move\s*to)\s*:(.+)$", re.M | re.I)
-_DIFFED = re.compile(r"^[^\S\n]*(?:\+\+\+|---|rename (?:from|to)|copy (?:from|to))\s+(?:[ab]/)?([^\t\n]+)", re.M)
+_PATCHED = re.compile(r"^[^\S\n]*\*\*\*\s*\w+\s*(?:File|to|from)\s*:(.+)$", re.M | re.I)
+_DIFFED = re.compile(
+    r"^[^\S\n]*(?:\+\+\+|---|(?:rename|copy)[^\S\n]+(?:from|to)|Index:)[^\S\n]*([^\t\n]+)", re.MULTILINE
+)
+_DIFFED_BOTH = re.compile(r"^[^\S\n]*diff --git[^\S\n]+([^\n]{1,4096}?)[^\S\n]+(\"?b/[^\n]+)$", re.MULTILINE)
+_PRIVILEGES = re.compile(r"sandbox|permission|privileg|escalat|elevat|bypass|danger|unsafe", re.IGNORECASE)
 _PATCHES = frozenset({"patch", "diff", "patch_text", "patchText"})
 _GLOBS = frozenset({"glob", "include", "pattern", "globs", "file_pattern"})
 _GLOB_PARTS = re.compile(r"[{},]")
@@ -49,12 +54,11 @@ def paths_in(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]
     texts = [text for name, text in values if name in tables.PATH_ARGUMENTS]
     is_cut = False
     if kind == "write":
-        patches = [text for name, text in values if name in _PATCHES]
-        headers = (found[1] for _, text in values for found in _PATCHED.finditer(text))
-        diffed = (found[1] for text in patches for found in _DIFFED.finditer(text) if found[1] != "/dev/null")
+        headers = (found[1].strip() for _, text in values for found in _PATCHED.finditer(text))
+        diffed = (path for name, text in values if name in _PATCHES for path in _find_diffed(text))
         named = list(itertools.islice(itertools.chain(headers, diffed), _MOST_VALUES))
         is_cut = len(named) == _MOST_VALUES
-        texts += [found.strip() for found in named]
+        texts += named
     if kind == "read":
         texts += [text for name, text in values if name == "include"]
     if kind in ("read", "search", "write"):
@@ -81,6 +85,13 @@ def _leads_out(text: str) -> bool:
     return last >= 0 and len(text) - last <= LONGEST_PATH
 
 
+def _find_diffed(text: str) -> Iterator[str]:
+    """The files of a diff; what of its own lines looks like a header is taken for one."""
+    found = itertools.chain(_DIFFED.finditer(text), _DIFFED_BOTH.finditer(text))
+    named = (path.strip().strip('"') for match in found for path in match.groups())
+    return (re.sub(r"^[ab]/", "", path) for path in named if path and path != "/dev/null")
+
+
 def command_in(tool: str, kind: str, arguments: Any) -> tuple[str, str]:
     """The shell text of a call, and what is doubtful about it."""
     if not isinstance(arguments, dict):
@@ -91,7 +102,7 @@ def command_in(tool: str, kind: str, arguments: Any) -> tuple[str, str]:
         beside = next((name for name in tables.SHELL_ARGUMENTS if arguments.get(name)), "")
         if not doubt and beside:
             doubt = f"`{beside}` beside the command changes what it does"
-        if not doubt and len(_directories(arguments)) > 1:
+        if not doubt and len(_directories(kind, arguments)) > 1:
             doubt = "it names more than one directory to run in"
         if not doubt and tool.lower() == "powershell":
             doubt = "it is for PowerShell, which is not read here"
@@ -110,14 +121,23 @@ def _line(value: Any) -> str:
     return ""
 
 
-def directory_in(arguments: Any) -> str:
-    """The directory that a call wants to run in, if it names one."""
-    return next(iter(_directories(arguments)), "")
+def directory_in(kind: str, arguments: Any) -> str:
+    """The directory that a command wants to run in, if it names one."""
+    return next(iter(_directories(kind, arguments)), "")
 
 
-def _directories(arguments: Any) -> list[str]:
+def asks_for_privileges(arguments: Any) -> bool:
+    """Whether something beside a command asks to run it with fewer limits than usual."""
     given = arguments if isinstance(arguments, dict) else {}
-    return list(dict.fromkeys(given[name] for name in tables.DIRECTORY_ARGUMENTS if isinstance(given.get(name), str)))
+    return any(value and _PRIVILEGES.search(str(name)) for name, value in given.items())
+
+
+def _directories(kind: str, arguments: Any) -> list[str]:
+    """All directories that a call names beside its command. A tool that is only a shell has no other use for a path."""
+    given = arguments if isinstance(arguments, dict) else {}
+    names = tables.PATH_ARGUMENTS if kind == "execute" else tables.DIRECTORY_ARGUMENTS
+    named = [value for name, value in given.items() if name in names]
+    return list(dict.fromkeys(value for value in named if isinstance(value, str) and value))
 
 
 def names_secrets(tool: str, kind: str, values: list[tuple[str, str]]) -> str:

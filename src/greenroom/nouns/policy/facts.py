@@ -12,6 +12,7 @@ from greenroom.log.codec import encode
 from greenroom.nouns.policy import tables
 from greenroom.nouns.policy.arguments import (
     MOST_FILES,
+    asks_for_privileges,
     command_in,
     directory_in,
     names_secrets,
@@ -109,7 +110,7 @@ def facts_of(wanted: Wanted) -> Facts:
     is_plain = wanted.server or kind == "hub"
     text, doubt = ("", "") if is_plain else command_in(wanted.tool, kind, wanted.arguments)
     if kind == "execute" or (text and kind not in ("write", "network")):
-        facts = _shell_facts(wanted, text, doubt)
+        facts = _shell_facts(wanted, kind, text, doubt)
         if kind != "execute":
             facts = _beside(facts, _plain_facts(wanted, kind, values), is_shell=kind in ("read", "search"))
     else:
@@ -180,9 +181,9 @@ def _beside(facts: Facts, plain: Facts, *, is_shell: bool) -> Facts:
     )
 
 
-def _shell_facts(wanted: Wanted, text: str, doubt: str) -> Facts:
+def _shell_facts(wanted: Wanted, kind: str, text: str, doubt: str) -> Facts:
     shell = _unwrapped(parse(text)) if text else Parsed(doubt=doubt or "the command is not told")
-    asked = directory_in(wanted.arguments)
+    asked = directory_in(kind, wanted.arguments)
     words: list[tuple[Word, bool]] = [(word, False) for word in shell.reads] + [(word, True) for word in shell.writes]
     hosts: list[str] = []
     is_unknown = networks = False
@@ -204,10 +205,9 @@ def _shell_facts(wanted: Wanted, text: str, doubt: str) -> Facts:
         files.append(_file(wanted, asked, False))
     danger = next((said for one in shell.commands if (said := tables.danger_of(one.words, one.program))), "")
     moved = any(one.program in ("cd", "pushd", "popd", "chdir") for one in shell.commands)
-    if doubt or (asked and _base(wanted) != files[-1].real):
-        shell = shell._replace(
-            is_plain=False
-        )  # its words tell what it does by themselves and in its own directory only
+    if doubt or (asked and _base(wanted) != files[-1].real) or asks_for_privileges(wanted.arguments):
+        # Its words tell what it does only by themselves, in its own directory, and with the usual limits.
+        shell = shell._replace(is_plain=False)
     moved = moved or bool(asked and not _base(wanted) == files[-1].full == files[-1].real)
     return Facts(
         "execute",

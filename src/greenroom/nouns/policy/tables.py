@@ -42,16 +42,9 @@ COMMAND_ARGUMENTS = ("command", "cmd", "script", "commandLine", "command_line")
 PATH_ARGUMENTS = each(
     "file_path path notebook_path filePath absolute_path file filename paths files target_file dir directory folder"
     " dir_path root cwd destination source target old_path new_path workdir grantRoot include_directories"
+    " working_directory workingDirectory working_dir workspace base_dir basedir base_path"
 )
-DIRECTORY_ARGUMENTS = (
-    "cwd",
-    "workdir",
-    "directory",
-    "dir_path",
-    "working_directory",
-    "workingDirectory",
-    "working_dir",
-)
+DIRECTORY_ARGUMENTS = each("cwd workdir directory dir_path working_directory workingDirectory working_dir")
 EDITOR_WORDS = each("view create str_replace insert undo_edit delete rename")
 """What stands for a command with tools that edit files."""
 SHELL_ARGUMENTS = ("args", "env", "environment", "shell", "interpreter", "executable", "stdin")
