@@ -5,11 +5,12 @@ from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
 
-desk = Path(sys.argv[-1])
+desk = Path(sys.argv[1])
+name = sys.argv[2] if len(sys.argv) > 2 else "jot_down"
 server = MCPServer("notes")
 
 
-@server.tool(structured_output=False)
+@server.tool(name, structured_output=False)
 async def jot_down(line: str) -> str:
     """Jot down a line."""
     (desk / "jotted").write_text(line)

@@ -32,7 +32,7 @@ def find_programs(tool: str, arguments: Any, directory: Path) -> dict[str, str]:
     """Each program that a command names and that is a file here, as it is written, with its digest."""
     text, _ = command_in(tool, "execute", arguments)
     parsed = parse(text) if text else Parsed()
-    places = _places(parsed.commands, directory / (directory_in(arguments) or "."))
+    places = _places(parsed.commands, directory / (directory_in("execute", arguments) or "."))
     words = _run_words(parsed) if parsed.commands else text.split()
     found: dict[str, str] = {}
     for word in dict.fromkeys(words):

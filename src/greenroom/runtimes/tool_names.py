@@ -1,13 +1,25 @@
 """What policies call the tools of MCP servers: each by one name, whatever a runtime makes of it."""
 
 import re
+import secrets
 
-from greenroom.nouns.policy.tables import HUB_TOOLS
+from greenroom.nouns.policy.tables import HUB_TOOLS, kind_of
 from greenroom.nouns.servers.model import BETWEEN, HUB_PREFIX
 
 HUB = "greenroom"
 """The name under which agents are given the hub."""
-_FLAT = re.compile(rf"(?:mcp__{HUB}__|mcp_{HUB}_|mcp\.{HUB}\.|{HUB}[-_.])(\w+(?:-\w+)*)")
+_FLAT = r"(?:mcp__{0}__|mcp_{0}_|mcp\.{0}\.|{0}[-_.])(\w+(?:-\w+)*)"
+
+
+def make_hub_name() -> str:
+    """A name for the hub that nobody can foresee, for a runtime that knows a tool only as `server_tool`: there a server
+    `greenroom_msg` with a tool `post` would be taken for the hub."""
+    return f"{HUB}-{secrets.token_hex(4)}"
+
+
+def unknown_tool(name: str) -> str:
+    """A tool of a server other than the hub: it does not pass for a tool that is known by that name."""
+    return name if kind_of(name) == "other" else f"other:{name}"
 
 
 def server_tool(server: str, tool: str) -> str:
@@ -15,13 +27,13 @@ def server_tool(server: str, tool: str) -> str:
     return f"mcp__{server if server == HUB else server.replace(BETWEEN, '_')}__{tool}"
 
 
-def hub_tool(name: str) -> str | None:
+def hub_tool(name: str, hub: str = HUB) -> str | None:
     """The hub's tool behind a name that a runtime has made of the server's and the tool's; None if it is none.
 
     Another server can be named so that the two cannot be told apart by what they begin with: only what is known to be
     a tool of the hub counts, and for what may be one of a server behind the hub the policy looks whether it is.
     """
-    found = _FLAT.fullmatch(name)
+    found = re.fullmatch(_FLAT.format(re.escape(hub)), name)
     if found is None or (found[1] not in HUB_TOOLS and BETWEEN not in found[1]):
         return None
     return HUB_PREFIX + found[1]

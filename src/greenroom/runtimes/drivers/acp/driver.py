@@ -26,6 +26,7 @@ from greenroom.runtimes.drivers.acp.record import SessionRecord
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.programs import find_program, write_private
 from greenroom.runtimes.prompt_text import WAYS
+from greenroom.runtimes.tool_names import HUB, make_hub_name
 from greenroom.runtimes.transports.acp import AcpFailed
 
 Json = dict[str, Any]
@@ -57,7 +58,8 @@ class AcpDriver:
     async def open(self, opening: Opening, spawner: Spawner) -> AcpSession:
         manifest = self._manifest or _own_manifest(opening.options)
         token = opening.token_file.read_text().strip() if opening.token_file else None
-        launch = plan_launch(manifest, opening, token, new_secret())
+        hub = make_hub_name() if manifest.flat_names else HUB
+        launch = plan_launch(manifest, opening, token, new_secret(), hub)
         way = WAYS[self.name]
         for path, text in launch.files.items():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -65,7 +67,7 @@ class AcpDriver:
         if opening.resume and manifest.resume_waits:
             await _wait_for_files(manifest.resume_waits, opening.resume, opening.env.get("HOME", ""))
         process = await spawner.spawn(launch.command, opening.directory, {**launch.env, **way.env})
-        session = AcpSession(manifest, process, way)
+        session = AcpSession(manifest, process, way, hub)
         try:
             await _set_up(session, manifest, opening, launch)
         except ConnectionError:

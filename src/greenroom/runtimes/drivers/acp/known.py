@@ -38,6 +38,7 @@ COPILOT = Manifest(
     ),
     is_hub_in_session=False,
     credential="variable",
+    allows_hub=True,
     refusal_ends_turn=True,
     usage="session",
     record=Record(
@@ -69,6 +70,7 @@ GEMINI = Manifest(
         having='"tokens"',
     ),
     tool_name="call_id",
+    allows_hub=True,
 )
 
 CLAUDE = Manifest(

@@ -11,10 +11,10 @@ import msgspec
 from greenroom.runtimes.contract import Opening
 from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
 from greenroom.runtimes.drivers.claude.own_rules import has_own_rules
+from greenroom.runtimes.tool_names import HUB
 
 Json = dict[str, Any]
-HUB = "greenroom"
-_PLACE = re.compile(r"\{(value|file|scratch|secret)\}")
+_PLACE = re.compile(r"\{(value|file|scratch|secret|hub)\}")
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,9 +35,10 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
 class _Plan:
     """Puts together what several `Given`s give."""
 
-    def __init__(self, opening: Opening, unset: list[str], secret: str) -> None:
+    def __init__(self, opening: Opening, unset: list[str], secret: str, hub: str) -> None:
         self._opening = opening
         self._secret = secret
+        self._hub = hub
         self.args: list[str] = []
         self.env: dict[str, str] = {}
         self.files: dict[Path, str] = {}
@@ -53,6 +54,7 @@ class _Plan:
             "file": str(path),
             "scratch": str(scratch),
             "secret": self._secret,
+            "hub": self._hub,
         }
         filled: Given = msgspec.convert(_filled(msgspec.to_builtins(given), values), Given)
         if filled != given and "{file}" in msgspec.json.encode(given).decode():
@@ -75,9 +77,9 @@ class _Plan:
         return {**self.env, **{name: json.dumps(found) for name, found in self.json_env.items()}}
 
 
-def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret: str) -> Launch:
-    """What to start. Raises ValueError when a variable that must hold JSON does not."""
-    plan = _Plan(opening, manifest.unset, secret)
+def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret: str, hub: str = HUB) -> Launch:
+    """What to start; the hub is the server `hub`. Raises ValueError when a variable that must hold JSON does not."""
+    plan = _Plan(opening, manifest.unset, secret, hub)
     plan.add("always", manifest.always)
     if manifest.own_rules == "claude" and has_own_rules(opening.directory, opening.env.get("HOME", "")):
         plan.add("asking", manifest.asking)
@@ -98,7 +100,7 @@ def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret:
         command=[*_command(manifest, opening), *plan.args],
         env=plan.environment(),
         files=plan.files,
-        servers=_servers(manifest, opening, token),
+        servers=_servers(manifest, opening, token, hub),
         meta=plan.meta,
         model=opening.model if manifest.model is None else None,
         mode=mode if manifest.mode is None else None,
@@ -124,20 +126,20 @@ def _command(manifest: Manifest, opening: Opening) -> list[str]:
     raise ValueError(f"{command[0]} is not installed on this machine")
 
 
-def _servers(manifest: Manifest, opening: Opening, token: str | None) -> list[Json]:
+def _servers(manifest: Manifest, opening: Opening, token: str | None, hub: str) -> list[Json]:
     if opening.hub_url is None or not manifest.is_hub_in_session:
         return []
     headers = []
     if token is not None:
         value = f"${{{TOKEN}}}" if manifest.credential == "variable" else token
         headers.append({"name": "Authorization", "value": f"Bearer {value}"})
-    return [{"type": "http", "name": HUB, "url": opening.hub_url, "headers": headers}]
+    return [{"type": "http", "name": hub, "url": opening.hub_url, "headers": headers}]
 
 
 def _filled(template: Any, values: dict[str, str | float]) -> Any:
     match template:
         case dict():
-            return {key: _filled(value, values) for key, value in template.items()}
+            return {_filled(key, values): _filled(value, values) for key, value in template.items()}
         case list():
             return [_filled(value, values) for value in template]
         case "{value}":

@@ -12,7 +12,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Ways to hand a value over. Every text in it is a template.
 
     {value} is the value itself (a model's name, the instructions, the hub's URL, a mode), {file} a private file that
-    holds it, {scratch} the private folder, {secret} a password that nobody else knows.
+    holds it, {scratch} the private folder, {secret} a password that nobody else knows, {hub} what the hub is called.
     """
 
     args: list[str] = []
@@ -91,6 +91,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Whether it goes on to replay the history of a loaded session after it has said that it is loaded."""
     tool_name: Literal["name", "call_id", "first_title"] = "name"
     """Where the name of a tool is: in `name`, in the call's id before `__`, or in the first title."""
+    flat_names: bool = False
+    """Whether a tool of a server is known only as `server_tool`, and asked about by that name: the hub is then given
+    under a name that nobody can foresee, and what else has such a name is not one of the agent's own tools."""
+    allows_hub: bool = False
+    """Whether it calls the hub unasked: what it asks about and looks like a tool of the hub is another server's."""
     early_calls: bool = False
     """Whether calls are announced before their arguments are known."""
     late_arguments: bool = False

@@ -26,6 +26,7 @@ from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.drivers.acp.record import SessionRecord
 from greenroom.runtimes.drivers.acp.translate import Translator, choose, options_of
 from greenroom.runtimes.prompt_text import Way
+from greenroom.runtimes.tool_names import HUB
 from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
 from greenroom.runtimes.transports.ears import Ears
 
@@ -58,12 +59,12 @@ class Turn(msgspec.Struct):
 class AcpSession:
     """One conversation with one process."""
 
-    def __init__(self, manifest: Manifest, process: Process, way: Way) -> None:
+    def __init__(self, manifest: Manifest, process: Process, way: Way, hub: str = HUB) -> None:
         self._manifest = manifest
         self._way = way
         self._process = process
         self._ears = Ears()
-        self._translator = Translator(manifest)
+        self._translator = Translator(manifest, hub)
         self._meter = Meter(manifest)
         self._record: SessionRecord | None = None
         self._told_used: Tokens | None = None

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from greenroom.nouns.servers.model import HUB_PREFIX
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -13,7 +14,7 @@ from greenroom.runtimes.contract import (
     Thought,
 )
 from greenroom.runtimes.drivers.acp.manifest import Manifest
-from greenroom.runtimes.tool_names import hub_tool, server_tool
+from greenroom.runtimes.tool_names import HUB, hub_tool, server_tool, unknown_tool
 
 Json = dict[str, Any]
 _ENDED = {"completed": True, "failed": False}
@@ -25,8 +26,9 @@ _TITLE = 100
 class Call:
     """A tool call, as far as the agent has told of it."""
 
-    def __init__(self, id: str) -> None:
+    def __init__(self, id: str, hub: str = HUB) -> None:
         self.id = id
+        self._hub = hub
         self.name = ""
         self.kind = ""
         self.title = ""
@@ -43,8 +45,8 @@ class Call:
     def tool(self) -> str:
         """What policies call it: the hub's tools have one name with every agent, others that of their runtime."""
         if self.server_tool or self.name:
-            return self.server_tool or hub_tool(self.name) or self.name
-        hub = None if self._is_command else hub_tool(self.announced)
+            return self.server_tool or hub_tool(self.name, self._hub) or self.name
+        hub = None if self._is_command else hub_tool(self.announced, self._hub)
         if hub or self.kind not in ("", "other"):
             return hub or self.kind
         # These can be anybody's words, which must not pass for the name of a tool that is known.
@@ -66,8 +68,9 @@ class Call:
 class Translator:
     """Keeps what is needed to understand the next message of one session."""
 
-    def __init__(self, manifest: Manifest) -> None:
+    def __init__(self, manifest: Manifest, hub: str = HUB) -> None:
         self._manifest = manifest
+        self._hub = hub
         self._calls: dict[str, Call] = {}
         self.notice = ""
         """The runtime's own last words, such as why a turn failed."""
@@ -118,9 +121,22 @@ class Translator:
         if len(answers) > 1 and call.kind not in _ACTS and not call.server_tool:
             return [QuestionAsked(permission=id, question=call.title, options=answers)]
         asked = PermissionAsked(
-            permission=id, call=call.id, tool=call.tool, title=call.title, input=call.arguments, edits=False
+            permission=id,
+            call=call.id,
+            tool=self._asked_tool(call),
+            title=call.title,
+            input=call.arguments,
+            edits=False,
         )
         return [*self._start(call), asked]
+
+    def _asked_tool(self, call: Call) -> str:
+        """What policies call the tool that is asked for, where another server's could pass for one that is known."""
+        if self._manifest.allows_hub and call.tool.startswith(HUB_PREFIX) and not call.server_tool:
+            return f"other:{call.name or call.announced or call.title}"[:_TITLE]
+        if self._manifest.flat_names and call.tool == call.title and "_" in call.tool:
+            return unknown_tool(call.tool)
+        return call.tool
 
     def left_over(self) -> list[Heard]:
         """The turn is over: calls of which no end was told, such as refused ones, have ended with it."""
@@ -160,7 +176,7 @@ class Translator:
         id = str(told.get("toolCallId") or "")
         call = self._calls.get(id)
         if call is None:
-            call = self._calls[id] = Call(id)
+            call = self._calls[id] = Call(id, self._hub)
             if self._manifest.tool_name == "first_title":
                 call.name = str(told.get("title") or "")
             elif self._manifest.tool_name == "call_id":

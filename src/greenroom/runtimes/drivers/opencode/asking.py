@@ -7,6 +7,7 @@ import msgspec
 from greenroom.log.ids import new_id
 from greenroom.runtimes.contract import Decision, Heard, PermissionAsked, QuestionAsked
 from greenroom.runtimes.drivers.opencode.translate import Translator
+from greenroom.runtimes.tool_names import unknown_tool
 
 Json = dict[str, Any]
 _REFUSED = "This was not allowed. Go on without it."
@@ -50,7 +51,10 @@ def read_permission(translator: Translator, properties: Json) -> tuple[Asked, li
     """A permission that is asked, with the call that it is for."""
     call = _call_of(properties)
     metadata = properties.get("metadata")
-    tool = translator.tool_of(call) or str(properties.get("permission") or "")
+    permitted = str(properties.get("permission") or "")
+    tool = translator.tool_of(call) or permitted
+    if tool == permitted and "_" in tool:  # its own tools of such names are permitted by others, such as `edit`
+        tool = unknown_tool(tool)
     # The call's arguments may not be told yet; what is asked is known in any case.
     given = translator.input_of(call) or metadata or {"patterns": properties.get("patterns")}
     title = ", ".join(str(one) for one in properties.get("patterns") or []) or tool

@@ -16,6 +16,7 @@ from greenroom.runtimes.drivers.opencode.session import OpencodeSession
 from greenroom.runtimes.models import explain_unknown
 from greenroom.runtimes.programs import ask_program, find_program, write_private
 from greenroom.runtimes.seating import Beside
+from greenroom.runtimes.tool_names import make_hub_name
 
 _MODELS_S = 45.0
 
@@ -38,8 +39,8 @@ class OpencodeDriver:
 
     async def open(self, opening: Opening, spawner: Spawner) -> Session:
         token = opening.token_file.read_text().strip() if opening.token_file else None
-        password = new_secret()
-        launch = plan_launch(opening, token, password)
+        password, hub = new_secret(), make_hub_name()
+        launch = plan_launch(opening, token, password, hub)
         for path, text in launch.files.items():
             write_private(path, text)
         process = await spawner.spawn(launch.command, opening.directory, launch.env)
@@ -52,7 +53,7 @@ class OpencodeDriver:
                 raise ValueError("OpenCode ended before it was ready" + (f": {words}" if words else "")) from None
             raise
         try:
-            session, opened = await _converse(process, server, opening)
+            session, opened = await _converse(process, server, opening, hub)
         except BaseException:
             await asyncio.gather(process.end(), server.close())
             raise
@@ -70,7 +71,7 @@ async def _need_model(server: Server, model: str) -> None:
         raise ValueError(wrong)
 
 
-async def _converse(process: Process, server: Server, opening: Opening) -> tuple[OpencodeSession, Opened]:
+async def _converse(process: Process, server: Server, opening: Opening, hub: str) -> tuple[OpencodeSession, Opened]:
     """Hear what happens, and make or find the session."""
     await server.healthy()
     if opening.model:
@@ -84,4 +85,4 @@ async def _converse(process: Process, server: Server, opening: Opening) -> tuple
     except ValueError as error:
         raise ValueError(f"OpenCode says: {error}") from None
     details = {"agent": {"name": "OpenCode", "version": found.get("version")}, "hub": opening.hub_url is not None}
-    return OpencodeSession(process, server), Opened(str(found["id"]), details)
+    return OpencodeSession(process, server, hub), Opened(str(found["id"]), details)

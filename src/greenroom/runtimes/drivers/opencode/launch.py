@@ -23,12 +23,13 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     files: dict[Path, str]
 
 
-def plan_launch(opening: Opening, token: str | None, password: str) -> Launch:
-    """What to start. Raises ValueError when the profile's own configuration is no JSON, or nothing is installed."""
+def plan_launch(opening: Opening, token: str | None, password: str, hub: str) -> Launch:
+    """What to start; the hub is the server `hub`. Raises ValueError when the profile's own configuration is no JSON, or
+    nothing is installed."""
     program = need_command(opening, manifest.COMMAND)
     if program[-1] == manifest.ACP:  # a profile may name the command for either way
         program = program[:-1]
-    config: Json = merged(manifest.ALWAYS, _own_config(opening.env))
+    config: Json = merged(manifest.make_config(hub), _own_config(opening.env))
     files: dict[Path, str] = {}
     if opening.model:
         config["model"] = opening.model
@@ -41,7 +42,7 @@ def plan_launch(opening: Opening, token: str | None, password: str) -> Launch:
         config["instructions"] = [*config.get("instructions", []), str(path)]
     env = {**manifest.ENV, **opening.env, manifest.PASSWORD: password}
     if opening.hub_url:
-        config["mcp"] = {**config.get("mcp", {}), manifest.HUB: _hub(opening.hub_url, has_token=token is not None)}
+        config["mcp"] = {**config.get("mcp", {}), hub: _hub(opening.hub_url, has_token=token is not None)}
     if token is not None:
         env[manifest.TOKEN] = token
     env[manifest.CONFIG] = json.dumps(config)

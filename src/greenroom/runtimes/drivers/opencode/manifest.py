@@ -3,9 +3,9 @@
 from typing import Any
 
 from greenroom.nouns.policy.tables import HUB_TOOLS
+from greenroom.runtimes.tool_names import HUB
 
 NAME = "opencode"
-HUB = "greenroom"
 COMMAND = ["opencode"]
 VERSION = ["--version"]
 ACP = "acp"
@@ -22,24 +22,30 @@ ENV = {
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     "OPENCODE_DISABLE_SHARE": "1",
 }
-PERMISSION: dict[str, Any] = {
-    # Tools of MCP servers are called server_tool, and asked about with the pattern "*", which is one character; what
-    # else has such a name is asked about with paths.
-    "?*_*": {"?": "ask"},
-    # The last rule that fits counts, and a name that a folder's own settings have stays where it was: so none of these.
-    **dict.fromkeys(("bas?", "edi?", "webfetc?", "websearc?", "codesearc?"), "ask"),
-    **dict.fromkeys((f"{HUB}_{tool}" for tool in sorted(HUB_TOOLS)), "allow"),
-}
-"""What it asks about; by itself it would call all tools of servers that a folder or a person has configured."""
 MODES = ("build", "plan")
 """Its own agents, one of which a session is with."""
-ALWAYS: dict[str, Any] = {
-    "permission": PERMISSION,
-    # What a folder's own settings say of an agent would count for more.
-    "agent": {mode: {"permission": PERMISSION} for mode in MODES},
-    "default_agent": MODES[0],
-    # Without it a call of the hub that waits longer than a minute fails.
-    "experimental": {"mcp_timeout": 600_000},
-}
 TOKEN = "GREENROOM_TOKEN"  # noqa: S105
 """The variable with the credential, which the configuration names."""
+
+
+def make_config(hub: str) -> dict[str, Any]:
+    """What it is always configured with, where the hub's tools are those of the server `hub`."""
+    permission: dict[str, Any] = {
+        # Tools of MCP servers are called server_tool, and asked about with the pattern "*", which is one character;
+        # what else has such a name is asked about with paths.
+        "?*_*": {"?": "ask"},
+        # The last rule that fits counts, and a name that a folder's own settings have stays where it was: so none.
+        **dict.fromkeys(("bas?", "edi?", "webfetc?", "websearc?", "codesearc?"), "ask"),
+        **dict.fromkeys((f"{hub}_{tool}" for tool in sorted(HUB_TOOLS)), "allow"),
+    }
+    return {
+        # By itself it would call all tools of servers that a folder or a person has configured.
+        "permission": permission,
+        # What a folder's own settings say of an agent would count for more.
+        "agent": {mode: {"permission": permission} for mode in MODES},
+        "default_agent": MODES[0],
+        # A person's own connection to the hub, which has their credential and not the agent's.
+        "mcp": {HUB: {"enabled": False}},
+        # Without it a call of the hub that waits longer than a minute fails.
+        "experimental": {"mcp_timeout": 600_000},
+    }

@@ -51,10 +51,10 @@ def _title(text: str) -> str:
 class OpencodeSession:
     """One session on a server of its own."""
 
-    def __init__(self, process: Process, server: Server) -> None:
+    def __init__(self, process: Process, server: Server, hub: str) -> None:
         self._server = server
         self._ears = Ears()
-        self._translator = Translator()
+        self._translator = Translator(hub)
         self._id = ""
         self._beside: Beside | None = None
         self._turn: Turn | None = None

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.runtimes.contract import CallFinished, CallStarted, Heard, Said, Thought, TurnEnded, Usage
-from greenroom.runtimes.tool_names import hub_tool
+from greenroom.runtimes.tool_names import HUB, hub_tool
 
 Json = dict[str, Any]
 
@@ -25,7 +25,8 @@ class Answer(msgspec.Struct):
 class Translator:
     """Keeps what is needed to understand the next event of one session."""
 
-    def __init__(self) -> None:
+    def __init__(self, hub: str = HUB) -> None:
+        self._hub = hub
         self.session = ""
         self.answers: dict[str, Answer] = {}
         """The agent's messages, by their ids, of the turn that is under way."""
@@ -77,7 +78,7 @@ class Translator:
     def tool_of(self, call: str) -> str:
         """What policies call the tool of a call: the hub's tools have one name with every runtime."""
         name = str(self._calls.get(call, {}).get("tool") or "")
-        return hub_tool(name) or name
+        return hub_tool(name, self._hub) or name
 
     def is_running(self, call: str) -> bool:
         """Whether the call's arguments are complete."""
