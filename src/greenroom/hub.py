@@ -1,6 +1,7 @@
 """The hub as doors see it: the log, and what the nouns offer beyond rows and commands."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +41,8 @@ class Hub:
     login_uses: LoginUses = field(init=False)
     loop_watch: LoopWatch = field(init=False)
     heavy_work: HeavyWork = field(default_factory=HeavyWork)
+    limited: Counter[str] = field(default_factory=Counter)
+    """How often each limit for valid credentials was reached since the start, by the name of its setting."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "refusals", Refusals(self.log))

@@ -57,6 +57,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Messages that one author may post in a minute; 0 is no limit."""
     requests_per_second: Number = 1_000
     """Requests that one credential may make in a second, over a burst of ten times that; 0 is no limit."""
+    bytes_per_minute: Number = 268_435_456
+    """Bytes of requests that one credential may send in a minute, over a burst of as much; 0 is no limit."""
+    max_calls_per_credential: Count = 5_000
+    """How many requests and sockets of one credential may be open at once."""
+    node_bytes_per_minute: Number = 134_217_728
+    """Bytes that the hub takes from one node in a minute, over a burst of as much; 0 is no limit."""
+    max_run_bytes: Number = 67_108_864
+    """Bytes that one run may add to the log; a run that says more fails. 0 is no limit."""
+    max_uploads_bytes: Number = 1_073_741_824
+    """Bytes of all images that one credential may keep; 0 is no limit."""
     seq_tolerance: Number = 0
     """How many unseen messages a post may leave unread."""
     content_filter: bool = True

@@ -114,6 +114,18 @@ def test_a_browser_is_told_by_web_push_and_answers_from_the_notification_once(
         assert httpx.post(f"{hub.url}/api/notify/act", json={**act, "ticket": ticket}).status_code == 403
 
 
+def test_wrong_tickets_of_a_stranger_do_not_hold_up_a_right_one(hub: HubProcess, person: Person, far: FarSide) -> None:
+    browser, _ = subscribe(person, far)
+    person.ask("Ship it?")
+    ticket = browser.read(far.next().body)["ticket"]
+    guesses = [
+        httpx.post(f"{hub.url}/api/notify/act", json={"ticket": f"guess-{n}", "verdict": "approve"}) for n in range(60)
+    ]
+    assert {guess.status_code for guess in guesses} == {403, 429}
+    answered = httpx.post(f"{hub.url}/api/notify/act", json={"ticket": ticket, "verdict": "approve"})
+    assert answered.status_code == 200, answered.text
+
+
 def test_a_link_opens_the_ask_after_the_login_and_answers_nothing(
     hub: HubProcess, person: Person, far: FarSide
 ) -> None:

@@ -1,9 +1,12 @@
 """The way of agents to the hub, through their node: it stays when the hub moves, and adds no right."""
 
 import signal
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -55,6 +58,17 @@ def test_who_sends_no_request_or_too_long_a_one_is_hung_up_on(stage: Stage, pass
     with pytest.raises(httpx.RemoteProtocolError):
         httpx.get(passage, headers={"X-Long": "x" * 100_000})
     assert httpx.get(f"{passage}/health").status_code in (200, 401, 404)
+
+
+def test_silent_connections_of_others_do_not_cut_agents_off(stage: Stage, passage: str) -> None:
+    where = (urlsplit(passage).hostname or "", urlsplit(passage).port or 0)
+    operator = {"Authorization": f"Bearer {stage.hub.token}"}
+    with ExitStack() as silent:
+        lines = [silent.enter_context(socket.create_connection(where, WAIT_S)) for _ in range(1_050)]
+        assert httpx.get(f"{passage}/api/me", headers=operator, timeout=WAIT_S).json()["kind"] == "operator"
+        asked = "TOOL bus_get_config {}\nSAY called"
+        assert stage.done(asked)["output"] == "called"
+        assert [line.recv(1) for line in lines] == [b""] * len(lines), "who shows nothing is hung up on"
 
 
 def test_a_large_body_and_a_long_answer_pass_whole(stage: Stage, passage: str) -> None:

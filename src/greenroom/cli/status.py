@@ -64,6 +64,7 @@ def _look(args: argparse.Namespace) -> dict[str, Any]:
         "runs": metrics["work"]["runs"],
         "open_asks": metrics["work"]["open_asks"],
         "usd_today": metrics["work"]["usd_today"],
+        "limited": metrics["limited"],
         "nodes": {"connected": sum(node.get("state") == "connected" for node in nodes), "total": len(nodes)},
     }
     if client.url == get_own_url(data):
@@ -91,6 +92,8 @@ def _show(found: dict[str, Any]) -> None:
     hint = ": see `greenroom ask list`" if found["open_asks"] else ""
     print(f"asks    {found['open_asks']} waiting for an answer{hint}")
     print(f"nodes   {found['nodes']['connected']} of {found['nodes']['total']} connected")
+    for name, count in found["limited"].items():
+        print(f"limit   {name} reached {count} times since the start")
     if "disk" in found:
         used, free = (_size(found["disk"][name]) for name in ("used_bytes", "free_bytes"))
         print(f"disk    {used} used in {line(found['data'])}, {free} free")

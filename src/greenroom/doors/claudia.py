@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from greenroom.buckets import Bucket
 from greenroom.doors import claudia_workflows
 from greenroom.doors.claudia_frames import (
     AgentCancel,
@@ -25,7 +26,7 @@ from greenroom.doors.claudia_frames import (
     enveloped,
 )
 from greenroom.doors.claudia_permissions import Permissions
-from greenroom.doors.credentials import Bucket, peer_of
+from greenroom.doors.credentials import peer_of
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.errors import note_refused
 from greenroom.doors.line import Line

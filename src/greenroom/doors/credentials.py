@@ -4,12 +4,12 @@ A login is a cookie together with a key that the page keeps. Browsers send a coo
 server there may have seen it; the key is in the page's own storage.
 """
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from starlette.types import Scope
 
+from greenroom.buckets import Bucket
 from greenroom.hub import Hub
 from greenroom.log.model import Commit
 from greenroom.nouns.access.model import ANONYMOUS, CREDENTIALS, Principal
@@ -47,26 +47,6 @@ class HeaderView(Protocol):
     def one(self, name: bytes) -> bytes | None: ...
 
 
-class Bucket:
-    """A token bucket: so many at once, then so many a second."""
-
-    __slots__ = ("_at", "_left", "_rate", "_size")
-
-    def __init__(self, size: float, rate: float) -> None:
-        self._size = self._left = size
-        self._rate = rate
-        self._at = time.monotonic()
-
-    def take(self) -> bool:
-        now = time.monotonic()
-        self._left = min(self._size, self._left + (now - self._at) * self._rate)
-        self._at = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
-
-
 class Credentials:
     """Knows the principal behind a token; what it remembers is forgotten as soon as any credential changes."""
 
@@ -77,6 +57,7 @@ class Credentials:
         """Who it was that sent just these headers, if for ever."""
         self._failures: dict[str, Bucket] = {}
         self._rates: dict[str, Bucket] = {}
+        self._bytes: dict[str, Bucket] = {}
         self._cookie = cookie_name(hub)
         hub.log.subscribe(self._on_commit)
 
@@ -213,6 +194,18 @@ class Credentials:
         bucket = self._rates.setdefault(principal.id, Bucket(per_second * 10, per_second))
         if not bucket.take():
             raise Wrong(429, "too_many_requests", f"More than {per_second} requests a second: slow down.", 1)
+
+    def need_bytes(self, principal: Principal, count: int) -> None:
+        """Refuse a body that is beyond what its credential may send in a minute."""
+        per_minute = self._hub.settings.bytes_per_minute
+        if per_minute <= 0 or not count:
+            return
+        if len(self._bytes) > _CACHE:
+            self._bytes.clear()
+        bucket = self._bytes.setdefault(principal.credential or principal.id, Bucket(per_minute, per_minute / 60))
+        if not bucket.take(count):
+            self._hub.limited["bytes_per_minute"] += 1
+            raise Wrong(429, "too_many_bytes", f"More than {per_minute} bytes a minute: slow down.", 5)
 
 
 def find_cookies(headers: Iterable[bytes], name: str) -> list[str]:

@@ -49,7 +49,7 @@ class Guard:
         self._credentials = Credentials(hub)
         self._paths = Paths(endpoints)
         self._refusals = hub.refusals
-        self.live = LiveCalls()
+        self.live = LiveCalls(hub)
         hub.log.subscribe(self.live.on_commit)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,7 +106,7 @@ class Guard:
         origin = headers.all(b"origin")
         if origin and not self._origins.allows_origin(origin) and not is_for_sandbox(scope):
             raise Refusal(403, "foreign_origin", "A page of another origin may not call this hub.")
-        limit = self._settings.max_body_bytes
+        limit, size = self._settings.max_body_bytes, 0
         if scope["type"] == "http":
             endpoint = self._look_up(scope)
             if endpoint is not None and endpoint.max_bytes is not None:
@@ -114,6 +114,7 @@ class Guard:
             length = headers.one(b"content-length") or b"0"
             if not length.isdigit() or int(length[:15]) > limit:
                 raise Refusal(413, "too_large", f"The body is larger than {limit} bytes.")
+            size = limit if b"transfer-encoding" in headers.names else int(length)
             path_is_open = is_public(scope["method"], scope["path"]) if endpoint is None else endpoint.needs == PUBLIC
             if path_is_open:
                 return None, limit
@@ -125,6 +126,7 @@ class Guard:
             if token is None or b"x-agent-token" in headers.names:  # which says who acts
                 known = bool(origin) and (self._origins.knows_origin(origin) or is_for_sandbox(scope))
                 principal, scope[TOKEN] = self._credentials.prove(scope, headers, origin_known=known)
+            self._credentials.need_bytes(principal, size)
         except Wrong as wrong:
             if wrong.error == "credential_missing" and scope["type"] == "websocket" and scope["path"] in _FIRST_FRAME:
                 return None, limit
@@ -180,7 +182,8 @@ class Headers:
 class LiveCalls:
     """Calls under way by credential, so that a revocation reaches them at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
         self._by_credential: dict[str, set[asyncio.Task[Any]]] = {}
         self._ended: set[asyncio.Task[Any]] = set()
 
@@ -201,6 +204,12 @@ class LiveCalls:
         key = by.credential or by.id
         assert task is not None  # noqa: S101 ASGI calls run in tasks
         calls = self._by_credential.setdefault(key, set())
+        most = self._hub.settings.max_calls_per_credential
+        if len(calls) >= most:
+            self._hub.limited["max_calls_per_credential"] += 1
+            no = Refusal(429, "too_many_calls", f"{most} calls of this credential are open: end some first.", 5)
+            await refuse(scope, call.send, no, call.receive)
+            return
         calls.add(task)
         expiry = None
         if by.expires_at is not None:

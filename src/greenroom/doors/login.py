@@ -11,7 +11,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from greenroom.doors.credentials import Bucket, cookie_name, peer_of
+from greenroom.buckets import Bucket
+from greenroom.doors.credentials import cookie_name, peer_of
 from greenroom.doors.devices import device_of
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.hub import Hub

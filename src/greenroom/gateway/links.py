@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from greenroom.gateway import frames
 from greenroom.gateway.link import Link
 from greenroom.gateway.local_node import fit_capacity
+from greenroom.gateway.node_paces import NodePaces
 from greenroom.gateway.placing import Placing
 from greenroom.gateway.skills import with_skills
 from greenroom.hub import Hub
@@ -48,6 +49,7 @@ class Links:
         self._hub = hub
         self._links: dict[str, Link] = {}
         self._listeners: dict[str, list[LiveListener]] = {}
+        self._paces = NodePaces(hub)
         self._placing = Placing(hub)
         hub.log.subscribe(self._on_commit)
         hub.signals.listen(self._on_signal)
@@ -131,11 +133,13 @@ class Links:
         async with asyncio.TaskGroup() as tasks:
             while True:
                 async with asyncio.timeout(frames.LEASE_S):
-                    frame = frames.decode_from_node(await _text(receive))
+                    text = await _text(receive)
+                await self._paces.wait(link.node_id, len(text))
+                frame = frames.decode_from_node(text)
                 match frame:
                     case frames.Item():
                         await taking.acquire()
-                        tasks.create_task(self._take(link, frame, taking))
+                        tasks.create_task(self._take(link, frame, len(text), taking))
                     case frames.Taken():
                         await taking.acquire()
                         tasks.create_task(self._taken(link, frame, taking))
@@ -148,8 +152,8 @@ class Links:
                     case frames.Hello():
                         raise ConnectionError("said hello twice")
 
-    async def _take(self, link: Link, item: frames.Item, taking: asyncio.Semaphore) -> None:
-        sent = Sent(item.number, item.run, item.at, item.heard)
+    async def _take(self, link: Link, item: frames.Item, size: int, taking: asyncio.Semaphore) -> None:
+        sent = Sent(item.number, item.run, item.at, item.heard, size)
         try:
             await self._hub.log.do(
                 TakeItem(by=link.by, node_id=link.node_id, epoch=link.epoch, item=sent, order_id=new_id("ord"))

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) 
 CREATE TABLE IF NOT EXISTS owner (node TEXT NOT NULL);
 """
 _FULL = 20_000
+_FULL_BYTES = 64 * 1024 * 1024
+"""When so much waits for the hub, agents are not read until it has taken some of it."""
 _ITEM_BYTES = 1024 * 1024
 _FRAME_BYTES = 4 * 1024 * 1024
 _TEXT_CHARS = 64 * 1024
@@ -45,6 +48,8 @@ class Outbox:
             ) from error
         self.acked = self._db.execute("SELECT value FROM meta WHERE name = 'acked'").get or 0
         self.newest = max(self._db.execute("SELECT max(number) FROM items").get or 0, self.acked)
+        self._sizes = deque(self._db.execute("SELECT number, length(data) FROM items ORDER BY number"))
+        self._bytes = sum(size for _, size in self._sizes)
         self._unwritten: list[tuple[int, bytes]] = []
         self._is_full = False
         self._room = asyncio.Event()
@@ -60,6 +65,8 @@ class Outbox:
             bare = {key: shorten(value) for key, value in heard.items() if isinstance(value, str | int | bool)}
             data = frames.encode(msgspec.structs.replace(item, heard=bare))
         self._unwritten.append((item.number, data))
+        self._sizes.append((item.number, len(data)))
+        self._bytes += len(data)
         self.newest = item.number
         self.write()
 
@@ -92,6 +99,8 @@ class Outbox:
             ("INSERT OR REPLACE INTO meta VALUES ('acked', ?)", (number,)),
         )
         self.acked, self.newest = number, max(self.newest, number)
+        while self._sizes and self._sizes[0][0] <= number:
+            self._bytes -= self._sizes.popleft()[1]
         self._see_to_room()
 
     def is_of(self, node: str) -> bool:
@@ -105,7 +114,8 @@ class Outbox:
             if before is not None:
                 self._db.execute("DELETE FROM items; DELETE FROM orders; DELETE FROM meta")
         if before is not None:
-            self.acked = self.newest = 0
+            self.acked = self.newest = self._bytes = 0
+            self._sizes.clear()
             self._see_to_room()
         return before is None
 
@@ -120,7 +130,8 @@ class Outbox:
         await self._room.wait()
 
     def _see_to_room(self) -> None:
-        (self._room.clear if self._unwritten or self.newest - self.acked >= _FULL else self._room.set)()
+        is_full = self._unwritten or self.newest - self.acked >= _FULL or self._bytes >= _FULL_BYTES
+        (self._room.clear if is_full else self._room.set)()
 
     def keep_order(self, order: frames.Ordered) -> bool:
         """Remember an order, so that it is carried out once; False if it was remembered before. Raises OSError."""

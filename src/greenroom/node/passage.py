@@ -16,7 +16,9 @@ from greenroom.node.link import HubLink
 logger = logging.getLogger(__name__)
 _HEAD_BYTES = 65_536
 _BODY_BYTES = 1024 * 1024
-_HEAD_S = 30.0
+_HEAD_S = 5.0
+"""How long a caller has to show a credential."""
+_BODY_S = 30.0
 _HUB_S = 30.0
 """How long a request waits for a hub that is away."""
 _AGAIN_S = 0.2
@@ -26,7 +28,11 @@ _BEARER = re.compile(rb"\r\nauthorization: *bearer +([^\s]+)", re.IGNORECASE)
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+) *\r\n", re.IGNORECASE)
 _UNKNOWN_LENGTH = re.compile(rb"\r\n(?:transfer-encoding|upgrade|expect):", re.IGNORECASE)
 _UNAVAILABLE = b"HTTP/1.1 503 "
+_UNPROVEN = (b"", b"400", b"401", b"403", b"421", b"429", b"431")
+"""Statuses with which the hub answers before it has looked at a credential, or because it does not take it."""
 _MOST = 1000
+_MOST_STRANGERS = 64
+"""Connections that have shown no credential yet; when there are more, the oldest has to go."""
 
 
 class Rpc(msgspec.Struct):
@@ -72,6 +78,9 @@ class Passage:
         self._link = link
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
+        self._strangers: dict[asyncio.Task[None], None] = {}
+        """Connections of which nobody knows yet whether they are an agent's, oldest first."""
+        self._proven: dict[bytes, None] = {}
         self._asks: WeakValueDictionary[bytes, asyncio.Event] = WeakValueDictionary()
         self.url = ""
 
@@ -91,21 +100,44 @@ class Passage:
         return self._asks.setdefault(token.encode(), asyncio.Event())
 
     def _called(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._serving) >= _MOST:
-            writer.close()
-            return
         task = asyncio.create_task(self._serve(reader, writer), name="a request of an agent")
         self._serving.add(task)
-        task.add_done_callback(self._serving.discard)
+        self._strangers[task] = None
+        task.add_done_callback(self._forget)
+        if len(self._strangers) > _MOST_STRANGERS:
+            next(iter(self._strangers)).cancel()
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._serving.discard(task)
+        self._strangers.pop(task, None)
+
+    def _admit(self, bearer: bytes) -> bool:
+        """Count a request as an agent's, if its credential is known; False when there are too many of these."""
+        task = asyncio.current_task()
+        if task in self._strangers and (bearer in self._asks or bearer in self._proven):
+            del self._strangers[task]
+        return task in self._strangers or len(self._serving) - len(self._strangers) <= _MOST
+
+    def _note_proven(self, bearer: bytes) -> None:
+        """The hub has taken this credential: agents also have credentials that the node has not given them."""
+        if bearer and bearer not in self._proven:
+            self._proven[bearer] = None
+            if len(self._proven) > _MOST:
+                del self._proven[next(iter(self._proven))]
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request for each connection, so that little has to be known of where a body ends."""
         try:
             async with asyncio.timeout(_HEAD_S):
-                request = await _read_request(reader)
-            if not self._is_for_us(request.head):
+                head = await reader.readuntil(b"\r\n\r\n")
+            if not self._is_for_us(head):
                 writer.write(_answer("421 Misdirected Request", "This address is for agents of this machine only."))
                 return
+            if not self._admit(_bearer(head)):
+                writer.write(_answer("503 Service Unavailable", f"Agents have {_MOST} requests open: try again."))
+                return
+            async with asyncio.timeout(_BODY_S):
+                request = await _read_request(head, reader)
             await self._hand_on(request, reader, writer)
             if request.method == "tools/list" and (asked := self._asks.get(_bearer(request.head))) is not None:
                 asked.set()
@@ -128,7 +160,9 @@ class Passage:
             if where is None:
                 raise Unanswered("The hub cannot be reached just now: try again.", is_undone=True)
             try:
-                await _exchange(request, where, reader, writer)
+                status = await _exchange(request, where, reader, writer)
+                if status not in _UNPROVEN:
+                    self._note_proven(_bearer(request.head))
                 return
             except Unanswered as no:
                 if left_s <= 0 or not (no.is_undone or (request.is_whole and request.changes_nothing)):
@@ -141,9 +175,8 @@ class Passage:
         return hosts == [urlsplit(self.url).netloc.encode()]
 
 
-async def _read_request(reader: asyncio.StreamReader) -> AgentRequest:
+async def _read_request(head: bytes, reader: asyncio.StreamReader) -> AgentRequest:
     """A request with its body, unless that is long or nobody knows how long."""
-    head = await reader.readuntil(b"\r\n\r\n")
     length = _LENGTH.search(head)
     size = int(length[1]) if length else 0
     if size > _BODY_BYTES or _UNKNOWN_LENGTH.search(head):
@@ -153,17 +186,19 @@ async def _read_request(reader: asyncio.StreamReader) -> AgentRequest:
 
 async def _exchange(
     request: AgentRequest, where: Where, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
-    """One request and its answer, piece by piece, until either side has nothing more to say."""
+) -> bytes:
+    """One request and its answer, piece by piece, until either side has nothing more to say. Returns its status."""
     hub = urlsplit(where.url)
     hub_reader, hub_writer = await _connect(where)
     asking = asyncio.create_task(_pump(reader, hub_writer))
     answering = asyncio.create_task(_begin_answer(request, hub_reader))
     ways: list[asyncio.Task[Any]] = [asking, answering]
+    status = b""
     try:
         hub_writer.write(_redirected(request.head, hub.netloc.encode(), hub.path.encode()) + request.body)
         await asyncio.wait([asking, answering], return_when=asyncio.FIRST_COMPLETED)
         if answering.done():
+            status = answering.result()[9:12]
             writer.write(answering.result())
             following = asyncio.create_task(_pump(hub_reader, writer))
             ways.append(following)
@@ -175,6 +210,7 @@ async def _exchange(
         hub_writer.close()
         with contextlib.suppress(OSError):
             await hub_writer.wait_closed()
+    return status
 
 
 async def _connect(where: Where) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -543,6 +543,7 @@ export interface Run {
   earlier?: RunsSpent
   calls?: number
   items?: number
+  heard_bytes?: number
   session?: string | null
   isolation?: string
   overrides?: Record<string, string | number | boolean>
@@ -755,6 +756,11 @@ export interface Upload {
 export interface UploadPlace {
   upload_id: string
   thread_id: string
+}
+
+export interface UploadTotal {
+  by: string
+  size: number
 }
 
 export interface Verdict {
@@ -1063,6 +1069,7 @@ export interface Tables {
   "trigger_nonce": Seen
   "upload": Upload
   "upload_place": UploadPlace
+  "upload_total": UploadTotal
   "workflow": Workflow
   "workflow_attempt": WorkflowAttempt
   "workflow_ending": WorkflowEnding

@@ -756,6 +756,7 @@ export interface ListedRun {
   earlier?: RunsSpent
   calls?: number
   items?: number
+  heard_bytes?: number
   session?: string | null
   isolation?: string
   overrides?: Record<string, string | number | boolean>
@@ -927,6 +928,7 @@ export interface Metrics {
   memory_bytes: number | null
   reactor_errors: number
   loop: LoopNumbers
+  limited: Record<string, number>
 }
 
 export interface NewAgent {
@@ -1453,6 +1455,7 @@ export interface Run {
   earlier?: RunsSpent
   calls?: number
   items?: number
+  heard_bytes?: number
   session?: string | null
   isolation?: string
   overrides?: Record<string, string | number | boolean>

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope, Send
 
+from greenroom.buckets import Bucket
 from greenroom.doors.agent_backend.session import Json, Session, outcome_of, request_of
-from greenroom.doors.credentials import Bucket
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.errors import note_refused
 from greenroom.doors.line import Line

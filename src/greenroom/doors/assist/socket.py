@@ -5,6 +5,7 @@ import logging
 
 from starlette.types import Receive, Send
 
+from greenroom.buckets import Bucket
 from greenroom.doors.assist.agentassist_pb2 import (
     CheckMessageValidityResponse,
     GetOnlineUsersResponse,
@@ -28,7 +29,7 @@ from greenroom.doors.assist.messages import (
     told,
 )
 from greenroom.doors.assist.rooms import Device, Rooms
-from greenroom.doors.credentials import Bucket, Credentials
+from greenroom.doors.credentials import Credentials
 from greenroom.doors.errors import note_refused
 from greenroom.doors.shown_asks import ShownAsks
 from greenroom.hub import Hub

@@ -80,6 +80,8 @@ class Metrics(msgspec.Struct):
     memory_bytes: int | None
     reactor_errors: int
     loop: LoopNumbers
+    limited: dict[str, int]
+    """How often each limit for valid credentials was reached since the start, by the name of its setting."""
 
 
 class CountQuery(msgspec.Struct):
@@ -144,6 +146,7 @@ class Meter:
             memory_bytes=_memory_bytes(),
             reactor_errors=len(hub.reactor_errors),
             loop=hub.loop_watch.numbers,
+            limited=dict(hub.limited),
         )
 
 
@@ -211,6 +214,8 @@ def _series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
         "counter",
         "".join(f'greenroom_loop_pauses_total{{kind="{k}"}} {n}\n' for k, n in pauses.items()),
     )
+    limits = [f'greenroom_limited_total{{limit="{name}"}} {count}\n' for name, count in numbers.limited.items()]
+    yield "limited_total", "counter", "".join(limits)
     if numbers.memory_bytes is not None:
         yield plain("memory_bytes", "gauge", numbers.memory_bytes)
 

@@ -8,7 +8,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from greenroom.doors.credentials import Bucket
+from greenroom.buckets import Bucket
+from greenroom.doors.credentials import peer_of
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import bad_request, body_of, json, key_of
 from greenroom.gateway.notify.outbound import NotSent, need_address
@@ -24,6 +25,7 @@ from greenroom.nouns.notify.decide import may_see_channel, need_channel
 from greenroom.nouns.notify.model import CHANNELS, AddChannel, Channel, Kind, RemoveChannel, Rules, SetRules
 
 _GUESSES = 20
+_MAX_PEERS = 10_000
 
 
 class PushKeys(msgspec.Struct, frozen=True):
@@ -79,7 +81,7 @@ class Reaching:
 
     def __init__(self, notifier: Notifier) -> None:
         self._notifier = notifier
-        self._guesses = Bucket(_GUESSES, 1)
+        self._guesses: dict[str, Bucket] = {}
 
     async def listed(self, hub: Hub, by: Principal, request: Request) -> Response:
         found = [channel for channel in hub.rows.find(CHANNELS, order="_key") if may_see_channel(by, channel)]
@@ -128,12 +130,21 @@ class Reaching:
 
     async def act(self, hub: Hub, by: Principal, request: Request) -> Response:
         body = await body_of(request, Act)
-        if not self._guesses.take():
-            raise Refused("too_many_failures", "Too many answers at once: wait a little.", "limited")
-        ticket = self._notifier.keys.need_ticket(body.ticket, "act")
+        try:
+            ticket = self._notifier.keys.need_ticket(body.ticket, "act")
+        except Refused:
+            self._count_guess(peer_of(request.scope))
+            raise
         who = need_owner(hub, ticket.channel)
         command = AnswerAsk(by=who, ask_id=ticket.ask, verdict=body.verdict, digest=ticket.digest, way="ticket")
         return json(await hub.asks.answer(command))
+
+    def _count_guess(self, peer: str) -> None:
+        """Who guesses is slowed down; a right ticket is never held up by the wrong ones of others."""
+        if len(self._guesses) > _MAX_PEERS:
+            self._guesses.clear()
+        if not self._guesses.setdefault(peer, Bucket(_GUESSES, 1)).take():
+            raise Refused("too_many_failures", "Too many wrong tickets: wait a little.", "limited")
 
     async def open_ask(self, hub: Hub, by: Principal, request: Request) -> Response:
         try:

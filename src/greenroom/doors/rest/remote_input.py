@@ -13,7 +13,7 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.credentials import Bucket
+from greenroom.buckets import Bucket
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import body_of, json, query_of, while_there
 from greenroom.hub import Hub

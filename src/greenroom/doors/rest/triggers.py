@@ -4,7 +4,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.credentials import Bucket, peer_of
+from greenroom.buckets import Bucket
+from greenroom.doors.credentials import peer_of
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest.wire import json, query_of, raw_body

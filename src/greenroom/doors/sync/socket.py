@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.credentials import Bucket
+from greenroom.buckets import Bucket
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.errors import note_refused
 from greenroom.doors.page import is_outdated

@@ -114,6 +114,8 @@ class Sent(msgspec.Struct, frozen=True):
     run_id: str
     at: int
     heard: dict[str, Any]
+    size: int = 0
+    """Its bytes, as they came."""
 
 
 class TakeItem(Command, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from greenroom.nouns.policy.book import get_state
 from greenroom.nouns.policy.budgets import day_of, spent_today
 from greenroom.nouns.policy.events import MoneySpent
 from greenroom.nouns.runs.commands import Sent, TakeItem
+from greenroom.nouns.runs.ending import cancelled
 from greenroom.nouns.runs.events import ApprovalRefused, RunBegan, RunEnded, RunHeard
 from greenroom.nouns.runs.loops import looping
 from greenroom.nouns.runs.model import LIVE, PLACE_CHARS, RUNS, TREES, Run, Spent, read_spent
@@ -21,6 +22,7 @@ from greenroom.nouns.runs.pauses import pause, used_up
 from greenroom.nouns.runs.permissions import asker_gone, permission_asked, question_asked, run_gone
 
 LOST = "the node was restarted: resume the run to go on"
+_ENDINGS = ("turn_ended", "died", "lost")
 _STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
 
 
@@ -57,8 +59,12 @@ def _fell_asleep(rows: Rows, node_id: str, agent_id: str) -> list[Event]:
 def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> list[Event]:
     heard = item.heard
     kind = str(heard.get("type", ""))
-    noted = RunHeard(run_id=run.id, kind=kind, data={k: v for k, v in heard.items() if k != "type"}, heard_at=item.at)
-    events: list[Event] = [noted]
+    most = context.settings.max_run_bytes
+    if most and run.heard_bytes + item.size > most and kind not in _ENDINGS:
+        reason = f"the run has said more than {most} bytes and was cut off: see the setting max_run_bytes"
+        return [*cancelled(rows, run, seed, reason, "failed"), *run_gone(rows, run, "the run was cut off")]
+    data = {k: v for k, v in heard.items() if k != "type"}
+    events: list[Event] = [RunHeard(run_id=run.id, kind=kind, data=data, heard_at=item.at, size=item.size)]
     if kind == "opened":
         session = str(heard.get("session") or "") or None
         events.append(RunBegan(run_id=run.id, session=session, **_place(heard)))

@@ -8,9 +8,9 @@ from greenroom.nouns.runs.model import Run
 from greenroom.nouns.runs.orders import revoke_credentials
 
 
-def cancelled(rows: Rows, run: Run, order_id: str, reason: str) -> list[Event]:
+def cancelled(rows: Rows, run: Run, order_id: str, reason: str, status: str = "cancelled") -> list[Event]:
     """A run ends here and now; its process is ended by the node as soon as it hears of it."""
-    events: list[Event] = [RunEnded(run_id=run.id, status="cancelled", error=reason or "cancelled")]
+    events: list[Event] = [RunEnded(run_id=run.id, status=status, error=reason or status)]
     if run.node_id is not None:
         order = OrderGiven(order_id=order_id, node_id=run.node_id, op="cancel", run_id=run.id, agent_id=run.agent_id)
         events.append(order)

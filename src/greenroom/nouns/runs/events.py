@@ -64,6 +64,8 @@ class RunHeard(Event, frozen=True, kw_only=True):
     kind: str
     data: dict[str, Any]
     heard_at: int
+    size: int = 0
+    """The bytes that it came in; 0 in logs from before they were counted."""
 
 
 class RunWaits(Event, frozen=True, kw_only=True):

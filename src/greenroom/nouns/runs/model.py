@@ -114,6 +114,8 @@ class Run(PagedRow, frozen=True, kw_only=True):
     """What turns before the present one have used; a runtime tells totals of its turn."""
     calls: int = 0
     items: int = 0
+    heard_bytes: int = 0
+    """What it has added to the log, in bytes."""
     session: str | None = None
     isolation: str = "none"
     overrides: Overrides = {}

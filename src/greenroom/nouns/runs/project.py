@@ -115,7 +115,7 @@ def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
         run = replace(run, is_usage_partial=True)
     elif event.kind in ("turn_ended", "turn_went_on", "turn_paused", "turn_used_up"):
         run = replace(run, earlier=Spent(run.input_tokens, run.output_tokens, run.cost_usd))
-    tx.put(RUNS, replace(run, items=number))
+    tx.put(RUNS, replace(run, items=number, heard_bytes=run.heard_bytes + event.size))
 
 
 def _call_started(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:

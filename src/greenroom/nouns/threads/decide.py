@@ -46,6 +46,7 @@ from greenroom.nouns.threads.model import (
     STATES,
     TEMPLATES,
     THREADS,
+    UPLOAD_TOTALS,
     Thread,
     ThreadSettings,
 )
@@ -272,7 +273,12 @@ def delete_template(rows: Rows, command: DeleteTemplate, context: Context) -> li
 
 
 def keep_upload(rows: Rows, command: KeepUpload, context: Context) -> list[Event]:
-    need_right(principal(command), "chat")
+    by = principal(command)
+    need_right(by, "chat")
+    most = context.settings.max_uploads_bytes
+    kept = rows.get(UPLOAD_TOTALS, by.id)
+    if most and (kept.size if kept else 0) + command.size > most:
+        raise Refused("too_many_uploads", f"Your uploads would have more than {most} bytes.", "limited")
     return [
         UploadKept(
             upload_id=command.upload_id,

@@ -36,6 +36,7 @@ from greenroom.nouns.threads.model import (
 )
 from greenroom.nouns.threads.queries import find_members, get_member, may_see, need_message, thread_not_found
 from greenroom.nouns.threads.sync import check_sync, token_text
+from greenroom.nouns.threads.uploads import need_own_uploads
 from greenroom.settings import Settings
 
 _MINUTE = 60_000
@@ -58,6 +59,7 @@ def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Eve
     poster = need_poster(rows, by, command.author)
     handoff, stop_reason = _need_valid(rows, by, command, poster, thread)
     _need_content(command.content, command.size, context)
+    need_own_uploads(rows, by, command.content, command.metadata)
     _need_rate(rows, poster.id, context)
     member = get_member(rows, thread.id, poster.id)
     holder = member if poster.agent or not command.strict else _token_holder(rows, by, thread, command.reply_token)
@@ -257,6 +259,7 @@ def edit_message(rows: Rows, command: EditMessage, context: Context) -> list[Eve
     message = need_message(rows, by, command.message_id)
     editor = _need_editor(rows, by, message)
     _need_content(command.content, command.size, context)
+    need_own_uploads(rows, by, command.content)
     if message.content == command.content and message.body == command.body:
         return []
     return [

@@ -182,6 +182,13 @@ class Upload(Row, frozen=True, kw_only=True):
     at: int
 
 
+class UploadTotal(Row, frozen=True, kw_only=True):
+    """How much one principal has uploaded."""
+
+    by: str
+    size: int
+
+
 class UploadPlace(Row, frozen=True, kw_only=True):
     """A thread in which an upload is shown: whoever may look into the thread may see the image."""
 
@@ -204,4 +211,5 @@ AUTHORS = Table("author", Author, ("author_id",))
 TEMPLATES = Table("template", Template, ("id",), (("created_at",),))
 DECISIONS = Table("decision", Decision, ("message_id",), (("thread_id", "about_seq"),))
 UPLOADS = Table("upload", Upload, ("id",), (("blob",),), file="blob")
+UPLOAD_TOTALS = Table("upload_total", UploadTotal, ("by",))
 UPLOAD_PLACES = Table("upload_place", UploadPlace, ("upload_id", "thread_id"), (("upload_id",), ("thread_id",)))

@@ -1,6 +1,5 @@
 """Rows of threads, members and messages."""
 
-import re
 from typing import Any
 
 import msgspec
@@ -19,6 +18,7 @@ from greenroom.nouns.threads.model import (
     TEMPLATES,
     THREADS,
     UPLOAD_PLACES,
+    UPLOAD_TOTALS,
     UPLOADS,
     Author,
     Brief,
@@ -32,11 +32,11 @@ from greenroom.nouns.threads.model import (
     Thread,
     Upload,
     UploadPlace,
+    UploadTotal,
 )
+from greenroom.nouns.threads.uploads import find_shown_uploads
 
 _UNUSED = 64
-_UPLOAD_PREFIX = "upl_"
-_UPLOAD = re.compile(r"\bupl_[0-9a-z]{26}\b")
 _MINUTE = 60_000
 replace = msgspec.structs.replace
 
@@ -112,10 +112,7 @@ def message_posted(tx: Tx, event: e.MessagePosted, record: Recorded) -> None:
 
 def _place_uploads(tx: Tx, thread_id: str, content: str, metadata: dict[str, Any] | None = None) -> None:
     """Note which uploads a message shows, in its text or beside it."""
-    texts = [content]
-    if metadata:
-        texts.append(str(metadata))
-    for upload_id in {found for text in texts if _UPLOAD_PREFIX in text for found in _UPLOAD.findall(text)}:
+    for upload_id in find_shown_uploads(content, metadata):
         if tx.get(UPLOADS, upload_id) is not None:
             tx.put(UPLOAD_PLACES, UploadPlace(upload_id=upload_id, thread_id=thread_id))
 
@@ -276,6 +273,8 @@ def template_deleted(tx: Tx, event: e.TemplateDeleted, record: Recorded) -> None
 
 
 def upload_kept(tx: Tx, event: e.UploadKept, record: Recorded) -> None:
+    before = tx.get(UPLOAD_TOTALS, record.by)
+    tx.put(UPLOAD_TOTALS, UploadTotal(by=record.by, size=event.size + (before.size if before else 0)))
     tx.put(
         UPLOADS,
         Upload(
@@ -330,7 +329,20 @@ PROJECT: dict[type[Event], Project] = {
 
 THREADS_NOUN = Noun(
     name="threads",
-    tables=(THREADS, BRIEFS, MESSAGES, PAYLOADS, EDITS, MEMBERS, AUTHORS, TEMPLATES, DECISIONS, UPLOADS, UPLOAD_PLACES),
+    tables=(
+        THREADS,
+        BRIEFS,
+        MESSAGES,
+        PAYLOADS,
+        EDITS,
+        MEMBERS,
+        AUTHORS,
+        TEMPLATES,
+        DECISIONS,
+        UPLOADS,
+        UPLOAD_TOTALS,
+        UPLOAD_PLACES,
+    ),
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,

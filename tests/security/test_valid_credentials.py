@@ -1,0 +1,142 @@
+"""Floods with credentials that are valid: each meets a limit that says what it is, and nobody else does."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+from greenroom.gateway import frames
+from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.patience import WAIT_S
+from tests.doors.pictures import png
+from tests.runs.conftest import end_node
+from tests.runs.stage import Stage
+
+Json = dict[str, Any]
+
+
+def client(hub: HubProcess, token: str) -> httpx.Client:
+    return httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {token}"}, timeout=WAIT_S)
+
+
+def register(hub: HubProcess, name: str) -> httpx.Client:
+    """A client that is an agent of its own."""
+    with client(hub, hub.token) as operator:
+        made = operator.post("/api/agents/register", json={"ide": name, "model": "fake"})
+    return client(hub, made.raise_for_status().json()["token"])
+
+
+def limited(hub: HubProcess) -> Json:
+    with client(hub, hub.token) as operator:
+        return dict(operator.get("/api/metrics").json()["limited"])
+
+
+def used_bytes(data: Path) -> int:
+    return sum(path.stat().st_size for path in data.glob("greenroom.db*"))
+
+
+def test_a_run_whose_output_never_ends_is_cut_off_and_its_node_works_on(tmp_path: Path) -> None:
+    most = 2_000_000
+    env = {"GREENROOM_LOCAL_NODE": "1", "GREENROOM_MAX_RUN_BYTES": str(most)}
+    with HubProcess(tmp_path / "data", env) as hub, Stage(hub) as stage:
+        try:
+            made = {"driver": "command", "command": ["yes", "y" * 80]}
+            assert stage.api.put("/api/profiles/endless", json=made).status_code == 200
+            ended = stage.end(stage.start("say yes", profile="endless"))
+            assert (ended["status"], f"more than {most} bytes" in ended["error"]) == ("failed", True), ended
+            assert most / 2 < ended["heard_bytes"] <= most
+            assert stage.done("SAY still here")["output"] == "still here"
+            assert used_bytes(hub.data) < 30 * most
+        finally:
+            end_node(hub.data)
+
+
+def test_a_node_that_floods_is_read_at_its_pace_and_stays_connected(tmp_path: Path) -> None:
+    with HubProcess(tmp_path / "data", {"GREENROOM_NODE_BYTES_PER_MINUTE": "12000000"}) as hub:
+        with client(hub, hub.token) as operator:
+            joined = operator.post("/api/nodes", json={"name": "flooding"}).json()
+            address = hub.url.replace("http", "ws", 1) + "/node"
+            headers = {"Authorization": f"Bearer {joined['token']}"}
+            with connect(address, additional_headers=headers) as link:
+                hello = frames.Hello(
+                    version=frames.LINK_VERSION, boot="b", labels=[], capacity=1, drivers={}, live=[], newest=0
+                )
+                link.send(frames.encode(hello).decode())
+                assert json.loads(link.recv(WAIT_S))["op"] == "welcome"
+                for number in range(1, 66):
+                    heard = {"type": "said", "text": "x" * 200_000}
+                    link.send(frames.encode(frames.Item(number=number, run="run_none", at=1, heard=heard)).decode())
+                while (acked := json.loads(link.recv(WAIT_S))).get("number") != 65:
+                    assert acked["op"] in ("ack", "pong")
+                assert operator.get("/api/nodes").json()[0]["state"] == "connected"
+        assert limited(hub)["node_bytes_per_minute"] > 0
+
+
+@pytest.fixture(scope="module")
+def small_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+    env = {
+        "GREENROOM_BYTES_PER_MINUTE": "1000000",
+        "GREENROOM_MAX_CALLS_PER_CREDENTIAL": "20",
+        "GREENROOM_MAX_UPLOADS_BYTES": "500",
+        "GREENROOM_POSTS_PER_MINUTE": "0",
+    }
+    with HubProcess(tmp_path_factory.mktemp("small") / "data", env) as hub:
+        yield hub
+
+
+def test_who_sends_too_many_bytes_a_minute_is_told_to_slow_down(small_hub: HubProcess) -> None:
+    with register(small_hub, "loud") as loud, register(small_hub, "quiet") as quiet:
+        thread = loud.post("/api/threads", json={"topic": "noise"}).json()["id"]
+        answers = [loud.post(f"/api/threads/{thread}/messages", json={"content": "x" * 200_000}) for _ in range(12)]
+        assert answers[0].status_code == 201
+        refused = next(one for one in answers if one.status_code == 429)
+        assert refused.json()["code"] == "too_many_bytes"
+        assert int(refused.headers["retry-after"]) >= 1
+        assert quiet.post("/api/threads", json={"topic": "calm"}).status_code == 201
+    assert limited(small_hub)["bytes_per_minute"] > 0
+
+
+def test_who_opens_too_many_sockets_gets_no_more_and_others_do(small_hub: HubProcess) -> None:
+    with register(small_hub, "many") as many, register(small_hub, "few") as few, ExitStack() as open_ones:
+        address = small_hub.url.replace("http", "ws", 1) + "/sync"
+        for _ in range(20):
+            open_ones.enter_context(connect(address, additional_headers=dict(many.headers)))
+        refused = many.get("/api/threads")
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_calls")
+        assert few.get("/api/threads").status_code == 200
+    assert limited(small_hub)["max_calls_per_credential"] > 0
+
+
+def test_uploads_of_one_credential_are_bounded_in_all(small_hub: HubProcess) -> None:
+    with register(small_hub, "painter") as painter, register(small_hub, "other") as other:
+        big = {"file": ("a.png", png(text=os.urandom(8).hex().encode() * 8), "image/png")}
+        answers = [painter.post("/api/upload/image", files=big) for _ in range(20)]
+        assert answers[0].status_code == 200
+        assert (answers[-1].status_code, answers[-1].json()["code"]) == (429, "too_many_uploads")
+        assert other.post("/api/upload/image", files=big).status_code == 200
+
+
+def test_an_upload_is_shown_to_others_only_by_who_may_see_it(small_hub: HubProcess) -> None:
+    with register(small_hub, "owner") as owner, register(small_hub, "finder") as finder:
+        image = owner.post("/api/upload/image", files={"file": ("a.png", png(), "image/png")}).json()
+        thread = finder.post("/api/threads", json={"topic": "found"}).json()["id"]
+        path = f"/api/threads/{thread}/messages"
+        for said in (
+            {"content": f"look: {image['url']}"},
+            {"content": "look", "images": [{"url": image["url"]}]},
+            {"content": "look", "metadata": {"at": image["id"]}},
+        ):
+            refused = finder.post(path, json=said)
+            assert (refused.status_code, refused.json()["code"]) == (404, "upload_not_found"), said
+        posted = finder.post(path, json={"content": "nothing"}).json()
+        edited = finder.put(f"/api/messages/{posted['id']}", json={"content": image["url"]})
+        assert (edited.status_code, edited.json()["code"]) == (404, "upload_not_found")
+        assert finder.get(image["url"]).status_code == 404
+        own = owner.post("/api/threads", json={"topic": "shown"}).json()["id"]
+        assert owner.post(f"/api/threads/{own}/messages", json={"content": image["url"]}).status_code == 201
