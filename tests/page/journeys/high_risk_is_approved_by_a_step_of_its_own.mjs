@@ -47,9 +47,8 @@ await journey(async (visit) => {
   await isOpen(ask, 'no key alone approves')
   await page.keyboard.press('Control+k')
   await page.getByRole('option', { name: 'Approve: For the rest of this run' }).click()
-  await dialog.getByText('For the rest of this run').waitFor()
-  await dialog.getByRole('button', { name: 'Cancel' }).click()
-  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Hold to approve · For the rest of this run: Run rm -rf build' }).waitFor()
+  await isOpen(ask, 'the palette only makes it ready')
 
   // How far it reaches is chosen first, and said on the button; then that is held.
   await page.getByRole('button', { name: 'Scope of this approval' }).click()

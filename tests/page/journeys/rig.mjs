@@ -79,6 +79,9 @@ export async function middleOf(element) {
   return { x: x + width / 2, y: y + height / 2 }
 }
 
+/** Move the mouse there in steps, as a hand does. */
+export const moveTo = (page, { x, y }) => page.mouse.move(x, y, { steps: 5 })
+
 /** In the page: until it has drawn what happened, and its controls have looked where they are. */
 const seen = async () => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
@@ -87,15 +90,28 @@ const seen = async () => {
 /** Wait until everything that answers takes input: not as long as it has just appeared, moved, changed or been covered. */
 export async function settled(page) {
   await page.locator('[data-do=deny]').first().click({ trial: true })
+  await settledHere(page)
+}
+/** The same without moving the pointer, which `settled` does. */
+export async function settledHere(page) {
   await page.evaluate(seen)
   await page.waitForFunction(() => !document.querySelector('[data-do][aria-disabled=true]'))
 }
 
-/** Scroll to a button and wait until it takes input: what a script scrolls has moved by itself, as the page sees it. */
+/** Scroll to a button, wait until it takes input, and move the pointer to it: what a script scrolls has moved by itself, as the
+ *  page sees it, and has come under the pointer. */
 export async function reach(button) {
   await button.click({ trial: true }) // scrolls until nothing covers it
   await button.evaluate(seen)
   await button.click({ trial: true })
+  await wiggle(button)
+}
+/** Move the pointer on a button, as a hand does that means it. */
+export async function wiggle(button) {
+  const { mouse } = button.page()
+  const [{ x, y }, middle] = [await button.boundingBox(), await middleOf(button)]
+  await mouse.move(x + 3, y + 3)
+  await mouse.move(middle.x, middle.y)
 }
 export async function press(button) {
   await reach(button)

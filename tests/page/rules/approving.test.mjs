@@ -4,13 +4,14 @@ import { test } from 'node:test'
 
 import { load } from './source.mjs'
 
-const { SETTLE_MS, Settling } = await load('kit/settling.ts')
+const { SCROLL_MS, SETTLE_MS, Settling } = await load('kit/settling.ts')
 const { HOLD_MS, Hold } = await load('kit/hold.ts')
 const { steady } = await load('kit/steadyRows.ts')
 const { stepBefore } = await load('panels/inbox/approval.ts')
+const { lineOf } = await load('panels/inbox/call.ts')
 
 const press = (control, from, to = from, isPointer = true) => {
-  control.begin(from)
+  control.begin(from, isPointer)
   return control.end(to, isPointer)
 }
 
@@ -27,15 +28,15 @@ test('a control takes input once it was about the same for long enough', () => {
 
 test('a press counts for what it went down on', () => {
   const control = new Settling('a', 0)
-  control.begin(1_000)
+  control.begin(1_000, true)
   control.setSubject('b', 1_010)
   assert.equal(control.end(1_020, true), 'changed')
-  control.begin(2_000)
+  control.begin(2_000, true)
   control.setSubject('c', 2_010)
   assert.equal(control.end(9_000, true), 'changed', 'however long it is held')
   assert.equal(control.end(9_000, true), 'changed', 'a pointer that went down elsewhere')
   assert.equal(control.end(9_000, false), 'taken', 'a screen reader has no pointer')
-  control.begin(9_100)
+  control.begin(9_100, true)
   control.setSubject('d', 9_200)
   control.setSubject('c', 9_300)
   assert.equal(control.end(99_000, true), 'early', 'also when it is the same again, and however long ago')
@@ -43,7 +44,7 @@ test('a press counts for what it went down on', () => {
 
 test('a control that moved takes no input for a while, but one that was scrolled by hand does', () => {
   const control = new Settling('a', 0)
-  const at = (y, scrolled = 0) => ({ x: 10, y, scrolled })
+  const at = (y, scrolled = 0, more = {}) => ({ x: 10, y, width: 80, scrolled: { x: 0, y: scrolled }, ...more })
   control.setPlace(at(100), 1_000, false)
   assert.equal(press(control, 1_000), 'taken')
   assert.equal(control.setPlace(at(101), 1_050, false), false, 'less than can be seen')
@@ -51,10 +52,53 @@ test('a control that moved takes no input for a while, but one that was scrolled
   assert.equal(control.setPlace(at(103), 1_070, false), true, 'many small steps are a long way')
   assert.equal(press(control, 1_080), 'early')
   assert.equal(control.setPlace(at(53, 50), 3_000, true), false, 'the hand has scrolled')
-  assert.equal(press(control, 3_010), 'taken')
-  assert.equal(control.setPlace(at(3, 100), 3_100, false), true, 'the page has scrolled')
+  assert.equal(press(control, 3_010), 'scrolling', 'but nobody can have aimed at it yet')
+  assert.equal(press(control, 3_010, 3_020, false), 'taken', 'a key does not aim')
+  assert.equal(press(control, 3_000 + SCROLL_MS), 'taken')
+  assert.equal(control.setPlace(at(3, 100), 3_500, false), true, 'the page has scrolled')
   assert.equal(control.setPlace(at(-47, 90), 5_000, true), true, 'it moved while the hand scrolled')
-  assert.equal(control.setPlace({ x: 60, y: -47, scrolled: 90 }, 8_000, true), true, 'to the side')
+  assert.equal(control.setPlace(at(-47, 90, { x: 60 }), 8_000, true), true, 'to the side')
+  assert.equal(control.setPlace(at(-47, 90, { x: 60, width: 120 }), 10_000, false), true, 'it has grown')
+})
+
+test('a control that comes up under a pointer takes no press until the pointer has moved', () => {
+  const control = new Settling('a', 0)
+  const rest = { x: 50, y: 50 }
+  control.show(1_000, rest)
+  assert.equal(press(control, 60_000), 'resting', 'however long ago')
+  control.movePointer({ x: 52, y: 53 }, 'mouse', false)
+  control.movePointer(rest, 'mouse', true)
+  assert.equal(press(control, 60_000), 'resting', 'a hand trembles')
+  assert.equal(press(control, 60_000, 60_010, false), 'taken', 'a key needs no pointer')
+  control.movePointer({ x: 50, y: 60 }, 'mouse', false)
+  control.movePointer(rest, 'mouse', true)
+  assert.equal(press(control, 60_000), 'taken', 'it went away and came back')
+  control.show(70_000, rest)
+  control.movePointer({ x: 60, y: 60 }, 'touch', true)
+  assert.equal(press(control, 80_000), 'resting', 'a finger meets no point twice')
+  control.movePointer({ x: 90, y: 60 }, 'touch', true)
+  assert.equal(press(control, 80_000), 'taken')
+})
+
+test('a mouse that was never seen to move rests, and a finger does not', () => {
+  const control = new Settling('a', 0)
+  control.show(0, 'unseen')
+  control.movePointer({ x: 50, y: 50 }, 'mouse', true)
+  assert.equal(press(control, 9_000), 'resting', 'the page was loaded under it')
+  control.movePointer({ x: 51, y: 50 }, 'mouse', false)
+  assert.equal(press(control, 9_000), 'taken')
+  control.show(10_000, 'unseen')
+  control.movePointer({ x: 50, y: 50 }, 'touch', true)
+  assert.equal(press(control, 20_000), 'taken')
+})
+
+test('what the hand has scrolled under the pointer was meant', () => {
+  const control = new Settling('a', 0)
+  const at = (y, scrolled) => ({ x: 10, y, width: 80, scrolled: { x: 0, y: scrolled } })
+  control.setPlace(at(50, 0), 100, false)
+  control.show(100, { x: 20, y: 60 })
+  control.setPlace(at(20, 30), 2_000, true)
+  assert.equal(press(control, 2_000 + SCROLL_MS), 'taken')
 })
 
 test('a control takes no input for a while after something lay over it', () => {
@@ -107,10 +151,27 @@ test('a list that nobody is at is as it is, but for what is being looked at', ()
 })
 
 test('what comes before an approval', () => {
-  const ways = ['pointer', 'key', 'shortcut', 'held', 'held by key']
+  const ways = ['pointer', 'key', 'shortcut', 'palette', 'held', 'held by key']
   const steps = (isHigh, hasWords) => ways.map((way) => stepBefore(way, isHigh, hasWords))
-  assert.deepEqual(steps(false, false), ['none', 'none', 'none', 'none', 'none'])
-  assert.deepEqual(steps(false, true), ['none', 'name', 'choose', 'none', 'name'])
-  assert.deepEqual(steps(true, false), ['hold', 'name', 'name', 'none', 'none'])
-  assert.deepEqual(steps(true, true), ['hold', 'name', 'choose', 'none', 'name'])
+  assert.deepEqual(steps(false, false), ['none', 'none', 'none', 'name', 'none', 'none'])
+  assert.deepEqual(steps(false, true), ['none', 'name', 'choose', 'choose', 'none', 'name'])
+  assert.deepEqual(steps(true, false), ['hold', 'name', 'name', 'hold', 'none', 'none'])
+  assert.deepEqual(steps(true, true), ['hold', 'name', 'choose', 'choose', 'none', 'name'])
+})
+
+test('a list approves only what it can show to its end', () => {
+  const call = (given, more = {}) => lineOf({ title: 'Bash: x', subject: { tool: 'Bash', arguments: given }, ...more })
+  assert.equal(call({ command: 'make d' }), 'make d')
+  assert.equal(call({ command: 'make d', timeout: 600 }), 'make d · timeout: 600', 'no argument hides behind another')
+  assert.equal(call({ command: 'make d', cmd: 'rm -rf /' }), 'make d · cmd: rm -rf /')
+  assert.equal(call({ command: `make ${'x'.repeat(300)}` }), null)
+  assert.equal(call({ command: 'make d\nrm -rf /' }), null)
+  assert.equal(call({ command: 'make d', env: { PATH: '/evil' } }), null)
+  assert.equal(call({ path: 'a.txt', content: 'b' }), null, 'a change is read as one')
+  assert.equal(call('make d'), null)
+  assert.equal(call({ url: 'https://a.test' }), 'Bash · url: https://a.test')
+  assert.equal(lineOf({ title: 'Ship it?' }), 'Ship it?')
+  assert.equal(lineOf({ title: 'Ship it?', text: 'and delete the rest' }), null)
+  assert.equal(lineOf({ title: 'Ship it?', form: {} }), null)
+  assert.equal(lineOf({ title: 'x'.repeat(201) }), null)
 })

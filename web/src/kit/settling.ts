@@ -1,23 +1,40 @@
 /** When a control may take input: once it has stood still, about the same subject, for a while. Whoever aims at something
- *  that has just moved or changed means what was there before. Knows no DOM: it is told the time, the subject and the place. */
+ *  that has just moved or changed means what was there before; and so does a pointer that rests where something else has
+ *  come up since. Knows no DOM: it is told the time, the subject, the place and the pointer. */
 
 export const SETTLE_MS = 700
+/** After the hand has scrolled a control, a pointer cannot have aimed at it sooner. */
+export const SCROLL_MS = 300
 const STILL_PX = 2
+/** How far a pointer goes that is meant to go: a hand that rests trembles, and a finger never meets the same point twice. */
+const MOVED_PX = { mouse: 8, touch: 24 }
 
-/** Where a control is on the screen, and how far what it stands in was scrolled. */
-export interface Place {
+export interface Point {
   x: number
   y: number
-  scrolled: number
+}
+export type Hand = keyof typeof MOVED_PX
+
+/** Where a control is on the screen, how wide it is, and how far what it stands in was scrolled. */
+export interface Place extends Point {
+  width: number
+  scrolled: Point
 }
 
-/** What becomes of a press: it counts, it came too soon, or what it was meant for has changed meanwhile. */
-export type Outcome = 'taken' | 'early' | 'changed'
+/** Why a press does not count: it came too soon, what it was meant for has changed meanwhile, the page was still scrolling,
+ *  or the control has come under a pointer that did not move to it. */
+export type NotTaken = 'early' | 'changed' | 'scrolling' | 'resting'
+export type Outcome = 'taken' | NotTaken
+
+const isNear = (a: number, b: number) => Math.abs(a - b) <= STILL_PX
 
 export class Settling {
   private place: Place | null = null
   private isCovered = false
-  private press: { subject: string; at: number; isSettled: boolean } | null = null
+  private scrolledAt = -Infinity
+  /** Where the pointer was when the control came under it, until it moves; `unseen` until it is heard of at all. */
+  private rest: Point | 'unseen' | null = null
+  private press: { subject: string; at: number; outcome: Outcome } | null = null
 
   constructor(
     private subject: string,
@@ -33,9 +50,21 @@ export class Settling {
     this.changedAt = Infinity
   }
 
-  /** What has changed is on the screen since now. */
-  show(now: number): void {
+  /** What has changed is on the screen since now, with the pointer over it or not. */
+  show(now: number, rest: Point | 'unseen' | null = null): void {
     this.changedAt = now
+    this.rest = rest
+  }
+
+  setRest(rest: Point | 'unseen' | null): void {
+    this.rest = rest
+  }
+
+  /** The pointer has moved to a point, or has gone down on it. */
+  movePointer(to: Point, hand: Hand, isDown: boolean): void {
+    if (this.rest === 'unseen') {
+      if (!isDown || hand === 'touch') this.rest = null
+    } else if (this.rest && Math.hypot(to.x - this.rest.x, to.y - this.rest.y) >= MOVED_PX[hand]) this.rest = null
   }
 
   /** What the control is about now; true if that is something else than before. */
@@ -51,13 +80,18 @@ export class Settling {
     const before = this.place
     this.place = place
     if (!before) return false
-    const isStill = Math.abs(place.x - before.x) <= STILL_PX && Math.abs(place.y - before.y) <= STILL_PX
-    if (isStill) {
+    const isAsWide = isNear(place.width, before.width)
+    if (isAsWide && isNear(place.x, before.x) && isNear(place.y, before.y)) {
       this.place = before // so that many small steps are seen as the long way that they are
       return false
     }
-    const inside = place.y + place.scrolled - before.y - before.scrolled
-    if (isScrolling && Math.abs(inside) <= STILL_PX && Math.abs(place.x - before.x) <= STILL_PX) return false
+    const inside = ({ x, y, scrolled }: Place) => ({ x: x + scrolled.x, y: y + scrolled.y })
+    const [here, there] = [inside(place), inside(before)]
+    if (isScrolling && isAsWide && isNear(here.x, there.x) && isNear(here.y, there.y)) {
+      this.scrolledAt = now
+      this.rest = null
+      return false
+    }
     this.changedAt = now
     return true
   }
@@ -71,8 +105,10 @@ export class Settling {
   }
 
   /** A pointer or a key went down on the control. */
-  begin(now: number): void {
-    this.press = { subject: this.subject, at: now, isSettled: this.isSettled(now) }
+  begin(now: number, isPointer: boolean): Outcome {
+    const outcome = this.outcomeAt(now, isPointer)
+    this.press = { subject: this.subject, at: now, outcome }
+    return outcome
   }
 
   /** It came up again. A pointer that did not go down here was meant for something else. */
@@ -80,7 +116,13 @@ export class Settling {
     const press = this.press
     this.press = null
     if (press ? press.subject !== this.subject : isPointer) return 'changed'
-    const hasStood = press ? press.isSettled && this.changedAt <= press.at : this.isSettled(now)
-    return hasStood ? 'taken' : 'early'
+    if (!press) return this.outcomeAt(now, false)
+    return this.changedAt > press.at ? 'early' : press.outcome
+  }
+
+  private outcomeAt(now: number, isPointer: boolean): Outcome {
+    if (!this.isSettled(now)) return 'early'
+    if (isPointer && now - this.scrolledAt < SCROLL_MS) return 'scrolling'
+    return isPointer && this.rest ? 'resting' : 'taken'
   }
 }

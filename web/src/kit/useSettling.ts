@@ -1,11 +1,12 @@
-/** Settling for a control on the page: it watches what the control is about, and where it is. */
+/** Settling for a control on the page: it watches what the control is about, where it is, and where the pointer is. */
 import { onScopeDispose, ref, watch, type Ref } from 'vue'
 
-import { SETTLE_MS, Settling, type Outcome, type Place } from './settling'
+import { SETTLE_MS, Settling, type Hand, type Outcome, type Place, type Point } from './settling'
 
 const LOOK_MS = 100
 const HAND_MS = 300
 const FLING_MS = 3_000
+const EDGE_PX = 4
 const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', 'Tab', ' '])
 
 /** Scrolling by hand goes on for as long as what the hand began goes on; what scrolls longer than any fling is a script. */
@@ -19,25 +20,43 @@ addEventListener('touchmove', scrolls, { capture: true, passive: true })
 addEventListener('keydown', (event) => SCROLL_KEYS.has(event.key) && scrolls(), { capture: true })
 addEventListener('scroll', goesOn, { capture: true, passive: true })
 
-let pointer = { x: -1, y: -1 }
-const points = ({ clientX: x, clientY: y }: PointerEvent) => (pointer = { x, y })
-for (const type of ['pointermove', 'pointerdown'] as const) addEventListener(type, points, { capture: true, passive: true })
+/** Where the pointer was last, be it a mouse or a finger. Nobody knows before it is first heard of. */
+let pointer: Point | null = null
+let hand: Hand = 'mouse'
+export const isFinger = (): boolean => hand === 'touch'
+const states = new Set<Settling>()
+function point({ type, pointerType, clientX: x, clientY: y }: PointerEvent): void {
+  pointer = { x, y }
+  hand = pointerType === 'touch' ? 'touch' : 'mouse'
+  for (const state of states) state.movePointer(pointer, hand, type === 'pointerdown')
+}
+for (const type of ['pointermove', 'pointerdown'] as const) addEventListener(type, point, { capture: true, passive: true })
 
 const looks = new Set<() => void>()
 setInterval(() => looks.forEach((look) => look()), LOOK_MS)
 
+/** The place as it is seen: a phone moves what is seen of the page when its keyboard comes up. */
 function placeOf(element: HTMLElement): Place {
-  const { x, y } = element.getBoundingClientRect()
-  let scrolled = 0
-  for (let at = element.parentElement; at; at = at.parentElement) scrolled += at.scrollTop
-  return { x, y, scrolled }
+  const { x, y, width } = element.getBoundingClientRect()
+  const seen = { x: visualViewport?.offsetLeft ?? 0, y: visualViewport?.offsetTop ?? 0 }
+  const scrolled = { ...seen }
+  for (let at = element.parentElement; at; at = at.parentElement) {
+    scrolled.x += at.scrollLeft
+    scrolled.y += at.scrollTop
+  }
+  return { x: x - seen.x, y: y - seen.y, width, scrolled }
+}
+
+function isOver(element: HTMLElement, { x, y }: Point, edge = 0): boolean {
+  const { left, right, top, bottom } = element.getBoundingClientRect()
+  return x >= left - edge && x <= right + edge && y >= top - edge && y <= bottom + edge
 }
 
 /** Whether something lies over an element: over its middle, or between it and the pointer. */
 function isCovered(element: HTMLElement): boolean {
   const { left, right, top, bottom } = element.getBoundingClientRect()
-  const isPointed = pointer.x >= left && pointer.x <= right && pointer.y >= top && pointer.y <= bottom
-  return [{ x: (left + right) / 2, y: (top + bottom) / 2 }, ...(isPointed ? [pointer] : [])].some(({ x, y }) => {
+  const points = [{ x: (left + right) / 2, y: (top + bottom) / 2 }, ...(pointer && isOver(element, pointer) ? [pointer] : [])]
+  return points.some(({ x, y }) => {
     const over = document.elementFromPoint(x, y)
     return !!over && !over.contains(element) && !element.contains(over)
   })
@@ -51,8 +70,10 @@ export interface Guard {
   isSettling: Ref<boolean>
   isSettled: (event?: Event) => boolean
   changedAt: () => number
-  begin: (event?: Event) => void
+  begin: (isPointer: boolean, event?: Event) => Outcome
   end: (isPointer: boolean, event?: Event) => Outcome
+  /** A press was not taken: whoever goes on pressing waits as long again. */
+  drop: () => void
 }
 
 /** A guard for what is about `subject`; with an element, also for where that is. What opens at a person's wish, such as a
@@ -62,16 +83,23 @@ export function useSettling(subject: () => string, element?: Ref<HTMLElement | n
   const isSettling = ref(false)
   let timer: ReturnType<typeof setTimeout> | undefined
   let frame = 0
+  let isPlaced = false
+  /** The pointer, if the control has come under it. What the hand scrolls under it is meant. */
+  function restOf(): Point | 'unseen' | null {
+    if (!element?.value || isScrolling()) return null
+    return !pointer ? 'unseen' : isOver(element.value, pointer, EDGE_PX) ? pointer : null
+  }
   /** The time counts from when the change is on the screen: at the second frame the first one is. */
-  function wait(): void {
+  function wait(show = () => state.show(performance.now(), restOf())): void {
     isSettling.value = true
     state.hide()
     stop()
-    frame = requestAnimationFrame(() => (frame = requestAnimationFrame(show)))
-  }
-  function show(): void {
-    state.show(performance.now())
-    timer = setTimeout(() => (isSettling.value = false), SETTLE_MS + 1)
+    frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(() => {
+        show()
+        timer = setTimeout(() => (isSettling.value = false), SETTLE_MS + 1)
+      })
+    })
   }
   function stop(): void {
     clearTimeout(timer)
@@ -80,21 +108,29 @@ export function useSettling(subject: () => string, element?: Ref<HTMLElement | n
   function look(): void {
     if (!element?.value) return
     const [now, byHand] = [performance.now(), isScrolling()]
+    if (!isPlaced && owner) state.setRest(restOf())
+    isPlaced = true
     const hasMoved = state.setPlace(placeOf(element.value), now, byHand)
     if (state.setCovered(isCovered(element.value), now, byHand) || hasMoved) wait()
   }
   if (!state.isSettled(performance.now())) wait()
   watch(subject, (now) => state.setSubject(now, performance.now()) && wait(), { flush: 'sync' })
-  if (element) looks.add(look)
+  if (element) {
+    looks.add(look)
+    states.add(state)
+  }
   onScopeDispose(() => {
     stop()
     looks.delete(look)
+    states.delete(state)
   })
   return {
     isSettling,
     changedAt: () => state.changedAt,
     isSettled: (event) => (look(), state.isSettled(timeOf(event))),
-    begin: (event) => (look(), state.begin(timeOf(event))),
+    begin: (isPointer, event) => (look(), state.begin(timeOf(event), isPointer)),
     end: (isPointer, event) => (look(), state.end(timeOf(event), isPointer)),
+    // A finger cannot move to where it is: its next press is a new one. The mouse can, and has to.
+    drop: () => wait(isFinger() ? () => state.show(performance.now()) : undefined),
   }
 }

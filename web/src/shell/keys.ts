@@ -17,6 +17,8 @@ export interface Binding {
   moves?: boolean
   /** What it is about: the palette does not do to one thing what was chosen for another. */
   about?: () => string
+  /** What the palette does instead: what answers somebody asks by name first, for a few letters choose no call. */
+  choose?: () => unknown
   /** Whether it can be done just now. */
   can?: () => boolean
   /** Also while a dialog or a menu is open, which otherwise keep the keys from what they cover. */

@@ -3,8 +3,8 @@ import type { InjectionKey, Ref } from 'vue'
 
 import type { Ask } from '@/api/rows'
 
-/** By the mouse or a finger; by a key on a button, or in the palette; by a key of its own; or held down for a second. */
-export type Way = 'pointer' | 'key' | 'shortcut' | 'held' | 'held by key'
+/** By the mouse or a finger; by a key on a button; by a key of its own; from the palette; or held down for a second. */
+export type Way = 'pointer' | 'key' | 'shortcut' | 'palette' | 'held' | 'held by key'
 
 /** Nothing; holding the button down; a step that names what is approved; or choosing, for the words may be a refusal. */
 export type Step = 'none' | 'hold' | 'name' | 'choose'
@@ -13,7 +13,8 @@ export function stepBefore(way: Way, isHigh: boolean, hasWords: boolean): Step {
   if (way === 'held') return 'none'
   if (way === 'held by key') return hasWords ? 'name' : 'none'
   if (way === 'pointer') return isHigh ? 'hold' : 'none'
-  if (way === 'shortcut' && hasWords) return 'choose'
+  if ((way === 'shortcut' || way === 'palette') && hasWords) return 'choose'
+  if (way === 'palette') return isHigh ? 'hold' : 'name'
   return isHigh || hasWords ? 'name' : 'none'
 }
 

@@ -3,10 +3,13 @@ import { CircleHelp, ClipboardCheck, GitFork, ShieldCheck, Signpost } from '@luc
 import type { Component } from 'vue'
 
 import type { Ask, Subject } from '@/api/rows'
-import { reveal } from '@/kit/reveal'
+import { reveal, revealSpaces } from '@/kit/reveal'
 import { wordsOf } from '@/kit/words'
 import { language, t } from '@/shell/i18n'
 import { told } from '@/shell/told'
+import { commandOf, lineOf } from './call'
+
+export { changeOf, commandOf, lineOf, pathOf } from './call'
 
 const ICONS: Record<string, Component> = {
   permission: ShieldCheck,
@@ -24,27 +27,6 @@ export const stateOf = (ask: Ask): string =>
 /** The same for an ask that is no longer in its list, and may only be put off. */
 export const markOf = (ask: Ask): string => (ask.state === 'open' && (ask.snoozed_until ?? 0) > Date.now() ? 'snoozed' : stateOf(ask))
 export const toneOf = (risk: string | undefined): string => ({ high: 'red', medium: 'amber' })[risk ?? ''] ?? ''
-
-/** The command that would run, as one text. */
-export function commandOf(subject: Subject | null | undefined): string | null {
-  const { command, cmd } = (subject?.arguments ?? {}) as Record<string, unknown>
-  const found = command ?? cmd
-  if (Array.isArray(found)) return found.map((word) => (/^[\w@%+=:,./-]+$/.test(String(word)) ? String(word) : `'${String(word).replaceAll("'", "'\\''")}'`)).join(' ')
-  return typeof found === 'string' ? found : null
-}
-
-const textIn = (subject: Subject | null | undefined, ...names: string[]): string | null => {
-  const given = (subject?.arguments ?? {}) as Record<string, unknown>
-  return (names.map((name) => given[name]).find((one) => typeof one === 'string') as string | undefined) ?? null
-}
-export const pathOf = (subject: Subject | null | undefined): string | null => textIn(subject, 'path', 'file_path', 'filePath')
-
-/** What a file would become, and from what. */
-export function changeOf(subject: Subject | null | undefined): { before: string; after: string } | null {
-  const before = textIn(subject, 'old_string', 'oldText', 'old_str')
-  const after = textIn(subject, 'new_string', 'newText', 'new_str', 'content')
-  return after === null || (before === null && !pathOf(subject)) ? null : { before: before ?? '', after }
-}
 
 /** A path as told from the agent's own folder; the whole one is in the ask itself. */
 export const nearPath = (path: string, subject: Subject | null | undefined): string => {
@@ -69,7 +51,7 @@ export function titleOf(ask: Ask): string {
   if (command !== null) {
     const programs = [...new Set(wordsOf(command).filter((word) => word.kind === 'program').map((word) => word.text.split('/').at(-1)!))]
     const what = command.length <= SHORT && !command.includes('\n') ? command : new Intl.ListFormat(language.value).format(programs.slice(0, 6))
-    return what ? t('inbox.would.run', { what: reveal(what) }) : ask.title
+    return what ? t('inbox.would.run', { what: revealSpaces(what) }) : ask.title
   }
   const path = given.path ?? given.file_path ?? given.filePath
   if (typeof path === 'string') {
@@ -80,4 +62,10 @@ export function titleOf(ask: Ask): string {
   const [, server, tool] = /^(?:mcp__)?([a-z][a-z0-9-]*)__(.+)$/.exec(subject.tool) ?? []
   if (server && tool) return t('inbox.would.use', { what: reveal(tool), server })
   return typeof given.url === 'string' ? t('inbox.would.fetch', { what: reveal(given.url) }) : nearPath(ask.title, subject)
+}
+
+/** Whether the title of an ask shows all that would be approved. */
+export function isToldByTitle(ask: Ask): boolean {
+  const line = lineOf(ask)
+  return line !== null && titleOf(ask).includes(ask.subject ? revealSpaces(line) : saidBy(ask, line))
 }
