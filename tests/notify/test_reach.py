@@ -94,14 +94,13 @@ def test_a_browser_is_told_by_web_push_and_answers_from_the_notification_once(
     hub: HubProcess, person: Person, far: FarSide
 ) -> None:
     browser, _ = subscribe(person, far)
-    ask = person.ask("Ship it?", text="the secret plan")
+    ask = person.ask("Ship it?")
     sent = far.next()
     assert (sent.path, sent.headers["content-encoding"]) == ("/push/1", "aes128gcm")
     assert_signed(sent, person.call("GET", "/api/notify")["vapid_key"], far)
     told = browser.read(sent.body)
     assert (told["title"], told["ask_id"], told["kind"]) == ("Ship it?", ask["id"], "gate")
     assert [action["action"] for action in told["actions"]] == ["approve", "deny"]
-    assert "secret plan" not in str(told)
     act = {"ticket": told["ticket"], "verdict": "approve"}
     assert httpx.get(f"{hub.url}/api/notify/act", params=act).status_code == 401, "it is never answered by GET"
     foreign = httpx.post(f"{hub.url}/api/notify/act", json=act, headers={"Origin": "https://evil.test"})
@@ -124,6 +123,19 @@ def test_wrong_tickets_of_a_stranger_do_not_hold_up_a_right_one(hub: HubProcess,
     assert {guess.status_code for guess in guesses} == {403, 429}
     answered = httpx.post(f"{hub.url}/api/notify/act", json={"ticket": ticket, "verdict": "approve"})
     assert answered.status_code == 200, answered.text
+
+
+def test_a_notification_that_shows_only_a_part_answers_nothing(person: Person, far: FarSide) -> None:
+    browser, _ = subscribe(person, far)
+    person.ask("Ship it?", text="the secret plan")
+    person.ask(f"Ship {'all of it, ' * 10}and the rest?")
+    person.ask(
+        "Ship which?", kind="decision", questions=[{"question": "Which one?", "options": [{"label": "the first"}]}]
+    )
+    for _ in range(3):
+        told = browser.read(far.next().body)
+        assert "actions" not in told and "ticket" not in told, told["title"]
+        assert "secret plan" not in str(told)
 
 
 def test_a_link_opens_the_ask_after_the_login_and_answers_nothing(

@@ -6,9 +6,12 @@ from zoneinfo import ZoneInfo
 
 from greenroom.nouns.asks.model import Ask
 from greenroom.nouns.asks.queries import rooms_of
+from greenroom.nouns.asks.words import is_told_by_title
 from greenroom.nouns.notify.model import Channel, Rules
 
 _TITLE = 150
+_SEEN = 80
+"""Characters of a title that devices show without cutting it off."""
 _ANSWERED_BY_A_WORD = ("permission", "gate", "decision", "report")
 _DISCORD = ("discord.com", "discordapp.com")
 _PRIORITY = {"low": 3, "medium": 4, "high": 5}
@@ -34,8 +37,10 @@ def is_quiet(rules: Rules, now_ms: int) -> bool:
 
 
 def has_actions(ask: Ask) -> bool:
-    """Whether it can be answered from the notification: by one word, by whoever has it, and at no high risk."""
-    return ask.kind in _ANSWERED_BY_A_WORD and ask.risk != "high" and ask.form is None and not ask.asked_of
+    """Whether it can be answered from the notification: by one word, by whoever has it, at no high risk, and only where
+    the notification shows all that an approval would allow."""
+    is_short = ask.kind in _ANSWERED_BY_A_WORD and not ask.asked_of and is_told_by_title(ask, _SEEN)
+    return is_short and ask.risk != "high"
 
 
 def payload(ask: Ask, warned: bool, link: str, ticket: str | None) -> dict[str, Any]:

@@ -4,9 +4,12 @@ import json
 import re
 from typing import Any
 
+from greenroom.nouns.asks.model import Ask
 from greenroom.nouns.policy.signs import ALIKE, BLANK, WORD, passes_for_another
 
 _MOST = 200
+_NAMED = dict.fromkeys(("command", "cmd", "file_path", "path", "url"))
+"""Arguments that stand for the whole call, the most telling one first."""
 
 
 def visible(text: str) -> str:
@@ -32,7 +35,7 @@ def title_of(tool: str, arguments: Any) -> str:
     """One line for lists: the tool and what it is about, from the call itself and never from the agent's words."""
     about = ""
     if isinstance(arguments, dict):
-        named = [arguments[key] for key in ("command", "cmd", "file_path", "path", "url") if key in arguments]
+        named = [arguments[key] for key in _NAMED if key in arguments]
         about = _text(named[0]) if named else ", ".join(f"{key}={_text(value)}" for key, value in arguments.items())
     elif arguments is not None:
         about = _text(arguments)
@@ -40,6 +43,17 @@ def title_of(tool: str, arguments: Any) -> str:
     line = visible(whole[:_MOST])  # of a long one the rest is counted, and not looked through
     more = max(0, len(whole) - _MOST) + max(0, len(line) - _MOST)
     return f"{line[:_MOST]}… ({more} more characters)" if more else line
+
+
+def is_told_by_title(ask: Ask, most: int) -> bool:
+    """Whether the title alone shows all that an approval of the ask would allow, in at most so many characters."""
+    if len(ask.title) > most or ask.form is not None or ask.contents:
+        return False
+    if ask.subject is None:
+        return ask.text.strip() in ("", ask.title.strip()) and not ask.questions
+    given = ask.subject.arguments
+    is_shown = not isinstance(given, dict) or len(given) <= 1 or not _NAMED.keys() & given.keys()
+    return is_shown and ask.title == title_of(ask.subject.tool, given)
 
 
 def _text(value: Any) -> str:
