@@ -1,7 +1,8 @@
 /** What comes up under a pointer that rests was not meant by its next press, however late that is; and a press that is not taken
  *  says so beside what was pressed. */
 import {
-  assert, clockOf, denyAll, hub, journey, middleOf, moveTo, noteInput, notedOf, pause, PHONE, raise, reach, settledHere, stateOf, tap, until, within,
+  assert, clockOf, denyAll, hub, journey, middleOf, moveTo, noteInput, notedOf, pause, PHONE, raise, reach, settledHere, stateOf, tap,
+  until, within,
 } from './rig.mjs'
 
 const LONG_MS = 1_500
@@ -15,7 +16,8 @@ await journey(async (visit) => {
   const cdp = await page.context().newCDPSession(page)
   /** Press the mouse where it is, without any movement before. */
   const pressHere = async ({ x, y }, times = 1) => {
-    for (const type of ['mousePressed', 'mouseReleased']) await cdp.send('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount: times })
+    const left = { x, y, button: 'left', clickCount: times }
+    for (const type of ['mousePressed', 'mouseReleased']) await cdp.send('Input.dispatchMouseEvent', { type, ...left })
   }
   const note = page.locator('[data-note]')
   const isOpen = async (asks, why) => assert.ok((await statesOf(asks)).every((state) => state === 'open'), why)
@@ -33,7 +35,8 @@ await journey(async (visit) => {
   await page.locator('.need').nth(13).waitFor()
   // The button that has come nearest is brought exactly there: by what else moves a page, such as a picture or a font.
   const nearest = await page.evaluate((y) => {
-    const middles = [...document.querySelectorAll('.need [data-do=approve]')].map((one) => one.getBoundingClientRect()).map((at) => (at.top + at.bottom) / 2)
+    const places = [...document.querySelectorAll('.need [data-do=approve]')].map((one) => one.getBoundingClientRect())
+    const middles = places.map((at) => (at.top + at.bottom) / 2)
     const [best] = middles.sort((a, b) => Math.abs(a - y) - Math.abs(b - y))
     document.querySelector('.home').style.marginTop = `${y - best}px`
     return best
@@ -50,7 +53,9 @@ await journey(async (visit) => {
   await settledHere(page)
   await pressHere({ x: x + 2, y: y + 2 }, 2)
   await pause(300)
-  await isOpen(asks, 'a hand that trembles has not moved')
+  await page.keyboard.press('Enter')
+  await pause(300)
+  await isOpen(asks, 'a hand that trembles has not moved, and the mouse leaves no focus for a stray key')
   assert.equal(await note.locator('xpath=..').getAttribute('role'), 'status', 'a screen reader reads it too')
 
   // Once the pointer has moved, the next press is meant.
@@ -105,12 +110,12 @@ await journey(async (visit) => {
   const first = page.locator('.need [data-do=approve]').first()
   await reach(first)
   const at = await middleOf(first)
-  const { height } = await page.locator('.need').first().boundingBox()
+  const { height, y: top } = await page.locator('.need').first().boundingBox()
   await moveTo(page, at)
   await within(250, async () => {
     const before = await statesOf(list)
     await page.mouse.wheel(0, height)
-    await page.waitForFunction((y) => Math.abs(document.querySelector('.need [data-do=approve]').getBoundingClientRect().top - y) > 10, at.y)
+    await page.waitForFunction((top) => Math.abs(document.querySelector('.need').getBoundingClientRect().top - top) > 10, top)
     const from = await clockOf(page)
     await pressHere(at)
     const took = (await notedOf(page)).pointerdown.at - from

@@ -1,7 +1,8 @@
 /** A click or a key that was meant for what is no longer there approves nothing: not what a dialog had covered, not what a dialog
  *  brings up, not what the rest of some words spells, and not what a busy page has not shown yet. */
 import {
-  api, askOf, assert, clockOf, denyAll, hub, journey, middleOf, noteInput, notedOf, pause, raise, settled, startRun, stateOf, until, within,
+  api, askOf, assert, clockOf, denyAll, hub, journey, middleOf, noteInput, notedOf, pause, press, raise, settled, startRun, stateOf,
+  until, within,
 } from './rig.mjs'
 
 const SOON_MS = 600
@@ -42,7 +43,7 @@ await journey(async (visit) => {
       await pause(300)
       return { took, check: async () => assert.equal(await stateOf(below), 'open', `${took} ms after ${keys} was closed`) }
     })
-  await approve.click()
+  await press(approve)
   await until('a click of its own to count', async () => (await stateOf(below)) === 'answered')
 
   // The step that names what is approved takes nothing that was under way when it came up, be it a click or keys.
@@ -131,8 +132,8 @@ await journey(async (visit) => {
     )
     await pause(500)
     const left = { x, y, button: 'left', clickCount: 1 }
-    const press = (type) => cdp.send('Input.dispatchMouseEvent', { type, ...left })
-    await Promise.all([busy, ...(way === 'click' ? [press('mousePressed'), press('mouseReleased')] : [page.keyboard.press('y')])])
+    const send = (type) => cdp.send('Input.dispatchMouseEvent', { type, ...left })
+    await Promise.all([busy, ...(way === 'click' ? [send('mousePressed'), send('mouseReleased')] : [page.keyboard.press('y')])])
     await pause(300)
     assert.equal(await stateOf(other), 'open', `by ${way}`)
     await deny(other)
