@@ -56,7 +56,8 @@ export class Settling {
     this.rest = rest
   }
 
-  setRest(rest: Point | 'unseen' | null): void {
+  /** It has come up where the pointer may be. */
+  setRest(rest: Point | null): void {
     this.rest = rest
   }
 

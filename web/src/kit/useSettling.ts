@@ -17,7 +17,10 @@ const scrolls = () => (scrolledAt = handAt = performance.now())
 const goesOn = () => isScrolling() && performance.now() - handAt < FLING_MS && (scrolledAt = performance.now())
 addEventListener('wheel', scrolls, { capture: true, passive: true })
 addEventListener('touchmove', scrolls, { capture: true, passive: true })
-addEventListener('keydown', (event) => SCROLL_KEYS.has(event.key) && scrolls(), { capture: true })
+/** Whoever presses something has done with scrolling: what comes up then comes up by that press. */
+const ends = () => (scrolledAt = -Infinity)
+addEventListener('keydown', (event) => (SCROLL_KEYS.has(event.key) ? scrolls() : ends()), { capture: true })
+addEventListener('pointerup', ends, { capture: true, passive: true })
 addEventListener('scroll', goesOn, { capture: true, passive: true })
 
 /** Where the pointer was last, be it a mouse or a finger. Nobody knows before it is first heard of. */
@@ -83,7 +86,7 @@ export function useSettling(subject: () => string, element?: Ref<HTMLElement | n
   const isSettling = ref(false)
   let timer: ReturnType<typeof setTimeout> | undefined
   let frame = 0
-  let isPlaced = false
+  if (owner) state.setRest(pointer)
   /** The pointer, if the control has come under it. What the hand scrolls under it is meant. */
   function restOf(): Point | 'unseen' | null {
     if (!element?.value || isScrolling()) return null
@@ -108,8 +111,6 @@ export function useSettling(subject: () => string, element?: Ref<HTMLElement | n
   function look(): void {
     if (!element?.value) return
     const [now, byHand] = [performance.now(), isScrolling()]
-    if (!isPlaced && owner) state.setRest(restOf())
-    isPlaced = true
     const hasMoved = state.setPlace(placeOf(element.value), now, byHand)
     if (state.setCovered(isCovered(element.value), now, byHand) || hasMoved) wait()
   }
