@@ -1,6 +1,7 @@
-import { api, assert, hub, journey, PHONE } from './rig.mjs'
+import { api, assert, denyAll, hub, journey, PHONE } from './rig.mjs'
 
 await journey(async (visit) => {
+  await denyAll()
   const mark = `lot-${Date.now().toString(36).replace(/\d/g, 'q')}`
   const talk = (await api('POST', '/api/threads', { topic: mark })).id // without digits, which are searched for
   const kinds = ['gate', 'question', 'report', 'decision']

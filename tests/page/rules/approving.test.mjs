@@ -154,9 +154,9 @@ test('what comes before an approval', () => {
   const ways = ['pointer', 'key', 'shortcut', 'palette', 'held', 'held by key']
   const steps = (isHigh, hasWords) => ways.map((way) => stepBefore(way, isHigh, hasWords))
   assert.deepEqual(steps(false, false), ['none', 'none', 'none', 'name', 'none', 'none'])
-  assert.deepEqual(steps(false, true), ['none', 'name', 'choose', 'choose', 'none', 'name'])
+  assert.deepEqual(steps(false, true), ['none', 'name', 'choose', 'name', 'none', 'name'])
   assert.deepEqual(steps(true, false), ['hold', 'name', 'name', 'hold', 'none', 'none'])
-  assert.deepEqual(steps(true, true), ['hold', 'name', 'choose', 'choose', 'none', 'name'])
+  assert.deepEqual(steps(true, true), ['hold', 'name', 'choose', 'hold', 'none', 'name'])
 })
 
 test('a list approves only what it can show to its end', () => {

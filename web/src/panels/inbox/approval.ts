@@ -13,8 +13,8 @@ export function stepBefore(way: Way, isHigh: boolean, hasWords: boolean): Step {
   if (way === 'held') return 'none'
   if (way === 'held by key') return hasWords ? 'name' : 'none'
   if (way === 'pointer') return isHigh ? 'hold' : 'none'
-  if ((way === 'shortcut' || way === 'palette') && hasWords) return 'choose'
   if (way === 'palette') return isHigh ? 'hold' : 'name'
+  if (way === 'shortcut' && hasWords) return 'choose'
   return isHigh || hasWords ? 'name' : 'none'
 }
 
