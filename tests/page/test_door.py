@@ -69,6 +69,27 @@ def test_the_whole_link_of_a_login_can_be_pasted_in_place_of_its_code(shared_hub
     assert (again.status_code, "already used" in again.text) == (401, True)
 
 
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("zh-CN,zh;q=0.9,en;q=0.8", "zh-CN"),
+        ("zh", "zh-CN"),
+        ("en;q=0.5, zh-TW;q=0.9", "zh-CN"),
+        ("fr, zh;q=0.3", "zh-CN"),
+        ("en-GB,zh;q=0.9", "en"),
+        ("zh;q=0, de", "en"),
+        ("zh;q=much", "en"),
+        ("", "en"),
+    ],
+)
+def test_the_login_form_is_in_the_language_that_the_browser_prefers(
+    shared_hub: HubProcess, accepted: str, language: str
+) -> None:
+    page = httpx.get(f"{shared_hub.url}/login", headers={"Accept-Language": accepted}).text
+    assert f"<html lang='{language}'>" in page
+    assert re.findall(r"<button><span lang='(?:en|zh-CN)'( hidden)?>", page) == [" hidden" if language != "en" else ""]
+
+
 def test_files_with_a_hash_in_their_name_are_kept_for_ever(browser: httpx.Client) -> None:
     (script,) = re.findall(r'src="(/assets/index-[^"]+\.js)"', browser.get("/").text)
     served = browser.get(script, headers={"accept-encoding": "br, gzip"})

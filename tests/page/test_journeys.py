@@ -15,6 +15,7 @@ from tests.runs.stage import Stage
     "journey",
     [
         pytest.param("log_in_by_code_and_reload_any_deep_link", marks=pytest.mark.anywhere),
+        "the_login_form_speaks_the_browsers_language",
         "invite_an_agent_and_talk_to_it",
         "mention_members_and_invite_by_name",
         "continue_a_finished_run",

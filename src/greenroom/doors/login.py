@@ -1,7 +1,6 @@
 """How a browser gets in: a one-time code is exchanged for a cookie that scripts cannot read."""
 
 import asyncio
-import html
 import re
 import time
 from typing import Any, NamedTuple
@@ -9,12 +8,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from greenroom.buckets import Bucket
 from greenroom.doors.credentials import cookie_name, peer_of
 from greenroom.doors.devices import device_of
 from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.login_form import login_page
 from greenroom.hub import Hub
 from greenroom.log.ids import new_secret
 from greenroom.nouns.access.model import CREDENTIALS, HUB, OWNER, CreateCredential, Principal, RevokeCredential
@@ -65,7 +65,8 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
     guesses = Bucket(_GUESSES, 1)
 
     async def show(hub: Hub, by: Principal, request: Request) -> Response:
-        return login_page(request.query_params.get("code", ""), _local(request.query_params.get("next", "")))
+        code, wanted = request.query_params.get("code", ""), _local(request.query_params.get("next", ""))
+        return login_page(request, code, wanted)
 
     async def enter(hub: Hub, by: Principal, request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
@@ -77,9 +78,8 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
         code = codes.take(typed)
         if code is None:
             if not guesses.take():
-                return login_page("", wanted, "Too many wrong codes. Wait a moment and try again.", 429)
-            problem = "This code was already used or has expired. Get a new one with: greenroom token login"
-            return login_page("", wanted, problem, 401)
+                return login_page(request, "", wanted, "too_many", 429)
+            return login_page(request, "", wanted, "bad_code", 401)
         return await log_in(hub, request, wanted, kind="operator", name=code.name, person_id=code.person_id)
 
     async def leave(hub: Hub, by: Principal, request: Request) -> Response:
@@ -144,7 +144,7 @@ def enter_room(request: Request) -> Response | None:
     if token is None:
         return None
     is_own = request.headers.get("sec-fetch-site") in (None, "none", "same-origin")
-    return login_page(token, "/") if is_own else RedirectResponse("/login", status_code=303)
+    return login_page(request, token, "/") if is_own else RedirectResponse("/login", status_code=303)
 
 
 def get_person_of_room(hub: Hub, token: str) -> Principal | None:
@@ -174,23 +174,3 @@ def _typed_code(text: str) -> str:
 def _local(wanted: str) -> str:
     """Where to go after the login: a path of this hub, whatever was asked for."""
     return wanted if _PATH.fullmatch(wanted) else "/"
-
-
-def login_page(code: str, wanted: str, problem: str = "", status: int = 200) -> HTMLResponse:
-    """A form that works without scripts; the script beside it goes on at once for who is logged in already."""
-    note = f"<p role='alert'>{html.escape(problem)}</p>" if problem else ""
-    return HTMLResponse(
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Greenroom</title>"
-        "<meta name='viewport' content='width=device-width'><link rel='icon' href='/icon.svg'>"
-        "<link rel='stylesheet' href='/login.css'><script src='/login.js' defer></script></head>"
-        "<body><main><h1>Greenroom</h1><p>The control room for your coding agents.</p>"
-        f"{note}<form method='post' action='/login'>"
-        f"<input type='hidden' name='next' value='{html.escape(wanted, quote=True)}'>"
-        "<label for='code'>One-time code</label><input id='code' name='code' autocomplete='off' autofocus required "
-        f"spellcheck='false' value='{html.escape(code, quote=True)}'><button>Log in</button></form>"
-        "<p class='hint'>Get a code with <code>greenroom token login</code>, or pair this device under Access"
-        " in another browser.</p>"
-        "</main></body></html>",
-        status_code=status,
-        headers={"referrer-policy": "same-origin"},  # with none at all a browser hides the origin of the form
-    )
