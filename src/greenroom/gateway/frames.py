@@ -71,6 +71,8 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True, tag="welcome", tag_fiel
     epoch: int
     taken: int
     lease_s: int
+    name: str = ""
+    """What people call the node; an older hub does not say it."""
 
 
 class Ack(msgspec.Struct, frozen=True, kw_only=True, tag="ack", tag_field="op"):

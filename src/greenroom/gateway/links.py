@@ -95,7 +95,8 @@ class Links:
         if (older := self._links.get(node_id)) is not None:
             older.is_over.set()
         self._links[node_id] = link
-        link.say(frames.Welcome(node=node_id, epoch=link.epoch, taken=taken, lease_s=frames.LEASE_S))
+        name = node.name if node else ""
+        link.say(frames.Welcome(node=node_id, epoch=link.epoch, taken=taken, lease_s=frames.LEASE_S, name=name))
         return link
 
     async def _serve(self, link: Link, receive: Receive) -> None:

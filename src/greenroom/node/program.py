@@ -63,6 +63,7 @@ class NodeProgram:
         self._is_stopping = False
         self.is_dismissed = False
         self._running: asyncio.Task[Any] | None = None
+        self._has_joined = False
         self._attempt = 0
         self._complaint = ""
         """Why the hub was not there last, which is told once."""
@@ -104,7 +105,8 @@ class NodeProgram:
             said, self._is_unneeded = f"the hub does not take this node: {no}", True
             self._attempt = len(_RETRY_S)
         except (OSError, ValueError, msgspec.DecodeError) as error:
-            said = f"the hub cannot be reached: {error}"
+            lost = f"the connection to {self._link.url} is lost; agents keep working, and the node dials again"
+            said = f"{lost if self._has_joined and not self._attempt else 'the hub cannot be reached'}: {error}"
         for agent_id in tuple(self._watched):
             self._watch(agent_id, on=False)
         if self._attempt == 0 or said != self._complaint:
@@ -155,6 +157,9 @@ class NodeProgram:
         return (agent for agent in self._agents.values() if agent.run_id == run_id)
 
     def _welcomed(self, welcome: frames.Welcome) -> None:
+        how = "joined again" if self._has_joined else "joined"
+        logger.info("%s: node '%s' is connected to the hub at %s", how, welcome.name or welcome.node, self._link.url)
+        self._has_joined = True
         self._is_unneeded = False
         self._attempt = 0
         self._untaken.clear()  # the hub gives them again
