@@ -52,6 +52,29 @@ def test_a_placeholder_stays_one_argument_whatever_is_put_in() -> None:
         ('driver = "rehearsal"\napprovals = "maybe"', "approvals: write one of always, on_risk, never, deny"),
         ('driver = "command"\ncommand = "run {who}"', "command: {who} is not known"),
         ('driver = "command"\ncommand = "run \'open"', "command: it cannot be split into words"),
+        (
+            'driver = "claude"\noptions = { atach = true }',
+            "options.atach: this key is not known; did you mean 'attach'?",
+        ),
+        (
+            'driver = "codex"\noptions = { sandbox = "workspace-wirte" }',
+            "options.sandbox: 'workspace-wirte' is not known; write one of 'danger-full-access', 'read-only',"
+            " 'workspace-write': did you mean 'workspace-write'?",
+        ),
+        ('driver = "gemini"\noptions = { attach = true }', "options.attach: this key is not known; the keys are mode"),
+        ('driver = "opencode"\noptions = { attach = "yes" }', "options.attach: write true or false"),
+        (
+            'driver = "acp"\ncommand = "x"\noptions = { manifest = { comand = ["x"] } }',
+            "options.manifest.comand: this key is not known; did you mean 'command'?",
+        ),
+        ('driver = "pty"\ncommand = "x"\noptions = { promt = "none" }', "options.promt: this key is not known"),
+        (
+            'driver = "command"\ncommand = "x"\noptions = { timeout_s = -1 }',
+            "options.timeout_s: write a number above 0",
+        ),
+        ('driver = "command"\noptions = { timeout_s = 5 }', "command: the driver command needs one"),
+        ('driver = "mcp"\ncommand = "x"\noptions = { url = "http://x" }', "options.tool: it is missing; write a text"),
+        ('driver = "rehearsal"\noptions = { mode = 3 }', "options.mode: write a text"),
         ("driver =", "it is not TOML"),
         (f"driver = {'[' * 5000}", "it is not TOML"),
     ],
@@ -89,6 +112,20 @@ def test_a_bundle_is_taken_whole_or_not_at_all(stage: Stage) -> None:
     taken = stage.api.post("/api/profiles", json={"profiles": {"one": good, "two": good}})
     assert taken.json() == {"names": ["one", "two"]}
     assert stage.api.get("/api/profiles/two").json()["source"] == "bundle"
+
+
+def test_a_misspelt_option_is_refused_by_every_way_in(stage: Stage, tmp_path: Path) -> None:
+    said = "options.atach: this key is not known; did you mean 'attach'?"
+    wrong = {"driver": "claude", "options": {"atach": True}}
+    put = stage.api.put("/api/profiles/mine", json=wrong)
+    bundle = stage.api.post("/api/profiles", json={"profiles": {"mine": wrong}})
+    assert [(put.status_code, said in put.text), (bundle.status_code, said in bundle.text)] == [(400, True)] * 2
+    text = 'driver = "claude"\noptions = { atach = true }\n'
+    write(tmp_path, "mine.toml", text)
+    assert said in greenroom(stage.hub.data, "profile", "put", "mine", str(tmp_path / "mine.toml")).err
+    write(stage.hub.data, "agents/mine.toml", text)
+    stage.until(lambda: said in greenroom(stage.hub.data, "profile", "check").out, "the file to be looked at")
+    assert stage.api.get("/api/profiles/mine").status_code == 404
 
 
 def test_the_check_of_a_profile_starts_nothing_and_names_what_is_missing(stage: Stage) -> None:

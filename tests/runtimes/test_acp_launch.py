@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from greenroom.node.processes import Spawner
+from greenroom.nouns.agents.acp_manifest import TOKEN, Given, Manifest
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.runtimes.contract import Opened, Opening
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.acp import known
 from greenroom.runtimes.drivers.acp.launch import plan_launch
-from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
 from greenroom.runtimes.programs import write_private
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-driver.md"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from greenroom.nouns.agents.acp_manifest import Manifest
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -17,7 +18,6 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.drivers.acp import form, known
 from greenroom.runtimes.drivers.acp.ending import Meter, Tokens, ended
-from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.drivers.acp.translate import Translator, choose
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 from tests.runtimes.acp_recorder import FIXTURES

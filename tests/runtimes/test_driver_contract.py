@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from greenroom.node.processes import Spawner
+from greenroom.nouns.agents.acp_manifest import Given, Manifest
 from greenroom.runtimes.check import Finding, check_driver
 from greenroom.runtimes.contract import Driver, Opening
 from greenroom.runtimes.contract import Spawner as AnySpawner
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
-from greenroom.runtimes.drivers.acp.manifest import Given, Manifest
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 from greenroom.runtimes.names import DRIVER_NAMES

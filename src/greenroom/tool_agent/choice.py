@@ -5,21 +5,16 @@ from typing import Any
 
 import msgspec
 
+from greenroom.nouns.agents.driver_options import McpOptions
+
 CHOICE = "GREENROOM_TOOL"
 """The variable that holds the choice, as JSON."""
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Choice(McpOptions, frozen=True, kw_only=True):
     """A server by its command or its address, one of its tools, and the argument that takes the prompt."""
 
-    tool: str
     command: list[str] = []
-    url: str | None = None
-    prompt_argument: str = "prompt"
-    arguments: dict[str, Any] = {}
-    """Further arguments, the same in every call."""
-    bearer_env: str | None = None
-    """The variable with the credential for the server at `url`; the profile passes it on by pass_env."""
 
 
 def read_choice(command: list[str], options: dict[str, Any]) -> Choice:

@@ -11,6 +11,7 @@ from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
 from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.agents.driver_options import find_wrong_option
 from greenroom.nouns.agents.permissions import with_permissions
 from greenroom.nouns.agents.wrong_profiles import why_missing
 
@@ -178,10 +179,11 @@ def problems(name: str, definition: Definition) -> list[str]:
         for found in _PLACEHOLDER.findall(argument):
             if found not in PLACEHOLDERS:
                 out.append(f"command: {found} is not known; the placeholders are {', '.join(PLACEHOLDERS)}")
-    if definition.driver in ("command", "pty", "acp") and not definition.command and not definition.options:
+    brings_manifest = definition.driver == "acp" and definition.options.get("manifest")
+    if definition.driver in ("command", "pty", "acp") and not definition.command and not brings_manifest:
         out.append(f"command: the driver {definition.driver} needs one, as a list of arguments")
-    if definition.driver == "mcp" and not definition.options.get("tool"):
-        out.append('options: the driver mcp needs the name of a tool; write options = { tool = "..." }')
+    if (wrong := find_wrong_option(definition.driver, definition.options)) is not None:
+        out.append(wrong)
     if definition.driver == "mcp" and not definition.command and not definition.options.get("url"):
         out.append("command: the driver mcp needs one that starts the server, or options.url")
     if definition.worktree and not definition.directory:

@@ -19,9 +19,9 @@ from acp.schema import (
 
 from greenroom import __version__
 from greenroom.log.ids import new_secret
+from greenroom.nouns.agents.acp_manifest import Manifest
 from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
 from greenroom.runtimes.drivers.acp.launch import Launch, plan_launch
-from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.drivers.acp.record import SessionRecord
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.programs import find_program, write_private

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from greenroom.nouns.agents.acp_manifest import Manifest
 from greenroom.runtimes.contract import TurnEnded
-from greenroom.runtimes.drivers.acp.manifest import Manifest
 
 Json = dict[str, Any]
 _REASONS: dict[str, Literal["done", "cancelled", "refused", "limit"]] = {

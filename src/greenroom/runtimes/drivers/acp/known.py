@@ -1,6 +1,6 @@
 """The ACP agents that Greenroom knows, each as it was seen to behave."""
 
-from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest, Record
+from greenroom.nouns.agents.acp_manifest import TOKEN, Given, Manifest, Record
 from greenroom.runtimes.drivers.claude.own_rules import ASKING
 from greenroom.runtimes.prompt_text import NO_FILE_MENTIONS
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from greenroom.nouns.agents.acp_manifest import TOKEN, Given, Manifest
 from greenroom.runtimes.contract import Opening
-from greenroom.runtimes.drivers.acp.manifest import TOKEN, Given, Manifest
 from greenroom.runtimes.drivers.claude.own_rules import has_own_rules
 from greenroom.runtimes.tool_names import HUB
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from greenroom.nouns.agents.acp_manifest import Record
 from greenroom.runtimes.drivers.acp.ending import Tokens
-from greenroom.runtimes.drivers.acp.manifest import Record
 from greenroom.runtimes.new_lines import NewLines
 
 Json = dict[str, Any]

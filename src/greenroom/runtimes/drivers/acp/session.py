@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from greenroom.log.ids import new_id
+from greenroom.nouns.agents.acp_manifest import Manifest
 from greenroom.runtimes.contract import (
     Decision,
     Died,
@@ -22,7 +23,6 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.drivers.acp import form
 from greenroom.runtimes.drivers.acp.ending import Meter, Tokens, ended, failed
-from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.drivers.acp.record import SessionRecord
 from greenroom.runtimes.drivers.acp.translate import Translator, choose, options_of
 from greenroom.runtimes.prompt_text import Way

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from greenroom.nouns.agents.acp_manifest import Manifest
 from greenroom.nouns.servers.model import HUB_PREFIX
 from greenroom.runtimes.contract import (
     CallFinished,
@@ -13,7 +14,6 @@ from greenroom.runtimes.contract import (
     Said,
     Thought,
 )
-from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.tool_names import HUB, hub_tool, server_tool, unknown_tool
 
 Json = dict[str, Any]

@@ -2,7 +2,7 @@
 
 import sys
 
-from greenroom.runtimes.drivers.acp.manifest import Given, Manifest
+from greenroom.nouns.agents.acp_manifest import Given, Manifest
 
 _PROGRAM = [sys.executable, "-m", "greenroom.builtin"]
 

@@ -3,10 +3,11 @@
 import json
 import uuid
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from greenroom.nouns.agents.driver_options import ClaudeOptions
 from greenroom.runtimes.contract import Opening
 from greenroom.runtimes.drivers.claude import manifest
 from greenroom.runtimes.drivers.claude.hooks import plan_hooks
@@ -18,16 +19,6 @@ HOOKS = "hooks"
 """The folder in which its hooks tell what the terminal program does."""
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a profile can say in `options`."""
-
-    gate: Literal["all", "runtime"] = "runtime"
-    """all: every call of a tool is asked. runtime: what Claude Code's own rules do not allow by themselves."""
-    permission_mode: str = manifest.DEFAULT_PERMISSION_MODE
-    attach: bool = False
-    """Run Claude Code's own terminal program, so that people can sit at it."""
-
-
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """All that is needed to start. Secrets are in `env` only."""
 
@@ -35,13 +26,13 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     command: list[str]
     env: dict[str, str]
     files: dict[Path, str]
-    options: Options
+    options: ClaudeOptions
 
 
 def plan_launch(opening: Opening, token: str | None) -> Launch:
     """What to start. Raises ValueError when the options are wrong, or nothing is installed."""
     try:
-        options = msgspec.convert(opening.options, Options)
+        options = msgspec.convert(opening.options, ClaudeOptions)
     except msgspec.ValidationError as error:
         raise ValueError(f"options: {error}") from None
     session = opening.resume or str(uuid.uuid4())
@@ -49,7 +40,8 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
         raise ValueError('options: gate = "all" and attach = true do not go together')
     env = {**manifest.ENV, manifest.OWN_FOLDER: str(opening.scratch), **opening.env, **NO_FILE_MENTIONS}
     files: dict[Path, str] = {}
-    arguments, mode = [*manifest.STREAM], options.permission_mode
+    arguments: list[str] = [*manifest.STREAM]
+    mode: str = options.permission_mode
     is_wary = mode == manifest.DEFAULT_PERMISSION_MODE and has_own_rules(opening.directory, env.get("HOME", ""))
     # A folder's own settings have an environment too, which goes before that of the process.
     settings: dict[str, Any] = {"env": NO_FILE_MENTIONS, **(ASKING if is_wary else {})}

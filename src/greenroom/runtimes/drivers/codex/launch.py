@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.nouns.agents.driver_options import CodexOptions
 from greenroom.runtimes.contract import Opening
 from greenroom.runtimes.drivers.codex import manifest
 from greenroom.runtimes.programs import need_command
@@ -14,17 +15,6 @@ from greenroom.runtimes.programs import need_command
 Json = dict[str, Any]
 _LONGEST_SOCKET = 107
 """What Linux takes as the path of a socket."""
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a profile can say in `options`."""
-
-    attach: bool = False
-    """Whether a person can sit in the live session, in Codex's own terminal program."""
-    approval_policy: str = manifest.ASKS["approvalPolicy"]
-    sandbox: str = manifest.ASKS["sandbox"]
-    config: dict[str, Any] = {}
-    """Settings of Codex for this agent, by their dotted names."""
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +33,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
 def plan_launch(opening: Opening, token: str | None) -> Launch:
     """What to start. Raises ValueError when the options are wrong, or nothing is installed."""
     try:
-        options = msgspec.convert(opening.options, Options)
+        options = msgspec.convert(opening.options, CodexOptions)
     except msgspec.ValidationError as error:
         raise ValueError(f"options: {error}") from None
     program = need_command(opening, manifest.COMMAND)

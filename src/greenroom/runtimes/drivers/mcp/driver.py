@@ -9,9 +9,9 @@ import sys
 
 import msgspec
 
+from greenroom.nouns.agents.acp_manifest import Manifest
 from greenroom.runtimes.contract import Opening, Spawner
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
-from greenroom.runtimes.drivers.acp.manifest import Manifest
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.tool_agent.choice import CHOICE, read_choice
 
