@@ -77,6 +77,9 @@ def test_versions_are_listed_compared_and_restored_from_the_command_line(hub: Hu
         done(hub.data, "dag", "run", str(file), "--wait")
     listed = done(hub.data, "dag", "versions", "plan").out.splitlines()
     assert [row.split()[0] for row in listed] == ["VERSION", "2", "1"]
+    shown = done(hub.data, "dag", "versions", "plan", "--json").json
+    assert all(one["made_by_name"] in row for one, row in zip(shown, listed[1:], strict=True))
+    assert not any(one["made_by"] in "\n".join(listed) for one in shown), "a name is shown, and no id"
     assert done(hub.data, "dag", "versions", "plan", "--show", "1").out == yaml("one")
     changes = done(hub.data, "dag", "versions", "plan", "--diff", "1").out
     assert "-# one" in changes

@@ -54,7 +54,7 @@ def run_versions(args: argparse.Namespace) -> int:
         (
             one["version"],
             local_time(iso(one["made_at"])),
-            one["made_by"],
+            one["made_by_name"],
             len(one["definition"].get("steps", ())),
             f"restores {one['restored_from']}" if one["restored_from"] else one["source"],
         )

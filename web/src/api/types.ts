@@ -1837,6 +1837,7 @@ export interface VersionShown {
   definition: WorkflowsDefinition
   made_at: number
   made_by: string
+  made_by_name: string
   source: string
   text: string
   restored_from: number

@@ -3,9 +3,10 @@
 from typing import Any, NamedTuple
 
 from greenroom.log.model import Recorded, Rows
-from greenroom.nouns.access.model import CREDENTIALS, HUB
+from greenroom.nouns.access.model import HUB
 from greenroom.nouns.access.refusals import CallRefused
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.agents.queries import get_known_name
 from greenroom.nouns.asks.events import AskAnswered, AskRaised
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.nodes.model import NODES
@@ -40,12 +41,8 @@ def actor_of(rows: Rows, record: Recorded) -> AuditActor:
 
 
 def _named(rows: Rows, principal_id: str) -> AuditActor:
-    if (agent := rows.get(AGENTS, principal_id)) is not None:
-        return AuditActor(agent.display_name or agent.name, agent.id)
-    if (credential := rows.get(CREDENTIALS, principal_id)) is not None:
-        return AuditActor(credential.person or credential.name)
-    node = rows.get(NODES, principal_id)
-    return AuditActor(principal_id if node is None else node.name)
+    agent = rows.get(AGENTS, principal_id)
+    return AuditActor(get_known_name(rows, principal_id), agent.id if agent is not None else None)
 
 
 def _asking_agent(event: Any) -> str | None:

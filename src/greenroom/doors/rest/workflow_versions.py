@@ -8,6 +8,7 @@ from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import Limit, Number, body_of, json, query_of
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.queries import get_known_name
 from greenroom.nouns.workflows.commands import RestoreWorkflow
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.model import SavedVersion, Workflow
@@ -25,6 +26,8 @@ class VersionShown(msgspec.Struct, kw_only=True):
     definition: Definition
     made_at: int
     made_by: str
+    made_by_name: str
+    """The name by which people know whoever saved it."""
     source: str
     text: str
     """The YAML that it was written in; empty if it came as values."""
@@ -52,6 +55,7 @@ def _shown(hub: Hub, saved: SavedVersion) -> VersionShown:
         definition=need_version(hub.rows, saved.digest).definition,
         made_at=saved.saved_at,
         made_by=saved.saved_by,
+        made_by_name=get_known_name(hub.rows, saved.saved_by),
         source=saved.source,
         text=saved.text,
         restored_from=saved.restored_from,

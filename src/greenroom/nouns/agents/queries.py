@@ -2,12 +2,23 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.model import CREDENTIALS, Principal
 from greenroom.nouns.agents.model import AGENTS, Agent
+from greenroom.nouns.nodes.model import NODES
 
 
 def get_agent(rows: Rows, agent_id: str) -> Agent | None:
     return rows.get(AGENTS, agent_id)
+
+
+def get_known_name(rows: Rows, principal_id: str) -> str:
+    """The name by which people know an agent, a person or a node; the id itself where there is none."""
+    if (agent := rows.get(AGENTS, principal_id)) is not None:
+        return agent.display_name or agent.name
+    if (credential := rows.get(CREDENTIALS, principal_id)) is not None:
+        return credential.person or credential.name
+    node = rows.get(NODES, principal_id)
+    return principal_id if node is None else node.name
 
 
 def acts_for(by: Principal, agent: Agent) -> bool:
