@@ -40,7 +40,15 @@ def add_to(verbs: Any) -> None:
     run = add(
         "run", run_run, "carry out a workflow file, or one that the hub knows", "run release.yaml --input env=prod"
     )
-    run.add_argument("file", metavar="FILE", help="a file in YAML or JSON, or the name of a workflow in the hub")
+    run.add_argument(
+        "file", metavar="FILE", nargs="?", help="a file in YAML or JSON, or the name of a workflow in the hub"
+    )
+    run.add_argument(
+        "--again",
+        metavar="RUN",
+        type=id_of("wfr"),
+        help="run the workflow of an earlier run again: its newest version, with its inputs where --input has no other",
+    )
     run.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="an input; may be repeated")
     run.add_argument("--thread", help="the thread that it belongs to: its id, or its topic")
     how = run.add_mutually_exclusive_group()
@@ -77,8 +85,9 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
     from greenroom.nouns.workflows.inputs import parse_input
     from greenroom.nouns.workflows.reading.load import parse_text
 
-    file = Path(args.file)
-    looks_like_file = file.suffix in (".yaml", ".yml", ".json") or file.exists()
+    earlier = _need_earlier(args, client)
+    file = Path(args.file or "")
+    looks_like_file = not earlier and (file.suffix in (".yaml", ".yml", ".json") or file.exists())
     if looks_like_file:
         try:
             known = known_for(find_drivers(client))
@@ -96,16 +105,26 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
         body: dict[str, Any] = {"text": text} if says_it_all else {"definition": msgspec.to_builtins(definition)}
         body |= where
     else:
-        shown = client.get("workflows", args.file)
-        definition = msgspec.convert(shown["definition"], Definition)
-        body = {"workflow": args.file}
-    inputs = {}
+        name = earlier["workflow"] if earlier else args.file
+        definition = msgspec.convert(client.get("workflows", name)["definition"], Definition)
+        body = {"workflow": name, **{key: earlier[key] for key in ("thread_id", "directory") if earlier.get(key)}}
+    inputs = {name: value for name, value in earlier.get("inputs", {}).items() if name in definition.inputs}
     for given in args.input:
         name, equals, text = given.partition("=")
         if not equals:
             raise Refused("bad_input", f"'{given}' is no input: write --input name=value.")
         inputs[name] = parse_input(definition, name, text)
     return {**body, "inputs": inputs}
+
+
+def _need_earlier(args: argparse.Namespace, client: Client) -> dict[str, Any]:
+    """The run that is to be run again, with its inputs; nothing if a workflow is named."""
+    if bool(args.again) == bool(args.file):
+        raise Refused("bad_use", "Say what to run: a FILE, the name of a workflow, or --again RUN.")
+    if not args.again:
+        return {}
+    shown = client.get("workflow-runs", args.again)
+    return {**shown["run"], "inputs": shown["facts"].get("inputs", {})}
 
 
 def run_follow(args: argparse.Namespace) -> int:
