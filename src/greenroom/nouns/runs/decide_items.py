@@ -23,6 +23,11 @@ from greenroom.nouns.runs.permissions import asker_gone, permission_asked, quest
 
 LOST = "the node was restarted: resume the run to go on"
 _ENDINGS = ("turn_ended", "died", "lost")
+_WITHOUT_WORDS = {
+    "refused": "the model refused to go on",
+    "limit": "the agent's runtime reached a limit of its own",
+}
+"""Why a turn failed, where its runtime does not say."""
 _STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
 
 
@@ -145,6 +150,8 @@ def _limit_reached(rows: Rows, run: Run, spent: Spent, usd: float, tokens: int, 
 def _turn_ended(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
     status = _STATUS.get(str(heard.get("reason")), "failed")
     error = str(heard.get("error") or "") or None
+    if error is None and status == "failed":
+        error = _WITHOUT_WORDS.get(str(heard.get("reason")), "the agent's runtime failed")
     return ended_events(
         rows, run, status, seed, error=error, output=heard.get("text"), result=heard.get("output"), alive=True
     )
