@@ -32,6 +32,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     model: str | None = None
     instructions: str | None = None
+    may_spawn: bool = True
     options: dict[str, Any] = {}
 
     @property
@@ -56,6 +57,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
             model=self.model,
             instructions=self.instructions,
             resume=resume,
+            may_spawn=self.may_spawn,
             options=self.options,
         )
 

@@ -26,7 +26,7 @@ _QUIET = {
 
 _STARTED_WITH = (
     *("driver", "command", "directory", "worktree", "env", "pass_env"),
-    *("sandbox", "model", "temperature", "instructions", "options"),
+    *("sandbox", "model", "temperature", "instructions", "options", "may_spawn"),
 )
 """What of a profile is settled when an agent's process is started."""
 
@@ -75,6 +75,7 @@ def make_opening(folder: Path, agent_id: str, order: frames.Ordered, definition:
         temperature=definition.temperature,
         instructions=definition.instructions,
         resume=order.body.get("session"),
+        may_spawn=definition.may_spawn,
         options=definition.options,
     )
 

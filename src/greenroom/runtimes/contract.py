@@ -40,6 +40,8 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     instructions: str | None = None
     resume: str | None = None
     """The runtime's own id of an earlier session to go on with."""
+    may_spawn: bool = True
+    """Whether the agent may start others, its runtime's own helpers included, where the driver can tell it so."""
     options: dict[str, Any] = {}
     """What only this driver understands, from the profile."""
 

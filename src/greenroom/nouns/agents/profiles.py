@@ -52,6 +52,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     allowed_tools: list[str] = []
     denied_tools: list[str] = []
     may_spawn: bool = True
+    """Whether it may start agents: through the hub, and for the drivers claude and codex its runtime's own helpers too.
+    Other runtimes cannot be told about theirs."""
     may_write: bool = True
     """Whether it may change files by its tools."""
     may_execute: bool = True

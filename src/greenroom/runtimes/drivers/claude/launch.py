@@ -53,6 +53,7 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
     files[path] = json.dumps(settings)
     arguments += [manifest.SETTINGS, str(path)]
     arguments += [manifest.OWN_SERVERS, manifest.PERMISSION_MODE, mode]
+    arguments += [] if opening.may_spawn else manifest.NO_HELPERS
     arguments += [manifest.RESUME if opening.resume else manifest.NEW_SESSION, session]
     if opening.model:
         arguments += [manifest.MODEL, opening.model]

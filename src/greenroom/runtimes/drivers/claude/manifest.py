@@ -32,6 +32,8 @@ DEFAULT_PERMISSION_MODE = "default"
 INSTRUCTIONS = "--append-system-prompt-file"
 MCP_CONFIG = "--mcp-config"
 ALLOWED_TOOLS = "--allowedTools"
+NO_HELPERS = ["--disallowedTools", "Agent,Task"]
+"""Without the tool that starts agents of its own, by its names of now and before."""
 
 HUB = "greenroom"
 HUB_TOOLS = f"mcp__{HUB}"

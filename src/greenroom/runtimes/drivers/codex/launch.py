@@ -39,7 +39,7 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
     program = need_command(opening, manifest.COMMAND)
     socket = _socket(opening.scratch) if options.attach else None
     listen = [manifest.LISTEN, f"unix://{socket}"] if socket else []
-    config: Json = {**manifest.CONFIG, **options.config}
+    config: Json = {**manifest.CONFIG, **options.config, **({} if opening.may_spawn else manifest.NO_HELPERS)}
     env = dict(opening.env)
     if opening.hub_url:
         config[f"mcp_servers.{manifest.HUB}"] = _hub_server(opening, opening.hub_url, token)

@@ -11,6 +11,8 @@ CONFIG: dict[str, bool] = {
     # Plug-ins are looked up on the network at every start.
     "features.plugins": False,
 }
+NO_HELPERS: dict[str, bool] = {"features.multi_agent": False, "features.multi_agent_v2": False}
+"""Without the tools that start agents of its own."""
 ASKS = {
     # Every command is asked, by a person: a person's own settings can leave that to a model.
     "approvalPolicy": "untrusted",
