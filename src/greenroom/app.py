@@ -50,7 +50,7 @@ from greenroom.nouns.workflows.engine.engine import Engine
 from greenroom.nouns.workflows.engine.messages import message_reactor
 from greenroom.nouns.workflows.engine.world import HubWorld
 from greenroom.nouns.workflows.triggers.watch import LOOK_S, Clockwork, trigger_reactor
-from greenroom.settings import Settings, state_dir
+from greenroom.settings import DATABASE_FILE, Settings, state_dir
 
 if TYPE_CHECKING:
     from greenroom.nouns.workflows.engine.shared import SharedEngine
@@ -271,6 +271,11 @@ async def serve(
 
 
 def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str], None]) -> None:
-    whereabouts = {"url": url, "pid": os.getpid(), "pin": pin_of(hub.settings)}
+    others = hub.settings.other_hubs
+    whereabouts = {"url": url, "pid": os.getpid(), "pin": pin_of(hub.settings), "others": others}
     _write(hub.data / HUB_FILE, msgspec.json.encode(whereabouts).decode())
+    if hub.settings.database is not None:  # for `greenroom check` from a shell that does not know the setting
+        _write(hub.data / DATABASE_FILE, hub.settings.database + "\n")
+    else:
+        (hub.data / DATABASE_FILE).unlink(missing_ok=True)
     ready(url, codes.issue(OWNER, "operator"))

@@ -91,6 +91,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How many asks of one agent, or of one room's agents, may wait for people at once."""
     public_url: str = ""
     """Where other devices reach this hub (https://...), for pairing and links in notifications; an allowed host too."""
+    other_hubs: list[str] = []
+    """Addresses of other hubs on the same database: commands on this machine ask them while this hub is gone."""
     push_contact: str = "mailto:operator@example.org"
     """Whom a push service writes to when something is wrong with what this hub sends: mailto: or https:."""
     notify_hosts: list[str] = []
@@ -111,6 +113,7 @@ class BadSettings(Exception):
     """A setting is wrong; the message names it and says what to write."""
 
 
+DATABASE_FILE = "database.url"
 _PREFIX = "GREENROOM_"
 OTHER_VARIABLES = (
     "DATA",
@@ -183,6 +186,19 @@ def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, s
     if settings.behind_proxy and settings.allow_anonymous_local:
         raise BadSettings("behind a proxy everybody looks local: set behind_proxy or allow_anonymous_local, not both")
     return settings
+
+
+def database_of(data: Path) -> str | None:
+    """The PostgreSQL database that keeps the log of a data directory: as the settings say, else as its hub was last
+    started, whose environment the person at this shell may not have. None if the log is a file."""
+    if (named := load(data).database) is not None:
+        return named
+    try:
+        return (data / DATABASE_FILE).read_text().strip() or None
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSettings(f"{data / DATABASE_FILE} cannot be read ({error}): set GREENROOM_DATABASE") from error
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def _log(args: argparse.Namespace) -> contextlib.AbstractContextManager[Any]:
     from greenroom.log.snapshot import read_log
 
     data = settings.data_dir(args.data)
-    return read_log(data, settings.load(data).database)
+    return read_log(data, settings.database_of(data))
 
 
 @contextlib.contextmanager

@@ -2,16 +2,17 @@
 
 import argparse
 import contextlib
-import ipaddress
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from greenroom import __version__, settings
+from greenroom.cli.hub_addresses import find_other_urls, need_address, need_safe
 from greenroom.cli.ids import resolve_ids
+from greenroom.cli.terminal import say
 from greenroom.log.directory import HUB_FILE, OPERATOR_TOKEN
 from greenroom.log.errors import Refused
 
@@ -54,12 +55,13 @@ def find_hub(args: argparse.Namespace) -> tuple[str, str]:
     data = settings.data_dir(args.data)
     given_url, given_token = settings.hub_named()
     own_url = get_own_url(data)
-    url = args.url or given_url or own_url
+    url = args.url or given_url or own_url or next(iter(find_other_urls(data)), None)
     if url is None:
         raise HubUnreachable(f"No hub is running in {data}: start one with `greenroom serve`, or name one with --url.")
-    _need_address(url)
+    need_address(url)
     token = args.token or token_in(args.token_file) or given_token
-    if token is None and url.rstrip("/") == own_url:  # the operator's token goes to its own hub and nowhere else
+    is_own = url.rstrip("/") in (own_url, *find_other_urls(data))
+    if token is None and is_own:  # the operator's token goes to hubs with its own log and nowhere else
         token = token_in(data / OPERATOR_TOKEN)
     if url.rstrip("/") != own_url:
         need_safe(url, args.insecure)
@@ -70,40 +72,6 @@ def find_hub(args: argparse.Namespace) -> tuple[str, str]:
     if not token.isprintable() or not token.isascii():
         raise Refused("bad_token", "A token is one word of plain letters and digits: is the right file or text given?")
     return url.rstrip("/"), token
-
-
-def need_safe(url: str, is_insecure_meant: bool) -> bool:
-    """Refuse an address over which a credential would go through a network in the clear, unless that is meant.
-
-    Returns whether it would.
-    """
-    found = urlsplit(url)
-    if found.scheme not in ("http", "https") or not found.hostname:
-        raise Refused("bad_url", f"{url!r} is no address of a hub: write https://hub.example:39765, for example.")
-    if found.scheme == "https" or found.hostname == "localhost":
-        return False
-    with contextlib.suppress(ValueError):
-        if ipaddress.ip_address(found.hostname).is_loopback:
-            return False
-    if not is_insecure_meant:
-        raise Refused(
-            "insecure_url",
-            f"{url} is not encrypted: give the hub a certificate, or tunnel it to this machine. If the network is"
-            " yours alone, say --insecure.",
-        )
-    return True
-
-
-def _need_address(url: str) -> None:
-    """Refuse what cannot be taken apart as an address."""
-    try:
-        is_whole = urlsplit(url).port != 0
-    except ValueError:
-        is_whole = False
-    if not is_whole:
-        raise Refused(
-            "bad_url", f"{url!r} is no address of a hub: write http://127.0.0.1:{settings.PORT}, for example."
-        )
 
 
 def get_own_url(data: Path) -> str | None:
@@ -140,9 +108,11 @@ def token_in(file: str | Path | None) -> str | None:
 
 
 class Client:
-    """Asks one hub; that of a data directory is found again if it comes back at another address."""
+    """Asks one hub; that of a data directory is found again if it comes back at another address. While it is gone, the
+    hubs that share its log are asked."""
 
-    def __init__(self, url: str, token: str, data: Path | None = None) -> None:
+    def __init__(self, url: str, token: str, data: Path | None = None, others: Sequence[str] = ()) -> None:
+        self._others = [other for other in others if other != url]
         self.url = url
         self._data = data
         self.is_agent = token.startswith("gr_agent_")
@@ -207,6 +177,11 @@ class Client:
         kind = HTTPSConnection if self._base.scheme == "https" else HTTPConnection
         connection = kind(self._base.hostname or "", self._base.port, timeout=timeout_s)
         try:
+            connection.connect()
+        except OSError as error:  # nothing was asked yet, so that another hub can be
+            if self._go_to_other(error):
+                return self._exchange(method, target, data, headers, timeout_s)
+        try:
             connection.request(method, target, data, headers)
             response = connection.getresponse()
             return response.status, response.read()
@@ -216,6 +191,15 @@ class Client:
             raise no from error
         finally:
             connection.close()
+
+    def _go_to_other(self, error: OSError) -> bool:
+        """Ask the next hub from now on, if there is one."""
+        if not self._others:
+            return False
+        self.url = self._others.pop(0)
+        say(f"greenroom: {self._unreachable(error)} Asking {self.url}, which shares its log.")
+        self._base = urlsplit(self.url)
+        return True
 
     def _look_again(self) -> None:
         """Whoever asks once more asks the hub where it is now."""
@@ -260,7 +244,8 @@ def open_client(args: argparse.Namespace) -> Client:
     """A client of the hub that the options name; ids that were typed in short are whole ones from here on."""
     url, token = find_hub(args)
     data = settings.data_dir(args.data)
-    client = Client(url, token, data if url == get_own_url(data) else None)
+    own, others = get_own_url(data), find_other_urls(data)
+    client = Client(url, token, data if url == own else None, others if url in (own, *others) else ())
     resolve_ids(client, args)
     return client
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli import nodes
-from greenroom.cli.client import need_safe
+from greenroom.cli.hub_addresses import need_safe
 from greenroom.cli.parsing import count
 from greenroom.cli.terminal import explained
 from greenroom.log.errors import Refused

@@ -76,7 +76,7 @@ def _check(data: Path, progress: Any) -> Any:
     from greenroom.log.check import check
     from greenroom.nouns.all import NOUNS
 
-    database = settings.load(data).database
+    database = settings.database_of(data)
     if database is None:
         return check(data, NOUNS, progress)
     from greenroom.log.check_postgres import check_postgres
@@ -88,7 +88,7 @@ def _need_file(data: Path, what: str) -> None:
     """Refuse what can only be done to a database in the data directory."""
     from greenroom.log.errors import Refused
 
-    if settings.load(data).database is not None:
+    if settings.database_of(data) is not None:
         raise Refused(
             "log_in_postgres",
             f"The log of {data} is in PostgreSQL, where {what} does not reach: use the tools of that database"
