@@ -124,7 +124,7 @@ def test_a_misspelt_option_is_refused_by_every_way_in(stage: Stage, tmp_path: Pa
     write(tmp_path, "mine.toml", text)
     assert said in greenroom(stage.hub.data, "profile", "put", "mine", str(tmp_path / "mine.toml")).err
     write(stage.hub.data, "agents/mine.toml", text)
-    stage.until(lambda: said in greenroom(stage.hub.data, "profile", "check").out, "the file to be looked at")
+    stage.until(lambda: said in greenroom(stage.hub.data, "profile", "check").err, "the file to be looked at")
     assert stage.api.get("/api/profiles/mine").status_code == 404
 
 
@@ -181,3 +181,23 @@ def test_changes_of_files_are_taken_up_while_the_hub_runs(stage: Stage) -> None:
     assert stage.done("SAY hi", profile="late")["output"] == "hi"
     (stage.hub.data / "agents/late.toml").unlink()
     stage.until(lambda: stage.api.get("/api/profiles/late").status_code == 404, "the file to be gone")
+
+
+def test_nobody_is_invited_to_a_command_that_is_not_there_until_it_is(stage: Stage, tmp_path: Path) -> None:
+    def is_invitable(name: str) -> bool:
+        profiles = stage.api.get("/api/profiles").json()
+        return next(bool(one["is_invitable"]) for one in profiles if one["name"] == name)
+
+    program = tmp_path / "helper"
+    for name, command in (("absent", [str(program)]), ("unknown", ["no-such-program-anywhere"]), ("there", ["cat"])):
+        definition = {"driver": "command", "command": command}
+        assert stage.api.put(f"/api/profiles/{name}", json=definition).status_code == 200
+    stage.until(lambda: is_invitable("there"), "the node")
+    stage.until(lambda: not is_invitable("absent") and not is_invitable("unknown"), "the node to look for them")
+    assert is_invitable("there")
+    listed = greenroom(stage.hub.data, "profile", "list").out.splitlines()
+    assert "not found" in next(row for row in listed if row.startswith("absent"))
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    stage.api.put("/api/profiles/absent", json={"driver": "command", "command": [str(program)], "description": "x"})
+    stage.until(lambda: is_invitable("absent"), "the program to be found")

@@ -29,6 +29,7 @@ from greenroom.doors.shown_asks import ShownAsks
 from greenroom.doors.sync import door as sync
 from greenroom.gateway.links import Links
 from greenroom.gateway.notify.sender import Notifier
+from greenroom.gateway.program_watch import ProgramWatch
 from greenroom.gateway.tool_servers import ToolServers
 from greenroom.hub import Hub
 
@@ -58,7 +59,7 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
     servers = ToolServers(hub)
     mcp = LateMcpDoor(hub, servers)
-    async with servers.run(), mcp.run(), assist.run(), notifier.run():
+    async with servers.run(), mcp.run(), assist.run(), notifier.run(), ProgramWatch(hub, links).run():
         yield Routes(hub, endpoints, at_paths(PATHS, TOOL_PREFIX, mcp, PageDoor(hub, beyond))), endpoints
 
 

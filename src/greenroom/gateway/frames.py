@@ -58,6 +58,8 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked", tag_field=
 
     id: str
     problems: list[str]
+    missing_program: str = ""
+    """The program that the profile names and this machine does not have."""
 
 
 class Ping(msgspec.Struct, frozen=True, kw_only=True, tag="ping", tag_field="op"):

@@ -73,5 +73,5 @@ async def _on(links: Links, node: Node, definition: Definition) -> NodeHealth:
         wrong.append(f"the node takes no agents now: `greenroom node undrain {node.name}`")
     if node.state == "connected":
         found = await links.look(node.id, definition)
-        wrong += ["it is connected to another hub: ask that one"] if found is None else found
+        wrong += ["it is connected to another hub: ask that one"] if found is None else found.problems
     return NodeHealth(node=node.name, state=node.state, version=node.drivers.get(definition.driver, ""), problems=wrong)

@@ -29,7 +29,7 @@ class Link:
         self.is_caught_up = asyncio.Event()
         self.is_over = asyncio.Event()
         self._send = send
-        self._looks: dict[str, asyncio.Future[list[str]]] = {}
+        self._looks: dict[str, asyncio.Future[frames.Looked]] = {}
         self._outgoing: asyncio.Queue[frames.FromHub] = asyncio.Queue(_OUTGOING)
         self.took(taken)
 
@@ -38,17 +38,17 @@ class Link:
         if number >= self.newest:
             self.is_caught_up.set()
 
-    async def look(self, definition: Definition) -> list[str]:
+    async def look(self, definition: Definition) -> frames.Looked:
         """Have the node see what stands in the way of a profile there."""
         wish = frames.Look(id=new_id("look"), definition=msgspec.to_builtins(definition))
-        found: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
+        found: asyncio.Future[frames.Looked] = asyncio.get_running_loop().create_future()
         self._looks[wish.id] = found
         self.say(wish)
         try:
             async with asyncio.timeout(_LOOK_S):
                 return await found
         except TimeoutError:
-            return [f"the node did not answer within {_LOOK_S:.0f} s"]
+            return frames.Looked(id=wish.id, problems=[f"the node did not answer within {_LOOK_S:.0f} s"])
         finally:
             del self._looks[wish.id]
 
@@ -56,7 +56,8 @@ class Link:
         """The node's answer; one that nobody waits for any more is passed over."""
         waiting = self._looks.get(frame.id)
         if waiting is not None and not waiting.done():
-            waiting.set_result([problem[:500] for problem in frame.problems[:_MOST_PROBLEMS]])
+            problems = [problem[:500] for problem in frame.problems[:_MOST_PROBLEMS]]
+            waiting.set_result(msgspec.structs.replace(frame, problems=problems))
 
     def say(self, frame: frames.FromHub) -> None:
         """Send a frame soon. A node that does not read is cut off, and resumes."""

@@ -90,12 +90,11 @@ class Links:
             )
         )
         node = self._hub.rows.get(NODES, node_id)
-        taken = node.taken if node else 0
+        taken, name = (node.taken, node.name) if node else (0, "")
         link = Link(by, done.first(NodeConnected).epoch, hello, taken, send)
         if (older := self._links.get(node_id)) is not None:
             older.is_over.set()
         self._links[node_id] = link
-        name = node.name if node else ""
         link.say(frames.Welcome(node=node_id, epoch=link.epoch, taken=taken, lease_s=frames.LEASE_S, name=name))
         return link
 
@@ -111,6 +110,8 @@ class Links:
         finally:
             if self._links.get(link.node_id) is link:
                 del self._links[link.node_id]
+                for agent_id in tuple(self._listeners):
+                    self._show(link, frames.Live(agent=agent_id, kind="away"))
             await self._lose(link)
         task = asyncio.current_task()
         if task is not None and task.cancelling():  # a task group that fails at the same moment forgets it
@@ -270,7 +271,7 @@ class Links:
         agent = self._hub.rows.get(AGENTS, agent_id)
         return agent is not None and agent.node_id is not None and self.say(agent.node_id, frame)
 
-    async def look(self, node_id: str, definition: Definition) -> list[str] | None:
+    async def look(self, node_id: str, definition: Definition) -> frames.Looked | None:
         """What a node finds in the way of a profile; None if it is not connected to this hub."""
         link = self._links.get(node_id)
         return None if link is None else await link.look(definition)

@@ -1,10 +1,14 @@
 """Whether a profile could be started on this machine: looked at, and nothing started."""
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
+from greenroom.gateway import frames
 from greenroom.node.sandbox import sandbox_for
 from greenroom.node.surroundings import environment
 from greenroom.nouns.agents.profiles import Definition
@@ -44,6 +48,23 @@ async def find_unknown_model(
     known = await driver.find_models(definition.command, own, directory if directory.is_dir() else folder)
     wrong = explain_unknown(definition.model, known) if known is not None else None
     return [] if wrong is None else [wrong]
+
+
+async def answer_look(
+    wish: frames.Look, drivers: Mapping[str, Driver], env: Mapping[str, str], folder: Path
+) -> frames.Looked:
+    """What a hub is told that wants to know whether a profile could be started here."""
+    missing = ""
+    try:
+        definition = msgspec.convert(wish.definition, Definition)
+        found = await asyncio.to_thread(find_obstacles, definition, env, folder)
+        if definition.command and _find_program(definition, env) is None:
+            missing = definition.command[0]
+        if not found:
+            found = await find_unknown_model(drivers.get(definition.driver), definition, env, folder)
+    except (msgspec.ValidationError, OSError, ValueError, RuntimeError) as error:
+        found = [f"it cannot be looked at: {error}"]
+    return frames.Looked(id=wish.id, problems=found, missing_program=missing)
 
 
 def _find_program(definition: Definition, env: Mapping[str, str]) -> str | None:

@@ -19,14 +19,13 @@ from greenroom.node.agents import HeldAgent
 from greenroom.node.finding import Finding
 from greenroom.node.hearing import without_tokens
 from greenroom.node.link import Dismissed, HubLink, NotWelcome
-from greenroom.node.looking import find_obstacles, find_unknown_model
+from greenroom.node.looking import answer_look
 from greenroom.node.outbox import Outbox
 from greenroom.node.passage import Passage
 from greenroom.node.processes import reap
 from greenroom.node.surroundings import Given, clear_all_away
 from greenroom.node.terminals import Pace
 from greenroom.node.trees import become_subreaper, end_tree, family
-from greenroom.nouns.agents.profiles import Definition
 from greenroom.runtimes.contract import Driver
 
 logger = logging.getLogger(__name__)
@@ -199,15 +198,7 @@ class NodeProgram:
         self._link.say(frames.Taken(orders=[order.id]))
 
     async def _look_at(self, wish: frames.Look) -> None:
-        try:
-            definition = msgspec.convert(wish.definition, Definition)
-            found = await asyncio.to_thread(find_obstacles, definition, dict(os.environ), self._folder)
-            if not found:
-                driver = self._drivers.get(definition.driver)
-                found = await find_unknown_model(driver, definition, dict(os.environ), self._folder)
-        except (msgspec.ValidationError, OSError, ValueError, RuntimeError) as error:
-            found = [f"it cannot be looked at: {error}"]
-        self._link.say(frames.Looked(id=wish.id, problems=found))
+        self._link.say(await answer_look(wish, self._drivers, dict(os.environ), self._folder))
 
     def _do(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.create_task(work)

@@ -376,6 +376,12 @@ export interface MessageFilter {
   contains?: string
 }
 
+export interface MissingProgram {
+  node_id: string
+  profile: string
+  program: string
+}
+
 export interface Node {
   id: string
   name: string
@@ -1053,6 +1059,7 @@ export interface Tables {
   "judgement": Judgement
   "member": Member
   "message": Message
+  "missing_program": MissingProgram
   "node": Node
   "order": Order
   "payload": Payload

@@ -53,7 +53,7 @@ def _listed(hub: Hub, profile: Profile) -> ListedProfile:
         driver=definition.driver,
         enabled=definition.enabled,
         source=profile.source,
-        is_invitable=is_invitable(hub.rows, definition),
+        is_invitable=is_invitable(hub.rows, profile),
     )
 
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
-from greenroom.nouns.agents import invitations, profiles, wrong_profiles
+from greenroom.nouns.agents import invitations, missing_programs, profiles, wrong_profiles
 from greenroom.nouns.agents.decide import DECIDE
 from greenroom.nouns.agents.model import (
     AGENTS,
@@ -105,16 +105,18 @@ PROJECT: dict[type[Event], Project] = {
     AgentKicked: agent_kicked,
     **profiles.PROJECT,
     **wrong_profiles.PROJECT,
+    **missing_programs.PROJECT,
     **invitations.PROJECT,
 }
 
 AGENTS_NOUN = Noun(
     name="agents",
-    tables=(AGENTS, profiles.PROFILES, wrong_profiles.WRONG_PROFILES),
+    tables=(AGENTS, profiles.PROFILES, wrong_profiles.WRONG_PROFILES, missing_programs.MISSING_PROGRAMS),
     events=tuple(PROJECT),
-    decide={**DECIDE, **profiles.DECIDE, **wrong_profiles.DECIDE, **invitations.DECIDE},
+    decide={**DECIDE, **profiles.DECIDE, **wrong_profiles.DECIDE, **missing_programs.DECIDE, **invitations.DECIDE},
     project=PROJECT,
     sources=(
+        "greenroom.nouns.agents.missing_programs",
         "greenroom.nouns.agents.model",
         "greenroom.nouns.agents.names",
         "greenroom.nouns.agents.profiles",

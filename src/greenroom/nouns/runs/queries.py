@@ -4,8 +4,9 @@ from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.log.pages import find_page, is_before
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.missing_programs import lacks_program
 from greenroom.nouns.agents.model import AGENTS, Agent
-from greenroom.nouns.agents.profiles import PROFILES, Definition
+from greenroom.nouns.agents.profiles import PROFILES, Definition, Profile
 from greenroom.nouns.nodes.decide import need_node
 from greenroom.nouns.nodes.model import NODES, Node
 from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Call, Item, Run, Tree
@@ -116,11 +117,12 @@ def find_items(rows: Rows, run_id: str, after: int = 0, limit: int = 500) -> lis
     return rows.find(ITEMS, {"run_id": run_id}, after=("number", after), order="number", limit=limit)
 
 
-def is_invitable(rows: Rows, definition: Definition) -> bool:
-    """Whether some node has what the profile needs."""
-    if not definition.enabled:
+def is_invitable(rows: Rows, profile: Profile) -> bool:
+    """Whether some node has what the profile needs, its program included."""
+    if not profile.definition.enabled:
         return False
-    return any(not node.draining for node in find_fitting(rows.find(NODES), definition))
+    fitting = find_fitting(rows.find(NODES), profile.definition)
+    return any(not node.draining and not lacks_program(rows, node.id, profile) for node in fitting)
 
 
 def find_fitting(nodes: list[Node], definition: Definition) -> list[Node]:

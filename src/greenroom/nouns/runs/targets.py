@@ -118,7 +118,7 @@ def _why_not(
     """Why somebody who is named is not reached; None if it is."""
     agent, profile = named.agent, named.profile
     name = (agent.display_name or agent.name) if agent else named.name
-    can_invite = profile is not None and is_invitable(rows, profile.definition)
+    can_invite = profile is not None and is_invitable(rows, profile)
 
     def unreached(why: str, remedy: Literal["", "wake", "invite"] = "invite" if can_invite else "") -> Unreached:
         agent_id = agent.id if agent else None

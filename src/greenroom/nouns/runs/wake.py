@@ -36,7 +36,7 @@ _FAR = 2**53
 
 def find_invitable(rows: Rows) -> list[Profile]:
     """The profiles that somebody can be invited from now."""
-    return [profile for profile in find_profiles(rows) if is_invitable(rows, profile.definition)]
+    return [profile for profile in find_profiles(rows) if is_invitable(rows, profile)]
 
 
 class Invitation(NamedTuple):

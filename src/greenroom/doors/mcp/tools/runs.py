@@ -149,7 +149,7 @@ async def profile_list(call: Call[NoArgs]) -> Any:
         {
             "name": profile.name,
             "source": profile.source,
-            "is_invitable": is_invitable(call.hub.rows, profile.definition),
+            "is_invitable": is_invitable(call.hub.rows, profile),
             "definition": profile.definition,
         }
         for profile in find_profiles(call.hub.rows)

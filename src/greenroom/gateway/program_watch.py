@@ -1,0 +1,66 @@
+"""Asks nodes whether they have the programs that profiles name: after a change, and now and then."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator
+
+from greenroom.gateway.links import Links
+from greenroom.hub import Hub
+from greenroom.log.errors import Unavailable
+from greenroom.nouns.access.model import HUB
+from greenroom.nouns.agents.missing_programs import NoteMissingPrograms
+from greenroom.nouns.agents.profiles import PROFILES, Profile
+from greenroom.nouns.nodes.model import NODES
+
+logger = logging.getLogger(__name__)
+_LOOK_S = 1.0
+_AGAIN_S = 30.0
+"""A program may be installed or removed without a word to anybody."""
+
+
+class ProgramWatch:
+    """Keeps what is known of missing programs up to date, for the nodes that are connected to this hub."""
+
+    def __init__(self, hub: Hub, links: Links) -> None:
+        self._hub = hub
+        self._links = links
+        self._seen: list[tuple[str, int]] = []
+        self._looked_at = 0.0
+
+    @contextlib.asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self._watch(), name="missing programs")
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            try:
+                await self._look()
+            except Unavailable as no:
+                logger.warning("which programs are missing must wait: %s", no)
+
+    async def _look(self) -> None:
+        """Ask every node, if a profile or a connection has changed or some time has gone by."""
+        rows = self._hub.rows
+        naming = [profile for profile in rows.find(PROFILES) if profile.definition.command]
+        nodes = [node for node in rows.find(NODES) if node.state == "connected" and node.hub == self._hub.instance]
+        seen = [*((node.id, node.epoch) for node in nodes), *((profile.name, profile.seq) for profile in naming)]
+        if seen == self._seen and time.monotonic() < self._looked_at + _AGAIN_S:
+            return
+        await asyncio.gather(*(self._look_at(node.id, naming) for node in nodes))
+        self._seen, self._looked_at = seen, time.monotonic()
+
+    async def _look_at(self, node_id: str, naming: list[Profile]) -> None:
+        found = await asyncio.gather(*(self._links.look(node_id, profile.definition) for profile in naming))
+        pairs = zip(naming, found, strict=True)
+        missing = {
+            profile.name: one.missing_program for profile, one in pairs if one is not None and one.missing_program
+        }
+        await self._hub.log.do(NoteMissingPrograms(by=HUB, node_id=node_id, programs=missing))
