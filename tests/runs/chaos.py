@@ -16,6 +16,7 @@ class ChaosProxy:
         self._target = target_port
         self._random = random.Random(seed)
         self._is_calm = False
+        self._is_closed = False
         self._loud = asyncio.Event()
         self._loud.set()
         self._loop = asyncio.new_event_loop()
@@ -39,6 +40,9 @@ class ChaosProxy:
         self._loop.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._is_closed:
+            writer.transport.abort()
+            return
         try:
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._target)
         except OSError:
@@ -77,6 +81,12 @@ class ChaosProxy:
         """Cut what is connected now."""
         for one in tuple(self._open):
             self._loop.call_soon_threadsafe(one.transport.abort)
+
+    def refuse(self, on: bool) -> None:
+        """Cut what is connected now and let nobody in; or let everybody in again."""
+        self._is_closed = on
+        if on:
+            self.cut()
 
     def silence(self, on: bool) -> None:
         """Hold back everything, without a word to either side; or let it go on."""

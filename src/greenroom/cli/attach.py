@@ -3,9 +3,10 @@
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
-from greenroom.cli.client import Client, add_options, open_client
+from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
 from greenroom.cli.ids import id_of
 from greenroom.cli.run import ENDED, show_item
 from greenroom.cli.terminal import line, say, show_json
@@ -42,12 +43,14 @@ def run_attach(args: argparse.Namespace) -> int:
     agent_id = _agent(client, args.id)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused("no_terminal", "Attaching needs a terminal: use `greenroom agent logs ID -f` in a pipe.")
+    from greenroom.cli.leave_keys import watched_keys
     from greenroom.cli.seat import sit
 
     how, word = sit(client.url, client.token, agent_id, args.read_only)
     if how == "none":
-        say(f"{line(agent_id)} has no terminal; this is what it says (Ctrl-C leaves):")
-        return _show(client, _last_run(client, agent_id), follow=True, as_json=False)
+        say(f"{line(agent_id)} has no terminal; this is what it says (Ctrl-B D leaves):")
+        with watched_keys() as keys:
+            return _show(client, _last_run(client, agent_id), follow=True, as_json=False, wait=keys.is_leave_pressed)
     say(line(word))
     return 0 if how in ("left", "ended") else 1
 
@@ -70,14 +73,32 @@ def _last_run(client: Client, agent_id: str) -> str:
     return str(found["id"])
 
 
-def _show(client: Client, run_id: str, *, follow: bool, as_json: bool) -> int:
-    shown = 0
+def _sleep(seconds: float) -> bool:
+    time.sleep(seconds)
+    return False
+
+
+def _show(client: Client, run_id: str, *, follow: bool, as_json: bool, wait: Callable[[float], bool] = _sleep) -> int:
+    """What a run has said, and what it says until it ends or `wait` says that the person has left."""
+    shown, is_cut = 0, False
     while True:
-        run = client.get("runs", run_id)
-        while items := client.get("runs", run_id, "items", after=shown):
-            shown = items[-1]["number"]
-            for item in items:
-                show_json(item) if as_json else show_item(item)
-        if not follow or run["status"] in ENDED:
+        try:
+            run = client.get("runs", run_id)
+            if is_cut:
+                say("The hub is back.")
+                is_cut = False
+            while items := client.get("runs", run_id, "items", after=shown):
+                shown = items[-1]["number"]
+                for item in items:
+                    show_json(item) if as_json else show_item(item)
+            if not follow or run["status"] in ENDED:
+                return 0
+        except HubUnreachable as no:
+            if not follow:
+                raise
+            if not is_cut:
+                say(f"{no} Trying again.")
+            is_cut = True
+        if wait(_LOOK_S):
+            say("You have left; the agent goes on.")
             return 0
-        time.sleep(_LOOK_S)

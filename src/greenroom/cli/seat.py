@@ -20,8 +20,12 @@ from websockets.asyncio.client import ClientConnection, connect
 from greenroom.cli.client import HubUnreachable
 from greenroom.cli.terminal import line
 
-_PREFIX = 0x02
+PREFIX = 0x02
 _BEAT_S = 10.0
+_RETRY_S = 1.0
+_FINAL = (4403, 1013)
+"""The codes with which the hub turns a viewer away: coming back would not help."""
+_REFUSED = (401, 403, 404)
 _ENTER = "\x1b[?1049h\x1b[?7l\x1b[2J"
 _LEAVE = "\x1b[0m\x1b[?7h\x1b[?1l\x1b[?2004l\x1b[?25h\x1b[?1049l"
 _MODES = {"cursor_keys": 1, "paste": 2004}
@@ -30,40 +34,59 @@ _MODES = {"cursor_keys": 1, "paste": 2004}
 class Seat:
     """What is on the person's terminal, and what they press."""
 
-    def __init__(self, link: ClientConnection, agent_id: str, looks_only: bool) -> None:
-        self._link = link
+    def __init__(self, dial: connect, agent_id: str) -> None:
+        self._dial = dial
         self._agent_id = agent_id
-        self._looks_only = looks_only
         self._prefixed = False
         self._writing = False
         self._status = "connecting"
-        self._is_away = False
+        self._cut = ""
+        """Why nothing is shown or typed just now; empty while the agent can be reached."""
         self._lines: dict[int, str] = {}
         self._screen: dict[str, Any] = {}
         self._keys: asyncio.Queue[bytes] = asyncio.Queue(1024)
+        self._left = asyncio.Event()
         self.ended: tuple[str, str] | None = None
 
-    async def sit(self) -> tuple[str, str]:
-        """Until the person leaves, the agent's terminal ends, or the hub is gone."""
+    async def sit(self, link: ClientConnection) -> tuple[str, str]:
+        """Until the person leaves or the agent's terminal ends; a connection that is cut is made again meanwhile."""
         loop = asyncio.get_running_loop()
         loop.add_reader(0, self._pressed)
         loop.add_signal_handler(signal.SIGWINCH, self._resized)
         try:
-            tasks = [asyncio.create_task(work()) for work in (self._show, self._send, self._beat)]
-            done, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in rest:
-                task.cancel()
-            await asyncio.gather(*rest, return_exceptions=True)
-            for task in done:
-                with contextlib.suppress(websockets.ConnectionClosed):
-                    task.result()
+            await _first_of([asyncio.create_task(self._stay(link)), asyncio.create_task(self._left.wait())])
         finally:
             loop.remove_reader(0)
             loop.remove_signal_handler(signal.SIGWINCH)
-        return self.ended or ("lost", f"The connection ended: {self._link.close_reason or 'the hub is gone'}.")
+        return self.ended or ("lost", "The connection ended.")
 
-    async def _show(self) -> None:
-        async for text in self._link:
+    async def _stay(self, link: ClientConnection | None) -> None:
+        while self.ended is None:
+            try:
+                link = link or await self._dial
+                await self._serve(link)
+            except websockets.InvalidStatus as no:
+                if no.response.status_code in _REFUSED:
+                    self.ended = ("lost", f"The hub does not let you come back ({no}).")
+            except (OSError, websockets.WebSocketException):
+                pass  # it is tried again
+            if link is not None and link.close_code in _FINAL:
+                self.ended = ("lost", f"The connection ended: {link.close_reason}.")
+            if self.ended is None:
+                link, self._writing = None, False
+                self._say_cut("the hub is cut off; keys go nowhere")
+                await asyncio.sleep(_RETRY_S)
+
+    async def _serve(self, link: ClientConnection) -> None:
+        """Until this connection ends."""
+        self._keys = asyncio.Queue(1024)  # what was pressed for an earlier connection is not meant for this one
+        try:
+            await _first_of([asyncio.create_task(work(link)) for work in (self._show, self._send, self._beat)])
+        finally:
+            await link.close()
+
+    async def _show(self, link: ClientConnection) -> None:
+        async for text in link:
             frame = json.loads(text)
             match frame["op"]:
                 case "screen":
@@ -77,8 +100,7 @@ class Seat:
                     self.ended = ("ended", f"The program of {self._agent_id} has ended (code {frame.get('code')}).")
                     return
                 case "away":
-                    self._is_away = True
-                    put(self._last_line() + self._cursor())
+                    self._say_cut("its node is cut off; keys go nowhere")
 
     def _writer(self, frame: dict[str, Any]) -> None:
         took_over = frame["you"] and not self._writing
@@ -94,7 +116,7 @@ class Seat:
 
     def _draw(self, frame: dict[str, Any]) -> None:
         rows, _ = size()
-        self._is_away = False
+        self._cut = ""
         out = []
         if frame["whole"]:
             self._lines = {}
@@ -116,9 +138,12 @@ class Seat:
         rows, columns = size()
         dropped = self._screen.get("dropped_bytes")
         more = f" · {dropped} bytes dropped" if dropped else ""
-        status = "its node cannot be reached just now" if self._is_away else self._status
-        text = f" {self._agent_id} · {status}{more} · Ctrl-B D leaves"
+        text = f" {self._agent_id} · {self._cut or self._status}{more} · Ctrl-B D leaves"
         return f"\x1b[{rows};1H\x1b[0;7m{line(text)[:columns].ljust(columns)}\x1b[0m"
+
+    def _say_cut(self, why: str) -> None:
+        self._cut = why
+        put(self._last_line() + self._cursor())
 
     def _say(self, status: str) -> None:
         self._status = status
@@ -134,38 +159,48 @@ class Seat:
     def _pressed(self) -> None:
         data = os.read(0, 65536)
         if not data:
-            self._put_frame(None)
+            self._left.set()
             return
         keys = bytearray()
         for key in data:
             if not self._prefixed:
-                self._prefixed = key == _PREFIX
+                self._prefixed = key == PREFIX
                 if not self._prefixed:
                     keys.append(key)
                 continue
             self._prefixed = False
             if key in b"dD":
                 self.ended = ("left", f"You have left {self._agent_id}; it goes on.")
-                self._put_frame(None)
+                self._left.set()
             elif key in b"tT":
                 self._put_frame({"op": "take"})
-            elif key == _PREFIX:
+            elif key == PREFIX:
                 keys.append(key)
-        if keys and self._writing:
+        if keys and self._writing and not self._cut:
             self._put_frame({"op": "keys", "data": keys.decode("utf-8", "replace")})
 
-    def _put_frame(self, frame: dict[str, Any] | None) -> None:
+    def _put_frame(self, frame: dict[str, Any]) -> None:
         with contextlib.suppress(asyncio.QueueFull):  # so much at once is no typing
             self._keys.put_nowait(json.dumps(frame).encode())
 
-    async def _send(self) -> None:
-        while (frame := await self._keys.get()) != b"null":
-            await self._link.send(frame.decode())
+    async def _send(self, link: ClientConnection) -> None:
+        while True:
+            await link.send((await self._keys.get()).decode())
 
-    async def _beat(self) -> None:
+    async def _beat(self, link: ClientConnection) -> None:
         while True:
             await asyncio.sleep(_BEAT_S)
-            await self._link.send('{"op":"ping"}')
+            await link.send('{"op":"ping"}')
+
+
+async def _first_of(tasks: list[asyncio.Task[Any]]) -> None:
+    """Until one of them is over; the others are ended, and what went wrong with it is raised."""
+    done, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in rest:
+        task.cancel()
+    await asyncio.gather(*rest, return_exceptions=True)
+    for task in done:
+        task.result()
 
 
 def size() -> tuple[int, int]:
@@ -201,9 +236,11 @@ async def _sit(url: str, token: str, agent_id: str, looks_only: bool) -> tuple[s
     target = url.replace("http", "ws", 1) + f"/api/agents/{quote(agent_id, safe='')}/attach"
     target += "?read_only=1" if looks_only else ""
     headers = {"Authorization": f"Bearer {token}"}
+    most = 4 * 1024 * 1024
+    dial = connect(target, additional_headers=headers, max_size=most, ping_interval=_BEAT_S / 2, ping_timeout=_BEAT_S)
     try:
-        async with connect(target, additional_headers=headers, max_size=4 * 1024 * 1024) as link:
-            with raw_terminal():
-                return await Seat(link, agent_id, looks_only).sit()
+        link = await dial
+        with raw_terminal():
+            return await Seat(dial, agent_id).sit(link)
     except (OSError, websockets.WebSocketException) as error:
         raise HubUnreachable(f"The hub at {url} does not let you attach ({error}).") from error

@@ -139,6 +139,9 @@ class Sight:
             self._state = {"op": kind, **(data if isinstance(data, dict) else {})}
             for viewer in self.viewers:
                 viewer.note(self._state)
+        elif kind == "away":
+            for viewer in self.viewers:
+                viewer.note({"op": "away"})
         elif kind in ("said", "thought"):
             for viewer in self.viewers:
                 viewer.note({"op": kind, "text": str(data)})
