@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Protocol
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""A clock that nobody sets and that goes on while the machine sleeps: on Linux it is not the usual one."""
 JUMP_MS = 5_000
 """A difference between two looks at the clock that is not its own pace: somebody has set it."""
 
@@ -39,9 +41,10 @@ class SystemClock:
 
 
 class HubClock:
-    """Goes on steadily, and goes along with a jump of the machine's clock only once it is moved.
+    """Goes on steadily, also while the machine sleeps, and goes along with a jump only once it is moved.
 
-    So every time that was ever noted can be moved by as much: deadlines neither pass at once nor move away by a day.
+    A jump is the machine's clock being set. So every time that was ever noted can be moved by as much: deadlines
+    neither pass at once nor move away by a day.
     """
 
     def __init__(self, wall: Callable[[], int], newest: int = 0) -> None:
@@ -61,7 +64,7 @@ class HubClock:
 
 
 def _steady() -> int:
-    return time.monotonic_ns() // 1_000_000
+    return time.clock_gettime_ns(_STEADY) // 1_000_000
 
 
 def iso(ms: int) -> str:

@@ -44,7 +44,7 @@ class Timekeeper:
             self._clock.move(behind)
         elif self._leads:
             passed = round(behind / 1000)
-            logger.warning("the clock was set by %+d s, or the machine slept; what is timed moves along", passed)
+            logger.warning("the clock was set by %+d s; what is timed moves along", passed)
             await self._log.do(MoveClock(by=HUB, ms=behind))
 
     async def lead(self) -> None:
