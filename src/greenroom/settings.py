@@ -127,7 +127,7 @@ OTHER_VARIABLES = (
     "EVERY_TEST",
 )
 """Variables that are no settings: where a hub and its data are, what nodes set for the agents that they start
-(node/trees.py, tool_agent, rehearsal, builtin), and what tests and benchmarks are told,
+(runtimes/process_trees.py, tool_agent, rehearsal, builtin), and what tests and benchmarks are told,
 which may be told TEST_ anything."""
 
 

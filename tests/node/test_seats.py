@@ -12,8 +12,8 @@ from greenroom.log.ids import new_id
 from greenroom.node.processes import find_tree
 from greenroom.node.seats import AgentSeat
 from greenroom.node.terminals import Pace
-from greenroom.node.trees import end_tree
 from greenroom.runtimes.contract import Decision, Heard, Opening
+from greenroom.runtimes.process_trees import end_tree
 from greenroom.runtimes.seating import Beside
 from greenroom.testing.patience import WAIT_S
 

@@ -1,6 +1,9 @@
 """An MCP server that has gone over to the enemy, for tests: how it misbehaves is the name of a file beside it."""
 
 import json
+import os
+import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -47,9 +50,18 @@ def answer(method: str, params: dict[str, object]) -> object:
     return {"content": [{"type": "text", "text": "done"}]}
 
 
+if mode == "stubborn":
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"], start_new_session=True)
+    (desk / "pids").write_text(f"{os.getpid()} {child.pid}")
+
 for line in sys.stdin:
     asked = json.loads(line)
     if "id" in asked and (given := answer(asked["method"], asked.get("params") or {})) is not None:
         say({"id": asked["id"], "result": given})
     if asked["method"] == "notifications/initialized" and mode == "flood":
         threading.Thread(target=flood, daemon=True).start()
+
+if mode == "stubborn":  # the end of its input is no reason to go
+    threading.Event().wait()

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess, eventually
@@ -44,6 +45,26 @@ def test_a_flood_of_changed_tools_is_looked_at_now_and_then(book: Notebook) -> N
     took_s = time.monotonic() - began
     looks = int((book.desk / "looks").read_text())
     assert looks <= 3 + took_s, f"{looks} looks in {took_s:.1f} s"
+
+
+def living(pids: set[int]) -> set[int]:
+    found = {process.pid: process.info["status"] for process in psutil.process_iter(["status"])}
+    return {pid for pid in pids if found.get(pid, psutil.STATUS_ZOMBIE) != psutil.STATUS_ZOMBIE}
+
+
+@pytest.mark.parametrize("ends", ["killed", "stopped"])
+def test_no_server_that_ignores_its_end_is_left_behind_by_a_hub_that_ends(book: Notebook, ends: str) -> None:
+    turn(book, "stubborn")
+    book.until_up("work")
+    server, child = (int(pid) for pid in (book.desk / "pids").read_text().split())
+    assert living({server, child}) == {server, child}
+    book.hub.kill() if ends == "killed" else book.hub.stop()
+    eventually(lambda: not living({server}))
+    if ends == "stopped":
+        assert not living({child})
+    book.restart()
+    book.until_up("work")
+    assert not living({server, child}), "what it has started is ended by the next hub"
 
 
 @pytest.mark.parametrize("mode", ["huge", "junk"])

@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from greenroom.node.sandbox import Sandbox, sandbox_for
-from greenroom.node.trees import family
 from greenroom.nouns.access.tokens import PATTERN
+from greenroom.runtimes.process_trees import family
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine import need_program
 from tests.cli.shell import done

@@ -15,6 +15,7 @@ from greenroom.gateway.tool_http import bound
 from greenroom.gateway.tool_pipes import open_pipes
 from greenroom.gateway.tool_servers import program_of, secret_of
 from greenroom.nouns.servers.model import Server
+from greenroom.runtimes.process_trees import family
 
 _CONNECT_S = 60.0
 _MOST_A_SECOND = 500
@@ -51,7 +52,8 @@ async def _transport(stack: AsyncExitStack, server: Server, folder: Path) -> Any
     folder.mkdir(mode=0o700, exist_ok=True)
     words = stack.enter_context((folder / f"{server.name}.log").open("w"))
     command = [program_of(definition), *definition.command[1:]]
-    return open_pipes(command, {**definition.env, **secrets}, definition.directory or folder, words)
+    mark = f"{family(folder)}.{server.name}"
+    return open_pipes(command, {**definition.env, **secrets}, definition.directory or folder, words, mark)
 
 
 @asynccontextmanager

@@ -14,6 +14,8 @@ import mcp_types as types
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
+from greenroom.runtimes.process_trees import MARK, TREES_ARE_FOUND, die_with_parent, end_tree
+
 logger = logging.getLogger(__name__)
 MOST_BYTES = 16 << 20
 """The longest message that is taken from a server."""
@@ -23,18 +25,22 @@ _GRACE_S = 2.0
 
 @contextlib.asynccontextmanager
 async def open_pipes(
-    command: list[str], env: dict[str, str], directory: Path | str, words: IO[Any]
+    command: list[str], env: dict[str, str], directory: Path | str, words: IO[Any], mark: str
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Start the program, whose stderr goes into `words`. It is ended at the end, with what it has started."""
+    """Start the program, whose stderr goes into `words`. It is ended at the end, with what it has started.
+
+    It does not outlive the hub either; what it has started bears the `mark`, by which the next hub ends it.
+    """
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=words,
-        env={**get_default_environment(), **env},
+        env={**get_default_environment(), **env, MARK: mark},
         cwd=directory,
         limit=MOST_BYTES,
         start_new_session=True,
+        preexec_fn=die_with_parent if TREES_ARE_FOUND else None,
     )
     says, heard = anyio.create_memory_object_stream[Any](0)
     wishes, wished = anyio.create_memory_object_stream[Any](0)
@@ -51,6 +57,8 @@ async def open_pipes(
             stream.close()
         with anyio.CancelScope(shield=True):
             await _end(process)
+            if TREES_ARE_FOUND:
+                await asyncio.to_thread(end_tree, mark)
 
 
 async def _hear(process: asyncio.subprocess.Process, says: Any) -> None:

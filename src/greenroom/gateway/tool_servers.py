@@ -20,6 +20,7 @@ from greenroom.nouns.access.model import HUB
 from greenroom.nouns.servers.commands import NoteServer, NoteTools, ServerPut, ServerRemoved
 from greenroom.nouns.servers.decide import MAX_TOOLS
 from greenroom.nouns.servers.model import SERVERS, DescribedTool, Server, ServerDefinition
+from greenroom.runtimes.process_trees import TREES_ARE_FOUND, end_tree, family
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -49,7 +50,10 @@ class ToolServers:
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        for server in self._hub.rows.find(SERVERS):
+        known = self._hub.rows.find(SERVERS)
+        if known and TREES_ARE_FOUND:  # what a hub that was killed has left
+            await asyncio.to_thread(end_tree, family(self._hub.data / LOGS))
+        for server in known:
             if server.state in ("up", "down"):  # as it was when the hub went down
                 await self._note(server, "starting")
         unsubscribe = self._hub.log.subscribe(self._on_commit)

@@ -15,10 +15,10 @@ from greenroom.node.seats import AgentSeat
 from greenroom.node.surroundings import Given, clear_away, make_opening, start_of
 from greenroom.node.terminals import Pace
 from greenroom.node.tree_ender import end_tree_soon
-from greenroom.node.trees import family
 from greenroom.node.worktrees import find_branch
 from greenroom.nouns.agents.profiles import Definition
 from greenroom.runtimes.contract import Driver, Opening, Session
+from greenroom.runtimes.process_trees import family
 
 logger = logging.getLogger(__name__)
 _CLOSE_S = 15.0

@@ -16,8 +16,8 @@ from pathlib import Path
 from greenroom.log.ids import new_id
 from greenroom.node.sandbox import Sandbox
 from greenroom.node.tree_ender import end_tree_soon
-from greenroom.node.trees import MARK, die_with_parent, open_cgroup, reap_adopted
-from greenroom.node.trees import find_tree as find_tree
+from greenroom.runtimes.process_trees import MARK, die_with_parent, open_cgroup, reap_adopted
+from greenroom.runtimes.process_trees import find_tree as find_tree
 
 Waits = Callable[[], Awaitable[int]]
 _LINE = 64 * 1024 * 1024

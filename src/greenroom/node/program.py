@@ -25,8 +25,8 @@ from greenroom.node.passage import Passage
 from greenroom.node.processes import reap
 from greenroom.node.surroundings import Given, clear_all_away
 from greenroom.node.terminals import Pace
-from greenroom.node.trees import become_subreaper, end_tree, family
 from greenroom.runtimes.contract import Driver
+from greenroom.runtimes.process_trees import become_subreaper, end_tree, family
 
 logger = logging.getLogger(__name__)
 _RETRY_S = (0.1, 0.3, 1.0, 2.0, 3.0)

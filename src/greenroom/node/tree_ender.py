@@ -3,7 +3,7 @@
 import asyncio
 from weakref import WeakKeyDictionary
 
-from greenroom.node.trees import end_trees
+from greenroom.runtimes.process_trees import end_trees
 
 
 class TreeEnder:
