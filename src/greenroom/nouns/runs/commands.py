@@ -38,7 +38,7 @@ class StartRun(Command, frozen=True, kw_only=True):
     is_step: bool = False
     """Whether it carries out a step of a workflow."""
     taint: str = ""
-    """Where words that nobody of ours has written come in, such as `a webhook`; taken from who operates only."""
+    """Whose words begin it, if no person's, such as `a webhook` or an agent; taken from who operates only."""
 
 
 class SteerRun(Command, frozen=True, kw_only=True):
@@ -47,6 +47,8 @@ class SteerRun(Command, frozen=True, kw_only=True):
     run_id: str
     order_id: str
     text: str
+    taint: str = ""
+    """Whose words they are, if no person's; taken from who operates only."""
 
 
 class PauseLoop(Command, frozen=True, kw_only=True):

@@ -8,9 +8,9 @@ from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.nodes.model import OrderGiven
 from greenroom.nouns.runs import decide_items, decide_nodes, decide_start, loops, requests, tool_calls
 from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExpireRun, ExtendRun, FinishRun, GoOn, SteerRun
-from greenroom.nouns.runs.decide_start import PROMPT_CHARS
+from greenroom.nouns.runs.decide_start import PROMPT_CHARS, TAINT_CHARS
 from greenroom.nouns.runs.ending import cancelled
-from greenroom.nouns.runs.events import RunExtended, RunWentOn, TreeCancelled
+from greenroom.nouns.runs.events import RunExtended, RunTainted, RunWentOn, TreeCancelled
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Limits, Run
 from greenroom.nouns.runs.orders import let_go
 from greenroom.nouns.runs.pauses import pause, pause_asks_gone
@@ -30,7 +30,10 @@ def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
         raise Refused("run_paused", "The run has reached a limit: `greenroom runs extend` lets it go on.", "conflict")
     if not command.text.strip() or len(command.text) > PROMPT_CHARS:
         raise Refused("bad_prompt", "Say something.")
-    return [_order(run, command.order_id, "steer", text=command.text)]
+    tainted: list[Event] = []
+    if command.taint and by.operates and not run.taint:
+        tainted.append(RunTainted(run_id=run.id, taint=command.taint[:TAINT_CHARS]))
+    return [*tainted, _order(run, command.order_id, "steer", text=command.text)]
 
 
 def cancel_run(rows: Rows, command: CancelRun, context: Context) -> list[Event]:

@@ -25,6 +25,7 @@ from greenroom.nouns.runs.queries import current_run, may_see_run, need_run, nee
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,127}")
 PROMPT_CHARS = 1_000_000
+TAINT_CHARS = 100
 """The longest prompt."""
 
 
@@ -53,6 +54,7 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
     node_id = place_for(rows, profile.definition, command.node, agent)
     overrides = command.overrides or _made_with(rows, agent)
     created = _created(command, profile, parent, agent, node_id, overrides, context)
+    created = msgspec.structs.replace(created, taint=created.taint or _remembered_taint(rows, agent))
     events: list[Event] = []
     if agent is None:
         events.append(_new_agent(rows, command, profile))
@@ -132,6 +134,12 @@ def _made_with(rows: Rows, agent: Agent | None) -> Overrides:
     return before[0].overrides if before else {}
 
 
+def _remembered_taint(rows: Rows, agent: Agent | None) -> str:
+    """What an agent that goes on has heard before is still in its conversation."""
+    before = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", desc=True, limit=1) if agent else []
+    return before[0].taint if before else ""
+
+
 def _is_own(rows: Rows, by: Principal, agent: Agent) -> bool:
     """Whether an agent was put to work below this one: another's has a memory and a credential that are not its own."""
     first = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", limit=20)
@@ -191,7 +199,7 @@ def _created(
         max_cost_usd=_least(cost_usd, command.max_cost_usd if parent else None),
         isolation=definition.sandbox,
         overrides=overrides,
-        taint=(parent.taint if parent else "") or command.taint[:100],
+        taint=(parent.taint if parent else "") or command.taint[:TAINT_CHARS],
         is_step=command.is_step,
         continues=command.continues,
         session=command.session,

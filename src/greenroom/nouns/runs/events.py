@@ -46,6 +46,13 @@ class RunPlaced(Event, frozen=True, kw_only=True):
     node_id: str
 
 
+class RunTainted(Event, frozen=True, kw_only=True):
+    """Words that are no person's were said to an agent at work."""
+
+    run_id: str
+    taint: str
+
+
 class RunBegan(Event, frozen=True, kw_only=True):
     """The agent has begun, at a place that its node has told."""
 

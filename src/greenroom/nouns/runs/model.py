@@ -139,7 +139,7 @@ class Run(PagedRow, frozen=True, kw_only=True):
     is_step: bool = False
     """Whether it carries out a step of a workflow."""
     taint: str = ""
-    """Where words of strangers come into it, such as `a webhook`: its calls count as riskier."""
+    """Whose words come into it that are no person's, such as `a webhook` or an agent: its calls count as riskier."""
     timeout_s: int = 3600
     max_tokens: int | None = None
     max_cost_usd: float | None = None

@@ -83,6 +83,10 @@ def run_placed(tx: Tx, event: e.RunPlaced, record: Recorded) -> None:
     _change(tx, event.run_id, node_id=event.node_id)
 
 
+def run_tainted(tx: Tx, event: e.RunTainted, record: Recorded) -> None:
+    _change(tx, event.run_id, taint=event.taint)
+
+
 def run_began(tx: Tx, event: e.RunBegan, record: Recorded) -> None:
     run = tx.get(RUNS, event.run_id)
     if run is not None:
@@ -229,6 +233,7 @@ def _change(tx: Tx, run_id: str, **fields: Any) -> None:
 PROJECT: dict[type[Event], Project] = {
     e.RunCreated: run_created,
     e.RunPlaced: run_placed,
+    e.RunTainted: run_tainted,
     e.RunBegan: run_began,
     e.RunHeard: run_heard,
     e.RunWaits: run_waits,

@@ -12,6 +12,7 @@ from greenroom.nouns.access.model import HUB, RIGHTS, Principal
 from greenroom.nouns.agents.invitations import NoteInvitation, NoteOutcome
 from greenroom.nouns.agents.model import Agent
 from greenroom.nouns.agents.profiles import PROFILES, Profile, filled_command, find_profiles, need_profile
+from greenroom.nouns.asks.words import visible
 from greenroom.nouns.runs.commands import StartRun, SteerRun
 from greenroom.nouns.runs.events import RunCreated, RunEnded
 from greenroom.nouns.runs.model import RUNS, Run
@@ -162,7 +163,10 @@ class Waker:
         text = _wake_prompt(thread, why, [message])
         key = f"urgent {agent.id} {message.seq}"
         try:
-            await self._log.do(SteerRun(by=HUB, key=key, run_id=agent.run_id, order_id=new_id("ord"), text=text))
+            order_id, taint = new_id("ord"), _taint_of([message])
+            await self._log.do(
+                SteerRun(by=HUB, key=key, run_id=agent.run_id, order_id=order_id, text=text, taint=taint)
+            )
         except Refused as no:
             logger.info("%s was not interrupted: %s", agent.id, no.message)
 
@@ -230,6 +234,7 @@ class Waker:
                 key=f"wake {place} {newest.seq}",
                 agent=target.agent.id if target.agent else None,
                 keep=True,
+                taint=_taint_of(messages),
             )
         except Refused as no:
             await self._tell(thread, f"{name} could not be woken: {no.message}", f"unwoken {place} {newest.seq}")
@@ -248,6 +253,12 @@ class Waker:
             await self._bus.post(HUB, thread.id, None, words, strict=False, role="system", key=key)
         except Refused as no:
             logger.warning("thread %s: %s (%s)", thread.id, words, no.message)
+
+
+def _taint_of(messages: list[Message]) -> str:
+    """Whose words these are, if not all of them are people's."""
+    names = dict.fromkeys(visible(message.author_name) for message in messages if not is_persons(message))
+    return f"the agent {', '.join(names)}" if names else ""
 
 
 _BECAUSE = {

@@ -9,8 +9,10 @@ from greenroom.log.model import Rows
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES, find_profiles
+from greenroom.nouns.asks.words import visible
 from greenroom.nouns.runs.commands import ResumeRun, StartRun
 from greenroom.nouns.runs.model import Overrides
+from greenroom.nouns.threads.model import MESSAGES
 from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.plan import Node
 from greenroom.nouns.workflows.engine.prompts import Telling, mend_prompt
@@ -68,10 +70,18 @@ async def start_agent(
             is_step=True,
             timeout_s=config.timeout_s,
             max_tokens=config.max_tokens,
-            taint="a webhook" if telling.hears_webhooks or _began_by_webhook(log.rows, run) else "",
+            taint=_taint_of(log.rows, run, telling),
             **who,
         )
     )
+
+
+def _taint_of(rows: Rows, run: WorkflowRun, telling: Telling) -> str:
+    """Whose words come into a step that are no person's; empty if none do."""
+    if telling.hears_webhooks or _began_by_webhook(rows, run):
+        return "a webhook"
+    heard = [rows.get(MESSAGES, message_id) for message_id in telling.find_heard_messages()]
+    return next((f"the agent {visible(one.author_name)}" for one in heard if one is not None and one.agent), "")
 
 
 def _began_by_webhook(rows: Rows, run: WorkflowRun) -> bool:

@@ -38,6 +38,12 @@ class Telling:
         waits = (step.wait for step in self._plan.definition.steps)
         return any(wait is not None and wait.webhook is not None for wait in waits)
 
+    def find_heard_messages(self) -> list[str]:
+        """The messages that steps of the plan have waited for, by their ids."""
+        waited = [self._board.step(step.id) for step in self._plan.definition.steps if step.wait and step.wait.message]
+        told = [step.output for step in waited if step is not None and isinstance(step.output, dict)]
+        return [str(one["id"]) for one in told if "id" in one]
+
     def text(self, template: str) -> str:
         """A template of the step, filled in."""
         compiled = self._node.template(template)
