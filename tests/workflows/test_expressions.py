@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.expressions import BadExpression, ExpressionFailed, compile, compile_template
+from greenroom.expressions.expression import Expression
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -221,3 +222,34 @@ def test_what_cannot_be_read_is_told_with_what_to_write_instead(text: str, told:
     with pytest.raises(BadExpression) as bad:
         compile(text, ("inputs", "steps"))
     assert bad.value.message.startswith(told)
+
+
+ANSWERS = ("approve", "deny", None, True, 1)
+GATES: dict[str, tuple[bool | str, ...]] = {
+    'v == "approve"': (True, False, False, False, False),
+    'v != "deny"': (True, False, "fails", "fails", "fails"),
+    '!(v == "deny")': (True, False, "fails", "fails", "fails"),
+    '"deny" != v': (True, False, "fails", "fails", "fails"),
+    '!(v in ["deny"])': (True, False, "fails", "fails", "fails"),
+    'v != null && v != "deny"': (True, False, False, "fails", "fails"),
+    'v == null || v != "deny"': (True, False, True, "fails", "fails"),
+    '!(v != null && v == "deny")': (True, False, True, "fails", "fails"),
+    "v != null": (True, True, False, True, True),
+    "v": ("fails", "fails", "fails", True, "fails"),
+    "!v": ("fails", "fails", "fails", False, "fails"),
+    "v != 2": ("fails", "fails", "fails", "fails", True),
+}
+"""What each condition makes of each answer."""
+
+
+@pytest.mark.parametrize("text", GATES)
+def test_no_gate_opens_on_an_answer_of_another_kind(text: str) -> None:
+    gate = compile(text, {"v": None}, condition=True)
+    assert tuple(_holds(gate, value) for value in ANSWERS) == GATES[text]
+
+
+def _holds(gate: Expression, value: object) -> bool | str:
+    try:
+        return gate.holds({"v": value})
+    except ExpressionFailed:
+        return "fails"

@@ -12,6 +12,7 @@ from typing import Any
 from cel_expr_python import cel  # type: ignore[import-untyped]
 from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
 
+from greenroom.expressions.differences import check_differences
 from greenroom.expressions.errors import BadExpression, ExpressionFailed
 from greenroom.expressions.growth import can_grow, check_growth, measure
 from greenroom.expressions.syntax import explain_syntax
@@ -77,8 +78,13 @@ class Expression:
             raise ExpressionFailed(f"{self.text}: {self._explain(str(error), values)}") from None
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """The answer of a condition; anything but true or false is a failure."""
+        """The answer of a condition; anything but true or false is a failure, and so is a truth by mixed kinds."""
         answer = self.evaluate(values)
+        if answer is True:
+            try:
+                check_differences(self._tree, values)
+            except ExpressionFailed as failed:
+                raise ExpressionFailed(f"{self.text}: {failed.message}") from None
         if not isinstance(answer, bool):
             raise ExpressionFailed(f"{self.text}: a condition is true or false, and this is {str(answer)[:60]!r}")
         return answer

@@ -8,6 +8,7 @@ CHECKED_IN_ANY = 2
 EXPR_IN_CHECKED = 4
 CONSTANT, NAME, SELECT, CALL, LIST, STRUCT, COMPREHENSION = 3, 4, 5, 6, 7, 8, 9
 STRING_CONSTANT = 6
+_CONSTANTS = {1: "null", 2: "bool", 3: "number", 4: "number", 5: "number"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Node:
     below: tuple["Node", ...] = ()
     bound: Path = ()
     """The names that a comprehension brings to all below it but its range: each item's name, then the result's.
-    Elsewhere a mark: a constant that is a text, a select that only asks whether the field is there."""
+    Elsewhere a mark: the kind of a constant, a select that only asks whether the field is there."""
 
 
 def read_tree(written: bytes) -> Node:
@@ -68,7 +69,9 @@ def _node(data: bytes) -> Node:
     for number, value in _fields(data):
         if number == CONSTANT:
             text = [v for n, v in _fields(value) if n == STRING_CONSTANT]
-            return Node(CONSTANT, text[0].decode() if text else "", (), ("text",) if text else ())
+            if text:
+                return Node(CONSTANT, text[0].decode(), (), ("text",))
+            return Node(CONSTANT, bound=tuple(_CONSTANTS[n] for n, _ in _fields(value) if n in _CONSTANTS))
         if number == NAME:
             return Node(NAME, _last(value, 1).decode())
         if number == SELECT:
