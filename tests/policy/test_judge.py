@@ -27,6 +27,7 @@ from greenroom.nouns.policy.model import (
     Verdict,
     Wanted,
 )
+from greenroom.nouns.policy.templates import get_template
 from tests.policy.shelf import NOW, Shelf
 
 HERE = "/w/project"
@@ -367,3 +368,30 @@ def test_an_error_inside_the_judge_refuses() -> None:
 
     verdict = judge(Broken(), call(file_path="a"), NOW)
     assert (verdict.decision, verdict.rule) == ("deny", "error")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            ".GIT/hooks/pre-commit",
+            ".git",
+            "sub/.git/config",
+            ".cursor/mcp.json",
+            ".npmrc",
+            "sub/.npmrc",
+            ".yarnrc.yml",
+        ),
+        *(".devcontainer/devcontainer.json", "CLAUDE.md", "sub/deep/CLAUDE.md", "sub/claude.MD", "CLAUDE.local.md"),
+        *("AGENTS.md", "x/AGENTS.override.md", "GEMINI.md", ".agents/skills/a/SKILL.md", ".claude/settings.json"),
+        *(".mcp.json", ".vscode/tasks.json", ".envrc", ".husky/pre-push", ".github/workflows/ci.yml", "mise.toml"),
+        *(".github/instructions/a.instructions.md", ".pre-commit-config.yaml", "opencode.json", ".gitlab-ci.yml"),
+    ],
+)
+def test_a_trusted_repository_does_not_let_agents_write_what_changes_their_rights(path: str) -> None:
+    template = get_template("trusted-repo")
+    assert template is not None
+    trusted = Shelf(*(rule for _, rule in template.rules))
+    assert says(trusted, call("Write", file_path="src/a.py")) == "allow"
+    verdict = judge(trusted, call("Write", file_path=path), NOW)
+    assert (verdict.decision, verdict.risk) == ("ask", "high")

@@ -1,7 +1,8 @@
 """Programs that only read the files they are given and print, with every option that leaves them so.
 
 A command with any other option asks. Not listed are programs that a shell has built in and that evaluate their words
-(`printf`, `test`), and those that read whole folders, where secrets may be (`grep -r`, `diff`). `rg` skips hidden ones.
+(`printf`, `test`), those that read whole folders, where secrets may be (`grep -r`, `rg`, `diff`), and options that
+follow links on the way (`ls -L`, `tree -l`): where those lead nobody has looked.
 """
 
 import re
@@ -42,7 +43,7 @@ _GREP = Reader(
 _DIGEST = Reader("btz", "", each("--binary --text --tag --zero"))
 READERS: dict[str, Reader] = {
     "ls": Reader(
-        "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
+        "aAbBcCdfFgGhHiklmnNopqQrRsStuUvxXZ1",
         "ITw",
         each(
             "--all --almost-all --color --human-readable --reverse --recursive --size --sort --time --full-time"
@@ -92,19 +93,10 @@ READERS: dict[str, Reader] = {
     "grep": _GREP,
     "egrep": _GREP,
     "fgrep": _GREP,
-    "rg": Reader(
-        "iSsFwxnNclovHIpqUaP",
-        "ABCetTmM",
-        each(
-            "--color --heading --no-heading --line-number --count --files-with-matches --ignore-case --smart-case"
-            " --fixed-strings --type --max-count --context --after-context --before-context --only-matching"
-            " --word-regexp --multiline --no-messages"
-        ),
-    ),
     "sort": Reader(
         "bdfghiMnRrVcCmsuz", "kt", each("--reverse --numeric-sort --unique --key --field-separator --version-sort")
     ),
-    "tree": Reader("adfiplshDCnAqNQtcUrvu", "LIP", each("--noreport --dirsfirst --du --prune --filesfirst")),
+    "tree": Reader("adfipshDCnAqNQtcUrvu", "LIP", each("--noreport --dirsfirst --du --prune --filesfirst")),
     "date": Reader(
         "uRI", "dr", each("--utc --universal --iso-8601 --rfc-3339 --date --rfc-email"), operands=re.compile(r"\+.*")
     ),

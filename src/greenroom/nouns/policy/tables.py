@@ -74,11 +74,12 @@ _GIT_NETWORK = frozenset({"push", "pull", "fetch", "clone", "remote", "submodule
 
 GUARDED = re.compile(
     r"(^|/)(\.git|\.hg|\.svn|\.claude|\.codex|\.gemini|\.opencode|\.cursor|\.copilot|\.vscode|\.idea|\.devcontainer|\.husky|\.cargo"
-    r"|\.windsurf|\.continue|\.direnv)(/|$)"
-    r"|(^|/)\.github/(workflows|actions|hooks|copilot-instructions\.md)(/|$)"
+    r"|\.windsurf|\.continue|\.direnv|\.agents|\.clinerules|\.roo|\.zed)(/|$)"
+    r"|(^|/)\.github/(workflows|actions|hooks|instructions|prompts|skills|agents|copilot-instructions\.md)(/|$)"
     r"|(^|/)(\.mcp\.json|\.envrc|\.npmrc|\.yarnrc(\.yml)?|\.pypirc|\.gitattributes|\.gitmodules|\.gitconfig"
     r"|\.bashrc|\.bash_(profile|login|aliases)|\.z?profile|\.zshrc|\.zshenv|\.zlogin|\.(vim|ex|lldb|gdb|tmux)\.?(rc|init|conf)"
-    r"|\.cursorrules|opencode\.jsonc?|CLAUDE\.md|AGENTS\.md|GEMINI\.md|\.pre-commit-config\.yaml"
+    r"|\.cursorrules|opencode\.jsonc?|CLAUDE(\.local)?\.md|AGENTS(\.override)?\.md|GEMINI\.md|\.pre-commit-config\.yaml"
+    r"|\.aider\.conf\.yml|\.pnpmfile\.cjs|\.?mise\.toml|\.gitlab-ci\.yml"
     r"|policy\.toml|authorized_keys)$",
     re.IGNORECASE,
 )
