@@ -22,6 +22,7 @@ from tests.runs.stage import Stage
         "put_an_agent_to_work_in_a_folder",
         "approve_deny_edit_and_batch",
         "edit_the_arguments_of_a_call",
+        "a_large_number_is_shown_exactly",
         pytest.param("look_at_a_tool_before_agents_have_it", marks=pytest.mark.anywhere),
         "answer_with_a_form_files_and_a_voice",
         "snooze_hand_on_and_remember",

@@ -2,6 +2,7 @@
 import { build, noteRefusal } from '@/shell/build'
 import { t } from '@/shell/i18n'
 import { told } from '@/shell/told'
+import { parseExact, stringifyExact } from './exact'
 import { keyHeaders } from './pageKey'
 
 export class ApiError extends Error {
@@ -46,14 +47,14 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
       method,
       headers,
       signal: options.signal,
-      body: body === undefined ? undefined : form ? body : JSON.stringify(body),
+      body: body === undefined ? undefined : form ? body : stringifyExact(body),
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new ApiError(0, 'unreachable', t('shell.unreachable'))
   }
   const text = await answer.text()
-  const data: unknown = text && answer.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text
+  const data: unknown = text && answer.headers.get('content-type')?.includes('json') ? parseExact(text) : text
   if (answer.ok) return data as T
   if (answer.status === 401) toLogin()
   const { detail, code } = (typeof data === 'object' && data ? data : {}) as { detail?: unknown; code?: string }

@@ -1,6 +1,7 @@
 /** One socket for the whole page: views by number, resumed by seq whenever the connection comes back. */
 import { shallowReactive } from 'vue'
 
+import { parseExact } from '@/api/exact'
 import { openSocket } from '@/api/pageKey'
 import type { Frame, Wish } from './frames'
 import { View } from './view'
@@ -102,7 +103,7 @@ export class SyncClient {
       for (const view of this.views.values()) this.subscribe(view)
       this.plan()
     }
-    socket.onmessage = (event) => this.hear(JSON.parse(event.data as string) as Frame)
+    socket.onmessage = (event) => this.hear(parseExact(event.data as string) as Frame)
     socket.onclose = (event) => {
       if (event.code === 4401) {
         this.say('denied')
