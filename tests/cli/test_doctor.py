@@ -26,6 +26,15 @@ def test_a_running_hub_in_a_closed_directory_is_well(shared_hub: HubProcess) -> 
     assert "port" not in found
 
 
+def test_the_doctor_and_the_security_page_name_the_risks_that_remain(tmp_path: Path) -> None:
+    _, found = examine(tmp_path / "data", GREENROOM_PORT="0")
+    assert "can do what you can" in found["your account"]["found"]
+    assert "can approve in a browser that is logged in" in found["your browser"]["found"]
+    written = " ".join((Path(__file__).parents[2] / "SECURITY.md").read_text().split())
+    for sentence in ("An agent under your own account can do what you can.", "in a browser that is logged in"):
+        assert sentence in written
+
+
 def test_a_fresh_machine_is_told_how_to_begin(tmp_path: Path) -> None:
     _, found = examine(tmp_path / "data", GREENROOM_PORT="0")
     assert found["hub"]["remedy"] == "start it with `greenroom serve`."

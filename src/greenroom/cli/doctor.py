@@ -35,6 +35,23 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
+RISKS = (
+    Finding(
+        "your account",
+        "note",
+        "an agent without a sandbox can do what you can: read your files and the operator's token, and act as you",
+        'give its profile sandbox = "bwrap", or run its node under another account or on another machine.',
+    ),
+    Finding(
+        "your browser",
+        "note",
+        "a program that can click or type in your desktop session can approve in a browser that is logged in",
+        "approve on another device, and log out where agents can reach the screen.",
+    ),
+)
+"""What no check can rule out. SECURITY.md says more."""
+
+
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "doctor",
@@ -75,6 +92,7 @@ def examine(data: Path) -> Iterator[Finding]:
         yield _sandbox(data)
         for agent in agents:
             yield agent.result()
+    yield from RISKS
 
 
 def _python() -> Finding:
