@@ -16,6 +16,7 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from standardwebhooks import Webhook
 
 from greenroom.gateway.notify.keys import Keys, Ticket
 from greenroom.gateway.notify.telling import as_chat, is_quiet
@@ -148,6 +149,7 @@ def test_a_link_opens_the_ask_after_the_login_and_answers_nothing(
     assert sent.json["title"] == "Ship it?"
     signature = hmac.new(made["key"].encode(), sent.body, hashlib.sha256).hexdigest()
     assert sent.headers["x-greenroom-signature"] == f"sha256={signature}"
+    assert Webhook(made["key"]).verify(sent.body, dict(sent.headers)) == sent.json
     assert "ticket" not in sent.json
     for _ in range(2):
         opened = httpx.get(sent.json["url"])

@@ -1,16 +1,22 @@
 """Triggers over the doors: signed calls, and messages in threads."""
 
+import base64
 import stat
+import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from greenroom.log.errors import Refused
-from greenroom.nouns.workflows.triggers.signing import NONCE, SIGNATURE, TIMESTAMP, need_signed, sign
+from greenroom.nouns.workflows.triggers import signing
+from greenroom.nouns.workflows.triggers.signing import NONCE, SIGNATURE, TIMESTAMP, need_signed, sign, sign_old
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.patience import WAIT_S
+
+ROOT = Path(__file__).parents[2]
 
 
 class Caller:
@@ -18,14 +24,23 @@ class Caller:
 
     def __init__(self, api: httpx.Client, hub: HubProcess, path: str) -> None:
         given = api.get(f"{path}/secret").json()
-        self.path, self.secret = given["path"], given["secret"]
+        self.path, self.secret, self.old_secret = given["path"], given["standard_secret"], given["secret"]
         self._client = httpx.Client(base_url=hub.url, timeout=WAIT_S)
 
     def call(self, body: bytes = b'{"ref": "main"}', nonce: str = "nonce-0001", **change: str) -> httpx.Response:
         timestamp = change.get("timestamp", str(int(time.time())))
-        signature = sign(change.get("secret", self.secret), timestamp, nonce, body)
-        headers = {TIMESTAMP: timestamp, NONCE: nonce, SIGNATURE: signature, "x-event": "push"}
-        return self._client.post(self.path, content=change.get("sent", body.decode()).encode(), headers=headers)
+        signature = sign(change.get("secret", self.secret), nonce, int(timestamp), body)
+        headers = {signing.ID: nonce, signing.TIME: timestamp, signing.SIGNATURES: signature, "x-event": "push"}
+        return self.send(headers, change.get("sent", body.decode()).encode())
+
+    def call_old(self, body: bytes = b"{}", nonce: str = "nonce-0001", timestamp: str = "") -> httpx.Response:
+        """Call in the form that Greenroom had before Standard Webhooks."""
+        timestamp = timestamp or str(int(time.time()))
+        signature = sign_old(self.old_secret, timestamp, nonce, body)
+        return self.send({TIMESTAMP: timestamp, NONCE: nonce, SIGNATURE: signature}, body)
+
+    def send(self, headers: dict[str, str], body: bytes) -> httpx.Response:
+        return self._client.post(self.path, content=body, headers=headers)
 
 
 def stored(api: httpx.Client, *triggers: dict[str, Any], **more: Any) -> list[str]:
@@ -51,7 +66,7 @@ def test_a_signed_call_starts_a_workflow_once_and_no_other_call_does(hub: HubPro
     assert end_of(api, started.json()["run_id"])["output"] == ["main", "push"]
     assert caller.call().json()["code"] == "call_repeated"
     wrong = [
-        caller.call(nonce="nonce-0002", secret="whs_guess"),
+        caller.call(nonce="nonce-0002", secret="whsec_Z3Vlc3M="),
         caller.call(nonce="nonce-0003", sent='{"ref": "evil"}'),
         caller.call(nonce="short"),
     ]
@@ -75,7 +90,7 @@ def test_a_signed_call_reaches_the_step_that_waits_for_it(hub: HubProcess, api: 
     caller = Caller(api, hub, "/api/hooks/deploy")
     assert caller.call().json()["code"] == "nobody_waits"
     run = api.post("/api/workflow-runs", json={"definition": definition}).json()
-    assert caller.call(nonce="nonce-0002", secret="whs_guess").status_code == 401
+    assert caller.call(nonce="nonce-0002", secret="whsec_Z3Vlc3M=").status_code == 401
     assert caller.call(nonce="nonce-0003").status_code == 200
     assert end_of(api, run["id"])["output"] == {"ref": "main"}
 
@@ -86,7 +101,7 @@ def test_who_guesses_signatures_is_slowed_down_and_who_knows_the_secret_is_not(
     (key,) = stored(api, {"id": "t", "webhook": True})
     api.post(f"/api/triggers/{key}/arm")
     caller = Caller(api, hub, f"/api/triggers/{key}")
-    codes = [caller.call(nonce=f"guess-{number:04}", secret="whs_guess").status_code for number in range(60)]
+    codes = [caller.call(nonce=f"guess-{number:04}", secret="whsec_Z3Vlc3M=").status_code for number in range(60)]
     assert set(codes) == {401, 429}
     assert caller.call(nonce="honest-0001").status_code == 202
 
@@ -168,21 +183,89 @@ def test_a_person_is_known_by_their_credential_and_not_by_a_name_that_is_given(
     assert said == expected
 
 
-@pytest.mark.parametrize("timestamp", ["\u00b2", "\u0661", "-1", " 1", "1" * 13, ""])
-def test_a_time_that_is_no_plain_number_is_refused_although_it_is_signed(timestamp: str) -> None:
+@pytest.mark.parametrize("timestamp", ["\u00b2", "\u0661", "-1", " 1", "1.0", "1e0", "1" * 12, ""])
+@pytest.mark.parametrize("form", ["standard", "old"])
+def test_a_time_that_is_no_plain_number_is_refused_although_it_is_signed(timestamp: str, form: str) -> None:
+    key, body = b"k" * 32, b"{}"
+    if form == "old":
+        signature = sign_old(signing.old_secret_of(key, "d"), timestamp, "nonce-0001", body)
+        headers = {TIMESTAMP: timestamp, NONCE: "nonce-0001", SIGNATURE: signature}
+    else:
+        headers = {signing.ID: "nonce-0001", signing.TIME: timestamp}
+        headers[signing.SIGNATURES] = sign(signing.secret_of(key, "d"), "nonce-0001", 1, body)
     with pytest.raises(Refused):
-        need_signed("whs_x", timestamp, "nonce-0001", sign("whs_x", timestamp, "nonce-0001", b""), b"", 0)
+        need_signed(key, "d", headers, body, 0)
 
 
-def test_a_call_cannot_be_cut_into_another_one(hub: HubProcess, api: httpx.Client) -> None:
+def test_a_call_of_standard_webhooks_is_signed_as_its_specification_says() -> None:
+    secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    signature = sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}')
+    assert signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+@pytest.mark.parametrize("form", ["standard", "old"])
+def test_a_call_cannot_be_cut_into_another_one(hub: HubProcess, api: httpx.Client, form: str) -> None:
     """The signature covers time, nonce and body joined by dots: a nonce with a dot would move the boundary."""
     (key,) = stored(api, {"id": "t", "webhook": True})
     api.post(f"/api/triggers/{key}/arm")
     caller = Caller(api, hub, f"/api/triggers/{key}")
-    moment, body = str(int(time.time())), b"keep.drop everything"
-    assert caller.call(body, timestamp=moment).status_code == 202
-    signature = sign(caller.secret, moment, "nonce-0001", body)
-    headers = {TIMESTAMP: moment, NONCE: "nonce-0001.keep", SIGNATURE: signature}
-    cut = httpx.post(hub.url + caller.path, content=b"drop everything", headers=headers)
-    assert cut.status_code == 401
+    moment = int(time.time())
+    if form == "old":
+        body = b"keep.drop everything"
+        assert caller.call_old(body, timestamp=str(moment)).status_code == 202
+        signature = sign_old(caller.old_secret, str(moment), "nonce-0001", body)
+        cut = {TIMESTAMP: str(moment), NONCE: "nonce-0001.keep", SIGNATURE: signature}
+    else:
+        body = f"{moment}.drop everything".encode()
+        assert caller.call(body, timestamp=str(moment)).status_code == 202
+        signature = sign(caller.secret, "nonce-0001", moment, body)
+        cut = {signing.ID: f"nonce-0001.{moment}", signing.TIME: str(moment), signing.SIGNATURES: signature}
+    assert caller.send(cut, b"drop everything").status_code == 401
     assert len(api.get("/api/workflow-runs", params={"workflow": "hooked"}).json()) == 1
+
+
+def test_a_signature_of_one_form_is_no_signature_of_the_other(hub: HubProcess, api: httpx.Client) -> None:
+    (key,) = stored(api, {"id": "t", "webhook": True})
+    api.post(f"/api/triggers/{key}/arm")
+    caller = Caller(api, hub, f"/api/triggers/{key}")
+    moment = str(int(time.time()))
+    assert caller.call_old(timestamp=moment, nonce=moment).status_code == 202
+    old = sign_old(caller.old_secret, moment, moment, b"{}").removeprefix("sha256=")
+    turned = "v1," + base64.b64encode(bytes.fromhex(old)).decode()
+    headers = {signing.ID: moment, signing.TIME: moment, signing.SIGNATURES: turned}
+    assert caller.send(headers, b"{}").status_code == 401
+
+
+@pytest.mark.parametrize("header", ["v2,{}", "v1 {}", ",", "v1,", "v1,\u00e9", "x " * 100 + "v1,{}"])
+def test_a_header_of_signatures_that_holds_no_right_one_is_refused(
+    hub: HubProcess, api: httpx.Client, header: str
+) -> None:
+    caller = Caller(api, hub, "/api/hooks/deploy")
+    moment = int(time.time())
+    right = sign(caller.secret, "nonce-0001", moment, b"{}").removeprefix("v1,")
+    headers = {signing.ID: "nonce-0001", signing.TIME: str(moment)}
+    shown = {name: value.encode() for name, value in headers.items()}
+    shown[signing.SIGNATURES] = header.format(right).encode()
+    assert httpx.post(hub.url + caller.path, content=b"{}", headers=shown).status_code == 401
+
+
+def test_a_sender_that_changes_its_secret_may_sign_with_both(hub: HubProcess, api: httpx.Client) -> None:
+    caller = Caller(api, hub, "/api/hooks/deploy")
+    moment = int(time.time())
+    signatures = " ".join(sign(one, "nonce-0001", moment, b"{}") for one in ("whsec_Z3Vlc3M=", caller.secret))
+    headers = {signing.ID: "nonce-0001", signing.TIME: str(moment), signing.SIGNATURES: signatures}
+    assert caller.send(headers, b"{}").json()["code"] == "nobody_waits", "it is taken, and there is nobody to tell"
+
+
+@pytest.mark.anywhere
+def test_the_sender_in_the_documents_is_understood(hub: HubProcess, api: httpx.Client) -> None:
+    (key,) = stored(api, {"id": "t", "webhook": True})
+    api.post(f"/api/triggers/{key}/arm")
+    given = api.get(f"/api/triggers/{key}/secret").json()
+    section = (ROOT / "docs/users/workflows.md").read_text().partition("### Signed calls")[2]
+    script = section.partition("```bash\n")[2].partition("```")[0]
+    script = script.replace("whsec_...", given["standard_secret"]).replace(
+        "http://127.0.0.1:39765/api/triggers/trg_...", f"{hub.url}{given['path']}"
+    )
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=WAIT_S, check=True)
+    assert "run_id" in done.stdout, done.stdout + done.stderr

@@ -50,7 +50,7 @@ def run_arm(args: argparse.Namespace) -> int:
     for trigger in armed:
         if "secret" in trigger:
             print(f"\n{line(trigger['name'])} takes calls at {client.url}{trigger['path']}, signed with")
-            print(f"  {trigger['secret']}")
+            print(f"  {trigger['standard_secret']}")
     return 0
 
 
@@ -66,7 +66,7 @@ def run_hook(args: argparse.Namespace) -> int:
     if args.json:
         show_json(given)
     else:
-        print(f"Call {client.url}{line(given['path'])}, signed with\n  {given['secret']}")
+        print(f"Call {client.url}{line(given['path'])}, signed with\n  {given['standard_secret']}")
     return 0
 
 

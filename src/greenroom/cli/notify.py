@@ -92,7 +92,7 @@ def run_add(args: argparse.Namespace) -> int:
         return 0
     print(f"{line(made['channel']['id'])} is added.")
     if made["key"]:
-        say("Its bodies are signed in X-Greenroom-Signature with this key, which is shown this once:")
+        say("It is signed as Standard Webhooks has it, with this key, which is shown this once:")
         print(made["key"])
     return 0
 

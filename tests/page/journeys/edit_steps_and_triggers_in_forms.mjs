@@ -150,7 +150,8 @@ await journey(async (visit) => {
 })
 
 function signed(path, secret, timestamp, nonce, body) {
-  const signature = `sha256=${createHmac('sha256', secret).update(`${timestamp}.${nonce}.${body}`).digest('hex')}`
-  const headers = { 'content-type': 'application/json', 'x-greenroom-timestamp': timestamp, 'x-greenroom-nonce': nonce, 'x-greenroom-signature': signature }
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const signature = `v1,${createHmac('sha256', key).update(`${nonce}.${timestamp}.${body}`).digest('base64')}`
+  const headers = { 'content-type': 'application/json', 'webhook-id': nonce, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
   return fetch(hub.url + path, { method: 'POST', headers, body })
 }

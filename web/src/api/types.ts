@@ -1503,6 +1503,7 @@ export interface SearchResult {
 export interface Secret {
   path: string
   secret: string
+  standard_secret: string
 }
 
 export interface Sent {

@@ -1,6 +1,8 @@
 """Channels by which people are reached, over REST; and the answers that come back from a notification."""
 
 import asyncio
+import base64
+import os
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,7 +18,7 @@ from greenroom.gateway.notify.outbound import NotSent, need_address
 from greenroom.gateway.notify.sender import Notifier, host_of
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id, new_secret
+from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import CREDENTIALS, Principal
 from greenroom.nouns.access.queries import is_live, need_right, principal_of
 from greenroom.nouns.asks.commands import AnswerAsk
@@ -123,7 +125,7 @@ class Reaching:
         said = {"type": "test", "ask_id": "", "kind": "question", "risk": "low", "url": self._notifier.url}
         said |= {"title": "Greenroom reaches you here", "body": "This is a test."}
         try:
-            await asyncio.to_thread(self._notifier.send, channel, said)
+            await asyncio.to_thread(self._notifier.send, channel, said, new_id("msg"))
         except (NotSent, Refused) as no:
             return json(Tried(False, str(no)))
         return json(Tried(True, ""))
@@ -200,7 +202,7 @@ def secret_of(body: NewChannel) -> tuple[dict[str, Any], str | None]:
         raise bad_request("This channel has a url, and no subscription.")
     if body.kind in ("ntfy", "chat"):
         return {"url": body.url, "token": body.token}, None
-    key = new_secret(32)
+    key = "whsec_" + base64.b64encode(os.urandom(32)).decode()
     return {"url": body.url, "key": key}, key
 
 

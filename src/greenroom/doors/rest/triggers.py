@@ -25,7 +25,7 @@ from greenroom.nouns.workflows.triggers.model import (
     TriggerState,
 )
 
-_HIDDEN = ("authorization", "cookie", "x-agent-token", signing.TIMESTAMP, signing.NONCE, signing.SIGNATURE)
+_HIDDEN = ("authorization", "cookie", "x-agent-token", *signing.HEADERS)
 _MAX_HEADER = 500
 _FAILURES = 20
 _FAILURES_A_SECOND = 1.0
@@ -43,6 +43,9 @@ class Secret(msgspec.Struct):
 
     path: str
     secret: str
+    """Of the older form, which Greenroom had before Standard Webhooks."""
+    standard_secret: str
+    """Of Standard Webhooks."""
 
 
 class Fired(msgspec.Struct):
@@ -79,13 +82,17 @@ async def _arm(hub: Hub, by: Principal, request: Request, *, armed: bool) -> Res
 
 async def show_secret(hub: Hub, by: Principal, request: Request) -> Response:
     trigger = need_trigger(hub.rows, request.path_params["trigger_id"])
-    secret = signing.secret_of(webhook_key(hub.data), trigger.id)
-    return json(Secret(f"/api/triggers/{trigger.id}", secret))
+    return json(_secret(hub, trigger.id, f"/api/triggers/{trigger.id}"))
 
 
 async def show_hook_secret(hub: Hub, by: Principal, request: Request) -> Response:
     hook = request.path_params["hook"]
-    return json(Secret(f"/api/hooks/{hook}", signing.secret_of(webhook_key(hub.data), f"hook {hook}")))
+    return json(_secret(hub, f"hook {hook}", f"/api/hooks/{hook}"))
+
+
+def _secret(hub: Hub, door: str, path: str) -> Secret:
+    key = webhook_key(hub.data)
+    return Secret(path, signing.old_secret_of(key, door), signing.secret_of(key, door))
 
 
 class SignedCalls:
@@ -96,14 +103,20 @@ class SignedCalls:
 
     async def fire(self, hub: Hub, by: Principal, request: Request) -> Response:
         trigger_id = request.path_params["trigger_id"]
-        body, nonce = await self._need_signed(hub, request, trigger_id)
+        body, signed = await self._need_signed(hub, request, trigger_id)
         trigger = hub.rows.get(TRIGGERS, trigger_id)
         if trigger is None or trigger.kind != "webhook" or not trigger.armed:
             raise _unproven(signing.wrong_signature())
         facts = {"body": _read(body), "headers": _headers(request)}
         now = hub.log.clock.now()
         command = FireTrigger(
-            by=_caller(trigger_id), trigger_id=trigger_id, occurrence=nonce, at=now, facts=facts, nonce=nonce
+            by=_caller(trigger_id),
+            trigger_id=trigger_id,
+            occurrence=signed.nonce,
+            at=now,
+            facts=facts,
+            nonce=signed.nonce,
+            signed_at=signed.signed_at,
         )
         done = await hub.log.do(command)
         for record in done.records:
@@ -115,23 +128,22 @@ class SignedCalls:
 
     async def signal(self, hub: Hub, by: Principal, request: Request) -> Response:
         hook = request.path_params["hook"]
-        body, nonce = await self._need_signed(hub, request, f"hook {hook}")
-        await hub.log.do(SignalHook(by=_caller(f"hook {hook}"), hook=hook, nonce=nonce, value=_read(body)))
+        door = f"hook {hook}"
+        body, signed = await self._need_signed(hub, request, door)
+        value = _read(body)
+        await hub.log.do(
+            SignalHook(by=_caller(door), hook=hook, nonce=signed.nonce, signed_at=signed.signed_at, value=value)
+        )
         return json(Signalled())
 
-    async def _need_signed(self, hub: Hub, request: Request, door: str) -> tuple[bytes, str]:
-        """The body and the nonce of a call whose signature is right."""
+    async def _need_signed(self, hub: Hub, request: Request, door: str) -> tuple[bytes, signing.SignedCall]:
+        """The body of a call whose signature is right, and what it proves."""
         body = await raw_body(request)
-        timestamp, nonce, signature = (
-            request.headers.get(name, "") for name in (signing.TIMESTAMP, signing.NONCE, signing.SIGNATURE)
-        )
-        secret = signing.secret_of(webhook_key(hub.data), door)
         try:
-            signing.need_signed(secret, timestamp, nonce, signature, body, hub.log.clock.now())
+            return body, signing.need_signed(webhook_key(hub.data), door, request.headers, body, hub.log.clock.now())
         except Refused as no:
             self._count_failure(peer_of(request.scope))
             raise _unproven(no) from None
-        return body, nonce
 
     def _count_failure(self, peer: str) -> None:
         if len(self._failures) > _MAX_PEERS:

@@ -23,6 +23,7 @@ from greenroom.nouns.access.queries import is_live
 from greenroom.nouns.asks.events import AskDelegated, AskRaised, AskSnoozed, AskWarned
 from greenroom.nouns.asks.model import ASKS, Ask
 from greenroom.nouns.notify.model import CHANNELS, Channel, NoteDelivery, RemoveChannel
+from greenroom.nouns.workflows.triggers import signing
 
 logger = logging.getLogger(__name__)
 _TRIES_S = (0.0, 2.0, 8.0)
@@ -94,7 +95,8 @@ class Notifier:
         if owner is not None and not is_live(owner, now):
             await self._remove(channel, "the credential of who made it has ended")
         elif is_wanted(channel, owner.name if owner else "", ask, now) and self._may_tell(channel.id, now):
-            await self._tell(channel, self.told(channel, ask, isinstance(record.event, AskWarned)))
+            told = self.told(channel, ask, isinstance(record.event, AskWarned))
+            await self._tell(channel, told, f"msg_{channel.id}_{record.seq}")
 
     def _may_tell(self, channel_id: str, now: int) -> bool:
         """A flood of asks is told of by its first ones; the rest is in the inbox."""
@@ -112,13 +114,13 @@ class Notifier:
         link = self.keys.sign(Ticket(ask.id, ask.digest, channel.id, "open"))
         return payload(ask, warned, f"{self.url}/n/{link}", ticket)
 
-    async def _tell(self, channel: Channel, said: dict[str, Any]) -> None:
+    async def _tell(self, channel: Channel, said: dict[str, Any], message_id: str) -> None:
         """Send, a few times if need be. What cannot be sent is noted and given up: the inbox has it anyway."""
         failed = ""
         for pause_s in _TRIES_S:
             await asyncio.sleep(pause_s)
             try:
-                await asyncio.to_thread(self.send, channel, said)
+                await asyncio.to_thread(self.send, channel, said, message_id)
                 failed = ""
                 break
             except (NotSent, Refused) as no:
@@ -134,8 +136,8 @@ class Notifier:
     async def _remove(self, channel: Channel, why: str) -> None:
         await self._hub.log.do(RemoveChannel(by=HUB, channel_id=channel.id, reason=why))
 
-    def send(self, channel: Channel, said: dict[str, Any]) -> None:
-        """Send once; raises NotSent or Refused. It blocks."""
+    def send(self, channel: Channel, said: dict[str, Any], message_id: str) -> None:
+        """Send once; raises NotSent or Refused. It blocks. A message that is sent again has the same id."""
         secret = self.keys.get_secret(channel.id)
         if secret is None:
             raise NotSent("where it leads is not known any more: add it again")
@@ -154,8 +156,7 @@ class Notifier:
                 post(secret["url"], room, {"content-type": "application/json"}, listed)
             case _:
                 body = json.dumps(said).encode()
-                signature = hmac.new(secret["key"].encode(), body, hashlib.sha256).hexdigest()
-                headers = {"content-type": "application/json", "x-greenroom-signature": f"sha256={signature}"}
+                headers = _signed(secret["key"], message_id, self._hub.log.clock.now() // 1000, body)
                 post(secret["url"], body, headers, listed)
 
     def _push(self, subscription: dict[str, Any], said: dict[str, Any], listed: list[str]) -> None:
@@ -173,6 +174,19 @@ class Notifier:
             "urgency": "high" if said["risk"] == "high" else "normal",
         }
         post(subscription["endpoint"], sealed["body"], headers, listed)
+
+
+def _signed(key: str, message_id: str, seconds: int, body: bytes) -> dict[str, str]:
+    """The headers of a webhook: as Standard Webhooks has them, and the signature of the older form beside them."""
+    secret = key if key.startswith("whsec_") else key.encode()  # a channel that was added before there were such keys
+    signature = hmac.new(key.encode(), body, hashlib.sha256).hexdigest()
+    return {
+        "content-type": "application/json",
+        signing.ID: message_id,
+        signing.TIME: str(seconds),
+        signing.SIGNATURES: signing.sign(secret, message_id, seconds, body),
+        "x-greenroom-signature": f"sha256={signature}",
+    }
 
 
 def host_of(url: str) -> str:

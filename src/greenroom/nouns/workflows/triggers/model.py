@@ -75,6 +75,8 @@ class FireTrigger(Command, frozen=True, kw_only=True):
     facts: dict[str, Any]
     """What the trigger's expressions see, besides its kind."""
     nonce: str | None = None
+    """Of a signed call: its id."""
+    signed_at: int = 0
 
 
 class SignalHook(Command, frozen=True, kw_only=True):
@@ -82,6 +84,7 @@ class SignalHook(Command, frozen=True, kw_only=True):
 
     hook: str
     nonce: str
+    signed_at: int
     value: Any = None
 
 
