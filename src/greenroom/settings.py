@@ -87,6 +87,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Seconds until silence refuses, as question=600 or permission.high=0 (never). Unset: questions, reports 3600."""
     ask_warn_s: Number = 300
     """How long before its deadline an ask is warned of; at most half of the time it has."""
+    approval_s: Number = 60
+    """How long an approved call may wait to be run. After that the approval is void, and the agent has to ask again."""
     max_open_asks: Count = 50
     """How many asks of one agent, or of one room's agents, may wait for people at once."""
     public_url: str = ""

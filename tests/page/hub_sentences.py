@@ -50,6 +50,7 @@ _SPOKEN = (
     "nouns/agents/permissions.py",
     "nouns/agents/profiles.py",
     "nouns/asks/decide.py",
+    "nouns/asks/raising.py",
     "nouns/policy/*.py",
     "nouns/runs/*.py",
     "nouns/servers/decide.py",

@@ -311,7 +311,7 @@ def test_a_node_that_has_told_more_than_a_restored_hub_knows_goes_on_with_it(sta
     stage.until(lambda: stage.run(forgotten)["status"] == "running", "the agent to be at work")
     stage.hub.stop()
     end_node(stage.hub.data)
-    done(stage.hub.data, "restore", str(backup), "--force")
+    done(stage.hub.data, "restore", str(backup), "--force", "--keep", "far")
     stage.hub.restart()
     with Stage(stage.hub) as restored:
         assert restored.done("SAY more", node="far")["output"] == "more"

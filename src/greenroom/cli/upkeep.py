@@ -8,6 +8,7 @@ from typing import Any
 from greenroom import settings
 from greenroom.cli.client import add_data_option, add_json_option
 from greenroom.cli.terminal import line, say, show_json
+from greenroom.log.directory import MCP_TOKEN, OPERATOR_TOKEN
 
 
 def add_to(verbs: Any) -> None:
@@ -39,8 +40,16 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom restore ~/greenroom-monday.tar --data ~/.greenroom",
     )
     _add_options(restore)
-    restore.add_argument("file", metavar="FILE")
+    restore.add_argument("file", metavar="FILE", nargs="?")
     restore.add_argument("--force", action="store_true", help="first move what is there into a folder replaced-<time>")
+    restore.add_argument(
+        "--keep", metavar="NAME", action="append", default=[], help="a credential that stays valid, by name or id"
+    )
+    restore.add_argument(
+        "--here",
+        action="store_true",
+        help="instead of FILE: other tools (pg_restore, a snapshot of the disk) have put the data back already",
+    )
     restore.set_defaults(run=run_restore)
 
 
@@ -122,19 +131,54 @@ def run_backup(args: argparse.Namespace) -> int:
 def run_restore(args: argparse.Namespace) -> int:
     import msgspec
 
-    from greenroom.log.check import check
+    from greenroom.cli.epoch import begin_epoch
+    from greenroom.log.errors import Refused
     from greenroom.log.restore import restore
-    from greenroom.nouns.all import NOUNS
+    from greenroom.settings import Settings
 
     data = settings.data_dir(args.data)
-    _need_file(data, "restore")
-    made = restore(Path(args.file).expanduser().absolute(), data, force=args.force)
-    checked = check(data, NOUNS)
-    if args.json:
-        show_json({"data": str(data), "ok": checked.ok, **msgspec.to_builtins(made), "files": len(made.files)})
+    if args.here == bool(args.file):
+        raise Refused("bad_restore", "Name the file of a backup, or say --here if the data is back in its place.")
+    begun: list[dict[str, Any]] = []
+    restored: dict[str, Any] = {}
+    if args.here:
+        begun.append(begin_epoch(data, settings.load(data), args.keep))
+        (data / MCP_TOKEN).unlink(missing_ok=True)
     else:
-        print(f"{data} is as it was at event {made.seq} ({made.made_at}). Start the hub with `greenroom serve`;")
-        print("it makes a new operator's token, because that is not in a backup. Other tokens hold as they did then.")
+        _need_file(data, "restore")
+        file = Path(args.file).expanduser().absolute()
+        made = restore(
+            file,
+            data,
+            force=args.force,
+            prepare=lambda staged: begun.append(begin_epoch(staged, Settings(), args.keep)),
+        )
+        restored = {**msgspec.to_builtins(made), "files": len(made.files)}
+    checked = _check(data, None)
+    if args.json:
+        token = str(data / OPERATOR_TOKEN)
+        show_json({"data": str(data), "ok": checked.ok, **restored, "operator_token": token, "epoch": begun[0]})
+    else:
+        _show_restored(data, restored, begun[0])
     for finding in checked.findings:
         say(f"{finding.level}: {finding.code}: {line(finding.message)}")
     return 0 if checked.ok else 1
+
+
+def _show_restored(data: Path, restored: dict[str, Any], epoch: dict[str, Any]) -> None:
+    if restored:
+        print(f"{data} is as it was at event {restored['seq']} ({restored['made_at']}).")
+    print(f"This begins epoch {epoch['number']} of the hub, in which nothing comes back that was ended since:")
+    print(f"  {len(epoch['revoked'])} credentials are revoked, logins of browsers included:{_named(epoch['revoked'])}")
+    if epoch["kept"]:
+        print(f"  {len(epoch['kept'])} credentials are kept:{_named(epoch['kept'])}")
+    print(f"  {epoch['asks']} open permissions and {epoch['approvals']} approvals not used have to be asked again,")
+    print(f"  {epoch['grants']} approvals for a whole run or profile are ended, {epoch['runs']} runs interrupted,")
+    print(f"  {epoch['channels']} channels of notifications removed.")
+    print("  For the next five minutes signed webhook calls are refused.")
+    print(f"A new operator's token is in {data / OPERATOR_TOKEN}. Start the hub with `greenroom serve`.")
+
+
+def _named(credentials: list[dict[str, str]]) -> str:
+    names = sorted({f"{one['name']} ({one['kind']})" for one in credentials})
+    return "".join(f"\n    {line(name)}" for name in names)

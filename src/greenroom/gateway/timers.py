@@ -43,8 +43,13 @@ async def continue_runs(hub: Hub) -> None:
 
 
 async def time_asks(hub: Hub) -> None:
-    """Show again, warn of, or refuse the asks whose time has come; to be done every second."""
-    due = hub.rows.find(
-        ASKS, {"state": "open"}, after=("due", 0), before=("due", hub.log.clock.now() + 1), order="due", limit=500
-    )
+    """Show again, warn of, or refuse the asks whose time has come, and end approvals that nobody took."""
+    until = hub.log.clock.now() + 1
+    due = [
+        ask
+        for state in ("open", "answered")
+        for ask in hub.rows.find(
+            ASKS, {"state": state}, after=("due", 0), before=("due", until), order="due", limit=500
+        )
+    ]
     await asyncio.gather(*(hub.log.do(TimeAsk(by=HUB, ask_id=ask.id)) for ask in due))

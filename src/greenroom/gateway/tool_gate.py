@@ -10,11 +10,13 @@ from greenroom.nouns.access.model import HUB, Principal
 from greenroom.nouns.asks.commands import TakeAnswer
 from greenroom.nouns.asks.events import AskRaised
 from greenroom.nouns.asks.model import Ask
+from greenroom.nouns.asks.queries import get_waiting
+from greenroom.nouns.asks.raising import NOT_TAKEN
 from greenroom.nouns.policy.commands import JudgeCall
 from greenroom.nouns.policy.events import CallJudged
 from greenroom.nouns.policy.judge import judge, refuses_approved
 from greenroom.nouns.policy.model import Verdict
-from greenroom.nouns.runs.tool_calls import WantToolCall, get_waiting, wanted_of
+from greenroom.nouns.runs.tool_calls import WantToolCall, wanted_of, wish_of_call
 from greenroom.nouns.servers.model import Server, ServerTool
 from greenroom.nouns.servers.queries import get_offered
 
@@ -44,9 +46,12 @@ async def call_through(
 async def _approved(hub: Hub, by: Principal, ask_id: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Wait for a person, and take the answer: of all that wait for it only one may run the call."""
     ask = await hub.asks.wait(ask_id)
-    taken = await hub.log.do(TakeAnswer(by=HUB, ask_id=ask_id))
-    if not taken.records:
-        raise Refused("already_taken", "This call was answered, and run, for another connection of yours.", "conflict")
+    match await hub.asks.take(TakeAnswer(by=HUB, ask_id=ask_id)):
+        case "lapsed":
+            raise Refused("approval_lapsed", f"This call was not run: {NOT_TAKEN}. Call it again.", "conflict")
+        case "not_yours":
+            words = "This call was answered, and run, for another connection of yours."
+            raise Refused("already_taken", words, "conflict")
     _need_yes(ask)
     assert ask.answer is not None and ask.subject is not None  # noqa: S101 a yes to a permission has both
     if ask.answer.arguments is not None:
@@ -82,7 +87,7 @@ def _need(hub: Hub, by: Principal, name: str) -> tuple[Server, ServerTool]:
 
 
 def _need_waiting(hub: Hub, by: Principal, name: str, arguments: Any) -> Ask:
-    found = get_waiting(hub.rows, by, name, arguments)
+    found = get_waiting(hub.rows, wish_of_call(by, name, arguments), hub.log.clock.now())
     if found is None:
         raise Refused("already_taken", "This call was answered meanwhile: call it again.", "conflict")
     return found

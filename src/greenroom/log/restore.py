@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -39,8 +40,13 @@ _REPLACED_FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm", FILES, MARK, HUB_FILE, OP
 """What is moved aside; whatever else somebody keeps in the directory stays, such as tokens of agents."""
 
 
-def restore(file: Path, data: Path, *, force: bool = False) -> Manifest:
-    """Put a backup into an empty data directory. With `force` what is there is first moved into a folder beside it."""
+def restore(
+    file: Path, data: Path, *, force: bool = False, prepare: Callable[[Path], None] = lambda staged: None
+) -> Manifest:
+    """Put a backup into an empty data directory. With `force` what is there is first moved into a folder beside it.
+
+    `prepare` is called with a data directory that holds what was in the backup, before any of it is in its place.
+    """
     _need_place(data, force)
     lock = own(data)
     staged = data / _STAGED
@@ -51,9 +57,11 @@ def restore(file: Path, data: Path, *, force: bool = False) -> Manifest:
         with _opened(file) as source, writing_to(data):
             manifest = _unpack(source, staged)
             _need_manifest_kept(staged, manifest)
+            prepare(staged)
             _move_aside(data)
-            for name in (FILES, FILE):  # the database last: without it there is nothing
-                (staged / name).rename(data / name)
+            for name in (FILES, OPERATOR_TOKEN, MARK, f"{FILE}-wal", FILE):  # the last: without it there is nothing
+                if (staged / name).exists():
+                    (staged / name).rename(data / name)
             sync_folder(data)
     finally:
         shutil.rmtree(staged, ignore_errors=True)

@@ -59,6 +59,7 @@ export interface Answer {
   form?: unknown
   scope?: string
   rule?: string
+  lapses_at?: number
 }
 
 export interface Approval {
@@ -107,6 +108,7 @@ export interface Ask {
   closed_at?: number
   reason?: string
   taken_at?: number
+  lapsed_at?: number
   seq?: number
 }
 
@@ -258,6 +260,12 @@ export interface Edit {
   old_body?: string | null
   edited_by: string
   edited_at: number
+}
+
+export interface Epoch {
+  id: string
+  number: number
+  begun_at: number
 }
 
 export interface ForEach {
@@ -1054,6 +1062,7 @@ export interface Tables {
   "day_cost": DayCost
   "decision": Decision
   "edit": Edit
+  "epoch": Epoch
   "grant": Grant
   "item": Item
   "judgement": Judgement

@@ -154,6 +154,7 @@ export interface Answer {
   form?: unknown
   scope?: string
   rule?: string
+  lapses_at?: number
 }
 
 export interface Answering {
@@ -227,6 +228,7 @@ export interface Ask {
   closed_at?: number
   reason?: string
   taken_at?: number
+  lapsed_at?: number
   seq?: number
 }
 

@@ -144,7 +144,7 @@ class AssistService:
         try:
             ask = await self._hub.asks.ask(command)
             over = await self._answer_to(by, ask)
-            await self._hub.asks.taken(TakeAnswer(by=by, ask_id=ask.id))
+            await self._hub.asks.take(TakeAnswer(by=by, ask_id=ask.id))
         except Refused as no:
             return wrong(response, "invalid_request", no.message)
         except Unavailable as no:

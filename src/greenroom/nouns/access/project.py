@@ -3,7 +3,7 @@
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
-from greenroom.nouns.access import login_uses, refusals
+from greenroom.nouns.access import epochs, login_uses, refusals
 from greenroom.nouns.access.decide import DECIDE
 from greenroom.nouns.access.model import (
     CREDENTIALS,
@@ -71,19 +71,21 @@ PROJECT: dict[type[Event], Project] = {
     CredentialCreated: credential_created,
     CredentialRevoked: credential_revoked,
     PersonNamed: person_named,
+    **epochs.PROJECT,
     **login_uses.PROJECT,
     **refusals.PROJECT,
 }
 
 ACCESS = Noun(
     name="access",
-    tables=(CREDENTIALS,),
+    tables=(CREDENTIALS, epochs.EPOCHS),
     events=tuple(PROJECT),
     decide={**DECIDE, **login_uses.DECIDE, **refusals.DECIDE},
     project=PROJECT,
     sources=(
         "greenroom.nouns.access.model",
         "greenroom.nouns.access.project",
+        "greenroom.nouns.access.epochs",
         "greenroom.nouns.access.login_uses",
     ),
 )

@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Literal
 
 from greenroom.log.errors import Refused
 from greenroom.log.log import Log
 from greenroom.log.model import Commit
 from greenroom.nouns.asks.commands import AnswerAsk, RaiseAsk, TakeAnswer
 from greenroom.nouns.asks.digest import wish_of
-from greenroom.nouns.asks.events import AskRaised
+from greenroom.nouns.asks.events import AnswerLapsed, AnswerTaken, AskRaised
 from greenroom.nouns.asks.model import ASKS, Ask
 from greenroom.nouns.asks.queries import get_by_wish
+
+Taking = Literal["yours", "not_yours", "lapsed"]
 
 
 class Asking:
@@ -78,9 +81,12 @@ class Asking:
         finally:
             self._watching.discard(changed)
 
-    async def taken(self, command: TakeAnswer) -> None:
-        """Note that the waiting side has been handed the answer."""
-        await self._log.do(command)
+    async def take(self, command: TakeAnswer) -> Taking:
+        """Hand the answer to one of those that wait for it: a yes to a call may be used by that one alone."""
+        events = {type(record.event) for record in (await self._log.do(command)).records}
+        if AnswerLapsed in events:
+            return "lapsed"
+        return "yours" if AnswerTaken in events else "not_yours"
 
     def _need(self, ask_id: str) -> Ask:
         ask = self._log.rows.get(ASKS, ask_id)

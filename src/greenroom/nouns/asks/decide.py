@@ -23,11 +23,12 @@ from greenroom.nouns.asks.model import ASKS, KINDS, RISKS, ROOM, Ask, Asker
 from greenroom.nouns.asks.queries import (
     ask_not_found,
     get_by_wish,
+    is_lapsed,
     is_over_time,
     may_see_ask,
     need_person_for,
 )
-from greenroom.nouns.asks.raising import raised
+from greenroom.nouns.asks.raising import NOT_TAKEN, raised
 from greenroom.nouns.asks.votes import is_of_another_room, need_voters
 from greenroom.nouns.threads.queries import need_thread
 
@@ -67,6 +68,8 @@ def _asker(rows: Rows, by: Principal, command: RaiseAsk) -> Asker:
 
 def _is_done_with(known: Ask, again_ms: int | None, now: int) -> bool:
     """Whether the same wish is a new one: the answer to the earlier one has been had for a while."""
+    if known.lapsed_at:
+        return True
     if again_ms is None or known.state == "open":
         return False
     return known.taken_at > 0 and now - known.taken_at >= again_ms
@@ -172,6 +175,8 @@ def withdraw_ask(rows: Rows, command: WithdrawAsk, context: Context) -> list[Eve
 def time_ask(rows: Rows, command: TimeAsk, context: Context) -> list[Event]:
     need_right(principal(command), "operate")
     ask = rows.get(ASKS, command.ask_id)
+    if ask is not None and is_lapsed(ask, context.now):
+        return [e.AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)]
     if ask is None or ask.state != "open":
         return []
     if is_over_time(ask, context.now):
@@ -189,7 +194,9 @@ def take_answer(rows: Rows, command: TakeAnswer, context: Context) -> list[Event
     by = principal(command)
     if ask is None or (ask.asker.by != by.id and not by.operates):
         raise ask_not_found(command.ask_id)
-    return [] if ask.state == "open" or ask.taken_at else [e.AnswerTaken(ask_id=ask.id)]
+    if is_lapsed(ask, context.now):
+        return [e.AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)]
+    return [] if ask.state == "open" or ask.taken_at or ask.lapsed_at else [e.AnswerTaken(ask_id=ask.id)]
 
 
 DECIDE: dict[type[Command], Decide] = {

@@ -46,12 +46,13 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
         text=command.text,
         options=command.options,
         arguments=arguments,
-        digest=digest_of(ask.subject, arguments) if ask.subject is not None else ask.digest,
+        digest=ask.digest if arguments is None or ask.subject is None else digest_of(ask.subject, arguments),
         contents=command.contents,
         form=command.form,
         scope=command.scope,
         seat=seat,
         device=command.device,
+        lapses_at=_lapses_at(ask, command, context),
     )
     scope = command.scope if arguments is None else "changed"
     told = answered_events(
@@ -64,6 +65,11 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
         remember=command.remember,
     )
     return [answered, *told]
+
+
+def _lapses_at(ask: Ask, command: AnswerAsk, context: Context) -> int:
+    is_yes = ask.kind == "permission" and command.verdict == "approve"
+    return context.now + context.settings.approval_s * 1000 if is_yes else 0
 
 
 def _need_shown(ask: Ask, command: AnswerAsk) -> None:

@@ -53,6 +53,8 @@ class AskAnswered(Event, frozen=True, kw_only=True):
     """The connection that the answer came by, of those that have an id."""
     seat: str = ""
     """Whose vote it is, where only some are asked."""
+    lapses_at: int = 0
+    """Of a yes to a call: until when it has to be taken."""
 
 
 class AskApproved(Event, frozen=True, kw_only=True):
@@ -122,6 +124,14 @@ class AskTimesMoved(Event, frozen=True, kw_only=True):
 class AnswerMissed(Event, frozen=True, kw_only=True):
     """Who asked has not waited for the answer, and cannot be given it any more."""
 
+    ask_id: str
+    reason: str
+
+
+class AnswerLapsed(Event, frozen=True, kw_only=True):
+    """What came of an ask is good for nobody any more: who still wants it asks again."""
+
+    privileged: ClassVar[bool] = True
     ask_id: str
     reason: str
 

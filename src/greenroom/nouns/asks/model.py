@@ -106,6 +106,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scope: str = "once"
     rule: str = ""
     """What answered when it was no person: the rule, with the words it gives for it."""
+    lapses_at: int = 0
+    """Of a yes to a call: from when on it is good for nothing unless it was taken before."""
 
 
 class Ask(Row, frozen=True, kw_only=True):
@@ -153,13 +155,15 @@ class Ask(Row, frozen=True, kw_only=True):
     snoozed_until: int = 0
     delegated_to: str | None = None
     due: int = 0
-    """The next time at which something happens by itself; 0 is never, and always so once it is over."""
+    """The next time at which something happens by itself; 0 is never."""
     answer: Answer | None = None
     closed_at: int = 0
     reason: str = ""
     """Why it was withdrawn, or why its answer reaches nobody."""
     taken_at: int = 0
     """When the waiting side was handed the answer."""
+    lapsed_at: int = 0
+    """When the answer, which nobody had taken, was ended."""
     seq: int = 0
     """The place in the log of what last changed it: lists are paged by it."""
 

@@ -9,6 +9,7 @@ from greenroom.nouns.access.model import CREDENTIALS
 from greenroom.nouns.asks import events as e
 from greenroom.nouns.asks.decide import DECIDE
 from greenroom.nouns.asks.model import ASK_FILES, ASKS, Answer, Approval, Ask, AskFile, Content
+from greenroom.nouns.asks.queries import is_untaken_yes
 from greenroom.nouns.clock.model import ClockMoved
 
 replace = msgspec.structs.replace
@@ -71,6 +72,7 @@ def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
         form=event.form,
         scope=event.scope,
         rule=event.rule,
+        lapses_at=event.lapses_at,
     )
     _put(tx, replace(ask, state="answered", answer=answer, closed_at=record.at, **votes), record)
     _keep_files(tx, event.ask_id, event.contents)
@@ -133,6 +135,10 @@ def answer_missed(tx: Tx, event: e.AnswerMissed, record: Recorded) -> None:
     _change(tx, event.ask_id, record, reason=event.reason)
 
 
+def answer_lapsed(tx: Tx, event: e.AnswerLapsed, record: Recorded) -> None:
+    _change(tx, event.ask_id, record, lapsed_at=record.at, reason=event.reason)
+
+
 def answer_taken(tx: Tx, event: e.AnswerTaken, record: Recorded) -> None:
     _change(tx, event.ask_id, record, taken_at=record.at)
 
@@ -149,7 +155,7 @@ def _put(tx: Tx, ask: Ask, record: Recorded) -> None:
 
 def _next_time(ask: Ask) -> int:
     if ask.state != "open":
-        return 0
+        return ask.answer.lapses_at if ask.answer is not None and is_untaken_yes(ask) else 0
     times = (ask.deadline, ask.snoozed_until, 0 if ask.warned else ask.warn_at)
     return min((time for time in times if time), default=0)
 
@@ -172,6 +178,7 @@ PROJECT: dict[type[Event], Project] = {
     e.AskWarned: ask_warned,
     e.AskTimesMoved: ask_times_moved,
     e.AnswerMissed: answer_missed,
+    e.AnswerLapsed: answer_lapsed,
     e.AnswerTaken: answer_taken,
 }
 

@@ -11,6 +11,8 @@ from greenroom.settings import Settings
 
 _CHUNK = 500
 _LOOKED_AT = 20_000
+_UNTAKEN_MS = 60_000
+"""How long a yes can be taken that was given before such answers said it themselves."""
 _DEADLINES = {"question": "3600", "report": "3600"}
 
 
@@ -112,6 +114,27 @@ def get_by_wish(rows: Rows, wish: str) -> Ask | None:
     """The newest ask of a wish."""
     found = rows.find(ASKS, {"key": wish}, order="_key", desc=True, limit=1)
     return found[0] if found else None
+
+
+def is_untaken_yes(ask: Ask) -> bool:
+    """Whether it is a yes to a call that nobody has run yet. Of calls in runtimes the node takes it, with an order."""
+    is_yes = ask.kind == "permission" and ask.answer is not None and ask.answer.verdict == "approve"
+    return is_yes and ask.asker.native is None and not ask.taken_at and not ask.lapsed_at
+
+
+def is_lapsed(ask: Ask, now: int) -> bool:
+    """Whether a yes to a call has not been taken in time, even if the timer has not come to it yet."""
+    if not is_untaken_yes(ask) or ask.answer is None:
+        return False
+    return now >= (ask.answer.lapses_at or ask.answer.at + _UNTAKEN_MS)
+
+
+def get_waiting(rows: Rows, wish: str, now: int) -> Ask | None:
+    """The ask of a wish that is open, or whose answer still waits to be taken."""
+    ask = get_by_wish(rows, wish)
+    if ask is None or ask.taken_at or ask.lapsed_at or is_lapsed(ask, now):
+        return None
+    return ask
 
 
 def is_over_time(ask: Ask, now: int) -> bool:

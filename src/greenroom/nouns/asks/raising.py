@@ -2,11 +2,35 @@
 
 from typing import Any
 
-from greenroom.log.model import Context
+import msgspec
+
+from greenroom.log.model import Context, Event, Rows
+from greenroom.nouns.access.secrets import mask_secrets, mask_text
 from greenroom.nouns.asks.digest import digest_of, wish_of
-from greenroom.nouns.asks.events import AskRaised
-from greenroom.nouns.asks.model import Asker
-from greenroom.nouns.asks.queries import deadline_s
+from greenroom.nouns.asks.events import AnswerLapsed, AskRaised
+from greenroom.nouns.asks.model import Asker, Subject
+from greenroom.nouns.asks.queries import deadline_s, get_by_wish, is_lapsed
+from greenroom.nouns.asks.words import title_of
+
+NOT_TAKEN = "it was approved, but nobody took the approval in time"
+
+
+def lapsed_events(rows: Rows, wish: str, now: int) -> list[Event]:
+    """That an earlier yes to the same wish was not taken in time, when it is asked again before a timer has seen it."""
+    ask = get_by_wish(rows, wish)
+    return [AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)] if ask is not None and is_lapsed(ask, now) else []
+
+
+def _masked(title: str, subject: Subject, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What is written down and shown of a call: without its secrets, which the digest covers and the asker has."""
+    arguments = mask_secrets(subject.arguments)
+    if arguments == subject.arguments:
+        return title, fields
+    why = f"{fields.get('why') or ''} Secrets in it are masked here; the call that runs has them.".strip()
+    labels = mask_secrets(fields.get("labels") or {})
+    shown = {"subject": msgspec.structs.replace(subject, arguments=arguments), "why": mask_text(why), "labels": labels}
+    text = mask_text(fields.get("text") or "")
+    return title_of(subject.tool, arguments), {**fields, **shown, "text": text, "edits": False}
 
 
 def raised(
@@ -28,6 +52,7 @@ def raised(
     subject = fields.get("subject")
     if subject is not None:
         digest = digest_of(subject)
+        title, fields = _masked(title, subject, fields)
     else:
         digest = wish_of(kind, title, fields.get("text", ""), fields.get("questions", []), fields.get("form"))
     return AskRaised(

@@ -4,6 +4,7 @@ import msgspec
 
 from greenroom.log.codec import encode
 from greenroom.log.model import Event, Rows
+from greenroom.nouns.access.secrets import mask_secrets, mask_text
 from greenroom.nouns.policy.book import find_rules
 from greenroom.nouns.policy.events import CallJudged, GrantGiven, JudgementAnswered, RulePut
 from greenroom.nouns.policy.model import JUDGEMENTS, RULES, Decision, Judgement, Verdict, Wanted
@@ -15,9 +16,14 @@ BETWEEN = 1000
 
 
 def judged_events(judgement_id: str, wanted: Wanted, verdict: Verdict, ask_id: str | None = None) -> list[Event]:
-    """Write a judgement down; to be yielded with whatever it leads to. Of long arguments only the digest is kept."""
+    """Write a judgement down, without secrets; to be yielded with whatever it leads to. Of long arguments only the
+    digest is kept."""
     if len(encode(wanted.arguments)) > MAX_KEPT_BYTES:
         wanted = msgspec.structs.replace(wanted, arguments={"too_large": True})
+    elif (arguments := mask_secrets(wanted.arguments)) != wanted.arguments:
+        wanted = msgspec.structs.replace(wanted, arguments=arguments, resolved=mask_secrets(wanted.resolved))
+        words = {"why": mask_text(verdict.why), "like_words": mask_text(verdict.like_words)}
+        verdict = msgspec.structs.replace(verdict, **words)
     return [CallJudged(judgement_id=judgement_id, wanted=wanted, verdict=verdict, ask_id=ask_id)]
 
 

@@ -6,7 +6,7 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.nodes.model import OrderGiven
-from greenroom.nouns.runs import decide_items, decide_nodes, decide_start, loops, requests, tool_calls
+from greenroom.nouns.runs import decide_items, decide_nodes, decide_start, epochs, loops, requests, tool_calls
 from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExpireRun, ExtendRun, FinishRun, GoOn, SteerRun
 from greenroom.nouns.runs.decide_start import PROMPT_CHARS, TAINT_CHARS
 from greenroom.nouns.runs.ending import cancelled
@@ -133,6 +133,7 @@ DECIDE: dict[type[Command], Decide] = {
     **decide_items.DECIDE,
     **decide_nodes.DECIDE,
     **loops.DECIDE,
+    **epochs.DECIDE,
     **tool_calls.DECIDE,
     **requests.DECIDE,
 }

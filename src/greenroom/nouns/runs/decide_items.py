@@ -5,6 +5,7 @@ from typing import Any
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.secrets import mask_secrets
 from greenroom.nouns.agents.model import AGENTS, AgentProcessChanged
 from greenroom.nouns.agents.profiles import PROFILES
 from greenroom.nouns.nodes.decide import need_connection
@@ -23,6 +24,7 @@ from greenroom.nouns.runs.permissions import asker_gone, permission_asked, quest
 
 LOST = "the node was restarted: resume the run to go on"
 _ENDINGS = ("turn_ended", "died", "lost")
+_WITH_ARGUMENTS = ("call_started", "permission_asked")
 _WITHOUT_WORDS = {
     "refused": "the model refused to go on",
     "limit": "the agent's runtime reached a limit of its own",
@@ -69,7 +71,10 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
         reason = f"the run has said more than {most} bytes and was cut off: see the setting max_run_bytes"
         return [*cancelled(rows, run, seed, reason, "failed"), *run_gone(rows, run, "the run was cut off")]
     data = {k: v for k, v in heard.items() if k != "type"}
-    events: list[Event] = [RunHeard(run_id=run.id, kind=kind, data=data, heard_at=item.at, size=item.size)]
+    if kind in _WITH_ARGUMENTS:
+        data = mask_secrets(data)
+    noted = RunHeard(run_id=run.id, kind=kind, data=data, heard_at=item.at, size=item.size)
+    events: list[Event] = [noted]
     if kind == "opened":
         session = str(heard.get("session") or "") or None
         events.append(RunBegan(run_id=run.id, session=session, **_place(heard)))

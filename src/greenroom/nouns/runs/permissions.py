@@ -7,12 +7,12 @@ import msgspec
 from greenroom.log.model import Context, Event, Follow, Rows
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.asks.digest import digest_of
-from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.nouns.asks.events import AnswerLapsed, AskAnswered, AskExpired, AskRaised, AskWithdrawn
 from greenroom.nouns.asks.model import ASKS, Ask, Asker, Option, Question, Subject
 from greenroom.nouns.asks.queries import find_open_of_run
-from greenroom.nouns.asks.raising import raised
+from greenroom.nouns.asks.raising import NOT_TAKEN, raised
 from greenroom.nouns.asks.words import title_of, visible
-from greenroom.nouns.nodes.model import OrderGiven
+from greenroom.nouns.nodes.model import ORDERS, NodeConnected, Order, OrderGiven
 from greenroom.nouns.policy.answers import judged_events
 from greenroom.nouns.policy.judge import judge, refuses_approved
 from greenroom.nouns.policy.model import Wanted
@@ -150,7 +150,15 @@ def wanted_of(rows: Rows, run: Run, subject: Subject, now: int, resolved: Any = 
 
 
 def _decision(
-    run: Run, order_id: str, native: str, decision: str, text: str = "", *, arguments: Any = None, digest: str = ""
+    run: Run,
+    order_id: str,
+    native: str,
+    decision: str,
+    text: str = "",
+    *,
+    arguments: Any = None,
+    digest: str = "",
+    ask_id: str = "",
 ) -> OrderGiven:
     assert run.node_id is not None  # noqa: S101 it was heard from there
     body = {
@@ -159,6 +167,7 @@ def _decision(
         "text": text[:_WORDS],
         "arguments": arguments,
         "digest": digest,
+        "ask": ask_id,
     }
     return OrderGiven(
         order_id=order_id, node_id=run.node_id, op="decide", run_id=run.id, agent_id=run.agent_id, body=body
@@ -207,7 +216,32 @@ def _passed_on(rows: Rows, ask: Ask, run: Run, context: Context) -> list[Event]:
     if refuses_approved(verdict):
         words = f"It was approved, but what holds now refuses it: {verdict.why}"
         return [*judged_events(f"{ask.id}_again", wanted, verdict), _decision(run, order_id, native, "deny", words)]
-    return [_decision(run, order_id, native, "allow", text, arguments=answer.arguments, digest=answer.digest)]
+    given = {"arguments": answer.arguments, "digest": answer.digest, "ask_id": ask.id}
+    return [_decision(run, order_id, native, "allow", text, **given)]
+
+
+def is_yes(order: Order) -> bool:
+    """Whether an order lets a call run."""
+    return order.op == "decide" and order.body.get("decision") == "allow"
+
+
+def refuse_order(order: Order, why: str) -> OrderGiven:
+    """What a node is to do instead of letting a call run, where it has not taken that order yet."""
+    words = f"It was refused: {why}. Ask for it again."
+    body = {**order.body, "decision": "deny", "text": words, "arguments": None, "digest": ""}
+    return OrderGiven(
+        order_id=order.id, node_id=order.node_id, op=order.op, run_id=order.run_id, agent_id=order.agent_id, body=body
+    )
+
+
+def _approvals_lapsed(rows: Rows, event: NodeConnected, context: Context) -> list[Event]:
+    """A node that was away for longer than an approval holds is not given it any more."""
+    events: list[Event] = []
+    for order in rows.find(ORDERS, {"node_id": event.node_id}, order="_seq"):
+        ask_id = order.body.get("ask")
+        if is_yes(order) and ask_id and context.now - order.at >= context.settings.approval_s * 1000:
+            events += [AnswerLapsed(ask_id=ask_id, reason=NOT_TAKEN), refuse_order(order, NOT_TAKEN)]
+    return events
 
 
 FOLLOW: dict[type[Event], Follow] = {
@@ -215,4 +249,5 @@ FOLLOW: dict[type[Event], Follow] = {
     AskAnswered: _answered,
     AskExpired: _answered,
     AskWithdrawn: _answered,
+    NodeConnected: _approvals_lapsed,
 }

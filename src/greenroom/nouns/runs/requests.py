@@ -9,8 +9,8 @@ from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.asks.digest import wish_of
 from greenroom.nouns.asks.model import ASKS, Asker, Subject
-from greenroom.nouns.asks.queries import get_by_wish
-from greenroom.nouns.asks.raising import raised
+from greenroom.nouns.asks.queries import get_waiting
+from greenroom.nouns.asks.raising import lapsed_events, raised
 from greenroom.nouns.asks.words import title_of
 from greenroom.nouns.policy.answers import judged_events
 from greenroom.nouns.policy.judge import judge
@@ -37,8 +37,7 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
     if not command.tool.strip() or len(command.tool) > 200:
         raise Refused("bad_tool", "Name the tool that you want to use.")
     wish = permission_wish(command)
-    known = get_by_wish(rows, wish)
-    if known is not None and (known.state == "open" or not known.taken_at):
+    if get_waiting(rows, wish, context.now) is not None:
         return []
     agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
     run = current_run(rows, agent.id) if agent is not None else None
@@ -52,7 +51,7 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
     )
     verdict = judge(rows, wanted, context.now)
     if verdict.decision != "ask":
-        return judged_events(command.ask_id, wanted, verdict)
+        return [*lapsed_events(rows, wish, context.now), *judged_events(command.ask_id, wanted, verdict)]
     if rows.count(ASKS, {"agent_id": by.agent_id, "state": "open"}) >= context.settings.max_open_asks:
         raise Refused("too_many_asks", "Too many asks wait for a person already: wait for their answers.", "limited")
     asker = Asker(
@@ -77,7 +76,8 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
         edits=True,
         labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},
     )
-    return [ask, *judged_events(command.ask_id, wanted, verdict, command.ask_id)]
+    judged = judged_events(command.ask_id, wanted, verdict, command.ask_id)
+    return [*lapsed_events(rows, wish, context.now), ask, *judged]
 
 
 def _subject(command: RequestPermission, who: str, run: Run | None) -> Subject:

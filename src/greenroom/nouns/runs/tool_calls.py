@@ -8,9 +8,9 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.asks.digest import wish_of
-from greenroom.nouns.asks.model import ASKS, Ask, Asker, Subject
-from greenroom.nouns.asks.queries import get_by_wish
-from greenroom.nouns.asks.raising import raised
+from greenroom.nouns.asks.model import ASKS, Asker, Subject
+from greenroom.nouns.asks.queries import get_waiting
+from greenroom.nouns.asks.raising import lapsed_events, raised
 from greenroom.nouns.asks.words import title_of
 from greenroom.nouns.policy.answers import judged_events
 from greenroom.nouns.policy.judge import judge
@@ -37,13 +37,15 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
     found = get_offered(rows, by, command.tool)
     if found is None:
         raise Refused("tool_not_found", f"Unknown tool: {command.tool[:100]}", "not_found")
-    if get_waiting(rows, by, command.tool, command.arguments) is not None:
+    wish = wish_of_call(by, command.tool, command.arguments)
+    if get_waiting(rows, wish, context.now) is not None:
         return []
+    lapsed = lapsed_events(rows, wish, context.now)
     run = current_run(rows, by.agent_id) if by.agent_id else None
     wanted = wanted_of(rows, by, command.arguments, *found)
     verdict = judge(rows, wanted, context.now)
     if verdict.decision != "ask":
-        return judged_events(command.judgement_id, wanted, verdict)
+        return [*lapsed, *judged_events(command.judgement_id, wanted, verdict)]
     waiting = rows.count(ASKS, {"agent_id": by.agent_id, "state": "open"}) if by.agent_id else 0
     if waiting >= context.settings.max_open_asks:
         raise Refused("too_many_asks", f"{waiting} asks wait for a person already: wait for their answers.", "limited")
@@ -54,7 +56,7 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
         "permission",
         _asker(rows, by, run),
         title_of(command.tool, command.arguments),
-        wish=_wish(by, command.tool, command.arguments),
+        wish=wish,
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
@@ -63,16 +65,11 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
         edits=True,
         labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},
     )
-    return [ask, *judged_events(command.judgement_id, wanted, verdict, ask_id)]
+    return [*lapsed, ask, *judged_events(command.judgement_id, wanted, verdict, ask_id)]
 
 
-def get_waiting(rows: Rows, by: Principal, tool: str, arguments: Any) -> Ask | None:
-    """The ask about the same call that is open, or whose answer nobody has taken yet."""
-    known = get_by_wish(rows, _wish(by, tool, arguments))
-    return known if known is not None and (known.state == "open" or not known.taken_at) else None
-
-
-def _wish(by: Principal, tool: str, arguments: Any) -> str:
+def wish_of_call(by: Principal, tool: str, arguments: Any) -> str:
+    """What makes it the same wish: who wants which call."""
     return wish_of("gateway", by.id, tool, arguments)
 
 

@@ -18,6 +18,7 @@ from greenroom.nouns.asks.commands import RaiseAsk, TakeAnswer
 from greenroom.nouns.asks.contents import read_content
 from greenroom.nouns.asks.model import Answer, Ask, Content, Option, Question
 from greenroom.nouns.asks.queries import get_by_wish
+from greenroom.nouns.asks.raising import NOT_TAKEN
 from greenroom.nouns.asks.words import visible
 from greenroom.nouns.policy.events import CallJudged
 from greenroom.nouns.runs.commands import FinishRun
@@ -146,7 +147,7 @@ async def _ask(
     if not waits:
         return ask
     over = await hub.asks.wait(ask.id)
-    await hub.asks.taken(TakeAnswer(by=by, ask_id=ask.id))
+    await hub.asks.take(TakeAnswer(by=by, ask_id=ask.id))
     return over
 
 
@@ -240,10 +241,13 @@ async def permission_request(call: Call[PermissionArgs]) -> Any:
         verdict = done.first(CallJudged).verdict
         return _leave(verdict.decision == "allow", args.input, verdict.why)
     over = await hub.asks.wait(ask.id)
-    await hub.asks.taken(TakeAnswer(by=by, ask_id=ask.id))
+    taken = await hub.asks.take(TakeAnswer(by=by, ask_id=ask.id))
     answer = over.answer
     if answer is None:
         return _leave(False, None, "Nobody has approved this in time, so it is refused. Nobody has said no to it.")
+    if answer.verdict == "approve" and taken != "yours":
+        why = NOT_TAKEN if taken == "lapsed" else "the approval was given to another connection of yours"
+        return _leave(False, None, f"This call may not run: {why}. Ask for it again.")
     given = args.input if answer.arguments is None else answer.arguments
     return _leave(answer.verdict == "approve", given, answer.text or "The person has refused this.")
 

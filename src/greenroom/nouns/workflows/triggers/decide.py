@@ -7,6 +7,7 @@ from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.epochs import get_epoch
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.workflows.commands import StartWorkflow, TellRun
@@ -17,6 +18,7 @@ from greenroom.nouns.workflows.decide import start_workflow
 from greenroom.nouns.workflows.decide_control import tell_run
 from greenroom.nouns.workflows.model import STEPS, WORKFLOW_RUNS
 from greenroom.nouns.workflows.triggers import model as m
+from greenroom.nouns.workflows.triggers.signing import WINDOW_S
 
 MAX_PER_MINUTE = 30
 MAX_CHAIN = 10
@@ -61,7 +63,7 @@ def fire_trigger(rows: Rows, command: m.FireTrigger, context: Context) -> list[E
         raise Refused("trigger_not_armed", "This trigger is not armed: see `greenroom dag triggers`.", "not_found")
     events: list[Event] = []
     if command.nonce is not None:
-        events += _need_unseen(rows, found.id, command.nonce)
+        events += _need_unseen(rows, found.id, command.nonce, command.signed_at)
     minute = context.now // 60_000
     if found.minute == minute and found.in_minute >= MAX_PER_MINUTE:
         raise Refused("trigger_too_often", f"A trigger starts at most {MAX_PER_MINUTE} runs a minute.", "limited")
@@ -70,7 +72,7 @@ def fire_trigger(rows: Rows, command: m.FireTrigger, context: Context) -> list[E
 
 def signal_hook(rows: Rows, command: m.SignalHook, context: Context) -> list[Event]:
     need_right(principal(command), "trigger")
-    events: list[Event] = list(_need_unseen(rows, f"hook {command.hook}", command.nonce))
+    events: list[Event] = list(_need_unseen(rows, f"hook {command.hook}", command.nonce, command.signed_at))
     waiting = rows.find(STEPS, {"waits_for": f"webhook {command.hook}"}, limit=1000)
     if not waiting:
         raise Refused(
@@ -92,7 +94,15 @@ def need_trigger(rows: Rows, trigger_id: str) -> m.TriggerState:
     return found
 
 
-def _need_unseen(rows: Rows, door: str, nonce: str) -> list[Event]:
+def _need_unseen(rows: Rows, door: str, nonce: str, signed_at: int) -> list[Event]:
+    epoch = get_epoch(rows)
+    if epoch is not None and signed_at <= epoch.begun_at + WINDOW_S * 1000:
+        raise Refused(
+            "signed_before_restore",
+            "The hub was restored from a backup, and cannot tell whether this call came before: sign it again in"
+            f" {WINDOW_S // 60} minutes.",
+            "conflict",
+        )
     if rows.get(m.SEEN, door, nonce) is not None:
         raise Refused("call_repeated", "This very call has come before: use a new nonce for each.", "conflict")
     return [m.NonceSeen(door=door, nonce=nonce)]

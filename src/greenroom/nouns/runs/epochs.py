@@ -1,0 +1,115 @@
+"""What a restore of a backup ends: whatever may have been revoked, answered or used after the backup was made."""
+
+from greenroom.log.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.epochs import BeginEpoch, EpochBegun, get_epoch
+from greenroom.nouns.access.model import (
+    CREDENTIALS,
+    HUB,
+    OWNER,
+    RIGHTS,
+    Credential,
+    CredentialCreated,
+    CredentialRevoked,
+)
+from greenroom.nouns.access.queries import name_of_person, need_right
+from greenroom.nouns.agents.model import AGENTS, AgentProcessChanged
+from greenroom.nouns.asks.events import AnswerLapsed, AskWithdrawn
+from greenroom.nouns.asks.model import ASKS
+from greenroom.nouns.asks.queries import is_untaken_yes
+from greenroom.nouns.nodes.model import NODES, ORDERS
+from greenroom.nouns.notify.model import CHANNELS, ChannelRemoved
+from greenroom.nouns.policy.events import GrantRevoked
+from greenroom.nouns.policy.model import GRANTS
+from greenroom.nouns.runs.events import RunEnded
+from greenroom.nouns.runs.model import LIVE, RUNS
+from greenroom.nouns.runs.permissions import is_yes, refuse_order, run_gone
+
+_WHY = "the hub was restored from a backup"
+_INTERRUPTED = "the hub was restored from a backup: resume the run to go on"
+_WITH_PROCESS = ("starting", "busy", "idle")
+
+
+def begin_epoch(rows: Rows, command: BeginEpoch, context: Context) -> list[Event]:
+    need_right(principal(command), "operate")
+    live = rows.find(CREDENTIALS, {"revoked_at": None}, order="_key")
+    kept = _kept(rows, live, command.keep)
+    ended = [one for one in live if one.id not in kept]
+    lost = {node.id for node in rows.find(NODES)} - {one.agent_id for one in live if one.id in kept}
+    epoch = get_epoch(rows)
+    return [
+        EpochBegun(number=(epoch.number if epoch is not None else 0) + 1, kept=sorted(kept)),
+        *_end_runs(rows, lost),
+        *_end_approvals(rows, lost),
+        *[
+            CredentialRevoked(credential_id=one.id, reason=_WHY)
+            for one in sorted(ended, key=lambda one: one.kind == "node")  # what a node held is ended before it
+        ],
+        *_end_channels(rows, {one.id for one in ended}),
+        _new_token(rows, command),
+    ]
+
+
+def _kept(rows: Rows, live: list[Credential], keep: list[str]) -> set[str]:
+    """The credentials that go on: those named, and with a node those of the agents that it holds. Never a login."""
+    named = {one.id: one for one in live if not one.browser and (one.name in keep or one.id in keep)}
+    unknown = set(keep) - {text for one in named.values() for text in (one.id, one.name)}
+    if unknown:
+        raise Refused(
+            "credential_not_found",
+            f"The backup has no valid credential '{min(unknown)[:100]}' to be kept; logins of browsers never are.",
+            "not_found",
+        )
+    nodes = {one.agent_id for one in named.values() if one.kind == "node"}
+    agents = {agent.id for node_id in nodes for agent in rows.find(AGENTS, {"node_id": node_id})}
+    held = {one.id for one in live if one.kind == "agent" and one.created_by == HUB.id and one.agent_id in agents}
+    return {*named, *held}
+
+
+def _end_runs(rows: Rows, nodes: set[str]) -> list[Event]:
+    """Nobody tells what became of the runs of a node that is not kept. They can be resumed."""
+    events: list[Event] = []
+    for node_id in sorted(nodes):
+        for run in [run for status in LIVE for run in rows.find(RUNS, {"node_id": node_id, "status": status})]:
+            events += [RunEnded(run_id=run.id, status="interrupted", error=_INTERRUPTED), *run_gone(rows, run, _WHY)]
+        for process in _WITH_PROCESS:
+            for agent in rows.find(AGENTS, {"node_id": node_id, "process": process}):
+                events.append(AgentProcessChanged(agent_id=agent.id, process="asleep"))
+    return events
+
+
+def _end_approvals(rows: Rows, lost: set[str]) -> list[Event]:
+    """Open permissions are asked again, and a yes that nobody had used yet may have been used since."""
+    events: list[Event] = []
+    for ask in rows.find(ASKS, {"state": "open"}, order="_key"):
+        run = rows.get(RUNS, ask.run_id) if ask.run_id else None
+        if ask.kind == "permission" and (run is None or run.node_id not in lost):
+            events += [AskWithdrawn(ask_id=ask.id, reason=_WHY), AnswerLapsed(ask_id=ask.id, reason=_WHY)]
+    for ask in rows.find(ASKS, {"state": "answered"}, order="_key"):
+        if is_untaken_yes(ask):
+            events.append(AnswerLapsed(ask_id=ask.id, reason=_WHY))
+    for order in rows.find(ORDERS, order="_key"):
+        if is_yes(order) and order.node_id not in lost:
+            events.append(refuse_order(order, _WHY))
+    return [*events, *[GrantRevoked(grant_id=grant.id) for grant in rows.find(GRANTS, order="_key")]]
+
+
+def _end_channels(rows: Rows, ended: set[str]) -> list[Event]:
+    channels = rows.find(CHANNELS, order="_key")
+    return [ChannelRemoved(channel_id=one.id, reason=_WHY) for one in channels if one.owner in ended]
+
+
+def _new_token(rows: Rows, command: BeginEpoch) -> CredentialCreated:
+    return CredentialCreated(
+        credential_id=command.credential_id,
+        kind="operator",
+        name="operator",
+        digest=command.digest,
+        rights=sorted(RIGHTS["operator"]),
+        person_id=OWNER,
+        person=name_of_person(rows, OWNER),
+    )
+
+
+DECIDE: dict[type[Command], Decide] = {BeginEpoch: begin_epoch}
