@@ -194,5 +194,5 @@ ASKS_NOUN = Noun(
     decide=DECIDE,
     project=PROJECT,
     follow={ClockMoved: _after_clock},
-    sources=("greenroom.nouns.asks.model", "greenroom.nouns.asks.project"),
+    sources=("greenroom.nouns.asks.model", "greenroom.nouns.asks.project", "greenroom.nouns.asks.queries"),
 )

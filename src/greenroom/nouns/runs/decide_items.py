@@ -73,8 +73,7 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
     data = {k: v for k, v in heard.items() if k != "type"}
     if kind in _WITH_ARGUMENTS:
         data = mask_secrets(data)
-    noted = RunHeard(run_id=run.id, kind=kind, data=data, heard_at=item.at, size=item.size)
-    events: list[Event] = [noted]
+    events: list[Event] = [RunHeard(run_id=run.id, kind=kind, data=data, heard_at=item.at, size=item.size)]
     if kind == "opened":
         session = str(heard.get("session") or "") or None
         events.append(RunBegan(run_id=run.id, session=session, **_place(heard)))

@@ -84,8 +84,11 @@ def _end_approvals(rows: Rows, lost: set[str]) -> list[Event]:
     events: list[Event] = []
     for ask in rows.find(ASKS, {"state": "open"}, order="_key"):
         run = rows.get(RUNS, ask.run_id) if ask.run_id else None
-        if ask.kind == "permission" and (run is None or run.node_id not in lost):
-            events += [AskWithdrawn(ask_id=ask.id, reason=_WHY), AnswerLapsed(ask_id=ask.id, reason=_WHY)]
+        if ask.kind != "permission":
+            continue
+        if run is None or run.node_id not in lost:  # the others go with their run
+            events.append(AskWithdrawn(ask_id=ask.id, reason=_WHY))
+        events.append(AnswerLapsed(ask_id=ask.id, reason=_WHY))
     for ask in rows.find(ASKS, {"state": "answered"}, order="_key"):
         if is_untaken_yes(ask):
             events.append(AnswerLapsed(ask_id=ask.id, reason=_WHY))
