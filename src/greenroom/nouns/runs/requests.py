@@ -37,10 +37,11 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
     if not command.tool.strip() or len(command.tool) > 200:
         raise Refused("bad_tool", "Name the tool that you want to use.")
     wish = permission_wish(command)
-    if get_waiting(rows, wish, context.now) is not None:
-        return []
     agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
     run = current_run(rows, agent.id) if agent is not None else None
+    known = get_waiting(rows, wish, context.now)
+    if known is not None and known.run_id == (run.id if run else None):
+        return []
     who = by.agent_id or by.id
     wanted = Wanted(
         tool=command.tool,

@@ -38,10 +38,11 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
     if found is None:
         raise Refused("tool_not_found", f"Unknown tool: {command.tool[:100]}", "not_found")
     wish = wish_of_call(by, command.tool, command.arguments)
-    if get_waiting(rows, wish, context.now) is not None:
+    run = current_run(rows, by.agent_id) if by.agent_id else None
+    known = get_waiting(rows, wish, context.now)
+    if known is not None and known.run_id == (run.id if run else None):
         return []
     lapsed = lapsed_events(rows, wish, context.now)
-    run = current_run(rows, by.agent_id) if by.agent_id else None
     wanted = wanted_of(rows, by, command.arguments, *found)
     verdict = judge(rows, wanted, context.now)
     if verdict.decision != "ask":
