@@ -42,8 +42,10 @@ class Repeats:
     async def note(self, by: "Principal", tool: str, arguments: bytes, answer: list[Any], waited_s: float) -> None:
         """A call was answered. A run that has made it too often is paused."""
         agent = self._hub.rows.get(AGENTS, by.agent_id) if by.agent_id else None
+        if agent is None or agent.run_id is None or waited_s >= _REAL_WAIT_S:
+            return
         options = get_state(self._hub.rows).options
-        if agent is None or agent.run_id is None or options.loop_times <= 0 or waited_s >= _REAL_WAIT_S:
+        if options.loop_times <= 0:
             return
         now = time.monotonic()
         asked = self._asked.setdefault(agent.run_id, deque(maxlen=_CALLS))
