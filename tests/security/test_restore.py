@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 
@@ -135,12 +136,15 @@ async def test_a_permission_is_asked_again_after_a_restore(hub: HubProcess, tmp_
 
 async def left_behind(desk: Desk, agent: Any) -> dict[str, Any]:
     """A permission whose asker has gone away."""
-    async with connected(desk.hub.url, agent.token) as talker:
-        call = asyncio.ensure_future(talker.call("permission_request", **WISH))
-        ask = await asked(desk, agent.id)
-        call.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await call
+    try:
+        async with connected(desk.hub.url, agent.token) as talker:
+            call = asyncio.ensure_future(talker.call("permission_request", **WISH))
+            ask = await asked(desk, agent.id)
+            call.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await call
+    except* anyio.BrokenResourceError:
+        pass  # the client hears the hub's last word on the cancelled call while it closes
     return ask
 
 
