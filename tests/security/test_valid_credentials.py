@@ -25,10 +25,10 @@ def client(hub: HubProcess, token: str) -> httpx.Client:
     return httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {token}"}, timeout=WAIT_S)
 
 
-def register(hub: HubProcess, name: str) -> httpx.Client:
-    """A client that is an agent of its own."""
-    with client(hub, hub.token) as operator:
-        made = operator.post("/api/agents/register", json={"ide": name, "model": "fake"})
+def register(hub: HubProcess, name: str, token: str = "") -> httpx.Client:
+    """A client that is an agent of its own, enrolled by a credential: the operator's, if none is given."""
+    with client(hub, token or hub.token) as enroller:
+        made = enroller.post("/api/agents/register", json={"ide": name, "model": "fake"})
     return client(hub, made.raise_for_status().json()["token"])
 
 
@@ -106,7 +106,9 @@ def test_who_opens_too_many_sockets_gets_no_more_and_others_do(small_hub: HubPro
     with register(small_hub, "many") as many, register(small_hub, "few") as few, ExitStack() as open_ones:
         address = small_hub.url.replace("http", "ws", 1) + "/sync"
         for _ in range(20):
-            open_ones.enter_context(connect(address, additional_headers=dict(many.headers)))
+            open_ones.enter_context(
+                connect(address, additional_headers={"Authorization": many.headers["Authorization"]})
+            )
         refused = many.get("/api/threads")
         assert (refused.status_code, refused.json()["code"]) == (429, "too_many_calls")
         assert few.get("/api/threads").status_code == 200
@@ -123,7 +125,10 @@ def test_uploads_of_one_credential_are_bounded_in_all(small_hub: HubProcess) -> 
 
 
 def test_an_upload_is_shown_to_others_only_by_who_may_see_it(small_hub: HubProcess) -> None:
-    with register(small_hub, "owner") as owner, register(small_hub, "finder") as finder:
+    made = {"kind": "agent", "name": "outside", "rights": ["read", "chat", "register"]}
+    with client(small_hub, small_hub.token) as operator:
+        outside = operator.post("/api/credentials", json=made).raise_for_status().json()["token"]
+    with register(small_hub, "owner") as owner, register(small_hub, "finder", outside) as finder:
         image = owner.post("/api/upload/image", files={"file": ("a.png", png(), "image/png")}).json()
         thread = finder.post("/api/threads", json={"topic": "found"}).json()["id"]
         path = f"/api/threads/{thread}/messages"
