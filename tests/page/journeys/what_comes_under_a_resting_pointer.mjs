@@ -46,8 +46,11 @@ await journey(async (visit) => {
   await settledHere(page)
   for (const wait of [0, LONG_MS, LONG_MS]) {
     await pause(wait)
-    await pressHere({ x, y })
-    await note.getByText('Not taken: this came up under your pointer. Move the pointer, then press again.').waitFor()
+    await until('the reason', async () => {
+      await settledHere(page)
+      await pressHere({ x, y })
+      return (await note.textContent()) === 'Not taken: this came up under your pointer. Move the pointer, then press again.'
+    })
   }
   await page.mouse.move(x + 2, y + 2)
   await settledHere(page)
@@ -59,11 +62,14 @@ await journey(async (visit) => {
   assert.equal(await note.locator('xpath=..').getAttribute('role'), 'status', 'a screen reader reads it too')
 
   // Once the pointer has moved, the next press is meant.
-  await moveTo(page, { x: x + 40, y })
-  await moveTo(page, { x, y })
-  await settledHere(page)
-  await pressHere({ x, y })
-  await until('the press that was meant', async () => (await statesOf(asks)).filter((state) => state === 'answered').length === 1)
+  await until('the press that was meant', async () => {
+    await moveTo(page, { x: x + 40, y })
+    await moveTo(page, { x, y })
+    await settledHere(page)
+    await pressHere({ x, y })
+    await pause(300)
+    return (await statesOf(asks)).filter((state) => state === 'answered').length === 1
+  })
   await note.waitFor({ state: 'detached' })
   await denyAll()
 
@@ -138,10 +144,8 @@ await journey(async (visit) => {
   await phone.touchscreen.tap(finger.x, finger.y)
   await phone.locator('.need').nth(13).waitFor()
   const row = phone.locator('.need').nth(8).locator('[data-do=approve]')
-  await phone.evaluate(([y, top]) => {
-    const scroller = document.querySelector('.home').closest('.body')
-    scroller.scrollTop += top - y
-  }, [finger.y, (await middleOf(row)).y])
+  const way = finger.y - (await middleOf(row)).y
+  await phone.evaluate((way) => (document.querySelector('.home').style.marginTop = `${way}px`), way)
   await settledHere(phone)
   const now = await middleOf(row)
   await phone.touchscreen.tap(finger.x, now.y)
