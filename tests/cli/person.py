@@ -69,6 +69,16 @@ class Person:
     def types(self, text: str) -> None:
         os.write(self._ours, text.encode())
 
+    def types_on(self, letters: str, gap_s: float) -> float:
+        """Type letter by letter, as people do, and read along; the longest time between two of them."""
+        longest, last = 0.0, time.monotonic()
+        for letter in letters:
+            while (left := last + gap_s - time.monotonic()) > 0 and select.select([self._ours], [], [], left)[0]:
+                self._read(last + gap_s)
+            self.types(letter)
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+        return longest
+
     def ends(self) -> int:
         """Wait until the command has ended; its exit code."""
         deadline = time.monotonic() + WAIT_S

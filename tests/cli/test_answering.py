@@ -10,6 +10,8 @@ from tests.runs.stage import Stage
 
 pytestmark = pytest.mark.one_stage
 
+MANY, SOON_S = 20, 0.5
+"""How often a person types, and how quickly, where it matters that they do not pause."""
 MILD, RISKY = "SHELL make release", "SHELL rm -rf build"
 
 
@@ -54,6 +56,25 @@ def test_what_was_typed_before_the_call_was_shown_approves_nothing(stage: Stage)
         person.types("\n")
         assert person.ends() == 1, person.screen
     assert state(stage, ask["id"]) == ("open", "")
+
+
+def test_the_end_of_a_word_that_is_being_typed_approves_nothing(stage: Stage) -> None:
+    """No question is asked before whoever types has paused: the last letter of their word would answer it."""
+    _, ask = waiting(stage)
+    for _ in range(MANY):
+        with Person(stage.hub.data, "ask", "approve") as person:
+            person.sees(ask["id"])
+            longest = person.types_on("and now they make it deplo", 0.1)
+            person.types("y\n")
+            is_asked = "[y/N]" in person.screen
+            person.sees("? [y/N] ")
+            person.types("\n")
+            assert person.ends() == 1, person.screen
+        assert state(stage, ask["id"]) == ("open", "")
+        if longest < SOON_S:
+            assert not is_asked, "they were still typing"
+            return
+    raise AssertionError("the machine is too busy to type on it")
 
 
 def test_without_a_terminal_and_without_an_id_nothing_is_approved(stage: Stage) -> None:
@@ -130,12 +151,15 @@ def test_a_run_is_approved_where_it_was_started(stage: Stage) -> None:
     assert "waiting —" not in person.screen
 
 
-def test_of_several_pasted_lines_only_the_first_is_taken(stage: Stage) -> None:
+def test_several_pasted_lines_choose_nothing(stage: Stage) -> None:
     with Person(stage.hub.data, "run", "rehearsal", MILD) as person:
         person.sees("leave it to others > ")
         ask = stage.asked()
         person.types("what is this\na\n")
         person.sees("leave it to others > ")
+        person.types("a\nb\n")
+        person.sees("leave it to others > ")
+        assert state(stage, ask["id"]) == ("open", ""), "its first line is no choice either"
         person.types("l\n")
         person.sees("Left to others")
         assert state(stage, ask["id"]) == ("open", "")
@@ -189,7 +213,9 @@ def test_a_run_goes_on_when_others_answer(stage: Stage) -> None:
 def test_two_asks_are_not_answered_by_one_impatient_hand(stage: Stage) -> None:
     with Person(stage.hub.data, "run", "rehearsal", f"{MILD}\n{MILD} twice\nSAY the end") as person:
         person.sees("leave it to others > ")
-        person.types("a\na\na\na\n")
+        person.types("a\n")
+        person.sees("Approved.")
+        person.types("a\na\na\n")
         person.sees("leave it to others > ")
         second = stage.asked()
         assert "twice" in second["title"]

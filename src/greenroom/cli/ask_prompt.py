@@ -1,6 +1,6 @@
 """Asks put before the person at this terminal: the exact call, and a question that no stray key can answer.
 
-What was typed before the call was shown, and in the moment after it, is thrown away: it was meant for something else.
+What is being typed when the call is shown is thrown away until there is a pause: it was meant for something else.
 High risk is approved by typing a word. Whoever answers elsewhere meanwhile ends the question here.
 """
 
@@ -9,7 +9,6 @@ import os
 import select
 import sys
 import termios
-import time
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,7 @@ from greenroom.log.errors import Refused
 Ask = dict[str, Any]
 _LOOK_S = 1.0
 _DEAF_S = 0.7
-"""How long keys are not heeded after a call is shown."""
+"""How long nobody has typed anything before a question is asked: the end of a word must not answer it."""
 _WORD = "approve"
 _DONE = {"approve": "Approved.", "deny": "Denied.", "answer": "Answered."}
 _APPROVABLE = ("permission", "gate", "decision")
@@ -60,19 +59,28 @@ def is_confirmed(client: Client, ask: Ask, verdict: str) -> bool:
     """Whether the person at the terminal says yes to an answer, after the call was shown."""
     forget_keys()
     if verdict == "approve" and ask.get("risk") == "high":
-        return read_line(client, ask, f'High risk. Type "{_WORD}" to allow exactly this call: ') == _WORD
-    named = line(ask["title"])
-    return read_line(client, ask, f"{verdict.capitalize()} “{named}”? [y/N] ").lower() in ("y", "yes")
+        words = f'High risk. Type "{_WORD}" to allow exactly this call: '
+        return read_line(client, ask, words, is_choice=True) == _WORD
+    words = f"{verdict.capitalize()} “{line(ask['title'])}”? [y/N] "
+    return read_line(client, ask, words, is_choice=True).lower() in ("y", "yes")
 
 
 def forget_keys() -> None:
-    """Throw away what was typed for something else."""
-    time.sleep(_DEAF_S)
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    """Throw away what is typed for something else, until nobody has typed for a moment."""
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    by_key = [*before[:3], before[3] & ~termios.ICANON, *before[4:]]  # else no key is seen before the line ends
+    termios.tcsetattr(terminal, termios.TCSAFLUSH, by_key)
+    try:
+        while select.select([terminal], [], [], _DEAF_S)[0] and os.read(terminal, 4096):
+            pass
+    finally:
+        termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
 
 
-def read_line(client: Client, ask: Ask, words: str) -> str:
-    """A line that the person types. Only one is taken, however many were pasted; raises EOFError on Ctrl-D."""
+def read_line(client: Client, ask: Ask, words: str, *, is_choice: bool = False) -> str:
+    """A line that the person types; raises EOFError on Ctrl-D. Of several that are pasted only the first is taken, and
+    where it would choose something, none."""
     sys.stderr.write(words)
     sys.stderr.flush()
     typed = b""
@@ -89,7 +97,10 @@ def read_line(client: Client, ask: Ask, words: str) -> str:
         if now["state"] != "open":
             say("")
             raise AnsweredElsewhere(now)
+    is_pasted = bool(select.select([sys.stdin], [], [], 0)[0])
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    if is_choice and is_pasted:
+        return ""
     return typed.partition(b"\n")[0].decode(errors="replace").strip()
 
 
@@ -162,7 +173,8 @@ class AskPrompt:
     def _decide(self, ask: Ask) -> dict[str, Any] | None:
         """An answer to a call, or None to leave it to others."""
         while True:
-            said = read_line(self._client, ask, "  a approve · d deny · l leave it to others > ").lower()
+            words = "  a approve · d deny · l leave it to others > "
+            said = read_line(self._client, ask, words, is_choice=True).lower()
             if said in ("l", "leave"):
                 return None
             if said in ("d", "deny"):
