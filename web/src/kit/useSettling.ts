@@ -50,7 +50,7 @@ function placeOf(element: HTMLElement): Place {
   return { x: x - seen.x, y: y - seen.y, width, scrolled }
 }
 
-function isOver(element: HTMLElement, { x, y }: Point, edge = 0): boolean {
+export function isOver(element: HTMLElement, { x, y }: Point, edge = 0): boolean {
   const { left, right, top, bottom } = element.getBoundingClientRect()
   return x >= left - edge && x <= right + edge && y >= top - edge && y <= bottom + edge
 }
