@@ -26,16 +26,22 @@ await journey(async (visit) => {
   const long = await askOf(await startRun(`SHELL ${LONG}`))
   const edit = await raise('with more to read', { text: 'and then delete everything' })
   for (const ask of [short, middle, long]) assert.notEqual(ask.risk, 'high')
+  const report = await raise('a report', { kind: 'report', text: 'Production was deleted.' })
+  const brief = await raise('all is well', { kind: 'report' })
+  const questions = [{ question: 'which?', options: [{ label: 'this', description: 'deletes everything' }, { label: 'that' }] }]
+  const choice = await raise('which?', { kind: 'question', questions })
 
   // Home: one click only for what is all there. On a phone the same.
   for (const size of [undefined, PHONE]) {
     const page = await visit({ ...(size ? { size } : {}) })
     const row = (ask) => page.locator('.need', { has: page.locator(`a[href="/inbox/${ask.id}"]`) })
-    for (const ask of [long, edit]) {
+    for (const ask of [long, edit, report]) {
       await row(ask).getByRole('link', { name: 'Review…' }).waitFor()
       assert.equal(await row(ask).locator('[data-do=approve]').count(), 0)
     }
-    for (const ask of [short, middle]) await row(ask).locator('[data-do=approve]').waitFor()
+    for (const ask of [short, middle, brief]) await row(ask).locator('[data-do=approve]').waitFor()
+    await row(choice).getByRole('link', { name: 'Answer' }).waitFor()
+    assert.equal(await row(choice).getByRole('button').count(), 0, 'what is said of its options is not shown here')
     assert.ok(await isWhole(row(short).locator('.title')))
     assert.match(await row(middle).locator('[data-exact]').innerText(), /some-target end$/)
     assert.ok(await isWhole(row(middle).locator('[data-exact]')), 'its end can be seen')
@@ -83,5 +89,15 @@ await journey(async (visit) => {
   assert.ok(await reviewed.evaluate(isBelow), 'below all of them')
   await press(reviewed)
   for (const ask of [long, short]) await until('the batch', async () => (await stateOf(ask)) === 'answered')
+
+  // All of its text is there, also what came as contents; files, forms and options are looked at alone.
+  const piece = await raise('in pieces', { contents: [{ type: 'text', text: 'and drop all tables' }] })
+  const form = await raise('with a form', { form: { type: 'object', properties: { port: { type: 'integer' } } } })
+  await page.goto(`${hub.url}/inbox/${piece.id}`)
+  for (const ask of [piece, brief, form]) await pick(ask)
+  await page.getByText('1 to be answered alone').waitFor()
+  await press(all)
+  await sheet.getByText('and drop all tables').waitFor()
+  assert.equal(await sheet.getByText('with a form').count(), 0)
   await denyAll()
 })

@@ -21,8 +21,10 @@ export function stepBefore(way: Way, isHigh: boolean, hasWords: boolean): Step {
 /** A question is answered, not approved, whatever its risk. */
 export const isHighRisk = (ask: Ask): boolean => ask.risk === 'high' && ask.kind !== 'question'
 
-/** What is never approved among others: high risk, and questions, which want an answer of their own. */
-export const isAnsweredAlone = (ask: Ask): boolean => isHighRisk(ask) || ask.kind === 'question'
+/** What is never approved among others: high risk; questions, which want an answer of their own; and what has files or a form
+ *  to look at. */
+export const isAnsweredAlone = (ask: Ask): boolean =>
+  isHighRisk(ask) || !!ask.questions?.length || ask.kind === 'question' || !!ask.form || !!ask.contents?.some((one) => one.type !== 'text')
 
 /** What a control that answers an ask is about: this very call, while it waits. */
 export const aboutOf = (ask: Ask): string => `${ask.id} ${ask.digest ?? ''} ${ask.state}`

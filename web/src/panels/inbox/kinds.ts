@@ -37,6 +37,9 @@ export const nearPath = (path: string, subject: Subject | null | undefined): str
 /** What is said in an ask: by the hub, or by whoever asks. */
 export const saidBy = (ask: Ask, words: string): string =>
   ask.asker.by === 'hub' || ask.rule === 'limit' || ask.rule === 'loop' ? told(words) : words
+/** All text of an ask, whoever wrote it. */
+export const textOf = (ask: Ask): string =>
+  [saidBy(ask, ask.text ?? ''), ...(ask.contents ?? []).filter((one) => one.type === 'text').map((one) => one.text ?? '')].filter(Boolean).join('\n\n')
 /** Who asks, if it is no agent. */
 export const askerOf = (ask: Ask): string => saidBy(ask, ask.asker.name ?? '') || ask.labels?.agent_name || '—'
 
