@@ -44,22 +44,37 @@ let first = ''
 let firstAt = 0
 const PAIR_MS = 900
 
-/** Where the last letter was typed, as long as nothing ended that. */
+/** The field that somebody is in, as long as nothing ended that; and whether what they type goes on after it has gone. */
 let field: Element | null = null
+let isGoingOn = false
 let typedAt = 0
 const WORDS_MS = 2_000
 const ENDS = new Set(['Enter', 'Escape', 'Tab'])
 
 /** Whether a key is one of the words that somebody types into a field which has gone meanwhile. */
 function isForGoneField(event: KeyboardEvent, typing: boolean): boolean {
-  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !ENDS.has(event.key)
-  const isGone = !typing && isPlain && !!field && !field.isConnected && Date.now() - typedAt < WORDS_MS
-  if (typing) field = isPlain ? (event.target as Element) : null
-  if (typing || isGone) typedAt = Date.now()
+  const isNewLine = event.key === 'Enter' && event.target instanceof HTMLTextAreaElement
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && (isNewLine || !ENDS.has(event.key))
+  const wasLeft = !field || field.isConnected || !isPlain || typing
+  const isGone = !wasLeft && (!isGoingOn || Date.now() - typedAt < WORDS_MS)
+  if (isGone) typedAt = Date.now()
+  isGoingOn = isGone
+  if (!isGone) field = typing && isPlain ? (event.target as Element) : null
   return isGone
 }
 
+addEventListener('focusin', (event) => isTyping(event.target) && (field = event.target as Element), { capture: true, passive: true })
 addEventListener('pointerdown', () => (field = null), { capture: true, passive: true })
+
+/** When each of the last two letters was typed, in a field or not. */
+const letters: [before: number, last: number] = [-Infinity, -Infinity]
+const LETTER_MS = 700
+function noteLetter(event: KeyboardEvent): void {
+  const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey
+  if (isLetter && !event.repeat) letters.push(event.timeStamp) && letters.shift()
+}
+/** Whether a key is one of several letters in a row: they are words, whatever they were meant for. */
+export const isInWord = (event: KeyboardEvent): boolean => letters[1] === event.timeStamp && letters[1] - letters[0] < LETTER_MS
 
 function nameOf(event: KeyboardEvent): string {
   const plain = event.key.length === 1 ? event.key.toLowerCase() : event.key
@@ -73,6 +88,7 @@ export function isTyping(target: EventTarget | null): boolean {
 }
 
 addEventListener('keydown', (event) => {
+  noteLetter(event)
   const typing = isTyping(event.target)
   if (isForGoneField(event, typing) || event.defaultPrevented || event.isComposing) return
   const name = nameOf(event)
