@@ -22,7 +22,8 @@ from greenroom.nouns.policy.arguments import (
 from greenroom.nouns.policy.hosts import host_of, hosts_in
 from greenroom.nouns.policy.model import Risk, Wanted
 from greenroom.nouns.policy.readers import READERS, only_reads
-from greenroom.nouns.policy.shell import SHELLS, Parsed, Word, parse
+from greenroom.nouns.policy.shell import SHELLS, Parsed, parse
+from greenroom.nouns.policy.shell_nodes import Word
 
 _TOO_LARGE = "its arguments are too large to look through"
 _UNTOLD = "the files are not told"
@@ -68,6 +69,8 @@ class Facts:
     digest: str = ""
     programs: frozenset[str] = frozenset()
     """The programs of a shell call, as they are written and without their folders."""
+    words: tuple[str, ...] = ()
+    """Other words of a shell call, any of which may name a file in the working directory."""
 
     @property
     def is_inside(self) -> bool:
@@ -89,6 +92,11 @@ class Facts:
         ):
             return False
         return all(not one.is_inner and only_reads(one.words) for one in shell.commands)
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether it may do more than is told here: nothing slips past a rule that denies because of that."""
+        return bool(self.doubt or (self.shell is not None and self.shell.unseen))
 
     def guarded(self) -> File | None:
         """A file to be written that changes what programs or agents may do."""
@@ -219,6 +227,7 @@ def _shell_facts(wanted: Wanted, kind: str, text: str, doubt: str) -> Facts:
         doubt=doubt or shell.doubt,
         danger=danger,
         programs=frozenset(name for one in shell.commands for name in (one.words[0], one.program) if name),
+        words=tuple(dict.fromkeys(word for one in shell.commands for word in one.words[1:] if word)),
     )
 
 

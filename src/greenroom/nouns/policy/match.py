@@ -13,7 +13,8 @@ from greenroom.log.codec import encode
 from greenroom.nouns.policy.facts import Facts, File, exact_key
 from greenroom.nouns.policy.globs import Glob
 from greenroom.nouns.policy.model import Place, Rule, Wanted
-from greenroom.nouns.policy.shell import Parsed, Simple, Word
+from greenroom.nouns.policy.shell import Parsed, Simple
+from greenroom.nouns.policy.shell_nodes import Word
 from greenroom.nouns.policy.tables import COMMAND_ARGUMENTS, KINDS
 
 Fit = Literal["yes", "no", "maybe"]
@@ -35,11 +36,15 @@ CEL_NAMES = (
     "directory",
     "contested",
 )
+_READ_FROM_TEXT = frozenset({"commands", "paths", "hosts", "assigns", "reads", "writes"})
+"""Names whose values are not all known where a call cannot be inspected."""
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 OUTSIDE_PROFILE = "external"
 """What rules call the profile of an agent that came from outside."""
 _LONGEST = 20_000
 """A longer text is not searched by a pattern: that could take for ever."""
+_MOST_WORDS = 400
+"""Of a command; more of them are not compared with patterns of paths."""
 _HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
 
 
@@ -107,7 +112,7 @@ class Compiled:
     def fits(self, wanted: Wanted, facts: Facts, place: Place, now: int, zone: str) -> Fit:
         """Whether the rule is about this call, if `may_fit` has said that it can be."""
         rule = self.rule
-        if not facts.doubt and self._misses(facts):
+        if not facts.is_unsure and self._misses(facts):
             return "no"
         if not self._fits_place(place) or (self._has_time and not _fits_time(rule, now, zone)):
             return "no"
@@ -119,7 +124,7 @@ class Compiled:
             return "no"
         found = [self._fits_arguments(wanted, facts), self._fits_directory(wanted)]
         if rule.paths:
-            found.append(self._fits_files(facts, lambda file: self._fits_path(file, wanted)))
+            found.append(self._fits_paths(facts, wanted))
         if rule.where != "any":
             found.append(self._fits_files(facts, lambda file: file.inside == (rule.where == "inside")))
         if rule.hosts:
@@ -143,7 +148,7 @@ class Compiled:
             return True
         if rule.hosts and not facts.hosts and not facts.has_unknown_hosts:
             return True
-        return bool(rule.paths) and not facts.files and not facts.has_unknown_files
+        return bool(rule.paths) and not (facts.files or facts.has_unknown_files or facts.words)
 
     def _fits_place(self, place: Place) -> bool:
         rule = self.rule
@@ -183,6 +188,17 @@ class Compiled:
             return "yes" if facts.files and not facts.has_unknown_files and all(map(fits, facts.files)) else "no"
         return "yes" if any(map(fits, facts.files)) else "maybe" if facts.has_unknown_files or facts.doubt else "no"
 
+    def _fits_paths(self, facts: Facts, wanted: Wanted) -> Fit:
+        fit = self._fits_files(facts, lambda file: self._fits_path(file, wanted))
+        if fit != "no" or self.covers or not facts.words:
+            return fit
+        if len(facts.words) > _MOST_WORDS:
+            return "maybe"
+        base = (wanted.directory or "").rstrip("/")
+        named = {f"{base}/{name}" for word in facts.words for name in _names_in(word)}
+        fits = any(_path_fits(whole, one, path, wanted) for path in named for whole, one in self._paths)
+        return "maybe" if fits else "no"
+
     def _fits_path(self, file: File, wanted: Wanted) -> bool:
         check = all if self.covers else any
         return check(
@@ -208,7 +224,7 @@ class Compiled:
             return "yes" if is_safe and outer and all(self._fits_command(one) for one in outer) else "no"
         if any(self._fits_command(one) for one in shell.commands):
             return "yes"
-        return "maybe" if facts.doubt else "no"
+        return "maybe" if facts.is_unsure else "no"
 
     def _fits_command(self, one: Simple) -> bool:
         names = [one.words]
@@ -239,9 +255,18 @@ class Compiled:
             "contested": bool(wanted.contested),
         }
         try:
-            return "yes" if self._when.holds(values) else "no"
+            if self._when.holds(values):
+                return "yes"
+            is_unsure = facts.is_unsure and not self.covers and not _READ_FROM_TEXT.isdisjoint(self._when.names)
+            return "maybe" if is_unsure else "no"
         except ExpressionFailed:
             return "no" if self.covers else "maybe"  # an error allows nothing, and lets nothing slip past a deny
+
+
+def _names_in(word: str) -> set[str]:
+    """What of a word can be the name of a file: `name`, `--file=name`, `if=name`, `@name`, `-fname`."""
+    names = {part for part in re.split("[=@:,]", word) if part} | {word}
+    return names | ({word[2:]} if word.startswith("-") and len(word) > 2 else set())
 
 
 def _sees_all(condition: Expression, shell: Parsed) -> bool:

@@ -8,13 +8,23 @@ from typing import NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from greenroom.nouns.policy.evaluating_builtins import evaluates_words, holds_code
+from greenroom.nouns.policy.hidden_code import find_code, sets_risky_variable
 from greenroom.nouns.policy.reading_budget import TOO_LONG, ReadingBudget, TextSource
+from greenroom.nouns.policy.shell_nodes import (
+    VALUES,
+    Word,
+    evaluates,
+    find_words,
+    find_words_behind,
+    get_text,
+    get_value,
+    is_descriptor,
+)
 from greenroom.nouns.policy.signs import BLANK, WORD, passes_for_another
 from greenroom.nouns.policy.tables import each
 from greenroom.nouns.policy.wrappers import find_inner
 
-Word = str | None
-"""A word as it will be, or None when only the shell will know (variables, patterns, substitutions)."""
 _MOST_NESTED = 4
 _MOST_COMMANDS = 200
 _MOST_WORDS = 4000
@@ -29,13 +39,8 @@ OTHER_SHELLS = each(
     "zsh ksh mksh pdksh ash yash fish csh tcsh rc es nu nushell elvish xonsh ion pwsh powershell rbash rzsh"
 )
 """Shells of languages that differ: the same text can do more there than it says here."""
-_CHANGES_LATER = each("source . trap alias enable hash complete coproc fc bind let")
-_EVALUATES = each(
-    "printf test [ read wait mapfile readarray getopts print integer float declare typeset local export readonly unset"
-)
-"""Builtins that some shell takes apart the words of, and runs what stands between brackets there."""
-_EVALUATED = frozenset("[$`")
-_SHELL_VALUES = each("-o -O +o +O")
+_CHANGES_LATER = each("source . trap alias enable hash complete compgen coproc fc bind let !")
+_INPUT = re.compile(r"/dev/(stdin|fd/|tty)|/proc/[^/]+/fd/")
 _SHELL_FILES = each("--rcfile --init-file")
 _HOLDERS = each(
     "program list pipeline subshell compound_statement redirected_statement negated_command if_statement elif_clause"
@@ -43,12 +48,7 @@ _HOLDERS = each(
 )
 """Nodes that only hold others."""
 _SILENT = frozenset({"comment", "string_content", "heredoc_start", "heredoc_end", "heredoc_content", "variable_name"})
-_VALUES = each(
-    "word number raw_string string concatenation simple_expansion expansion command_substitution process_substitution"
-    " ansi_c_string brace_expression arithmetic_expansion translated_string special_variable_name"
-)
 _BROKEN_WORD = re.compile(r"\S\\\n|\\\n[^\s]")
-_DYNAMIC_CHARS = frozenset("*?[]{}~")
 
 
 class Simple(NamedTuple):
@@ -75,6 +75,8 @@ class Parsed(NamedTuple):
     """Variables that are set, which can change what any later word means: as they are written."""
     doubt: str = ""
     """Why the text cannot be inspected; empty when it can."""
+    unseen: str = ""
+    """Why it may run commands that are not among these; empty when nothing in it is known to."""
     is_plain: bool = False
     """A second, simpler reading gives the same words."""
 
@@ -119,6 +121,7 @@ def _parse(text: str, budget: ReadingBudget, depth: int) -> Parsed:
         tuple(reading.writes),
         tuple(reading.assigns),
         reading.doubt,
+        reading.unseen,
         depth == 0 and not reading.doubt and _agrees(text, reading.commands),
     )
 
@@ -132,6 +135,7 @@ class _Reading:
         self.writes: list[Word] = []
         self.assigns: list[str] = []
         self.doubt = ""
+        self.unseen = ""
         self._budget = budget
         self._depth = depth
         self._words = 0
@@ -153,10 +157,13 @@ class _Reading:
         if kind == "command":
             self._command(node)
         elif kind in ("declaration_command", "unset_command"):
-            self._note(Simple(tuple(_value(child) for child in node.children)))
-            self.assigns.append(_text(node))
+            self._declaration(node)
         elif kind == "variable_assignment":
-            self.assigns.append(_text(node))
+            self._assign(get_text(node))
+        elif evaluates(node):
+            self._doubt("the shell evaluates what a variable holds")
+        elif kind == "redirected_statement":
+            self._behind_redirect(node)
         elif kind == "file_redirect":
             self._redirect(node)
         elif kind == "heredoc_redirect":
@@ -164,24 +171,47 @@ class _Reading:
         elif kind in ("herestring_redirect", "heredoc_body"):
             pass
         elif kind == "for_statement":
-            self.assigns += [_text(child) for child in node.children if child.type == "variable_name"]
-        elif kind not in _HOLDERS and kind not in _VALUES and kind not in ("command_name", "file_descriptor"):
+            for child in node.children_by_field_name("variable"):
+                self._assign(get_text(child))
+        elif kind not in _HOLDERS and kind not in VALUES and kind not in ("command_name", "file_descriptor"):
             self._doubt(f"it uses {kind.replace('_', ' ')}")
         return list(node.children)
 
     def _command(self, node: Node) -> None:
-        words = tuple(
-            _value(child)
-            for child in node.children
-            if child.is_named and (child.type in _VALUES or child.type == "command_name")
-        )
+        nodes = find_words(node)
+        if any(map(is_descriptor, nodes)):
+            self._doubt("a descriptor is redirected in a way that is not read here")
+        words = tuple(map(get_value, nodes))
         if words:
             self._note(Simple(words))
+
+    def _declaration(self, node: Node) -> None:
+        """`export`, `declare` and the like: some of their options make the shell evaluate what is assigned."""
+        told = [child for child in node.children[1:] if child.type not in ("variable_assignment", "variable_name")]
+        values = [get_value(child) for child in told]
+        if any(word is None or word[:1] in "-+" or holds_code(word) for word in values):
+            self._doubt(f"`{get_text(node.children[0])}` can run what stands in its words")
+        self._keep(Simple(tuple(map(get_value, node.children))))
+        self._assign(get_text(node))
+        for child in node.children:
+            if child.type in ("variable_assignment", "variable_name") and sets_risky_variable(get_text(child)):
+                self._see_not("it sets a variable that programs run")
+
+    def _assign(self, text: str) -> None:
+        self.assigns.append(text)
+        if sets_risky_variable(text):
+            self._see_not("it sets a variable that programs run")
+
+    def _behind_redirect(self, node: Node) -> None:
+        body = node.child_by_field_name("body")
+        if (body is None or body.type != "command") and any(find_words_behind(node)):
+            self._doubt("words stand behind a redirection")
 
     def _note(self, simple: Simple) -> None:
         if not self._keep(simple):
             return
         program, words = simple.program, simple.words
+        self._see_not(find_code(program, words))
         if words[0] is None:
             self._doubt("the program is named by a variable or a substitution")
         elif program in SHELLS:
@@ -190,10 +220,11 @@ class _Reading:
             self._doubt(f"`{program}` has a language that is not read here")
             self._shell(words)
         elif program == "eval":
-            self._inner(" ".join(word for word in words[1:] if word is not None), None in words)
+            told = words[2:] if words[1:2] == ("--",) else words[1:]
+            self._inner(" ".join(word for word in told if word is not None), None in told)
         elif program in _CHANGES_LATER:
             self._doubt(f"`{program}` changes what later commands mean")
-        elif program in _EVALUATES and any(word and not _EVALUATED.isdisjoint(word) for word in words[1:]):
+        elif evaluates_words(program, words):
             self._doubt(f"`{program}` can run what stands in its words")
         else:
             self._wrapped(program, words)
@@ -210,20 +241,26 @@ class _Reading:
     def _doubt(self, why: str) -> None:
         self.doubt = self.doubt or why
 
+    def _see_not(self, why: str) -> None:
+        self.unseen = self.unseen or why
+
     def _shell(self, words: tuple[Word, ...]) -> None:
         """A shell in the shell: what it runs is read too, unless it takes it from elsewhere."""
-        takes_text = False
+        takes_text = takes_input = False
         place = 1
         while place < len(words) and (word := words[place]) is not None and word[:1] in ("-", "+") and word != "-":
             if word in _SHELL_FILES or word.startswith(("--rcfile=", "--init-file=")):
                 self._doubt("a shell reads a file of commands before it begins")
-            if not word.startswith("--"):
-                takes_text = takes_text or (word.startswith("-") and "c" in word)
-            place += 2 if word in _SHELL_VALUES or word in _SHELL_FILES else 1
+            if word.startswith("--"):
+                place += 2 if word in _SHELL_FILES else 1
+                continue
+            takes_text = takes_text or (word.startswith("-") and "c" in word)
+            takes_input = takes_input or "s" in word
+            place += 1 + word.count("o") + word.count("O")  # each of these options has a value, in the words behind
         if takes_text:
             text = words[place] if place < len(words) else None
             self._inner(text or "", text is None)
-        elif place >= len(words) or words[place] in (None, "-"):
+        elif takes_input or place >= len(words) or (words[place] or "-") == "-" or _INPUT.match(words[place] or ""):
             self._doubt("a shell takes its commands from elsewhere")
 
     def _inner(self, text: str, is_unknown: bool) -> None:
@@ -238,6 +275,7 @@ class _Reading:
         self.writes += inner.writes
         self.assigns += inner.assigns
         self._doubt(inner.doubt)
+        self._see_not(inner.unseen)
 
     def _wrapped(self, program: str, words: tuple[Word, ...]) -> None:
         """A program that runs another."""
@@ -250,14 +288,14 @@ class _Reading:
 
     def _heredoc(self, node: Node) -> None:
         """A here-document: unless its delimiter is quoted, the shell runs what stands between backticks in it."""
-        start = next((_text(child) for child in node.children if child.type == "heredoc_start"), "")
-        body = next((_text(child) for child in node.children if child.type == "heredoc_body"), "")
+        start = next((get_text(child) for child in node.children if child.type == "heredoc_start"), "")
+        body = next((get_text(child) for child in node.children if child.type == "heredoc_body"), "")
         if "`" in body and set(start).isdisjoint("'\"\\"):
             self._doubt("the text of a here-document holds backticks")
 
     def _redirect(self, node: Node) -> None:
         target = node.child_by_field_name("destination")
-        value = None if target is None else _value(target)
+        value = None if target is None else get_value(target)
         sign = "".join(child.type for child in node.children if not child.is_named)
         if value is not None and sign.endswith("&") and (value.isdigit() or value == "-"):
             return  # to another descriptor
@@ -265,31 +303,6 @@ class _Reading:
             self.reads.append(value)
         else:
             self.writes.append(value)
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode()
-
-
-def _value(node: Node) -> Word:
-    """A word as the program will get it; None when that cannot be told from the text."""
-    text = _text(node)
-    if node.type == "command_name":
-        return _value(node.children[0]) if len(node.children) == 1 else None
-    if node.type == "raw_string":
-        return text[1:-1]
-    if node.type == "number" or not node.is_named:
-        return text
-    if node.type == "word":
-        return None if not _DYNAMIC_CHARS.isdisjoint(text) else re.sub(r"\\(.)", r"\1", text.replace("\\\n", ""))
-    if node.type == "string":
-        inner = text[1:-1]
-        plain = all(child.type == "string_content" for child in node.children if child.is_named)
-        return inner if plain and not set(inner) & set("$`\\") else None
-    if node.type == "concatenation":
-        parts = [_value(child) for child in node.children]
-        return None if None in parts else "".join(part for part in parts if part is not None)
-    return None
 
 
 def _agrees(text: str, commands: list[Simple]) -> bool:

@@ -57,7 +57,7 @@ _GRAMMARS: dict[str, _Grammar] = {
     "doas": _Grammar(each("-n -L"), each("-u -C")),
     "xargs": _Grammar(
         each("-0 -r -t -p -x --null --no-run-if-empty --verbose"),
-        each("-n -P -I -L -s -d -a -E --max-args --max-procs --replace --delimiter --arg-file"),
+        each("-n -P -I -L -s -d -a -E --max-args --max-procs --delimiter --arg-file"),
     ),
 }
 _RUNNERS = each(
@@ -66,9 +66,10 @@ _RUNNERS = each(
     " linux64 ltrace mamba mise multitime newgrp nix nix-shell npx nsenter numactl parallel perf pipenv pipx pkexec"
     " pnpx podman poetry prlimit proot proxychains proxychains4 rlwrap run-parts runuser rye screen script sem setarch"
     " setpriv sg ssh start-stop-daemon strace su systemd-run taskset tmux toybox torify torsocks tsocks unbuffer"
-    " unshare uv uvx valgrind watch x86_64"
+    " logsave unshare uv uvx valgrind watch x86_64"
 )
 """Programs that run another one in ways that are not told word by word here."""
+_LOADERS = ("ld-linux", "ld-musl", "ld.so", "ld64.so")
 _STARTS_OF_FIND = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _ENDS_OF_FIND = frozenset({";", "+"})
 
@@ -81,7 +82,8 @@ def find_inner(program: str, words: Words) -> Inner:
     exact = _by_grammar(program, grammar, words) if grammar is not None else None
     if exact is not None:
         return exact
-    return _anywhere(words) if grammar is not None or program in _RUNNERS else Inner()
+    is_runner = grammar is not None or program in _RUNNERS or program.startswith(_LOADERS)
+    return _anywhere(words) if is_runner else Inner()
 
 
 def _run_by_find(words: Words) -> tuple[Words, ...]:
@@ -95,7 +97,7 @@ def _run_by_find(words: Words) -> tuple[Words, ...]:
             begin = place + 1
     if begin:
         found.append(words[begin:])
-    return tuple(command for command in found if command)
+    return tuple(_without(command, "{}") for command in found if command)
 
 
 def _by_grammar(program: str, grammar: _Grammar, words: Words) -> Inner | None:
@@ -124,8 +126,22 @@ def _by_grammar(program: str, grammar: _Grammar, words: Words) -> Inner | None:
             operands -= 1
             place += 1
         else:
-            return Inner((words[place:],))
+            return Inner((_filled_by_xargs(words, place) if program == "xargs" else words[place:],))
     return Inner()
+
+
+def _filled_by_xargs(words: Words, place: int) -> Words:
+    """A command as `xargs` runs it: words that it reads stand behind its own, or wherever a mark is."""
+    for number, word in enumerate(words[1:place], 1):
+        if word is not None and word.startswith("-I"):
+            mark = word[2:] or words[number + 1]
+            return _without(words[place:], mark) if mark else (None,)
+    return (*words[place:], None)
+
+
+def _without(words: Words, mark: str) -> Words:
+    """Words of which those that hold a mark are not known before the command runs."""
+    return tuple(None if word is None or mark in word else word for word in words)
 
 
 def _is_glued(word: str, values: frozenset[str]) -> bool:
@@ -142,13 +158,16 @@ def _split_by_env(word: str, rest: Words) -> Inner | None:
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
-    return Inner(texts=(" ".join(known),))
+    text = " ".join(known)
+    is_plain = set(text).isdisjoint("\\$")
+    return Inner(texts=(text,), doubt="" if is_plain else "`env -S` splits its text as no shell does")
 
 
 def _anywhere(words: Words) -> Inner:
     """Each word may be the beginning of a command, and each text the whole of one."""
     if len(words) > _MOST_WORDS:
         return Inner(doubt=f"`{words[0]}` runs a command among more than {_MOST_WORDS} words")
+    words = _without(words, "{}")
     commands: list[Words] = []
     texts: list[str] = []
     for place, word in enumerate(words[1:], 1):
