@@ -58,3 +58,22 @@ def test_so_does_a_call_in_a_step_after_a_message_of_an_agent(stage: Stage, send
     by = outsider(stage, display_name="Mallory") if sender == "agent" else {}
     tell(stage, thread, WRITE, by)
     assert call(stage) == (("high", True) if sender == "agent" else ("medium", False))
+
+
+@pytest.mark.parametrize("sender", ["agent", "person"])
+def test_so_does_a_call_in_a_workflow_that_a_message_of_an_agent_has_started(stage: Stage, sender: str) -> None:
+    ready(stage)
+    thread = thread_of(stage, "starts it")
+    by = outsider(stage, display_name="Mallory") if sender == "agent" else {}
+    wanted = {"thread": thread, "from": "Mallory"} if by else {"thread": thread}
+    definition = {
+        "name": "started",
+        "inputs": {"said": "string"},
+        "steps": [{"id": "a", "profile": "rehearsal", "prompt": "{{ inputs.said }}"}],
+        "triggers": [{"id": "t", "message": wanted, "inputs": {"said": "trigger.content"}}],
+    }
+    stage.api.put("/api/workflows/started", json={"definition": definition}).raise_for_status()
+    (trigger,) = stage.api.get("/api/triggers").json()
+    stage.api.post(f"/api/triggers/{trigger['id']}/arm").raise_for_status()
+    tell(stage, thread, WRITE, by)
+    assert call(stage) == (("high", True) if sender == "agent" else ("medium", False))

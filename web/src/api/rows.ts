@@ -878,6 +878,7 @@ export interface WorkflowRun {
   parent_attempt?: number
   thread_id?: string | null
   trigger?: string
+  taint?: string
   note?: string | null
   verdict?: string | null
   takes_back?: boolean

@@ -47,6 +47,8 @@ class StartWorkflow(Command, frozen=True, kw_only=True):
     inputs: dict[str, Any] = {}
     thread_id: str | None = None
     trigger: str = "hand"
+    taint: str = ""
+    """Whose words, which are no person's, began it, such as `the agent Ada`."""
     directory: str | None = None
     parent_id: str | None = None
     """The run of which this is a step; the hub says so."""

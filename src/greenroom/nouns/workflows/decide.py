@@ -53,6 +53,7 @@ def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list
         parent_attempt=command.parent_attempt,
         thread_id=command.thread_id or (parent.thread_id if parent else None),
         trigger=command.trigger[:200],
+        taint=command.taint[:200],
         due=context.now + seconds * 1000 if seconds else 0,
         directory=command.directory or (parent.directory if parent else None),
     )

@@ -45,6 +45,8 @@ class WorkflowBegan(Event, frozen=True, kw_only=True):
     parent_attempt: int = 0
     thread_id: str | None = None
     trigger: str = "hand"
+    taint: str = ""
+    """Whose words, which are no person's, began it, such as `the agent Ada`."""
     due: int = 0
     directory: str | None = None
 

@@ -140,6 +140,8 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     parent_attempt: int = 0
     thread_id: str | None = None
     trigger: str = "hand"
+    taint: str = ""
+    """Whose words, which are no person's, began it, such as `the agent Ada`."""
     note: str | None = None
     """Why it is paused."""
     verdict: str | None = None

@@ -69,6 +69,7 @@ def new_run(event: WorkflowBegan, at: int, by: str, seq: int = 0) -> WorkflowRun
         parent_attempt=event.parent_attempt,
         thread_id=event.thread_id,
         trigger=event.trigger,
+        taint=event.taint,
         due=event.due,
         directory=event.directory,
     )

@@ -78,22 +78,25 @@ async def start_agent(
 
 def _taint_of(rows: Rows, run: WorkflowRun, telling: Telling) -> str:
     """Whose words come into a step that are no person's; empty if none do."""
-    if telling.hears_webhooks or _began_by_webhook(rows, run):
-        return "a webhook"
+    began = "a webhook" if telling.hears_webhooks else _taint_of_beginning(rows, run)
+    if began:
+        return began
     heard = [rows.get(MESSAGES, message_id) for message_id in telling.find_heard_messages()]
     return next((f"the agent {visible(one.author_name)}" for one in heard if one is not None and one.agent), "")
 
 
-def _began_by_webhook(rows: Rows, run: WorkflowRun) -> bool:
-    """Whether a stranger's call began this, or what it came after."""
+def _taint_of_beginning(rows: Rows, run: WorkflowRun) -> str:
+    """Whose words began this, or what it came after, if they are no person's."""
     begun: WorkflowRun | None = run
     for _ in range(_EARLIER):
         root = rows.get(WORKFLOW_RUNS, begun.root_id) if begun is not None else None
-        kind, _, named = (root.trigger if root is not None else "").partition(" ")
+        if root is None:
+            return ""
+        kind, _, named = root.trigger.partition(" ")
         if kind != "after":
-            return kind == "webhook"
+            return "a webhook" if kind == "webhook" else root.taint
         begun = rows.get(WORKFLOW_RUNS, named)
-    return True  # it cannot be told any more
+    return "a webhook"  # it cannot be told any more
 
 
 def _agent_of(rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: Node, telling: Telling) -> dict[str, Any]:

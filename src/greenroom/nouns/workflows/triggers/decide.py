@@ -10,6 +10,8 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.epochs import get_epoch
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.asks.words import visible
+from greenroom.nouns.threads.model import MESSAGES
 from greenroom.nouns.workflows.commands import StartWorkflow, TellRun
 from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.news import Ended, News
@@ -119,11 +121,24 @@ def _start(
         _need_no_circle(rows, facts)
         inputs = _inputs(found, {"kind": found.kind, **facts})
         trigger = f"{found.kind} {facts['run_id'] if found.kind == 'after' else found.name}"
-        command = StartWorkflow(by=HUB, run_id=run_id, workflow=found.workflow, inputs=inputs, trigger=trigger)
+        command = StartWorkflow(
+            by=HUB,
+            run_id=run_id,
+            workflow=found.workflow,
+            inputs=inputs,
+            trigger=trigger,
+            taint=_taint_of(rows, occurrence) if found.kind == "message" else "",
+        )
         began = start_workflow(rows, command, context)
     except Refused as no:
         return [m.TriggerFailed(trigger_id=found.id, error=no.message[:500])]
     return [m.TriggerFired(trigger_id=found.id, run_id=run_id), *began]
+
+
+def _taint_of(rows: Rows, message_id: str) -> str:
+    """Whose words a message is, unless a person has written it."""
+    message = rows.get(MESSAGES, message_id)
+    return f"the agent {visible(message.author_name)}" if message is not None and message.agent else ""
 
 
 def _inputs(found: m.TriggerState, trigger: dict[str, Any]) -> dict[str, Any]:
