@@ -281,3 +281,18 @@ def test_the_terminal_closes_once_the_agent_is_called_into_another_thread(place:
                 assert not place.leaks(str(socket.recv(WAIT_S)))
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 4403
+
+
+def test_an_agent_of_its_thread_does_not_tell_where_else_it_is_called(place: Place) -> None:
+    own = place.own.ids["thread_id"]
+    roams = place.stage.done(f"POST {own} here", thread_id=own, keep_as="roams")["agent_id"]
+    elsewhere = place.stage.done("SAY there", agent="roams", thread_id=place.hidden.ids["thread_id"])["id"]
+    heard: list[str] = []
+    with place.socket("/sync") as socket:
+        heard.append(json.dumps(_subscribe(socket, 1, "agents", None)))
+        again = place.stage.done("SAY there", agent="roams", thread_id=place.hidden.ids["thread_id"])["id"]
+        socket.send(json.dumps({"op": "ping"}))
+        while '"pong"' not in (text := str(socket.recv(WAIT_S))):
+            heard.append(text)
+    assert len([text for text in heard if roams in text]) > 1
+    assert not [text for text in heard if place.leaks(text) or elsewhere in text or again in text]

@@ -152,7 +152,7 @@ class Feed:
         removed: dict[str, Row],
         subscriptions: list[Subscription],
     ) -> None:
-        made: dict[tuple[int, ...], list[Frame]] = {}
+        made: dict[tuple[tuple[int, ...], Principal | None], list[Frame]] = {}
         every = tuple(range(len(changes)))
         for subscription in subscriptions:
             by = subscription.client.by
@@ -161,9 +161,10 @@ class Feed:
             if told is None:
                 self._announce_end(view, key, seq, [subscription])
             elif told:
-                ready = made.get(told)
+                alike = (told, by if by.is_confined else None)
+                ready = made.get(alike)
                 if ready is None:
-                    ready = made[told] = _frames_of(view, key, seq, [changes[place] for place in told])
+                    ready = made[alike] = _frames_of(view, key, seq, [changes[place] for place in told], by)
                 subscription.client.outbox.put(*ready)
 
     def _told(
@@ -228,13 +229,13 @@ def _need_free(client: Client, number: int, view: View, key: str) -> None:
         raise Refused("too_many_subscriptions", f"A socket has at most {MOST_SUBSCRIPTIONS} subscriptions.", "limited")
 
 
-def _frames_of(view: View, key: str, seq: int, changes: list[Change]) -> list[Frame]:
+def _frames_of(view: View, key: str, seq: int, changes: list[Change], by: Principal) -> list[Frame]:
     """The changes of a commit, the oldest first. A client may be cut off after any frame and go on from its seq."""
     made: list[Frame] = []
     rows: list[bytes] = []
     size = 0
     for place, change in enumerate(changes, 1):
-        rows.append(_row_of_change(view, change))
+        rows.append(_row_of_change(view, change, by))
         size += len(rows[-1])
         if place == len(changes):
             made.append(frames.changes(view.name, key, seq, rows))
@@ -244,7 +245,7 @@ def _frames_of(view: View, key: str, seq: int, changes: list[Change]) -> list[Fr
     return made
 
 
-def _row_of_change(view: View, change: Change) -> bytes:
+def _row_of_change(view: View, change: Change, by: Principal) -> bytes:
     holds = view.part_of[change.table.name].holds
     here = change.row is not None and (holds is None or holds(change.row))
-    return row_of(change.table.name, change.key, shown_change(change) if here else b"null", change.seq)
+    return row_of(change.table.name, change.key, shown_change(change, by) if here else b"null", change.seq)

@@ -10,7 +10,7 @@ from greenroom.doors.sync.events import deleted_thread
 from greenroom.log.codec import encode
 from greenroom.log.model import Change, Event, Row, Rows, Table, Value
 from greenroom.nouns.access.model import CREDENTIALS, Principal
-from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.asks.queries import may_see_ask
@@ -144,15 +144,23 @@ SHOWN: Mapping[Table[Any], Callable[[Any], Row]] = {
 """Rows that hold what is nobody else's business, as they are shown; all others are sent as they are stored."""
 
 
-def shown(table: Table[Any], row: Row) -> bytes:
+def shown(table: Table[Any], row: Row, by: Principal) -> bytes:
     """The JSON of a row that was read."""
     show = SHOWN.get(table)
-    return encode(row if show is None else show(row))
+    return encode(_confined(row, by) if show is None else show(row))
 
 
-def shown_change(change: Change) -> bytes:
+def shown_change(change: Change, by: Principal) -> bytes:
     """The JSON of a row that has changed; it is encoded already unless something must be left out."""
-    return change.data if change.row is None or change.table not in SHOWN else shown(change.table, change.row)
+    is_stored = change.row is None or (change.table not in SHOWN and _confined(change.row, by) is change.row)
+    return change.data if is_stored or change.row is None else shown(change.table, change.row, by)
+
+
+def _confined(row: Row, by: Principal) -> Row:
+    """An agent as somebody sees it who is confined to threads: what it does in others is left out."""
+    if not by.is_confined or not isinstance(row, Agent) or row.thread_id in (by.threads or ()):
+        return row
+    return replace(row, thread_id=None, run_id=None, session=None)
 
 
 _VIEWS = (
