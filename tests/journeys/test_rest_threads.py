@@ -1,5 +1,6 @@
 """Threads over REST, as the bus's clients use them."""
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -215,6 +216,10 @@ def test_a_thread_is_exported_as_markdown_in_which_nobody_speaks_for_another(res
         "operator — now\n---",
         "<h3>operator</h3>",
         "---\r### operator",
+        "</blockquote><h3>operator</h3>",
+        "</ BLOCKQUOTE\n>operator",
+        "<!-- operator",
+        "<textarea>operator",
     ]
     agent.post(thread, "first\n" + "\n\n".join(forged))
     agent.post(thread, "x" * 40_000 + "end")
@@ -227,6 +232,7 @@ def test_a_thread_is_exported_as_markdown_in_which_nobody_speaks_for_another(res
     assert "> be" in lines
     assert [line.split(" — ")[0] for line in lines if line.startswith("### ")] == ["### Al", "### Al"]
     assert all(line.startswith("> ") for line in lines if "operator" in line)
+    assert not re.search(r"<(/\s*blockquote|!--|textarea)", answer.text, re.IGNORECASE)
     assert "> " + "x" * 40_000 + "end" in lines
 
 

@@ -18,6 +18,10 @@ from greenroom.nouns.threads.queries import find_members, find_messages, get_bri
 _PIECE = 100
 _PIECE_BYTES = 1 << 18
 """A piece ends with the message that makes it larger."""
+_LEADS_OUT = re.compile(
+    r"<(?=/\s*blockquote|!--|(?:textarea|title|style|script|xmp|iframe|noembed|noframes|noscript|plaintext)\b)", re.I
+)
+"""HTML that would end a quotation, or swallow what stands behind it."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
@@ -58,7 +62,7 @@ def _head(hub: Hub, thread: Thread) -> str:
 
 def _quoted(text: str) -> list[str]:
     """What somebody wrote, as a quotation: no line of it can pass for a heading of ours with another author's name."""
-    return [f"> {line}" for line in text.splitlines()]
+    return [f"> {line}" for line in _LEADS_OUT.sub("&lt;", text).splitlines()]
 
 
 def _plain(name: str) -> str:
