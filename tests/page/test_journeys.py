@@ -49,6 +49,7 @@ from tests.runs.stage import Stage
         "a_workflow_that_waits_says_so",
         "the_people_of_a_room_have_their_own_inbox",
         "a_cookie_without_the_pages_key_logs_nobody_in",
+        "log_in_again_after_a_restore",
         pytest.param("hostile_text_is_harmless", marks=pytest.mark.anywhere),
         "hostile_diagrams_are_harmless",
         "ten_megabytes_of_markdown_are_shown_in_part",

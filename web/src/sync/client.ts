@@ -34,6 +34,7 @@ export class SyncClient {
   constructor(
     private readonly path: string,
     private readonly denied: () => void,
+    private readonly checkLogin: () => void,
   ) {}
 
   start(): void {
@@ -104,11 +105,16 @@ export class SyncClient {
       this.plan()
     }
     socket.onmessage = (event) => this.hear(parseExact(event.data as string) as Frame)
+    let isOpen = false
+    socket.addEventListener('open', () => (isOpen = true))
     socket.onclose = (event) => {
       if (event.code === 4401) {
         this.say('denied')
         this.denied()
-      } else this.lose(socket)
+        return
+      }
+      if (!isOpen) this.checkLogin() // a browser does not tell a page why a socket was refused
+      this.lose(socket)
     }
   }
 
@@ -132,7 +138,8 @@ export class SyncClient {
   }
 
   private say(connection: Connection): void {
-    if (connection !== this.state.connection) Object.assign(this.state, { connection, since: Date.now() })
+    const isNews = connection === 'live' || this.state.connection === 'live' // a further attempt does not begin the time again
+    if (connection !== this.state.connection) Object.assign(this.state, { connection, since: isNews ? Date.now() : this.state.since })
   }
 
   private plan(): void {

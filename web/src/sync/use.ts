@@ -2,13 +2,13 @@
 import { computed, onScopeDispose, reactive, shallowRef, toValue, watch, type ComputedRef, type MaybeRefOrGetter } from 'vue'
 
 import type { Tables } from '@/api/rows'
-import { toLogin } from '@/api/http'
+import { get, toLogin } from '@/api/http'
 import { build, outdated } from '@/shell/build'
 import { SyncClient } from './client'
 import type { Table } from './frames'
 import type { View } from './view'
 
-export const sync = new SyncClient(`/sync${build && `?page=${build}`}`, toLogin)
+export const sync = new SyncClient(`/sync${build && `?page=${build}`}`, toLogin, () => void get('/api/me').catch(() => {}))
 sync.listen('page.outdated', () => (outdated.value = true))
 
 export interface Live {
