@@ -242,7 +242,7 @@ async def test_restore_by_force_takes_the_nodes_folder_away_unless_a_node_runs_i
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(Refused) as refused:
             restore(saved, notebook, force=True)
-        assert (refused.value.code, "kill 4711" in refused.value.message) == ("node_running", True)
+        assert (refused.value.code, "stop --agents" in refused.value.message) == ("node_running", True)
     restore(saved, notebook, force=True)
     assert not lock.exists()
     assert list(notebook.glob("replaced-*/node/lock"))

@@ -64,5 +64,6 @@ def _told(records: tuple[Recorded, ...], begun: EpochBegun, credentials: dict[st
     }
 
 
-def _shown(credential: Credential) -> dict[str, str]:
-    return {"id": credential.id, "kind": credential.kind, "name": credential.name}
+def _shown(credential: Credential) -> dict[str, Any]:
+    names = {"id": credential.id, "kind": credential.kind, "name": credential.name}
+    return {**names, "browser": credential.browser, "device": credential.device}

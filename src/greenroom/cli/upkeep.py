@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,8 @@ def add_to(verbs: Any) -> None:
     restore = verbs.add_parser(
         "restore",
         help="put a backup into an empty data directory",
-        description="Put a backup into an empty data directory. The operator's token is not in a backup: the next start"
-        " of the hub makes a new one.",
+        description="Put a backup into an empty data directory, and begin a new epoch: credentials and logins are"
+        " revoked unless you keep them, and a new operator's token is written.",
         epilog="example: greenroom restore ~/greenroom-monday.tar --data ~/.greenroom",
     )
     _add_options(restore)
@@ -168,17 +169,32 @@ def run_restore(args: argparse.Namespace) -> int:
 def _show_restored(data: Path, restored: dict[str, Any], epoch: dict[str, Any]) -> None:
     if restored:
         print(f"{data} is as it was at event {restored['seq']} ({restored['made_at']}).")
-    print(f"This begins epoch {epoch['number']} of the hub, in which nothing comes back that was ended since:")
-    print(f"  {len(epoch['revoked'])} credentials are revoked, logins of browsers included:{_named(epoch['revoked'])}")
-    if epoch["kept"]:
-        print(f"  {len(epoch['kept'])} credentials are kept:{_named(epoch['kept'])}")
-    print(f"  {epoch['asks']} open permissions and {epoch['approvals']} approvals not used have to be asked again,")
-    print(f"  {epoch['grants']} approvals for a whole run or profile are ended, {epoch['runs']} runs interrupted,")
-    print(f"  {epoch['channels']} channels of notifications removed.")
-    print("  For the next five minutes signed webhook calls are refused.")
-    print(f"A new operator's token is in {data / OPERATOR_TOKEN}. Start the hub with `greenroom serve`.")
+    print(f"This begins epoch {epoch['number']} of the hub: what you ended after the backup does not come back.")
+    print(f"  credentials revoked: {len(epoch['revoked'])}{_named(epoch['revoked'])}")
+    print(f"  credentials kept: {len(epoch['kept'])}{_named(epoch['kept'])}")
+    for what, words in _ENDED_BY_EPOCH.items():
+        if epoch[what]:
+            print(f"  {words}: {epoch[what]}")
+    print("  Signed webhook calls are refused for the next five minutes.")
+    print(f"A new operator's token is in {data / OPERATOR_TOKEN}; commands on this machine use it by themselves.")
+    print("Start the hub with `greenroom serve`, and log in to the page with the link that it prints.")
 
 
-def _named(credentials: list[dict[str, str]]) -> str:
-    names = sorted({f"{one['name']} ({one['kind']})" for one in credentials})
-    return "".join(f"\n    {line(name)}" for name in names)
+_ENDED_BY_EPOCH = {
+    "asks": "open permissions withdrawn; the agents have to ask again",
+    "approvals": "unused approvals void",
+    "grants": "approvals for a whole run or profile ended",
+    "runs": "runs interrupted; resume them with `greenroom runs resume`",
+    "channels": "notification channels removed",
+}
+
+
+def _named(credentials: list[dict[str, Any]]) -> str:
+    names = Counter(_name(one) for one in credentials)
+    return "".join(f"\n    {line(name)}{f', {n} times' if n > 1 else ''}" for name, n in sorted(names.items()))
+
+
+def _name(credential: dict[str, Any]) -> str:
+    if credential["browser"]:
+        return f"{credential['device'] or credential['name']} (login of a browser)"
+    return f"{credential['name']} ({credential['kind']})"

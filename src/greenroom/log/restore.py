@@ -93,9 +93,8 @@ def _need_no_node(lock: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         pid = lock.read_text().strip()
-        raise Refused(
-            "node_running", f"A node holds agents for this hub: end it first with `kill {pid}`.", "conflict"
-        ) from None
+        end = f"end it and its agents with `greenroom stop --agents --data {lock.parent.parent}`"
+        raise Refused("node_running", f"The node of this hub still runs (process {pid}): {end}.", "conflict") from None
     finally:
         os.close(handle)
 
