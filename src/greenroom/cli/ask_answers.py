@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.ask_prompt import (
+    DONE,
     AnsweredElsewhere,
     Ask,
     is_at_terminal,
@@ -33,7 +34,8 @@ def need_only_open(client: Client) -> Ask:
     if len(found) > 1:
         named = [f"{ask['id']}  {line(ask['title'])}" for ask in found[:_MOST_NAMED]]
         more = [f"and {len(found) - _MOST_NAMED} more: see `greenroom ask list`"] if len(found) > _MOST_NAMED else []
-        raise Refused("several_asks", "\n".join([f"{len(found)} asks are open: say which.", *named, *more]))
+        said = [f"{len(found)} asks are open. Name the one that you mean:", *named, *more]
+        raise Refused("several_asks", "\n".join(said))
     only: Ask = found[0]
     return only
 
@@ -65,7 +67,7 @@ def run_answer(args: argparse.Namespace) -> int:
         show_json(results)
     else:
         for result in results:
-            told = [args.verdict] if result["ok"] else []
+            told = [DONE[args.verdict].lower().rstrip(".")] if result["ok"] else []
             told += [line(result["message"])] if result.get("message") else []
             say(f"{result['ask_id']}: {'; '.join(told)}")
     return 0 if all(result["ok"] for result in results) else 1

@@ -21,7 +21,7 @@ _LOOK_S = 1.0
 _DEAF_S = 0.7
 """How long nobody has typed anything before a question is asked: the end of a word must not answer it."""
 _WORD = "approve"
-_DONE = {"approve": "Approved.", "deny": "Denied.", "answer": "Answered."}
+DONE = {"approve": "Approved.", "deny": "Denied.", "answer": "Answered."}
 _APPROVABLE = ("permission", "gate", "decision")
 
 
@@ -168,7 +168,7 @@ class AskPrompt:
         except Refused as no:
             say(f"greenroom: {line(no.message)}")
         else:
-            say(_DONE[body["verdict"]])
+            say(DONE[body["verdict"]])
 
     def _decide(self, ask: Ask) -> dict[str, Any] | None:
         """An answer to a call, or None to leave it to others."""
