@@ -44,11 +44,11 @@ def run_attach(args: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused("no_terminal", "Attaching needs a terminal: use `greenroom agent logs ID -f` in a pipe.")
     from greenroom.cli.leave_keys import watched_keys
-    from greenroom.cli.seat import sit
+    from greenroom.cli.seat import HOW_TO_LEAVE, sit
 
     how, word = sit(client.url, client.token, agent_id, args.read_only)
     if how == "none":
-        say(f"{line(agent_id)} has no terminal; this is what it says (Ctrl-B D leaves):")
+        say(f"{line(agent_id)} has no terminal; this is what it says · {HOW_TO_LEAVE}:")
         with watched_keys() as keys:
             return _show(client, _last_run(client, agent_id), follow=True, as_json=False, wait=keys.is_leave_pressed)
     say(line(word))

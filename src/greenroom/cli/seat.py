@@ -21,6 +21,8 @@ from greenroom.cli.client import HubUnreachable
 from greenroom.cli.terminal import line
 
 PREFIX = 0x02
+HOW_TO_LEAVE = "Ctrl-B D leaves" + (" (in tmux: Ctrl-B Ctrl-B D)" if "TMUX" in os.environ else "")
+"""tmux keeps the first Ctrl-B for itself, and its own Ctrl-B D would leave tmux."""
 _BEAT_S = 10.0
 _RETRY_S = 1.0
 _FINAL = (4403, 1013)
@@ -138,7 +140,7 @@ class Seat:
         rows, columns = size()
         dropped = self._screen.get("dropped_bytes")
         more = f" · {dropped} bytes dropped" if dropped else ""
-        text = f" {self._agent_id} · {self._cut or self._status}{more} · Ctrl-B D leaves"
+        text = f" {self._agent_id} · {self._cut or self._status}{more} · {HOW_TO_LEAVE}"
         return f"\x1b[{rows};1H\x1b[0;7m{line(text)[:columns].ljust(columns)}\x1b[0m"
 
     def _say_cut(self, why: str) -> None:
