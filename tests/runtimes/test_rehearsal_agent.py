@@ -106,9 +106,9 @@ async def test_words_thoughts_output_and_usage_are_told(desk: Desk, spawner: Spa
         (
             "Please fix the tests.\nThen tell me.",
             "Hello! I am the rehearsal agent.",
-            "`SHELL date` — I ask for permission",
+            "`SHELL mkdir demo` — I ask for permission",
         ),
-        ("请修复测试", "你好！我是彩排智能体", "`SHELL date` — 先请求许可"),
+        ("请修复测试", "你好！我是彩排智能体", "`SHELL mkdir demo` — 先请求许可"),
     ],
 )
 async def test_plain_words_are_answered_with_what_it_can_do(

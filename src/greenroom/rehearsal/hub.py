@@ -105,7 +105,7 @@ class Hub:
             run = self._ask("spawn_agent", {"profile": profile, "prompt": prompt, **once})
             while "next" in run:
                 run = self._ask("run_status", {"run_id": run["run_id"]})
-            if run["status"] != "interrupted":
+            if run.get("status") != "interrupted":
                 break
         return _need_success(run)
 

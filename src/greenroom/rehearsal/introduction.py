@@ -7,7 +7,7 @@ _ENGLISH = """\
 Hello! I am the rehearsal agent. I need no model and no key: I follow a script, one line for each step. {how}
 
 - `SAY hello` — I say it
-- `SHELL date` — I ask for permission, then run it
+- `SHELL mkdir demo` — I ask for permission, then run it
 - `WRITE notes.txt hello` — I ask for permission, then write the file
 - `ASK Tea or coffee?` — I ask you, and wait for your answer
 - `SLEEP 5` — I take my time
@@ -17,7 +17,7 @@ _CHINESE = """\
 你好！我是彩排智能体，不需要模型，也不需要密钥：我按脚本行事，每行一步。{how}
 
 - `SAY 你好` — 我照着说
-- `SHELL date` — 先请求许可，然后运行
+- `SHELL mkdir demo` — 先请求许可，然后运行
 - `WRITE notes.txt 你好` — 先请求许可，然后写入文件
 - `ASK 茶还是咖啡？` — 向你提问并等待回答
 - `SLEEP 5` — 等待几秒
