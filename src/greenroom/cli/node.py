@@ -124,6 +124,6 @@ async def _hold(args: argparse.Namespace, folder: Path, exposed: list[str]) -> N
     try:
         await task
         if program.is_dismissed:
-            raise Refused("node_removed", "This node was removed from its hub: let it in anew by `greenroom node add`.")
+            raise Refused("node_removed", "This node was removed from its hub: add it again with `greenroom node add`.")
     except asyncio.CancelledError:
         logging.getLogger(__name__).info("stopped")

@@ -64,7 +64,8 @@ def _state(node: dict[str, Any]) -> str:
 
 def run_add(args: argparse.Namespace) -> int:
     out = need_new(args.out)
-    made = open_client(args).post("nodes", body={"name": args.name})
+    client = open_client(args)
+    made = client.post("nodes", body={"name": args.name})
     if out:
         write_private(out, made["token"] + "\n")
         made = {**made, "token": None, "file": str(out)}
@@ -77,7 +78,8 @@ def run_add(args: argparse.Namespace) -> int:
         print(made["token"])
     if not args.json:
         pin = f" --pin {made['pin']}" if made["pin"] else ""
-        say(f"There: greenroom node --join HUB --token-file FILE{line(pin)}")
+        say("Bring the token to the other machine in a file, and run there, with an address of the hub that it can reach:")
+        say(f"  greenroom node --join {line(client.url)} --token-file {line(out.name if out else 'FILE')}{line(pin)}")
     return 0
 
 
