@@ -174,7 +174,7 @@ def test_ap_10_the_deadline_itself_is_too_late_by_the_hubs_clock(late_ms: int, s
 
 def test_ap_11_no_setting_makes_silence_a_yes() -> None:
     names = [name for name in Settings.__struct_fields__ if "ask" in name or "approv" in name or "permission" in name]
-    assert set(names) == {"ask_deadlines", "ask_warn_s", "max_open_asks"}
+    assert set(names) == {"approval_s", "ask_deadlines", "ask_warn_s", "max_open_asks"}
 
 
 @pytest.fixture

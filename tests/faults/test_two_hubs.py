@@ -25,7 +25,7 @@ def test_a_second_hub_that_was_refused_leaves_the_first_as_it_was(hub: HubProces
     before = (hub.data / "hub.json").read_text()
     HubProcess(hub.data).refuse()
     assert (hub.data / "hub.json").read_text() == before
-    assert json.loads(before) == {"url": hub.url, "pid": hub.pid, "pin": None}
+    assert json.loads(before) == {"url": hub.url, "pid": hub.pid, "pin": None, "others": []}
     assert httpx.get(f"{hub.url}/login").status_code == 200
 
 

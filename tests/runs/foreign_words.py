@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from greenroom.nouns.workflows.triggers.signing import NONCE, SIGNATURE, TIMESTAMP, sign
+from greenroom.nouns.workflows.triggers.signing import ID, SIGNATURES, TIME, sign
 from tests.doors.pictures import png
 from tests.runs.word_room import Room, Unread
 from tests.workflows.plays import Play
@@ -122,8 +122,8 @@ def _webhook(room: Room, tag: str) -> None:
     (key,) = [row["id"] for row in room.api.get("/api/triggers", params={"workflow": "hooked"}).json()]
     room.need(room.api.post(f"/api/triggers/{key}/arm"))
     given = room.api.get(f"/api/triggers/{key}/secret").json()
-    body, now = json.dumps({"words": room.words(tag)}).encode(), str(int(time.time()))
-    headers = {TIMESTAMP: now, NONCE: "nonce-0001", SIGNATURE: sign(given["secret"], now, "nonce-0001", body)}
+    body, now = json.dumps({"words": room.words(tag)}).encode(), int(time.time())
+    headers = {ID: "call-0001", TIME: str(now), SIGNATURES: sign(given["secret"], "call-0001", now, body)}
     room.need(room.api.post(given["path"], content=body, headers=headers))
 
 

@@ -5,18 +5,20 @@ from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
 
-desk = Path(sys.argv[1])
-name = sys.argv[2] if len(sys.argv) > 2 else "jot_down"
-server = MCPServer("notes")
 
+def main(directory: str, tool: str = "jot_down") -> None:
+    desk = Path(directory)
+    server = MCPServer("notes")
 
-@server.tool(name, structured_output=False)
-async def jot_down(line: str) -> str:
-    """Jot down a line."""
-    (desk / "jotted").write_text(line)
-    return f"jotted down {line}"
+    @server.tool(tool, structured_output=False)
+    async def jot_down(line: str) -> str:
+        """Jot down a line."""
+        (desk / "jotted").write_text(line)
+        return f"jotted down {line}"
+
+    (desk / "started").touch()
+    server.run()
 
 
 if __name__ == "__main__":
-    (desk / "started").touch()
-    server.run()
+    main(*sys.argv[1:])

@@ -65,7 +65,8 @@ def test_guessing_a_rooms_token_holds_up_nobody_who_has_it(house: House) -> None
     made = house.call("operator", "POST", "/api/credentials", json={"kind": "room", "name": "r", "room": "guessed"})
     with house.client(None) as client:
         answers = {client.post("/login", data={"code": f"guess{n}"}).status_code for n in range(60)}
-        assert answers == {401, 429}
+        assert 429 in answers, "others have guessed before"
+        assert answers <= {401, 429}
         entered = client.post("/login", data={"code": made.json()["token"]})
         assert (entered.status_code, entered.headers["location"][:6]) == (303, "/#key=")
 

@@ -58,7 +58,7 @@ def test_model_temperature_and_instructions_of_a_step_reach_the_model(stage: Sta
 
 
 def test_opencode_is_told_a_temperature_as_a_number(tmp_path: Path) -> None:
-    launch = plan_launch(opening(tmp_path, temperature=0.0), None, "pw")
+    launch = plan_launch(opening(tmp_path, temperature=0.0), None, "pw", "greenroom")
     assert json.loads(launch.env["OPENCODE_CONFIG_CONTENT"])["agent"]["build"]["temperature"] == 0.0
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -71,6 +72,15 @@ def begun(stage: Stage, file: Path, *how: str) -> "subprocess.Popen[str]":
     )
 
 
+def read_until(stream: IO[str], *words: str) -> None:
+    """Read lines until all of the words were there."""
+    told = ""
+    while not all(word in told for word in words):
+        line = stream.readline()
+        assert line, told
+        told += line
+
+
 def newest(stage: Stage) -> str:
     """The run that was begun last."""
     return str(stage.until(lambda: stage.api.get("/api/workflow-runs").json(), "a run of a workflow")[0]["id"])
@@ -106,18 +116,17 @@ def test_who_waits_for_a_run_is_told_that_it_waits_for_them(stage: Stage, tmp_pa
     )
     with begun(stage, file, "--wait") as waiting, begun(stage, file, "--follow") as following:
         stage.until(lambda: len(stage.api.get("/api/asks").json()["asks"]) == 4, "four questions")
-        assert waiting.stderr is not None
-        told = ""
-        while "gate needs a person: greenroom ask show ask_" not in told or "look waits: permission" not in told:
-            one = waiting.stderr.readline()
-            assert one, told
-            told += one
+        assert waiting.stderr is not None and following.stdout is not None
+        read_until(waiting.stderr, "gate needs a person: greenroom ask show ask_", "look waits: permission")
+        read_until(
+            following.stdout,
+            "gate needs a person: greenroom ask show ask_",
+            "waits: permission: shell: ls / (see `greenroom ask list`)",
+        )
         for ask in stage.api.get("/api/asks").json()["asks"]:
             stage.decide(ask["id"], "approve")
         assert waiting.wait(WAIT_S) == 0
-        shown, _ = following.communicate(timeout=WAIT_S)
-    assert "waits: permission: shell: ls / (see `greenroom ask list`)" in shown
-    assert "gate needs a person: greenroom ask show ask_" in shown
+        following.communicate(timeout=WAIT_S)
 
 
 def test_who_stops_waiting_is_told_how_to_see_the_run_again(stage: Stage, tmp_path: Path) -> None:

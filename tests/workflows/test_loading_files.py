@@ -101,7 +101,7 @@ def test_pictures_are_drawn_from_the_command_line(tmp_path: Path) -> None:
 
 def test_what_a_hook_is_signed_with_is_shown_to_operators(hub: HubProcess) -> None:
     assert done(hub.data, "dag", "hook", "deploy", "--json").json["path"] == "/api/hooks/deploy"
-    assert "whs_" in done(hub.data, "dag", "hook", "deploy").out
+    assert "whsec_" in done(hub.data, "dag", "hook", "deploy").out
 
 
 def test_the_editors_door_says_what_is_wrong_or_where_everything_stands(api: httpx.Client) -> None:

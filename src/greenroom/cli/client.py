@@ -179,16 +179,15 @@ class Client:
         try:
             connection.connect()
         except OSError as error:  # nothing was asked yet, so that another hub can be
-            if self._go_to_other(error):
-                return self._exchange(method, target, data, headers, timeout_s)
+            if not self._go_to_other(error):
+                raise self._give_up(error) from error
+            return self._exchange(method, target, data, headers, timeout_s)
         try:
             connection.request(method, target, data, headers)
             response = connection.getresponse()
             return response.status, response.read()
         except (OSError, HTTPException) as error:
-            no = self._unreachable(error)
-            self._look_again()
-            raise no from error
+            raise self._give_up(error) from error
         finally:
             connection.close()
 
@@ -201,11 +200,13 @@ class Client:
         self._base = urlsplit(self.url)
         return True
 
-    def _look_again(self) -> None:
-        """Whoever asks once more asks the hub where it is now."""
+    def _give_up(self, error: Exception) -> HubUnreachable:
+        """What to raise. Whoever asks once more asks the hub where it is now."""
+        no = self._unreachable(error)
         with contextlib.suppress(HubUnreachable):
             self.url = (get_own_url(self._data) if self._data is not None else None) or self.url
             self._base = urlsplit(self.url)
+        return no
 
     def _unreachable(self, error: Exception) -> HubUnreachable:
         from ssl import SSLError

@@ -32,6 +32,11 @@ _RESTORE = "Restore the newest good backup with `greenroom restore`."
 _REBUILD = "Stop the hub and have the rows made anew with `greenroom check --rebuild`."
 _BATCH = 1000
 _DAMAGE_SHOWN = 5
+_DAMAGED_SCHEMA = """
+SELECT name FROM sqlite_schema WHERE typeof(type) != 'text' OR typeof(name) != 'text' OR typeof(tbl_name) != 'text'
+OR typeof(sql) NOT IN ('text', 'null') OR tbl_name NOT IN (SELECT name FROM sqlite_schema WHERE type = 'table')
+"""
+"""What SQLite itself takes for granted: every entry is a text and belongs to a table."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +248,7 @@ class SqliteCheck(Check):
     def _check_pages(self, connection: apsw.Connection) -> None:
         self._progress("pages", 0, 1)
         told = [text for (text,) in connection.execute(f"PRAGMA integrity_check({_DAMAGE_SHOWN})")]
+        told += [f"{name!r} in the schema" for (name,) in connection.execute(_DAMAGED_SCHEMA)]
         if told != ["ok"]:
             self._find("database_damaged", f"SQLite finds damage: {'; '.join(told)}. {_RESTORE}")
         self._progress("pages", 1, 1)
