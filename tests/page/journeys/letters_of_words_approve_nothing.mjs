@@ -48,7 +48,7 @@ await journey(async (visit) => {
   await page.keyboard.type('apply', { delay: 60 })
   await page.locator('[data-note]').waitFor()
   await areOpen('it was a word')
-  await settled(page)
+  await page.locator('[data-note]').waitFor({ state: 'detached' }) // the keys wait longer than the buttons show
   await page.keyboard.press('y')
   await until('one letter alone to count', async () => (await stateOf(others[0])) === 'answered')
 
