@@ -88,6 +88,18 @@ def test_a_long_message_is_read_without_holding_anybody_up(hub: HubProcess, api:
         assert posted.status_code == 201, posted.text
 
 
+@pytest.mark.parametrize("unit", ["0", "[]", '{"a":1}', '"a"'])
+@pytest.mark.parametrize("size", [4_190_000, 500_000])
+def test_metadata_of_many_values_is_refused_and_holds_nobody_up(api: httpx.Client, unit: str, size: int) -> None:
+    thread = api.post("/api/threads", json={"topic": "many"}).json()["id"]
+    values = ",".join([unit] * (size // (len(unit) + 1)))
+    with no_pause(api):
+        body = f'{{"content": "x", "metadata": {{"a": [{values}]}}}}'
+        refused = api.post(f"/api/threads/{thread}/messages", content=body)
+        expected = {"too_large", "metadata_too_large"}
+        assert (refused.status_code, refused.json()["code"] in expected) == (413, True), refused.text
+
+
 def workflow_of(steps: int, needs: int) -> str:
     """Steps that each depend on some that stand far above them."""
     lines = ["name: wide", "steps:"]

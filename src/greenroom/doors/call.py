@@ -48,13 +48,17 @@ class Refusal(Exception):
         self.retry_after_s = retry_after_s
 
 
+_MOST_COMMAS = 300_000
+"""Of a body: what is JSON is decoded at a stretch, which takes long for many small values and not for a long text."""
+
+
 class Call:
     """A call on its way. It ends when its body grows beyond the limit, whatever length it claimed.
 
     Who has shown no credential does not keep its connection.
     """
 
-    __slots__ = ("_keep", "_left", "_limit", "_receive", "_send", "_whole", "started", "status")
+    __slots__ = ("_commas", "_keep", "_left", "_limit", "_receive", "_send", "_whole", "started", "status")
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int, *, keep: bool) -> None:
         self._whole: Whole | None = scope.get(WHOLE)
@@ -63,6 +67,7 @@ class Call:
         self._receive = receive
         self._send = send
         self._left = self._limit = limit
+        self._commas = _MOST_COMMAS
         self._keep = keep
         self.started = False
         """Whether the answer has begun."""
@@ -72,11 +77,15 @@ class Call:
     async def receive(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.request":
-            self._left -= len(message.get("body", b""))
-            if self._left < 0:
+            body = message.get("body", b"")
+            self._left -= len(body)
+            self._commas -= body.count(b",")
+            no = Refusal(413, "too_large", f"The body is larger than {self._limit} bytes.") if self._left < 0 else None
+            if self._commas < 0 and no is None:
+                no, self._left = Refusal(413, "too_large", "The body holds too many values: send them in parts."), -1
+            if no is not None:
                 if not self.started:
                     self.started = True
-                    no = Refusal(413, "too_large", f"The body is larger than {self._limit} bytes.")
                     await refuse({"type": "http"}, self._send, no, self._receive, self._limit)
                 return {"type": "http.disconnect"}
         return message

@@ -42,6 +42,8 @@ from greenroom.settings import Settings
 _MINUTE = 60_000
 _MENTIONS = 100
 _DEPTH = 32
+_MOST_VALUES = 20_000
+"""Of metadata: every one of them is looked at while nobody else is answered."""
 
 
 class Poster(msgspec.Struct, frozen=True):
@@ -193,7 +195,11 @@ def _need_valid(
 def need_shallow(metadata: dict[str, Any]) -> None:
     """Refuse metadata that some reader could not take apart any more."""
     level: list[Any] = [metadata]
+    left = _MOST_VALUES
     for _ in range(_DEPTH):
+        left -= sum(map(len, level))
+        if left < 0:
+            raise Refused("metadata_too_large", f"Keep metadata within {_MOST_VALUES} values.", "too_large")
         level = [inner for value in level for inner in _inside(value)]
         if not level:
             return
