@@ -48,7 +48,7 @@ class Refusal(Exception):
         self.retry_after_s = retry_after_s
 
 
-_MOST_COMMAS = 300_000
+_MOST_COMMAS = 150_000
 """Of a body: what is JSON is decoded at a stretch, which takes long for many small values and not for a long text."""
 
 

@@ -94,9 +94,9 @@ class Facts:
         return all(not one.is_inner and only_reads(one.words) for one in shell.commands)
 
     @property
-    def is_unsure(self) -> bool:
-        """Whether it may do more than is told here: nothing slips past a rule that denies because of that."""
-        return bool(self.doubt or (self.shell is not None and self.shell.unseen))
+    def unsure(self) -> str:
+        """Why it may do more than is told here; empty when it may not. Nothing slips past a deny because of that."""
+        return self.doubt or (self.shell.unseen if self.shell is not None else "")
 
     def guarded(self) -> File | None:
         """A file to be written that changes what programs or agents may do."""

@@ -79,7 +79,7 @@ def _at(rows: Rows, book: Book, options: Options, wanted: Wanted, facts: Facts, 
     if definition.approvals == "always":
         return _says("ask", facts, name, "Every call of this profile is asked about.")
     if found is not None and not found.is_sure:
-        note = f"it cannot be told whether this is what the rule is about ({facts.doubt or 'part of it is not known'})"
+        note = f"it cannot be told whether this is what the rule is about ({facts.unsure or 'part of it is not known'})"
         return _by_rule("ask", facts, found.rule.name, note, "high")
     if found is not None:
         rule = found.rule.rule

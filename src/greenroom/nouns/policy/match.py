@@ -112,7 +112,7 @@ class Compiled:
     def fits(self, wanted: Wanted, facts: Facts, place: Place, now: int, zone: str) -> Fit:
         """Whether the rule is about this call, if `may_fit` has said that it can be."""
         rule = self.rule
-        if not facts.is_unsure and self._misses(facts):
+        if not facts.unsure and self._misses(facts):
             return "no"
         if not self._fits_place(place) or (self._has_time and not _fits_time(rule, now, zone)):
             return "no"
@@ -224,7 +224,7 @@ class Compiled:
             return "yes" if is_safe and outer and all(self._fits_command(one) for one in outer) else "no"
         if any(self._fits_command(one) for one in shell.commands):
             return "yes"
-        return "maybe" if facts.is_unsure else "no"
+        return "maybe" if facts.unsure else "no"
 
     def _fits_command(self, one: Simple) -> bool:
         names = [one.words]
@@ -257,7 +257,7 @@ class Compiled:
         try:
             if self._when.holds(values):
                 return "yes"
-            is_unsure = facts.is_unsure and not self.covers and not _READ_FROM_TEXT.isdisjoint(self._when.names)
+            is_unsure = bool(facts.unsure) and not self.covers and not _READ_FROM_TEXT.isdisjoint(self._when.names)
             return "maybe" if is_unsure else "no"
         except ExpressionFailed:
             return "no" if self.covers else "maybe"  # an error allows nothing, and lets nothing slip past a deny
