@@ -21,8 +21,8 @@ from greenroom.cli.client import HubUnreachable
 from greenroom.cli.terminal import line
 
 PREFIX = 0x02
-HOW_TO_LEAVE = "Ctrl-B D leaves" + (" (in tmux: Ctrl-B Ctrl-B D)" if "TMUX" in os.environ else "")
-"""tmux keeps the first Ctrl-B for itself, and its own Ctrl-B D would leave tmux."""
+HOW_TO_LEAVE = "Ctrl-B D leaves" + (" (tmux: ^B ^B D)" if "TMUX" in os.environ else "")
+"""tmux keeps the first Ctrl-B for itself, and its own Ctrl-B D would leave tmux. Short enough for 80 columns."""
 _BEAT_S = 10.0
 _RETRY_S = 1.0
 _FINAL = (4403, 1013)
