@@ -78,7 +78,7 @@ def run_add(args: argparse.Namespace) -> int:
         print(made["token"])
     if not args.json:
         pin = f" --pin {made['pin']}" if made["pin"] else ""
-        say("Bring the token to the other machine in a file, and run there, with an address of the hub that it can reach:")
+        say("On the other machine, with the token in a file and an address of the hub that it can reach:")
         say(f"  greenroom node --join {line(client.url)} --token-file {line(out.name if out else 'FILE')}{line(pin)}")
     return 0
 
