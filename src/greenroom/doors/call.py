@@ -50,6 +50,8 @@ class Refusal(Exception):
 
 _MOST_COMMAS = 150_000
 """Of a body: what is JSON is decoded at a stretch, which takes long for many small values and not for a long text."""
+_UPLOADS = "/api/upload"
+"""Where files come in, which are not decoded."""
 
 
 class Call:
@@ -67,7 +69,7 @@ class Call:
         self._receive = receive
         self._send = send
         self._left = self._limit = limit
-        self._commas = _MOST_COMMAS
+        self._commas = limit if _UPLOADS in scope.get("path", "") else _MOST_COMMAS
         self._keep = keep
         self.started = False
         """Whether the answer has begun."""
