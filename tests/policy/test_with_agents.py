@@ -132,9 +132,12 @@ def test_reading_runs_and_writing_asks_once_per_run(stage: Stage) -> None:
     assert [(grant["scope"], grant["holder"], grant["words"]) for grant in grants] == [
         ("run", run, "writing in the working directory")
     ]
-    again = stage.start("WRITE c three\nSAY done")
+    assert ask["labels"] == {"like": "writing in the working directory", "reach": "run"}, "the person is told"
+    again = stage.start("WRITE c three\nWRITE d four\nSAY done")
+    assert stage.decide(stage.asked()["id"], "approve", scope="call").status_code == 200
     assert stage.decide(stage.asked()["id"], "deny").status_code == 200
     stage.end(again)
+    assert len(stage.api.get("/api/policy").json()["grants"]) == 1, "this call and no other"
 
 
 def test_a_yes_for_a_profile_holds_until_it_is_taken_back(stage: Stage) -> None:

@@ -52,9 +52,10 @@ def add_to(verbs: Any) -> None:
         one.add_argument(
             "--for",
             dest="scope",
-            choices=("once", "run", "profile", "rule"),
+            choices=("once", "call", "run", "profile", "rule"),
             default="once",
-            help="how long it holds: this call, like calls of the run or of the profile, or as a rule (default: once)",
+            help="how long it holds: as the rule that asks says, this call only, like calls of the run or the profile,"
+            " or as a rule (default: once)",
         )
         add_rule_options(one)
         if verdict == "approve":

@@ -46,6 +46,9 @@ def show_call(ask: Ask) -> None:
         say(f"    {'why asked':10} {line(ask['why'])}")
     for name, value in ask.get("subject", {}).items():
         say(f"    {name:10} {json.dumps(value, ensure_ascii=True)}")
+    if ask.get("labels", {}).get("reach"):
+        like = line(ask["labels"].get("like", ""))
+        say(f"    {'reach':10} a yes also allows {like} for the rest of this run; `--for call` allows this call only")
     if not ask.get("subject"):
         if ask.get("text"):
             say("\n".join(f"    {row}" for row in lines(ask["text"]).split("\n")))

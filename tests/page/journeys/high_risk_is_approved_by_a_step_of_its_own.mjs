@@ -47,13 +47,13 @@ await journey(async (visit) => {
   await isOpen(ask, 'no key alone approves')
   await page.keyboard.press('Control+k')
   await page.getByRole('option', { name: 'Approve: For the rest of this run' }).click()
-  await page.getByRole('button', { name: 'Hold to approve · For the rest of this run: Run rm -rf build' }).waitFor()
+  await page.getByRole('button', { name: 'Hold to approve · For the rest of this run: exactly this call: Run rm -rf build' }).waitFor()
   await isOpen(ask, 'the palette only makes it ready')
 
   // How far it reaches is chosen first, and said on the button; then that is held.
   await page.getByRole('button', { name: 'Scope of this approval' }).click()
   await page.getByRole('menuitem', { name: 'For the rest of this run' }).click()
-  await page.getByRole('button', { name: 'Hold to approve · For the rest of this run: Run rm -rf build' }).waitFor()
+  await page.getByRole('button', { name: 'Hold to approve · For the rest of this run: exactly this call: Run rm -rf build' }).waitFor()
   await isOpen(ask, 'choosing is not approving')
   await hold(page, button)
   await page.locator('.given', { hasText: 'Approved' }).waitFor()

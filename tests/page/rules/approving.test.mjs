@@ -173,5 +173,6 @@ test('a list approves only what it can show to its end', () => {
   assert.equal(lineOf({ title: 'Ship it?' }), 'Ship it?')
   assert.equal(lineOf({ title: 'Ship it?', text: 'and delete the rest' }), null)
   assert.equal(lineOf({ title: 'Ship it?', form: {} }), null)
+  assert.equal(lineOf({ title: 'Write a', labels: { reach: 'run', like: 'writing' } }), null, 'a yes would allow more than this')
   assert.equal(lineOf({ title: 'x'.repeat(201) }), null)
 })

@@ -123,7 +123,7 @@ def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
         raise Refused("bad_answer", f"An answer has at most {CHARS} characters.", "too_large")
     if command.arguments is not None and (not ask.edits or command.verdict != "approve"):
         raise Refused("cannot_edit", "Changed arguments are not taken here: approve or deny it as it is.")
-    if command.arguments is not None and command.scope != "once":
+    if command.arguments is not None and command.scope not in ("once", "call"):
         raise Refused("cannot_edit", "Changed arguments hold for this call only: leave the scope at once.")
     need_contents(command.contents)
     need_options(ask.questions, command.options)

@@ -8,7 +8,8 @@ from greenroom.log.model import Row, Table
 
 KINDS = ("question", "report", "permission", "decision", "gate")
 RISKS = ("low", "medium", "high")
-SCOPES = ("once", "run", "profile", "rule")
+SCOPES = ("once", "call", "run", "profile", "rule")
+"""once: as far as the rule that asks says; call: this call and no other."""
 ROOM = "room:"
 """What stands before the name of a room in `delegated_to` and `asked_of`; anything else there names a person."""
 

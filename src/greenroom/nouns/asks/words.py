@@ -47,7 +47,7 @@ def title_of(tool: str, arguments: Any) -> str:
 
 def is_told_by_title(ask: Ask, most: int) -> bool:
     """Whether the title alone shows all that an approval of the ask would allow, in at most so many characters."""
-    if len(ask.title) > most or ask.form is not None or ask.contents:
+    if len(ask.title) > most or ask.form is not None or ask.contents or "reach" in ask.labels:
         return False
     if ask.subject is None:
         return ask.text.strip() in ("", ask.title.strip()) and not ask.questions

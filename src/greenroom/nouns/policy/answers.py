@@ -50,6 +50,13 @@ def answered_events(
     return events
 
 
+def reach_labels(verdict: Verdict) -> dict[str, str]:
+    """What an ask says of the calls that a wider yes would cover, and whether a plain yes is one for the run."""
+    if not verdict.like_words:
+        return {}
+    return {"like": verdict.like_words[:1000]} | ({"reach": "run"} if verdict.once == "run" else {})
+
+
 def _grant(judgement: Judgement, for_profile: bool, grant_id: str, ask_id: str) -> GrantGiven:
     return GrantGiven(
         grant_id=grant_id,

@@ -16,6 +16,7 @@ from greenroom.nouns.policy.match import OUTSIDE_PROFILE
 from greenroom.nouns.policy.model import GRANTS, STRICTNESS, Decision, Options, Place, Risk, Verdict, Wanted
 
 logger = logging.getLogger(__name__)
+_MOST_LIKE = 200
 _STRICTEST = Definition(driver="", approvals="always")
 """How a profile counts that is not there any more."""
 _OUTSIDE = Definition(driver="")
@@ -195,12 +196,14 @@ def _like(wanted: Wanted, facts: Facts, risk: Risk) -> tuple[str, str]:
         subject, words = ["write", wanted.directory], "writing in the working directory"
     elif facts.kind in ("read", "search") and facts.files:
         names = sorted(file.real for file in facts.files)
-        subject, words = ["read", *names], f"reading {', '.join(names)[:200]}"
+        subject, words = ["read", *names], f"reading {', '.join(names)}"
     elif facts.kind == "network" and facts.hosts:
-        subject, words = ["network", *sorted(facts.hosts)], f"reaching {', '.join(sorted(facts.hosts))[:200]}"
+        subject, words = ["network", *sorted(facts.hosts)], f"reaching {', '.join(sorted(facts.hosts))}"
     elif facts.kind in ("other", "network"):
-        subject, words = ["tool", wanted.server, wanted.tool], f"every call of {wanted.tool[:100]}"
+        subject, words = ["tool", wanted.server, wanted.tool], f"every call of {wanted.tool}"
     else:
+        subject, words = _exactly(wanted, facts), "exactly this call"
+    if len(words) > _MOST_LIKE:  # nobody would see all that they allow
         subject, words = _exactly(wanted, facts), "exactly this call"
     return hashlib.sha256(encode(subject)).hexdigest()[:32], words
 

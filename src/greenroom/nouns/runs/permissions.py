@@ -13,7 +13,7 @@ from greenroom.nouns.asks.queries import find_open_of_run
 from greenroom.nouns.asks.raising import NOT_TAKEN, raised
 from greenroom.nouns.asks.words import title_of, visible
 from greenroom.nouns.nodes.model import ORDERS, NodeConnected, Order, OrderGiven
-from greenroom.nouns.policy.answers import judged_events
+from greenroom.nouns.policy.answers import judged_events, reach_labels
 from greenroom.nouns.policy.judge import judge, refuses_approved
 from greenroom.nouns.policy.model import Wanted
 from greenroom.nouns.runs.events import RunWaits, RunWentOn
@@ -63,7 +63,7 @@ def permission_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, con
         rule=verdict.rule,
         subject=subject,
         edits=bool(heard.get("edits")),
-        labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},
+        labels=reach_labels(verdict),
     )
     return [*again, ask, *judged]
 

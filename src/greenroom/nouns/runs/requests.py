@@ -12,7 +12,7 @@ from greenroom.nouns.asks.model import ASKS, Asker, Subject
 from greenroom.nouns.asks.queries import get_waiting
 from greenroom.nouns.asks.raising import lapsed_events, raised
 from greenroom.nouns.asks.words import title_of
-from greenroom.nouns.policy.answers import judged_events
+from greenroom.nouns.policy.answers import judged_events, reach_labels
 from greenroom.nouns.policy.judge import judge
 from greenroom.nouns.policy.model import Wanted
 from greenroom.nouns.runs.lineage import lineage_of
@@ -75,7 +75,7 @@ def request_permission(rows: Rows, command: RequestPermission, context: Context)
         thread_id=(run.thread_id if run else None) or get_present_thread(rows, by.agent_id),
         subject=_subject(command, who, run),
         edits=True,
-        labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},
+        labels=reach_labels(verdict),
     )
     judged = judged_events(command.ask_id, wanted, verdict, command.ask_id)
     return [*lapsed_events(rows, wish, context.now), ask, *judged]

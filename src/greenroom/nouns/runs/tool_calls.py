@@ -12,7 +12,7 @@ from greenroom.nouns.asks.model import ASKS, Asker, Subject
 from greenroom.nouns.asks.queries import get_waiting
 from greenroom.nouns.asks.raising import lapsed_events, raised
 from greenroom.nouns.asks.words import title_of
-from greenroom.nouns.policy.answers import judged_events
+from greenroom.nouns.policy.answers import judged_events, reach_labels
 from greenroom.nouns.policy.judge import judge
 from greenroom.nouns.policy.model import Wanted
 from greenroom.nouns.runs.lineage import lineage_of
@@ -64,7 +64,7 @@ def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[
         thread_id=(run.thread_id if run else None) or get_present_thread(rows, by.agent_id),
         subject=_subject(by, run, command, found[1]),
         edits=True,
-        labels={"like": verdict.like_words[:1000]} if verdict.like_words else {},
+        labels=reach_labels(verdict),
     )
     return [*lapsed, ask, *judged_events(command.judgement_id, wanted, verdict, ask_id)]
 

@@ -18,7 +18,7 @@ export interface Given {
   arguments?: Record<string, unknown>
   contents?: { type: string; text?: string; data?: string; mime?: string; name?: string }[]
   form?: unknown
-  scope?: 'once' | 'run' | 'profile' | 'rule'
+  scope?: 'once' | 'call' | 'run' | 'profile' | 'rule'
   /** How far the rule reaches, where the scope is one. */
   remember?: RuleChoice
 }

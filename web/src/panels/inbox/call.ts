@@ -31,7 +31,7 @@ const isLine = (text: string) => text.length <= LINE && !/[\n\r\u2028\u2029]/.te
 
 /** All that would be approved, in one line that a list can show to its end; null if one has to open it to see all. */
 export function lineOf(ask: Ask): string | null {
-  if (ask.form || ask.contents?.length) return null
+  if (ask.form || ask.contents?.length || ask.labels?.reach) return null
   if (ask.text && ask.text.trim() !== ask.title.trim() && !ask.subject) return null
   const line = ask.subject ? callLineOf(ask.subject) : ask.title
   return line !== null && isLine(line) ? line : null

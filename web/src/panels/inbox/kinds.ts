@@ -40,6 +40,14 @@ export const saidBy = (ask: Ask, words: string): string =>
 /** All text of an ask, whoever wrote it. */
 export const textOf = (ask: Ask): string =>
   [saidBy(ask, ask.text ?? ''), ...(ask.contents ?? []).filter((one) => one.type === 'text').map((one) => one.text ?? '')].filter(Boolean).join('\n\n')
+/** How far an approval reaches, with the calls that it covers. */
+export function reachOf(ask: Ask, scope: 'once' | 'call' | 'run' | 'profile' | 'rule'): string {
+  const words = t(`inbox.scope.${scope}`, { profile: ask.subject?.profile ?? '' })
+  const like = scope === 'run' || scope === 'profile' ? told(ask.labels?.like) : ''
+  return like ? t('inbox.covers', { words, like }) : words
+}
+/** What a plain yes allows beyond this call, where the rule that asks says so. */
+export const alsoAllowedBy = (ask: Ask): string => (ask.labels?.reach ? t('inbox.alsoAllows', { like: told(ask.labels.like) }) : '')
 /** Who asks, if it is no agent. */
 export const askerOf = (ask: Ask): string => saidBy(ask, ask.asker.name ?? '') || ask.labels?.agent_name || '—'
 
