@@ -123,7 +123,7 @@ def _webhook(room: Room, tag: str) -> None:
     room.need(room.api.post(f"/api/triggers/{key}/arm"))
     given = room.api.get(f"/api/triggers/{key}/secret").json()
     body, now = json.dumps({"words": room.words(tag)}).encode(), int(time.time())
-    headers = {ID: "call-0001", TIME: str(now), SIGNATURES: sign(given["secret"], "call-0001", now, body)}
+    headers = {ID: "call-0001", TIME: str(now), SIGNATURES: sign(given["standard_secret"], "call-0001", now, body)}
     room.need(room.api.post(given["path"], content=body, headers=headers))
 
 

@@ -114,7 +114,8 @@ def _describe(frame: FrameType) -> str:
 def _waited_s() -> float:
     """How long threads of this process have been ready to run without a processor, on Linux."""
     waited = 0
-    for task in _TASKS.glob("*/schedstat"):
-        with contextlib.suppress(OSError, ValueError, IndexError):  # a thread that has just ended
-            waited += int(task.read_text().split()[1])
+    with contextlib.suppress(OSError):  # no file can be opened just now
+        for task in _TASKS.glob("*/schedstat"):
+            with contextlib.suppress(OSError, ValueError, IndexError):  # a thread that has just ended
+                waited += int(task.read_text().split()[1])
     return waited / 1e9
