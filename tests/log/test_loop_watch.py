@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import time
@@ -16,6 +15,7 @@ from greenroom.log.loop_watch import LoopWatch
 from greenroom.testing.hub_process import HubProcess, eventually
 
 PAUSE_MS = 100
+TRIES = 20
 
 
 @contextlib.asynccontextmanager
@@ -52,12 +52,16 @@ def run(loop: Callable[[], asyncio.AbstractEventLoop], work: Callable[[], None])
 def test_a_loop_that_computes_is_reported_with_where_it_was(
     loop: Callable[[], asyncio.AbstractEventLoop], caplog: pytest.LogCaptureFixture
 ) -> None:
-    watch = run(loop, lambda: compute(0.6))
-    assert watch.numbers.busy == 1
-    assert watch.numbers.longest_busy_ms >= 500
-    [record] = [one for one in caplog.records if one.levelno >= logging.WARNING]
-    assert "computed" in record.getMessage()
-    assert "compute\n" in record.getMessage()
+    for _ in range(TRIES):
+        caplog.clear()
+        watch = run(loop, lambda: compute(0.6))
+        assert watch.numbers.busy == 1
+        assert watch.numbers.longest_busy_ms >= 500
+        [message] = [text for text in caplog.messages if "computed" in text]
+        if "It was here" in message:  # on a busy machine the sample may come too late to be kept
+            assert "compute\n" in message
+            return
+    pytest.fail("no pause was reported with where the loop was")
 
 
 def test_a_loop_that_waits_is_not_said_to_compute() -> None:

@@ -29,6 +29,10 @@ def count_runs(stage: Stage, status: str) -> int:
         before = page[-1]["seq"]
 
 
+def count_sleeping(node: psutil.Process) -> int:
+    return sum(child.name() == "sleep" for child in node.children(recursive=True))
+
+
 def test_a_node_raises_its_limit_of_open_files_and_holds_as_many_agents_as_it_says(
     stage: Stage, tmp_path: Path
 ) -> None:
@@ -44,7 +48,7 @@ def test_a_node_raises_its_limit_of_open_files_and_holds_as_many_agents_as_it_sa
         stage.until(lambda: count_runs(stage, "running") == AGENTS, "all agents to be at work")
         assert node.process is not None
         held = psutil.Process(node.process.pid)
-        sleeping = sum(child.name() == "sleep" for child in held.children(recursive=True))
+        sleeping = count_sleeping(held)
         print(
             f"{sleeping} agents at work; the node has {held.num_fds()} files open, {held.memory_info().rss >> 20} MiB"
         )
@@ -52,7 +56,7 @@ def test_a_node_raises_its_limit_of_open_files_and_holds_as_many_agents_as_it_sa
         for run_id in runs:
             stage.api.post(f"/api/runs/{run_id}/cancel", json={}).raise_for_status()
         stage.until(lambda: count_runs(stage, "cancelled") == AGENTS, "all agents to be ended")
-        assert not [child for child in held.children(recursive=True) if child.name() == "sleep"]
+        stage.until(lambda: count_sleeping(held) == 0, "their processes to be gone")
         assert "Too many open files" not in node.log
     finally:
         node.stop()
