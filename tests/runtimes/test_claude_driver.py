@@ -306,7 +306,7 @@ async def test_an_interrupt_from_outside_ends_turn_and_process(desk: Desk, spawn
 
 async def test_its_last_words_are_told(desk: Desk, spawner: Spawner, tmp_path: Path) -> None:
     program = tmp_path / "claude"
-    program.write_text(f'#!/bin/sh\necho "about to fail" >&2\nexec {desk.command[0]} "$@"\n')
+    program.write_text(f'#!/bin/sh\necho "about to fail" >&2\nexec "{desk.command[0]}" "$@"\n')
     program.chmod(0o755)
     async with on_trial("claude", msgspec.structs.replace(desk, command=[str(program)]), spawner) as trial:
         await trial.open()
