@@ -89,6 +89,9 @@ fix: setup ## format and repair what can be repaired by itself
 bench: setup ## measure against the peer and the raw building blocks
 	$(BIN)/python -m bench
 
+census: setup ## count what makes the code hard to read
+	@$(BIN)/python scripts/census.py
+
 docs: setup ## renew the tables of the reference in docs/users
 	$(BIN)/python docs/write_reference.py
 
@@ -100,4 +103,4 @@ lock: setup ## renew requirements.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --extra dev --extra postgres --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
 
-.PHONY: help setup page shots run clis debian test test-anywhere test-clis check fix bench docs proto lock
+.PHONY: help setup page shots run clis debian test test-anywhere test-clis check fix bench census docs proto lock
