@@ -1,7 +1,7 @@
 /** Measures the page in a real browser, and prints JSON: node web/measure.mjs '{"url":…,"token":…,"thread":…}' */
 import { readFileSync } from 'node:fs'
 
-import { launch, open } from './browser.mjs'
+import { DESK, launch, open } from './browser.mjs'
 
 const hub = JSON.parse(process.argv[2])
 const browser = await launch()
@@ -17,11 +17,10 @@ const rest = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** From the click to rows on the first screen, with nothing in the cache. */
 async function first() {
-  const { page, context } = await open(browser, hub)
-  const cookies = await context.cookies()
+  const { context } = await open(browser, hub)
+  const storageState = await context.storageState()
   await context.close()
-  const cold = await browser.newContext({ viewport: { width: 1360, height: 860 } })
-  await cold.addCookies(cookies)
+  const cold = await browser.newContext({ viewport: DESK, storageState })
   const fresh = await cold.newPage()
   const began = performance.now()
   await fresh.goto(hub.url)
