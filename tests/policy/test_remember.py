@@ -141,6 +141,28 @@ def test_what_is_remembered_of_a_line_does_not_hold_for_its_parts_or_elsewhere(s
     assert not is_free(stage, f"SHELL {line}", directory=str(there))
 
 
+def test_the_sentence_shows_all_that_the_rule_would_allow(stage: Stage) -> None:
+    line = f"make {' '.join(f'part{n}' for n in range(200))} the-very-end"
+    ask = asking(stage, f"SHELL {line}")
+    assert f"Always allow `{line}` for rehearsal" in offered(stage, ask)["words"]
+    done_by_cli = done(stage.hub.data, "ask", "approve", ask["id"], "--for", "rule", "--dry-run")
+    assert f"`{line}`" in done_by_cli.err
+
+
+def test_the_sentence_about_a_file_names_the_whole_path_that_the_rule_holds(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "there").write_text("")
+    (tmp_path / "here").symlink_to(tmp_path / "there")
+    made = offered(stage, asking(stage, "WRITE here words", directory=str(tmp_path)))
+    assert made["rule"]["paths"] == [f"{tmp_path}/here", f"{tmp_path}/there"]
+    assert f"writing `{tmp_path}/here, {tmp_path}/there` for rehearsal" in made["words"]
+
+
+def test_a_rule_that_holds_the_key_of_a_call_says_in_its_note_which_call_that_is(stage: Stage) -> None:
+    line = "mkdir -p sub && touch sub/data"
+    rule = offered(stage, asking(stage, f"SHELL {line}"))["rule"]
+    assert (bool(rule["calls"]), rule["note"]) == (True, f"remembered from an answer about {line}")
+
+
 def test_high_risk_becomes_a_rule_only_when_the_risk_is_named(stage: Stage, tmp_path: Path) -> None:
     ask = asking(stage, f"SHELL touch {tmp_path}/far")
     made = offered(stage, ask)

@@ -41,7 +41,7 @@ Code = Literal[
     "always",
 ]
 _DAY_MS = 86_400_000
-_TEXT = 200
+_NOTE = 300
 _DAYS = {"30d": 30, "90d": 90}
 _READS = ("read", "search")
 _SAFE = 'risk != "high"'
@@ -100,13 +100,14 @@ def rule_of(past: Judgement, decision: Decision, choice: RuleChoice, now: int) -
     axes = [axis for axis in (what, *others) if axis.options]
     for axis in others:
         choice = _chosen(axis, choice)
+    bare = _about(past, facts, decision, choice)
     rule = msgspec.structs.replace(
-        _about(past, facts, decision, choice),
+        bare,
         profiles=[_literal(name) for name in _profiles(past.wanted)] if choice.who == "profile" else [],
         directories=_directories(past.wanted) if others[1].options and choice.where == "folder" else [],
         runs=[place.run for place in past.wanted.lineage if place.run] if choice.lasts == "run" else [],
         until=now + _DAYS[choice.lasts] * _DAY_MS if choice.lasts in _DAYS else None,
-        note=f"remembered from an answer about {past.wanted.tool[:60]}",
+        note=f"remembered from an answer about {_shorten(what.options[0].value if bare.calls else past.wanted.tool)}",
     )
     return RememberedRule(
         name=_name(decision, next(one for one in what.options if one.choice == choice.what)),
@@ -152,24 +153,24 @@ def _find_whats(past: Judgement, facts: Facts, decision: Decision) -> list[Phras
     if _tells_files(facts) and facts.is_inside and not facts.guarded() and not facts.secret():
         found.append(Phrase("files", "read_files" if facts.kind in _READS else "write_files"))
     if facts.kind == "network" and facts.hosts and not facts.has_unknown_hosts:
-        found.append(Phrase("host", "host", ", ".join(facts.hosts)[:_TEXT]))
+        found.append(Phrase("host", "host", ", ".join(facts.hosts)))
     if decision == "deny" or facts.kind in ("other", "network", "plan", "hub"):
-        found.append(Phrase("tool", "tool", wanted.tool[:_TEXT]))
+        found.append(Phrase("tool", "tool", wanted.tool))
     return found
 
 
 def _exact_phrase(wanted: Wanted, facts: Facts) -> Phrase:
+    """The call as the sentence names it, to its end: nobody allows what they have not seen."""
     text = command_in(wanted.tool, facts.kind, wanted.arguments)[0] if facts.shell is not None else ""
     if text:
-        return Phrase("exact", "command", " ".join(text.split())[:_TEXT])
+        return Phrase("exact", "command", text.strip())
     if _has_files(facts):
-        names = ", ".join(file.text for file in facts.files)[:_TEXT]
-        return Phrase("exact", "read_file" if facts.kind in _READS else "write_file", names)
-    return Phrase("exact", "call", wanted.tool[:_TEXT])
+        return Phrase("exact", "read_file" if facts.kind in _READS else "write_file", ", ".join(_find_paths(facts)))
+    return Phrase("exact", "call", wanted.tool)
 
 
 def _find_whos(past: Judgement, decision: Decision) -> list[Phrase]:
-    narrow = Phrase("profile", "profiles", " and ".join(_profiles(past.wanted))[:_TEXT])
+    narrow = Phrase("profile", "profiles", " and ".join(_profiles(past.wanted)))
     return [narrow] if _is_risky(past, decision) else [narrow, Phrase("all", "all")]
 
 
@@ -178,7 +179,7 @@ def _find_wheres(past: Judgement, facts: Facts, decision: Decision, choice: Rule
     if not past.wanted.directory or (choice.what == "exact" and _has_files(facts)):
         return []
     own = _own_folder(past.wanted) is not None
-    narrow = Phrase("folder", "own") if own else Phrase("folder", "folder", past.wanted.directory[:_TEXT])
+    narrow = Phrase("folder", "own") if own else Phrase("folder", "folder", past.wanted.directory)
     return [narrow] if _is_risky(past, decision) else [narrow, Phrase("anywhere", "anywhere")]
 
 
@@ -212,7 +213,7 @@ def _about(past: Judgement, facts: Facts, decision: Decision, choice: RuleChoice
         words = " ".join(_literal(word or "") for word in one.words)
         return Rule(decision=decision, kinds=["execute"], commands=[words])
     if _has_files(facts):
-        paths = list(dict.fromkeys(_literal(path) for file in facts.files for path in (file.full, file.real)))
+        paths = [_literal(path) for path in _find_paths(facts)]
         return Rule(decision=decision, tools=[_literal(past.wanted.tool)], paths=paths)
     key = exact_key(past.verdict.digest or facts.digest, facts)
     return Rule(decision=decision, tools=[_literal(past.wanted.tool)], calls=[key])
@@ -246,6 +247,11 @@ def _has_files(facts: Facts) -> bool:
     return facts.kind != "search" and _tells_files(facts)
 
 
+def _find_paths(facts: Facts) -> list[str]:
+    """Whole paths of the files that a call names, and where links in them lead."""
+    return list(dict.fromkeys(path for file in facts.files for path in (file.full, file.real)))
+
+
 def _profiles(wanted: Wanted) -> list[str]:
     """Whose call it was: a child may do only what all above it may, so that they are named too."""
     names = [place.profile or OUTSIDE_PROFILE for place in wanted.lineage] or [OUTSIDE_PROFILE]
@@ -267,6 +273,12 @@ def _directories(wanted: Wanted) -> list[str]:
 def _literal(text: str) -> str:
     """A pattern that stands for a text and for nothing else."""
     return re.sub(r"([*?\\])", r"\\\1", text)
+
+
+def _shorten(text: str) -> str:
+    """A text for a note: a rule that holds the key of a call does not tell the call itself."""
+    line = " ".join(text.split())
+    return line if len(line) <= _NOTE else f"{line[:_NOTE]}…"
 
 
 def _name(decision: str, what: Phrase) -> str:
