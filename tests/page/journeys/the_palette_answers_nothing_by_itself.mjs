@@ -52,11 +52,12 @@ await journey(async (visit) => {
   await page.locator('.palette').waitFor({ state: 'detached' })
   assert.equal(await stateOf(early), 'open')
 
-  // Several that are selected are named as well.
-  const others = [early, await raise('also selected')]
+  // Several that are selected are named as well, calls with their folders.
+  const others = [early, await raise('also selected'), await askOf(await startRun('SHELL make d'))]
   for (const one of others) await page.locator('.ask', { has: page.locator(`a[href="/inbox/${one.id}"]`) }).getByRole('checkbox').check()
   await palette('app')
   await dialog.getByText('also selected').waitFor()
+  await dialog.getByText('Run make d · in its own folder').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'detached' })
   for (const one of others) assert.equal(await stateOf(one), 'open')

@@ -5,7 +5,7 @@ import type { Component } from 'vue'
 import type { Ask, Subject } from '@/api/rows'
 import { reveal, revealSpaces } from '@/kit/reveal'
 import { wordsOf } from '@/kit/words'
-import { language, t } from '@/shell/i18n'
+import { listed, t } from '@/shell/i18n'
 import { told } from '@/shell/told'
 import { commandOf, lineOf } from './call'
 
@@ -32,6 +32,17 @@ export const toneOf = (risk: string | undefined): string => ({ high: 'red', medi
 export const nearPath = (path: string, subject: Subject | null | undefined): string => {
   const folder = subject?.directory
   return folder && folder.length > 1 && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
+}
+
+/** The working directory of an ask, whole and in a few words. A folder that the node made for the agent has no name that people know. */
+export function folderOf(ask: Ask): { path: string; isOwn: boolean; words: string } {
+  const path = reveal(ask.subject?.directory ?? ask.labels?.project_directory ?? '')
+  const names = path.split('/').filter(Boolean)
+  const at = names.indexOf(ask.agent_id ?? '')
+  const below = at < 0 ? '' : names.slice(at + 1).join('/')
+  const own = `${t('inbox.remembering.say.own')}${below && ` (${below})`}`
+  const short = names.length > 2 ? `…/${names.slice(-2).join('/')}` : path
+  return { path, isOwn: at >= 0, words: at >= 0 ? own : path && `${t('inbox.in')} ${short}` }
 }
 
 /** What is said in an ask: by the hub, or by whoever asks. */
@@ -61,7 +72,7 @@ export function titleOf(ask: Ask): string {
   const command = commandOf(subject)
   if (command !== null) {
     const programs = [...new Set(wordsOf(command).filter((word) => word.kind === 'program').map((word) => word.text.split('/').at(-1)!))]
-    const what = command.length <= SHORT && !command.includes('\n') ? command : new Intl.ListFormat(language.value).format(programs.slice(0, 6))
+    const what = command.length <= SHORT && !command.includes('\n') ? command : listed(programs.slice(0, 6))
     return what ? t('inbox.would.run', { what: revealSpaces(what) }) : ask.title
   }
   const path = given.path ?? given.file_path ?? given.filePath
