@@ -44,6 +44,7 @@ def test_a_run_that_is_over_is_continued_in_the_same_conversation_and_folder(sta
     first = stage.done("SAY one", directory=str(tmp_path), model="loud")
     second = continued(stage, first["id"], "RECALL", max_cost_usd=2)
     assert (second["agent_id"], second["continues"]) == (first["agent_id"], first["id"])
+    assert stage.run(first["id"])["continued_in"] == second["id"]
     assert second["output"].startswith("prompts: 2, first: SAY one")
     assert (second["directory"], second["model"]) == (first["directory"], first["model"]) == (str(tmp_path), "loud")
     third = continued(stage, second["id"], "RECALL")
@@ -89,6 +90,9 @@ def test_a_run_is_continued_from_the_command_line(stage: Stage, tmp_path: Path) 
     assert (done.returncode, done.stdout.startswith("prompts: 2")) == (0, True)
     shown = greenroom(stage, "runs", "show", stage.api.get("/api/runs").json()[0]["id"]).stdout
     assert f"directory    {tmp_path}" in shown and f"continues    {run_id}" in shown
+    assert (
+        f"continued_in {stage.api.get('/api/runs').json()[0]['id']}" in greenroom(stage, "runs", "show", run_id).stdout
+    )
 
 
 def test_a_run_names_its_directory_model_and_branch(stage: Stage, repository: Path) -> None:

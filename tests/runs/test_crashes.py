@@ -42,6 +42,7 @@ def test_a_node_that_is_killed_interrupts_its_runs_and_a_resume_goes_on(stage: S
     _, alive = psutil.wait_procs(children, timeout=WAIT_S)
     assert not alive
     resumed = stage.api.post(f"/api/runs/{run_id}/resume", json={"prompt": "RECALL"}).json()
+    assert (resumed["continues"], stage.run(run_id)["continued_in"]) == (run_id, resumed["id"])
     ended = stage.end(resumed["id"])
     assert (ended["status"], ended["agent_id"]) == ("completed", stage.run(run_id)["agent_id"])
     assert "SAY before" in ended["output"]

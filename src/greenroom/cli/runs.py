@@ -32,7 +32,7 @@ _STATUSES = ("pending", "running", "waiting", *ENDED)
 _ITEMS = 2000
 _SHOWN = (
     *("id", "status", "profile", "agent_id", "model", "node_id", "directory", "repository", "branch"),
-    *("continues", "waiting_for", "held_up_by", "error"),
+    *("continues", "continued_in", "waiting_for", "held_up_by", "error"),
 )
 
 
@@ -97,7 +97,7 @@ def run_list(args: argparse.Namespace) -> int:
             )
             for r, depth in _trees(found)
         ]
-        show_table(rows, ["RUN", "STATUS", "AGE", "PROFILE", "AGENT", "PROMPT"])
+        show_table(rows, ["RUN", "STATUS", "AGE", "PROFILE", "AGENT", "PROMPT"], "No runs found.")
     return 0
 
 

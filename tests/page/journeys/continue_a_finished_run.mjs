@@ -12,6 +12,15 @@ await journey(async (visit) => {
   const ended = await api('GET', `/api/runs/${second}`)
   assert.deepEqual([ended.agent_id, ended.continues, ended.directory], [first.agent_id, first.id, hub.data])
 
+  // Each of the two leads to the other, in its head.
+  const chain = page.locator('.chain')
+  await chain.getByRole('link', { name: 'SAY one' }).click()
+  await page.waitForURL(`**/runs/${first.id}`)
+  await chain.getByText('Continued in RECALL').waitFor()
+  await chain.getByRole('link', { name: 'RECALL' }).click()
+  await page.waitForURL(`**/runs/${second}`)
+  await chain.getByText('Continues SAY one').waitFor()
+
   // What a run is: where, with what, and which run it continues.
   await page.getByRole('tab', { name: 'Details' }).click()
   const facts = page.locator('dl.list')

@@ -546,6 +546,7 @@ export interface Run {
   context?: AgentContext | null
   task?: string | null
   continues?: string | null
+  continued_in?: string | null
   output?: string | null
   result?: unknown
   error?: string | null

@@ -747,6 +747,7 @@ export interface ListedRun {
   context?: AgentContext | null
   task?: string | null
   continues?: string | null
+  continued_in?: string | null
   output?: string | null
   result?: unknown
   error?: string | null
@@ -1446,6 +1447,7 @@ export interface Run {
   context?: AgentContext | null
   task?: string | null
   continues?: string | null
+  continued_in?: string | null
   output?: string | null
   result?: unknown
   error?: string | null

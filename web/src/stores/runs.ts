@@ -42,10 +42,10 @@ export function asTrees(runs: Run[], isOpen: (run: Run) => boolean = () => true)
   return rows
 }
 
-/** What a run is about, in a few words: its prompt's first line that is meant for people. */
+/** What a run is about: the first line of its prompt, whole, without the mark of a heading. */
 export function about(run: Run): string {
   const line = calledFor(run.prompt) || (run.prompt.split('\n').find((one) => one.trim()) ?? '')
-  return line.trim().replace(/^(#|SAY|THINK|SHELL|ASK|SLEEP|WRITE|EDIT|SPAWN|POST|TOOL|FAIL)\s+/, '')
+  return line.trim().replace(/^#+\s+/, '')
 }
 
 /** What an agent is called into a thread for: the first line of the message that has woken it, or the topic. */

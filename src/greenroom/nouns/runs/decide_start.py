@@ -278,6 +278,7 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
         taint=run.taint,
         is_step=run.is_step,
         task=None if command.prompt else run.task or run.id,
+        continues=run.id,
     )
     return [created, *start_order(rows, created, command.order_id, profile.definition, agent)]
 

@@ -36,7 +36,7 @@ class RunCreated(Event, frozen=True, kw_only=True):
     task: str | None = None
     """The run whose task this one finishes, if that run was interrupted."""
     continues: str | None = None
-    """The run that was over, and whose agent is given more to do."""
+    """The run that was over, and whose agent is given more to do, or resumes it."""
 
 
 class RunPlaced(Event, frozen=True, kw_only=True):

@@ -98,7 +98,9 @@ class Run(PagedRow, frozen=True, kw_only=True):
     task: str | None = None
     """The run whose task this one finishes, if that run was interrupted."""
     continues: str | None = None
-    """The run that was over, and whose agent is given more to do."""
+    """The run that was over, and whose agent is given more to do, or resumes it."""
+    continued_in: str | None = None
+    """The last run that continues this one."""
     output: str | None = None
     """What the agent said last."""
     result: Any = None

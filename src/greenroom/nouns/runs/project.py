@@ -71,6 +71,8 @@ def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
             continues=event.continues,
         ),
     )
+    if event.continues is not None:
+        _change(tx, event.continues, continued_in=event.run_id)
     tree = tx.get(TREES, event.root_id) or Tree(root_id=event.root_id, limits=event.limits or Limits())
     tx.put(TREES, replace(tree, runs=tree.runs + 1, live=tree.live + 1))
     agent = tx.get(AGENTS, event.agent_id)
