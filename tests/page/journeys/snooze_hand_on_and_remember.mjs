@@ -60,7 +60,28 @@ await journey(async (visit) => {
   const { rules } = await api('GET', '/api/policy')
   const kept = rules.find((one) => one.name === judgements[0].verdict.rule).rule
   assert.deepEqual({ ...kept, until: 0 }, { ...shown, until: 0 }, 'the rule is the one that was shown')
-  await api('DELETE', `/api/policy/rules/${judgements[0].verdict.rule}`)
+
+  // The list of rules says what each is about and when it ends, also where the rule holds only the key of a call.
+  const both = await askOf(await startRun('SHELL mkdir -p made && touch made/it\nSAY after'))
+  await api('POST', `/api/asks/${both.id}/answer`, { verdict: 'approve', digest: both.digest, scope: 'rule' })
+  const keyed = (await api('GET', '/api/policy')).rules.find((one) => one.rule.calls)
+  await page.goto(`${hub.url}/policies`)
+  for (const [name, about] of [[judgements[0].verdict.rule, command], [keyed.name, 'mkdir -p made && touch made/it']]) {
+    await page.locator(`[data-rule="${name}"] .about`, { hasText: about }).waitFor()
+    await page.locator(`[data-rule="${name}"]`).getByText(/^Until \w+ \d+, \d{4}$/).waitFor()
+    await api('DELETE', `/api/policy/rules/${name}`)
+  }
+
+  // A long call is shown to its end.
+  const parts = Array.from({ length: 80 }, (_, n) => `part${n}`).join(' ')
+  const long = await startRun(`SHELL make ${parts} && make the-very-end\nSAY after`)
+  await page.goto(`${hub.url}/inbox/${(await askOf(long)).id}`)
+  await page.getByRole('button', { name: 'Scope of this approval' }).click()
+  await page.getByRole('menuitem', { name: 'Remember as a rule…' }).click()
+  await sentence(`Always allow make ${parts} && make the-very-end for rehearsal`)
+  const rule = page.locator('[data-rule]')
+  assert.ok(await rule.evaluate((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight), 'all of it is in sight')
+  await api('POST', `/api/runs/${long.id}/cancel`, {})
 
   // High risk is said, and becomes a rule only after a second step.
   const risky = await startRun('SHELL rm -rf everything\nSAY after')

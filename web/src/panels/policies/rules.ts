@@ -1,7 +1,8 @@
 /** Rules as the form asks for them, in a few words, and as they stand in policy.toml. */
 import type { Rule } from '@/api/rows'
-import { t } from '@/shell/i18n'
+import { language, listed, t } from '@/shell/i18n'
 import { heard } from '@/shell/told'
+import { reveal } from '@/kit/reveal'
 import { saidBy, shownIn, type Draft, type Field, type Part } from '@/kit/form'
 
 export const TONES: Record<string, string> = { allow: 'green', deny: 'red', ask: 'amber' }
@@ -56,10 +57,32 @@ export function ruleOf(decision: Rule['decision'], draft: Draft): Rule {
   return { decision, ...Object.fromEntries(found.filter(([, value]) => value !== undefined)) }
 }
 
-/** What a rule is about, as far as it says so. */
+/** What a rule is about, as far as it says so. The commands come first; a rule that holds the key of a call has them in its note. */
 export function said(rule: Rule): string {
-  const parts = [rule.tools?.join(', '), rule.kinds?.map((kind) => t(`policies.choices.${kind}`)).join(', '), rule.commands?.join(' · '), rule.paths?.join(', '), rule.directories?.join(', '), rule.where && rule.where !== 'any' ? t(`policies.choices.where.${rule.where}`).toLowerCase() : '', rule.hosts?.join(', '), rule.profiles?.length ? `@${rule.profiles.join(', @')}` : '', rule.when, rule.hours, heard(rule.note)]
-  return parts.filter(Boolean).join(' · ')
+  const note = heard(rule.note)
+  const parts = [
+    rule.calls?.length ? note : rule.commands?.join(' · '),
+    rule.tools?.join(', '),
+    listed((rule.kinds ?? []).map((kind) => t(`policies.choices.${kind}`))),
+    ...Object.entries(rule.arguments ?? {}).map(([name, pattern]) => `${name}=${pattern}`),
+    rule.paths?.join(', '),
+    rule.directories?.join(', '),
+    rule.where && rule.where !== 'any' ? t(`policies.choices.where.${rule.where}`).toLowerCase() : '',
+    rule.hosts?.join(', '),
+    rule.profiles?.length ? `@${rule.profiles.join(', @')}` : '',
+    rule.when,
+    listed((rule.days ?? []).map((day) => t(`policies.choices.${day}`))),
+    rule.hours,
+    rule.calls?.length ? '' : note,
+  ]
+  return parts.filter(Boolean).map((part) => reveal(part!)).join(' · ')
+}
+
+/** When a rule ends or has ended, as a sentence; empty if it stays until somebody removes it. */
+export function endOf(rule: Rule, now: number): string {
+  if (!rule.until) return ''
+  const date = new Date(rule.until).toLocaleDateString(language.value, { dateStyle: 'medium' })
+  return t(rule.until > now ? 'policies.until' : 'policies.ended', { date })
 }
 
 /** The rule as it would stand in policy.toml. */
