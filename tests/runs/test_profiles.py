@@ -137,6 +137,13 @@ def test_the_check_of_a_profile_starts_nothing_and_names_what_is_missing(stage: 
     assert checked["rehearsal"]["nodes"][0]["version"]
     assert "directory: /not/there" in checked["lost"]["nodes"][0]["problems"][0]
     assert "node: there is no node 'elsewhere'" in checked["far"]["problems"][0]
+    node = stage.api.get("/api/nodes").json()[0]["name"]
+    lost = greenroom(stage.hub.data, "profile", "check", "lost")
+    why = f"✗ lost cannot start\n    on {node}: directory: /not/there does not exist; create it, or choose another\n"
+    assert (lost.code, lost.out.startswith(why)) == (1, True), lost.out
+    assert "Checked 1 profile without starting an agent: 0 can start." in lost.out
+    every = greenroom(stage.hub.data, "profile", "check")
+    assert (every.code, f"✓ rehearsal can start on {node} (" in every.out) == (0, True), every.out
     assert stage.api.get("/api/runs").json() == []
 
 

@@ -25,7 +25,7 @@ def add_to(verbs: Any) -> None:
     add("list", run_list, "all profiles", "list --json")
     show = add("show", run_show, "one profile with all its keys", "show claude")
     show.add_argument("name", metavar="NAME")
-    check = add("check", run_check, "whether profiles would start, without starting one", "check claude")
+    check = add("check", run_check, "check whether profiles can start an agent, without starting one", "check claude")
     check.add_argument("name", metavar="NAME", nargs="?")
     put = add("put", run_put, "make or replace a profile from a TOML or JSON file", "put reviewer reviewer.toml")
     put.add_argument("name", metavar="NAME")
@@ -83,10 +83,28 @@ def run_check(args: argparse.Namespace) -> int:
         return int(bad)
     tell_wrong_files(found["wrong_files"], {p["name"] for p in found["profiles"]})
     for profile in found["profiles"]:
-        told = [*profile["problems"], *(f"on {n['node']}: {p}" for n in profile["nodes"] for p in n["problems"])]
-        where = ", ".join(f"{n['node']} has {n['version'] or 'the program that it names'}" for n in profile["nodes"])
-        print(f"{'✓' if profile['ok'] else '✗'} {line(profile['name'])}: {line('; '.join(told) or where)}")
+        _show_health(profile)
+    able = sum(profile["ok"] for profile in found["profiles"])
+    print(f"Checked {_count(len(found['profiles']), 'profile')} without starting an agent: {able} can start.")
+    if able < len(found["profiles"]):
+        print("To use another one, fix what is named below it, then check again.")
     return int(bad)
+
+
+def _show_health(profile: dict[str, Any]) -> None:
+    """A profile on one line: whether it can start, and where; below that what is in the way."""
+    nodes = profile["nodes"]
+    places = [f"{n['node']} ({n['version']})" if n["version"] else n["node"] for n in nodes if not n["problems"]]
+    name = line(profile["name"])
+    print(f"✓ {name} can start on {line(', '.join(places))}" if profile["ok"] else f"✗ {name} cannot start")
+    for problem in profile["problems"]:
+        print(f"    {line(problem)}")
+    for node, problem in ((n["node"], problem) for n in nodes for problem in n["problems"]):
+        print(f"    on {line(node)}: {line(problem)}")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def run_put(args: argparse.Namespace) -> int:

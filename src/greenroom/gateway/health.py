@@ -41,18 +41,21 @@ async def health_of(rows: Rows, links: Links, profile: Profile, data: Path, mode
         definition = msgspec.structs.replace(definition, model=model)
     wrong = problems(profile.name, definition) + missing_skills(definition.skills, definition.directory, data)
     if not definition.enabled:
-        wrong.append("enabled: it is switched off; write enabled = true")
+        wrong.append("enabled: the profile is switched off; set enabled = true")
     every = rows.find(NODES, order="_key")
     pinned = [node for node in every if definition.node in (None, node.id, node.name)]
     if not pinned:
         wrong.append(f"node: there is no node '{definition.node}'; see `greenroom node list`")
     labelled = [node for node in pinned if set(definition.labels) <= set(node.labels)]
     if pinned and not labelled:
-        wrong.append(f"labels: no node has all of {', '.join(definition.labels)}")
+        wrong.append(
+            f"labels: no node has all of these: {', '.join(definition.labels)}; start a node with them, or remove some"
+        )
     having = find_fitting(labelled, definition)
     if labelled and not having:
         known = sorted({name for node in labelled for name in node.drivers})
-        wrong.append(f"driver: no node has '{definition.driver}' (found: {', '.join(known) or 'none'}); install it")
+        found = ", ".join(known) or "none"
+        wrong.append(f"driver: no node has '{definition.driver}' (found: {found}); install its program on a node")
     nodes = await asyncio.gather(*(_on(links, node, definition) for node in having))
     ok = not wrong and any(not node.problems for node in nodes)
     return Health(
@@ -70,8 +73,8 @@ async def _on(links: Links, node: Node, definition: Definition) -> NodeHealth:
     """What stands in the way on one node, which knows its own machine."""
     wrong = [] if node.state == "connected" else [f"the node is {node.state}"]
     if node.draining:
-        wrong.append(f"the node takes no agents now: `greenroom node undrain {node.name}`")
+        wrong.append(f"the node accepts no new agents: run `greenroom node undrain {node.name}`")
     if node.state == "connected":
         found = await links.look(node.id, definition)
-        wrong += ["it is connected to another hub: ask that one"] if found is None else found.problems
+        wrong += ["the node is connected to another hub: run this check there"] if found is None else found.problems
     return NodeHealth(node=node.name, state=node.state, version=node.drivers.get(definition.driver, ""), problems=wrong)

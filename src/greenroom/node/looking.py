@@ -21,13 +21,15 @@ def find_obstacles(definition: Definition, env: Mapping[str, str], folder: Path)
     out = []
     directory = Path(definition.directory).expanduser() if definition.directory else None
     if directory is not None and not directory.is_dir():
-        out.append(f"directory: {directory} is not there; make it, or name another")
+        out.append(f"directory: {directory} does not exist; create it, or choose another")
     program = _find_program(definition, env)
     if definition.command and program is None:
-        out.append(f"command: {definition.command[0]} is not installed, or not on PATH")
+        out.append(f"command: {definition.command[0]} is not on the node's PATH; install it, or write its full path")
     missing = [name for name in definition.pass_env if name not in env]
     if missing:
-        out.append(f"pass_env: {', '.join(missing)} is not set where the node runs")
+        out.append(
+            f"pass_env: {', '.join(missing)} is not set in the node's environment; set it, then restart the node"
+        )
     try:
         box = sandbox_for(definition.sandbox, folder, env.get("HOME"), [])
         if box is not None:
@@ -63,7 +65,7 @@ async def answer_look(
         if not found:
             found = await find_unknown_model(drivers.get(definition.driver), definition, env, folder)
     except (msgspec.ValidationError, OSError, ValueError, RuntimeError) as error:
-        found = [f"it cannot be looked at: {error}"]
+        found = [f"the check failed: {error}"]
     return frames.Looked(id=wish.id, problems=found, missing_program=missing)
 
 
