@@ -1,5 +1,7 @@
 """Lists tell how old a thing is and whose, show as many as are wanted, and are coloured on a terminal alone."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.person import shown
@@ -31,8 +33,28 @@ def test_asks_are_listed_with_age_and_agent_and_at_most_as_many_as_are_wanted(st
     assert len(done(data, "ask", "list", "--limit", "1", "--json").json) == 1
 
 
-def test_agents_threads_and_workflows_take_status_and_limit(stage: Stage) -> None:
+@pytest.mark.parametrize(
+    ("verb", "said"),
+    [
+        (["policy", "list"], "There are no rules. Agents may read inside the workspace"),
+        (["policy", "suggest", "--times", "100"], "No rules to suggest"),
+        (["runs", "list", "--status", "interrupted"], "No runs found."),
+        (["ask", "list", "--kind", "decision"], "No asks found."),
+        (["notify", "list"], "No notification channels found."),
+        (["tools", "list"], "No tool servers found."),
+    ],
+)
+def test_a_list_without_anything_in_it_says_so(stage: Stage, verb: list[str], said: str) -> None:
+    ran = done(stage.hub.data, *verb)
+    assert (ran.out, said in ran.err) == ("", True), ran
+    assert isinstance(done(stage.hub.data, *verb, "--json").json, list | dict)
+
+
+def test_agents_threads_and_workflows_take_status_and_limit(stage: Stage, tmp_path: Path) -> None:
     data = stage.hub.data
+    flow = tmp_path / "small.yaml"
+    flow.write_text("name: small\nsteps:\n  - {id: one, profile: rehearsal, prompt: SAY hello}\n")
+    done(data, "dag", "run", str(flow), "--wait")
     stage.done("SAY hello")
     done(data, "thread", "post", "Talk", "hello", "--new")
     assert {a["process"] for a in done(data, "agent", "list", "--all", "--status", "asleep", "--json").json} == {

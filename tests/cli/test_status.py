@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,7 @@ def test_the_status_tells_what_is_going_on(stage: Stage) -> None:
     assert f"running at {stage.hub.url}" in shown
     assert "1 active (1 waiting)" in shown
     assert "1 waiting for an answer" in shown
+    assert re.search(r"disk    [\d.]+ [KM]iB used in .*, [\d.]+ [MGT]iB free", shown), shown
     stage.tidy()
     stage.end(run_id)
 

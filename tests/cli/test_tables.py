@@ -10,7 +10,24 @@ import termios
 
 import pytest
 
+from greenroom.cli.terminal import format_size
 from greenroom.testing.patience import WAIT_S
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1536, "1.5 KiB"),
+        (5 << 20, "5.0 MiB"),
+        (3 << 30, "3.0 GiB"),
+        (2 << 50, "2048.0 TiB"),
+    ],
+)
+def test_a_size_is_told_in_powers_of_1024(count: int, said: str) -> None:
+    assert format_size(count) == said
+
 
 PROGRAM = """
 from greenroom.cli.terminal import show_table

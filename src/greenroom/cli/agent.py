@@ -89,7 +89,7 @@ def run_list(args: argparse.Namespace) -> int:
         show_json(shown)
         return 0
     rows = [(a["id"], _state(a), _age(a), a["kept_as"] or a["name"], a["display_name"]) for a in shown]
-    show_table(rows, ("id", "is", "age", "name", "called"))
+    show_table(rows, ("id", "is", "age", "name", "called"), "No agents found.")
     if len(shown) < len(found):
         say(f"greenroom: There are {len(found)} agents: see more with --limit.")
     return 0

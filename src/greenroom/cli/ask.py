@@ -120,7 +120,7 @@ def run_list(args: argparse.Namespace) -> int:
         (a["id"], a["kind"], a.get("risk", "low"), age(a["asked_at"]), a["asker"].get("name", ""), how(a), _title(a))
         for a in shown
     ]
-    show_table(rows, ["ID", "KIND", "RISK", "AGE", "AGENT", "STATE", "WHAT"])
+    show_table(rows, ["ID", "KIND", "RISK", "AGE", "AGENT", "STATE", "WHAT"], "No asks found.")
     if len(shown) < len(found):
         say(f"greenroom: There are {len(found)} asks: see more with --limit.")
     return 0

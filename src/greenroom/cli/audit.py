@@ -84,7 +84,7 @@ def run_list(args: argparse.Namespace) -> int:
         show_json({"events": events, "next_after_seq": after})
         return 0
     rows = [(e["seq"], e["at"], _who(e), e["type"], cut(json.dumps(e["data"]), _ABOUT)) for e in events]
-    show_table(rows, ("seq", "time", "by", "what", "about"))
+    show_table(rows, ("seq", "time", "by", "what", "about"), "No events found.")
     if after is not None:
         say(f"There is more: greenroom audit list --after {after}")
     return 0

@@ -84,7 +84,7 @@ def run_list(args: argparse.Namespace) -> int:
             about = [cut(line(one.get("description", "")), _ABOUT) for one in found]
             known = [(one["name"], one["version"], one.get("steps", 0)) for one in found]
             shown = [(*one, words) for one, words in zip(known, about, strict=True)]
-            show_table(shown, ("WORKFLOW", "VERSION", "STEPS", "DESCRIPTION"))
+            show_table(shown, ("WORKFLOW", "VERSION", "STEPS", "DESCRIPTION"), "No workflows found.")
         return 0
     found = _find_runs(client, args.workflow, args.status, args.limit)
     if args.json:
@@ -104,7 +104,7 @@ def run_list(args: argparse.Namespace) -> int:
                 run.get("trigger", "hand"),
             )
         )
-    show_table(rows, ("RUN", "WORKFLOW", "STATUS", "STEPS", "AGE", "TIME", "TRIGGER"))
+    show_table(rows, ("RUN", "WORKFLOW", "STATUS", "STEPS", "AGE", "TIME", "TRIGGER"), "No workflow runs found.")
     return 0
 
 

@@ -95,7 +95,7 @@ def _show(triggers: list[Json]) -> None:
         )
         for trigger in triggers
     ]
-    show_table(rows, ("workflow", "trigger", "waits for", "is", "due", "last"))
+    show_table(rows, ("workflow", "trigger", "waits for", "is", "due", "last"), "No triggers found.")
 
 
 def _waits_for(trigger: Json) -> str:

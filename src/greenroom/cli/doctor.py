@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from greenroom import settings
 from greenroom.cli.client import Client, HubUnreachable, add_data_option, add_json_option, get_own_url
-from greenroom.cli.terminal import line, show_json
+from greenroom.cli.terminal import format_size, line, show_json
 from greenroom.log.directory import OPERATOR_TOKEN
 
 AGENTS = ("claude", "codex", "opencode", "gemini", "copilot")
@@ -205,7 +205,7 @@ def _profiles(data: Path) -> Iterator[Finding]:
 def _disk(data: Path) -> Finding:
     place = next(path for path in (data, *data.parents) if path.exists())
     free = shutil.disk_usage(place).free
-    found = f"{free / (1 << 30):.1f} GiB free at {place}"
+    found = f"{format_size(free)} free at {place}"
     if free < _EMPTY_BYTES:
         return Finding("disk", "error", found, "free some space: the hub stops taking messages when the disk is full.")
     if free < _LOW_BYTES:

@@ -53,7 +53,7 @@ def run_list(args: argparse.Namespace) -> int:
         show_json(found)
     else:
         rows = [(n["id"], _state(n), n.get("capacity", 0), ", ".join(n.get("labels", ())), n["name"]) for n in found]
-        show_table(rows, ("id", "is", "room", "labels", "name"))
+        show_table(rows, ("id", "is", "room", "labels", "name"), "No nodes found.")
     return 0
 
 

@@ -70,7 +70,7 @@ def run_list(args: argparse.Namespace) -> int:
         show_json(found)
     else:
         rows = [(c["id"], c["kind"], c["name"], c["host"], _rules_of(c), c.get("failed", "")) for c in found]
-        show_table(rows, ("id", "kind", "name", "to", "rules", "failed"))
+        show_table(rows, ("id", "kind", "name", "to", "rules", "failed"), "No notification channels found.")
     return 0
 
 

@@ -24,6 +24,11 @@ _LISTS = (
     ("thread", "threads", "ID", "threads that it is about"),
 )
 
+_NO_RULES = (
+    "There are no rules. Agents may read inside the workspace, ask once per run before writing, and ask each time for"
+    " everything else. To add a rule, run `greenroom policy add` or `greenroom policy templates`."
+)
+
 
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser("policy", help="rules that answer without a person: list, try, add, remove, suggest")
@@ -109,7 +114,7 @@ def run_list(args: argparse.Namespace) -> int:
     for wrong in found["wrong"]:
         say(f"✗ {line(wrong['file'])}: {line(wrong['key'])}: {line(wrong['problem'])} — the last good version is used")
     rows = [(r["name"], r["rule"]["decision"], _words(r["rule"]), r["source"]) for r in found["rules"]]
-    show_table(rows, ("name", "says", "about", "from"))
+    show_table(rows, ("name", "says", "about", "from"), _NO_RULES)
     if found["grants"]:
         print()
         grants = [(g["id"], g["scope"], g["holder"], g["words"], g["by"]) for g in found["grants"]]
@@ -118,7 +123,8 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def _words(rule: dict[str, Any]) -> str:
-    shown = {name: value for name, value in rule.items() if name not in ("decision", "note")}
+    hidden = ("decision",) if rule.get("calls") else ("decision", "note")  # the key of a call says nothing to a person
+    shown = {name: value for name, value in rule.items() if name not in hidden}
     if "until" in shown:
         shown["until"] = local_time(iso(shown["until"]))
     return "; ".join(f"{name}={_plain(value)}" for name, value in shown.items()) or "everything"
@@ -141,7 +147,7 @@ def run_try(args: argparse.Namespace) -> int:
         (one["tool"], one["words"], one["was"], one["answer"] or "", one["would"], one["rule"])
         for one in found["lines"]
     ]
-    show_table(rows, ("tool", "call", "was", "answered", "would be", "by"))
+    show_table(rows, ("tool", "call", "was", "answered", "would be", "by"), "No calls found to try the rule on.")
     said = f"{found['judged']} calls: {found['fitting']} fit the rule, {found['changed']} would be judged otherwise"
     say(f"{said}, {found['against_people']} against what a person said.")
     return 0
@@ -179,7 +185,8 @@ def run_suggest(args: argparse.Namespace) -> int:
         show_json(found)
         return 0
     rows = [(one["name"], one["rule"]["decision"], _words(one["rule"]), one["words"]) for one in found]
-    show_table(rows, ("name", "would say", "about", "because"))
+    none = f"No rules to suggest: people have not answered alike {args.times} times."
+    show_table(rows, ("name", "would say", "about", "because"), none)
     return 0
 
 

@@ -8,10 +8,8 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_pid, get_own_url, open_client
-from greenroom.cli.terminal import duration, line, say, show_json
+from greenroom.cli.terminal import duration, format_size, line, say, show_json
 from greenroom.log.directory import FILE, FILES
-
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def add_to(verbs: Any) -> None:
@@ -95,15 +93,8 @@ def _show(found: dict[str, Any]) -> None:
     for name, count in found["limited"].items():
         print(f"limit   {name} reached {count} times since the start")
     if "disk" in found:
-        used, free = (_size(found["disk"][name]) for name in ("used_bytes", "free_bytes"))
+        used, free = (format_size(found["disk"][name]) for name in ("used_bytes", "free_bytes"))
         print(f"disk    {used} used in {line(found['data'])}, {free} free")
-
-
-def _size(count: int) -> str:
-    size, unit = float(count), 0
-    while size >= 1000 and unit < len(_UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return f"{size:.1f} {_UNITS[unit]}" if unit else f"{count} B"
 
 
 def run_open(args: argparse.Namespace) -> int:

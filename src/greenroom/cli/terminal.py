@@ -28,6 +28,7 @@ _COLOURS = {
 _COLOUR_OF = {word: code for code, words in _COLOURS.items() for word in words.split()}
 _COLOURED = ("STATUS", "STATE", "IS", "RISK", "SAYS")
 """Columns whose words are coloured."""
+_SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -104,10 +105,16 @@ def show_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=True), flush=True)
 
 
-def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str]) -> None:
-    """Rows under their heads, each cell on one line; on a terminal that is too narrow the last ones are folded."""
+def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str], none: str = "") -> None:
+    """Rows under their heads, each cell on one line; on a terminal that is too narrow the last ones are folded.
+
+    Where there are no rows, the sentence `none` is said instead, if there is one.
+    """
     names = [head.upper() for head in heads]
     cells = [names, *([shown_id(line(cell)) for cell in row] for row in rows)]
+    if none and len(cells) == 1:
+        say(none)
+        return
     widths = [max(width(row[i]) for row in cells) for i in range(len(heads))]
     room = columns()
     kept = len(widths) - 1
@@ -159,6 +166,14 @@ def duration(ms: int | None) -> str:
         return f"{ms / 1000:.1f} s"
     minutes, seconds = divmod(ms // 1000, 60)
     return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def format_size(count: int) -> str:
+    """A number of bytes that people can read, in powers of 1024."""
+    value, unit = float(count), 0
+    while value >= 1024 and unit < len(_SIZES) - 1:
+        value, unit = value / 1024, unit + 1
+    return f"{value:.1f} {_SIZES[unit]}" if unit else f"{count} B"
 
 
 def age(at_ms: int | str) -> str:

@@ -73,7 +73,7 @@ def run_list(args: argparse.Namespace) -> int:
             (t["id"], t["status"], age(t["created_at"]), t["message_count"], _agents(t), t["topic"])
             for t in found["threads"]
         ]
-        show_table(rows, ("id", "status", "age", "messages", "waiting", "topic"))
+        show_table(rows, ("id", "status", "age", "messages", "waiting", "topic"), "No threads found.")
         if found["has_more"]:
             say(f"greenroom: There are {found['total']} threads: see more with --limit.")
     return 0

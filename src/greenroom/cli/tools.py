@@ -125,7 +125,7 @@ def run_list(args: argparse.Namespace) -> int:
                 server.get("error", ""),
             )
         )
-    show_table(rows, ("server", "is", "tools", "held", "where", "because"))
+    show_table(rows, ("server", "is", "tools", "held", "where", "because"), "No tool servers found.")
     return 0
 
 

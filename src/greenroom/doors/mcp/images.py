@@ -46,7 +46,7 @@ async def _block(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> Text 
     encoded = _inline(inline) if inline else await _uploaded(hub, by, attachment)
     kind = kind_of(base64.b64decode(encoded[:32])) if encoded else None
     if encoded is None or kind is None:
-        return Text(f"[attachment not shown: {name[:200]!r} is not a PNG, JPEG, GIF or WebP image of at most 5 MB]")
+        return Text(f"[attachment not shown: {name[:200]!r} is not a PNG, JPEG, GIF or WebP image of at most 5 MiB]")
     return Image(encoded, kind)
 
 
