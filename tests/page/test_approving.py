@@ -40,8 +40,8 @@ def test_nothing_is_approved_by_accident(stage: HubProcess, journey: str) -> Non
     travel(stage, journey)
 
 
-@pytest.mark.parametrize("rules", ["approving", "exact"])
-def test_the_rules_of_approving_hold_without_a_browser(rules: str) -> None:
+@pytest.mark.parametrize("rules", ["approving", "exact", "told"])
+def test_the_rules_of_the_page_hold_without_a_browser(rules: str) -> None:
     need_page()
     node = need_program("node")
     done = subprocess.run([node, "--test", RULES / f"{rules}.test.mjs"], capture_output=True, text=True, timeout=WAIT_S)

@@ -65,6 +65,22 @@ def test_a_translated_sentence_has_the_values_of_its_original() -> None:
     assert not wrong
 
 
+_HAN = r"[\u3400-\u9fff]"
+_APART = re.compile(rf"{_HAN}[A-Za-z0-9`]|[A-Za-z0-9`]{_HAN}")
+_IN_CHINESE = re.compile(r"\{(time|rights)\}")
+"""Values of the page that are Chinese words themselves."""
+
+
+@pytest.mark.parametrize("chinese", sorted((WEB / "src").rglob("*zh-CN.json")), ids=lambda path: path.parts[-3])
+def test_latin_letters_and_digits_stand_apart_from_chinese_characters(chinese: Path) -> None:
+    """A value of the page counts as a letter. What the hub puts into its sentences is spaced as it is shown."""
+    said = dict(_words(json.loads(chinese.read_text())))
+    if not chinese.name.startswith("hub"):
+        said = {key: re.sub(r"\{'?\w+'?\}", "x", _IN_CHINESE.sub("", text)) for key, text in said.items()}
+    wrong = {key: text for key, text in said.items() if _APART.search(text)}
+    assert not wrong
+
+
 def _words(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
     for name, inner in value.items():
         if isinstance(inner, dict):

@@ -6,5 +6,6 @@ import ts from '../../../web/node_modules/typescript/lib/typescript.js'
 export function load(path) {
   const text = readFileSync(new URL(`../../../web/src/${path}`, import.meta.url), 'utf8')
   const { outputText } = ts.transpileModule(text, { compilerOptions: { module: 'ESNext', target: 'ES2022' } })
-  return import(`data:text/javascript,${encodeURIComponent(outputText)}`)
+  const vue = new URL('../../../web/node_modules/vue/index.mjs', import.meta.url)
+  return import(`data:text/javascript,${encodeURIComponent(outputText.replace("'vue'", `'${vue}'`))}`)
 }

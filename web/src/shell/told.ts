@@ -17,6 +17,8 @@ const SURE_LETTERS = 13
 const MOST_PIECES = 12
 /** The name of a field, before what is wrong with it. */
 const KEY = /^[\w.[\]-]+$/
+/** A value in a sentence, with the Chinese characters that touch it. */
+const VALUE = /(\p{Script=Han}?)\{(\d)\}(?=(\p{Script=Han}?))/gu
 const MARKS: Record<string, string> = { '; ': '；', ': ': '：', '. ': '。' }
 
 const sentences = shallowRef<Sentence[]>([])
@@ -69,10 +71,14 @@ const ended = (said: string | null) => said && `${said}。`
 function sentence(text: string, ear: Ear): string | null {
   for (const { fits, says, quoted, isSure } of sentences.value) {
     const values = isSure || ear === 'told' ? fits.exec(text)?.slice(1) : undefined
-    if (values) return says.replace(/\{(\d)\}/g, (_, at) => (quoted[+at] ? values[+at]! : put(values[+at], ear)))
+    if (values) return says.replace(VALUE, (_, before, at, after) => spaced(before, quoted[+at] ? values[+at]! : put(values[+at], ear), after))
   }
   return null
 }
+
+/** A value between Chinese words: letters and digits stand apart from them. */
+const spaced = (before: string, value: string, after: string): string =>
+  `${before}${before && /^[A-Za-z0-9]/.test(value) ? ' ' : ''}${value}${after && /[A-Za-z0-9]$/.test(value) ? ' ' : ''}`
 
 function listed(text: string, ear: Ear): string | null {
   const parts = text.split(/, | or | and /).map((one) => sentence(one, ear))
