@@ -12,6 +12,7 @@ from greenroom.testing.machine import lacking, need_program
 from greenroom.testing.patience import WAIT_S
 
 JOURNEYS = Path(__file__).parent / "journeys"
+QUIET = Path(__file__).parent / "quiet_chromium.py"
 MODULES = Path(__file__).parents[2] / "web" / "node_modules"
 NOTEBOOK = str(Path(__file__).parents[1] / "policy" / "notebook_server.py")
 """An MCP server for agents to call through the hub."""
@@ -36,7 +37,7 @@ def travel(hub: HubProcess, name: str, **more: str) -> None:
     node, chromium = need_program("node"), need_program("chromium")
     done = subprocess.run(
         [node, JOURNEYS / f"{name}.mjs", json.dumps(told)],
-        env={"PATH": _path(), "CHROMIUM": str(chromium), "HOME": str(hub.data.parent)},
+        env={"PATH": _path(), "CHROMIUM": str(QUIET), "REAL_CHROMIUM": str(chromium), "HOME": str(hub.data.parent)},
         capture_output=True,
         text=True,
         timeout=4 * WAIT_S,
@@ -45,4 +46,5 @@ def travel(hub: HubProcess, name: str, **more: str) -> None:
 
 
 def _path() -> str:
-    return str(Path(shutil.which("node") or "/usr/bin/node").parent) + ":/usr/bin:/bin"
+    """Where node is, and the Python that starts the browser."""
+    return f"{Path(shutil.which('node') or '/usr/bin/node').parent}:{Path(sys.executable).parent}:/usr/bin:/bin"

@@ -1,11 +1,15 @@
 """What a person does on the page, in a real browser, on a real hub with real rehearsal agents."""
 
+import errno
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from tests.page.stage import need_page, travel
+from greenroom.testing.patience import WAIT_S
+from tests.page.stage import QUIET, need_page, travel
 from tests.runs.conftest import end_node
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
@@ -91,3 +95,13 @@ def test_a_phone_is_paired_by_an_address_that_it_can_reach(tmp_path: Path) -> No
     with HubProcess(tmp_path / "data", public) as hub:
         addresses = {"first": "https://hub.example", "second": "https://desk.lan"}
         travel(hub, "pair_a_phone_by_an_address_that_it_can_reach", **addresses)
+
+
+def test_the_browser_of_journeys_hears_nothing_of_changes_of_the_network() -> None:
+    """Other tests make network interfaces meanwhile, at which Chromium would give up its requests."""
+    program = (
+        "import socket\ntry: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)\nexcept OSError as no: print(no.errno)"
+    )
+    env = {"PATH": str(Path(sys.executable).parent), "REAL_CHROMIUM": sys.executable}
+    done = subprocess.run([QUIET, "-c", program], env=env, capture_output=True, text=True, timeout=WAIT_S, check=True)
+    assert done.stdout == f"{errno.EAFNOSUPPORT}\n"
