@@ -24,7 +24,7 @@ await journey(async (visit) => {
   await page.locator('.rows').getByText('and which other?').click()
   await page.getByRole('button', { name: 'Waiting', pressed: true }).waitFor()
   await page.goto(`${hub.url}/runs`)
-  const toggle = page.getByRole('button', { name: '1 sub-agents of below SLEEP 300' })
+  const toggle = page.getByRole('button', { name: '1 sub-agents of SPAWN below SLEEP 300' })
   const child = page.locator(`.rows a[href="/runs/${below.id}"]`)
   assert.equal(await toggle.getAttribute('aria-expanded'), 'true')
   await child.waitFor()
