@@ -3,6 +3,7 @@
 import signal
 import socket
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
@@ -69,6 +70,22 @@ def test_silent_connections_of_others_do_not_cut_agents_off(stage: Stage, passag
         asked = "TOOL bus_get_config {}\nSAY called"
         assert stage.done(asked)["output"] == "called"
         assert [line.recv(1) for line in lines] == [b""] * len(lines), "who shows nothing is hung up on"
+
+
+def test_silent_connections_end_nobody_who_waits_for_an_answer(stage: Stage, passage: str) -> None:
+    where = (urlsplit(passage).hostname or "", urlsplit(passage).port or 0)
+    thread = stage.api.post("/api/threads", json={"topic": "slow"}).json()["id"]
+    wait = f"{passage}/api/threads/{thread}/wait?after_seq=0&timeout_ms=2000"
+    silent: deque[socket.socket] = deque()
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(httpx.get, wait, headers={"Authorization": f"Bearer {stage.hub.token}"}, timeout=WAIT_S)
+        while not asked.done():
+            silent.append(socket.create_connection(where, WAIT_S))
+            if len(silent) > 150:
+                silent.popleft().close()
+        assert asked.result().status_code == 200
+    for line in silent:
+        line.close()
 
 
 def test_a_large_body_and_a_long_answer_pass_whole(stage: Stage, passage: str) -> None:

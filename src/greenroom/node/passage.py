@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from greenroom.node.addresses import Where, tls_of
+from greenroom.node.callers import MOST, Callers
 from greenroom.node.link import HubLink
 
 logger = logging.getLogger(__name__)
@@ -30,9 +31,10 @@ _UNKNOWN_LENGTH = re.compile(rb"\r\n(?:transfer-encoding|upgrade|expect):", re.I
 _UNAVAILABLE = b"HTTP/1.1 503 "
 _UNPROVEN = (b"", b"400", b"401", b"403", b"421", b"429", b"431")
 """Statuses with which the hub answers before it has looked at a credential, or because it does not take it."""
-_MOST = 1000
-_MOST_STRANGERS = 64
-"""Connections that have shown no credential yet; when there are more, the oldest has to go."""
+_QUEUE = 1024
+"""Connections that the kernel keeps until they are served. In a short queue, who comes first is not served first."""
+_LOOKS = 4
+"""After so many rounds of the loop, what a new connection has sent by then has been read."""
 
 
 class Rpc(msgspec.Struct):
@@ -78,14 +80,12 @@ class Passage:
         self._link = link
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
-        self._strangers: dict[asyncio.Task[None], None] = {}
-        """Connections of which nobody knows yet whether they are an agent's, oldest first."""
-        self._proven: dict[bytes, None] = {}
+        self._callers = Callers()
         self._asks: WeakValueDictionary[bytes, asyncio.Event] = WeakValueDictionary()
         self.url = ""
 
     async def open(self) -> None:
-        self._server = await asyncio.start_server(self._called, "127.0.0.1", 0, limit=_HEAD_BYTES)
+        self._server = await asyncio.start_server(self._called, "127.0.0.1", 0, limit=_HEAD_BYTES, backlog=_QUEUE)
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def close(self) -> None:
@@ -102,39 +102,29 @@ class Passage:
     def _called(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(self._serve(reader, writer), name="a request of an agent")
         self._serving.add(task)
-        self._strangers[task] = None
         task.add_done_callback(self._forget)
-        if len(self._strangers) > _MOST_STRANGERS:
-            next(iter(self._strangers)).cancel()
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._serving.discard(task)
-        self._strangers.pop(task, None)
+        self._callers.forget(task)
 
-    def _admit(self, bearer: bytes) -> bool:
-        """Count a request as an agent's, if its credential is known; False when there are too many of these."""
-        task = asyncio.current_task()
-        if task in self._strangers and (bearer in self._asks or bearer in self._proven):
-            del self._strangers[task]
-        return task in self._strangers or len(self._serving) - len(self._strangers) <= _MOST
-
-    def _note_proven(self, bearer: bytes) -> None:
-        """The hub has taken this credential: agents also have credentials that the node has not given them."""
-        if bearer and bearer not in self._proven:
-            self._proven[bearer] = None
-            if len(self._proven) > _MOST:
-                del self._proven[next(iter(self._proven))]
+    async def _read_head(self, reader: asyncio.StreamReader) -> bytes:
+        """The head of a request. Who has sent none may have to go for others, but not before anybody has looked."""
+        for _ in range(_LOOKS):
+            await asyncio.sleep(0)
+        self._callers.note_silent()
+        async with asyncio.timeout(_HEAD_S):
+            return await reader.readuntil(b"\r\n\r\n")
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request for each connection, so that little has to be known of where a body ends."""
         try:
-            async with asyncio.timeout(_HEAD_S):
-                head = await reader.readuntil(b"\r\n\r\n")
+            head = await self._read_head(reader)
             if not self._is_for_us(head):
                 writer.write(_answer("421 Misdirected Request", "This address is for agents of this machine only."))
                 return
-            if not self._admit(_bearer(head)):
-                writer.write(_answer("503 Service Unavailable", f"Agents have {_MOST} requests open: try again."))
+            if not self._callers.admit(_bearer(head), self._asks):
+                writer.write(_answer("503 Service Unavailable", f"Agents have {MOST} requests open: try again."))
                 return
             async with asyncio.timeout(_BODY_S):
                 request = await _read_request(head, reader)
@@ -162,7 +152,7 @@ class Passage:
             try:
                 status = await _exchange(request, where, reader, writer)
                 if status not in _UNPROVEN:
-                    self._note_proven(_bearer(request.head))
+                    self._callers.note_proven(_bearer(request.head))
                 return
             except Unanswered as no:
                 if left_s <= 0 or not (no.is_undone or (request.is_whole and request.changes_nothing)):
