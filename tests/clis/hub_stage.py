@@ -1,7 +1,7 @@
 """A hub whose node finds the five real CLIs, and profiles of them on the scripted model."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -32,14 +32,16 @@ def run_stage(folder: Path) -> Iterator[Stage]:
         end_node(hub.data)
 
 
-def install(stage: Stage, name: str, home: Path, model: FakeModel) -> None:
+def install(
+    stage: Stage, name: str, home: Path, model: FakeModel, args: Sequence[str] = (), env: Mapping[str, str] = {}
+) -> None:
     """A profile of a CLI, named after it, if it is installed; outside CI the test is skipped otherwise."""
     if not ((CLIS if name in (*NATIVE, "copilot") else MORE) / "ready").exists():
         pytest.fail(f"{name} is not installed") if os.environ.get("CI") else pytest.skip("run `make test-clis`")
     wiring = wire(name, home, model.url)
     assert wiring is not None
-    env = {**wiring.env, **CACHE.get(name, {}), "HOME": str(home)}
-    profile = {"driver": name, "command": FOUND[name], "env": env, "model": wiring.model}
+    whole = {**wiring.env, **CACHE.get(name, {}), "HOME": str(home), **env}
+    profile = {"driver": name, "command": [*FOUND[name], *args], "env": whole, "model": wiring.model}
     stage.profile(name, **profile, start_timeout_s=int(WAIT_S))
     nodes = stage.api.get
     stage.until(lambda: name in nodes("/api/nodes").json()[0].get("drivers", {}), f"{name} to be found")

@@ -15,6 +15,7 @@ from greenroom.runtimes.contract import (
     Usage,
 )
 from greenroom.runtimes.drivers.opencode.asking import Asked, read_permission, read_question
+from greenroom.runtimes.drivers.opencode.limits import end_of_steps, end_of_tries
 from greenroom.runtimes.drivers.opencode.session import message_id
 from greenroom.runtimes.drivers.opencode.translate import Translator, ended
 from tests.runtimes.native_rig import last, only, said
@@ -117,3 +118,22 @@ def test_what_is_not_understood_is_passed_over() -> None:
     for properties in odd:
         for kind in ("message.updated", "message.part.updated", "message.part.delta", "something.new"):
             assert translator.hear(kind, properties) == []
+
+
+def test_opencode_is_not_left_to_try_for_ever() -> None:
+    now = 1_000_000
+    status = {"type": "retry", "attempt": 4, "message": "rate limit reached", "next": now + 16_000}
+    assert end_of_tries(status, now) is None
+    ended = end_of_tries({**status, "attempt": 5}, now)
+    assert ended is not None
+    assert (ended.reason, "rate limit reached" in ended.error) == ("limit", True)
+    far = end_of_tries({**status, "next": now + 3_600_000}, now)
+    assert far == TurnEnded(reason="quota", error="rate limit reached", resets_at=now + 3_600_000)
+
+
+def test_the_last_step_that_a_turn_may_take_is_told_as_a_limit() -> None:
+    assert end_of_steps(100, None) is None
+    assert end_of_steps(2, 3) is None
+    ended = end_of_steps(3, 3)
+    assert ended is not None
+    assert (ended.reason, ended.error) == ("limit", "OpenCode reached its limit of 3 steps for one turn")

@@ -38,6 +38,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Patterns with {id} and {id8}, the session's own file and those of its helpers."""
     having: str
     """What a line that counts has in it."""
+    error_begins: str = ""
+    """How its words begin that it says in place of the model when a turn has failed."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

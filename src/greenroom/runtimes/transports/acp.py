@@ -6,6 +6,7 @@ agent sends by itself is handed on as it comes, before anything that follows it 
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -108,9 +109,18 @@ def _message(line: bytes) -> Json | None:
     return message if isinstance(message, dict) else None
 
 
+def _unwrap(text: str) -> str:
+    """The words in an answer of a model's API, which some agents hand on as it came."""
+    with contextlib.suppress(msgspec.DecodeError):
+        match msgspec.json.decode(text):
+            case {"error": {"message": str(words)}} if words:
+                return words
+    return text
+
+
 def _sentence(error: RequestError) -> str:
     """What an error says, with the details that agents hide in its data."""
     data = error.data
     details = data.get("details") or data.get("message") if isinstance(data, dict) else data
-    text = str(error)
+    text = _unwrap(str(error))
     return f"{text}: {details}" if isinstance(details, str) and details and details not in text else text

@@ -17,6 +17,7 @@ other lines are ignored. A directive that calls a tool is a step, a text ends th
     TOOLS                        answer with the names of the tools offered
     SYSTEM <regex>               answer with the first match in the system prompt
     QUOTA <seconds>              answer as for an account that is used up for so long
+    TOO_LONG                     answer that the request is longer than the model can read
     ERROR <status>               answer with an HTTP error
 
 `{{name}}` in a tool's arguments or in SAY stands for the value called `name` in the newest tool result that has one:

@@ -36,9 +36,10 @@ class UseTool:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """An HTTP error."""
+    """An HTTP error; with `is_too_long`, because the request is longer than the model can read."""
 
     status: int
+    is_too_long: bool = False
 
 
 @dataclass(frozen=True, slots=True)

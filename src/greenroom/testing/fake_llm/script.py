@@ -10,9 +10,8 @@ from greenroom.testing.fake_llm.request import Blocks, Request
 from greenroom.testing.fake_llm.tools import find_call, forced_call
 from greenroom.testing.fake_llm.values import NoValue, fill, has_field
 
-_LINE = re.compile(
-    r"^[ \t]*(USE_TOOL|FORCE_TOOL|REPEAT|END|SAY|OUTPUT|SLOW|RECALL|TOOLS|SYSTEM|QUOTA|ERROR)\b[ \t]*(.*?)[ \t]*$", re.M
-)
+_OPS = "USE_TOOL|FORCE_TOOL|REPEAT|END|SAY|OUTPUT|SLOW|RECALL|TOOLS|SYSTEM|QUOTA|TOO_LONG|ERROR"
+_LINE = re.compile(rf"^[ \t]*({_OPS})\b[ \t]*(.*?)[ \t]*$", re.M)
 
 
 class BadScript(Exception):
@@ -134,6 +133,8 @@ def _carry_out(request: Request, directive: Directive, given: Mapping[str, int])
             return Say(f"FAKE system: {found[0] if found else None}")
         case "QUOTA":
             return UsedUp(int(time.time()) + int(text or 3600))
+        case "TOO_LONG":
+            return Fail(400, is_too_long=True)
         case _:
             return Fail(int(text or 500))
 

@@ -10,9 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 
-from greenroom.testing.fake_llm.answer import TOKENS_IN, Fail, Reply, UsedUp
+from greenroom.testing.fake_llm.answer import TOKENS_IN, Fail, Reply, UsedUp, frame
 from greenroom.testing.fake_llm.anthropic import ANTHROPIC
 from greenroom.testing.fake_llm.dialect import Dialect
+from greenroom.testing.fake_llm.errors import make_error
 from greenroom.testing.fake_llm.gemini import GEMINI
 from greenroom.testing.fake_llm.openai_chat import OPENAI_CHAT
 from greenroom.testing.fake_llm.openai_responses import OPENAI_RESPONSES
@@ -128,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
         entry |= {"answer": {"is": type(said).__name__, **asdict(said)}, "prompt": request.prompt}
         self.server.model.note(entry, body)
         if isinstance(said, Fail):
-            self._reply(said.status, {"type": "error", "error": {"type": "api_error", "message": "fake error"}})
+            self._fail(dialect, said, is_streamed)
             return
         if isinstance(said, UsedUp):
             self._reply(429, said.body(), said.headers())
@@ -139,6 +140,14 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._reply(200, dialect.whole(reply))
             self.server.model.note_answered()
+
+    def _fail(self, dialect: Dialect, said: Fail, is_streamed: bool) -> None:
+        status, body = make_error(dialect.name, said)
+        if said.is_too_long and is_streamed and dialect is OPENAI_RESPONSES:  # which says so within the stream
+            failed = {"type": "response.failed", "response": {"id": "resp_fake", "status": "failed", **body}}
+            self._send(200, "text/event-stream", frame(failed, "response.failed"))
+        else:
+            self._reply(status, body)
 
     def _stream(self, dialect: Dialect, reply: Reply) -> None:
         self.send_response(200)
@@ -155,11 +164,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.model.note({"aborted": reply.key}, {})
 
     def _reply(self, status: int, body: Json, headers: Mapping[str, str] = {}) -> None:
-        data = json.dumps(body).encode()
+        self._send(status, "application/json", json.dumps(body).encode(), headers)
+
+    def _send(self, status: int, content_type: str, data: bytes, headers: Mapping[str, str] = {}) -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", content_type)
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

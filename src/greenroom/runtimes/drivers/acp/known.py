@@ -46,7 +46,8 @@ COPILOT = Manifest(
         folder=".copilot",
         variable="COPILOT_HOME",
         files=("session-state/{id}/events.jsonl",),
-        having='"session.usage_record"',
+        having='"session.',
+        error_begins="Error: ",
     ),
 )
 

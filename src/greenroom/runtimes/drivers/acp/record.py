@@ -1,16 +1,21 @@
 """What an agent writes down of each model call in its own files, where the protocol tells it late or not at all."""
 
+import asyncio
+import contextlib
 import glob
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from greenroom.nouns.agents.acp_manifest import Record
+from greenroom.runtimes.contract import TurnEnded
 from greenroom.runtimes.drivers.acp.ending import Tokens
 from greenroom.runtimes.new_lines import NewLines
 
 Json = dict[str, Any]
 _FILES = 200
+_WRITTEN_S = 3.0
+_LOOK_S = 0.05
 
 
 class SessionRecord:
@@ -24,11 +29,26 @@ class SessionRecord:
         self._lines = NewLines()
         self._calls: dict[str, Tokens] = {}
         """By the agent's own ids: one is written down again when there is more to say of it."""
+        self._error = ""
+        """What the turn has failed with."""
         self._before = self._total()
 
     def begin(self) -> None:
         """A turn begins: what was used up to now belongs to others."""
         self._before = self._total()
+        self._error = ""
+
+    async def confirm(self, end: TurnEnded, last_said: str) -> TurnEnded:
+        """How a turn really ended. An agent may say an error as if it were the model, and write it down as one."""
+        begins = self._record.error_begins
+        if end.reason != "done" or not begins or not last_said.startswith(begins):
+            return end
+        with contextlib.suppress(TimeoutError):  # the model may say such words, too
+            async with asyncio.timeout(_WRITTEN_S):
+                while not self._error:
+                    self._total()
+                    await asyncio.sleep(_LOOK_S)
+        return TurnEnded(reason="failed", error=self._error) if self._error else end
 
     def used(self) -> Tokens | None:
         """What the turn has used so far; None if that is nothing."""
@@ -39,6 +59,7 @@ class SessionRecord:
         for path in self._find_files():
             for entry in self._lines.read(path, self._record.having.encode()):
                 self._calls |= _READERS[self._record.form](entry)
+                self._error = _read_error(entry) or self._error
         total = Tokens()
         for one in self._calls.values():
             total += one
@@ -56,6 +77,13 @@ def _read_copilot(entry: Json) -> dict[str, Tokens]:
             counts = _number(used, "inputTokens"), _number(used, "outputTokens")
             return {id: Tokens(*counts, str(used.get("model") or "") or None)}
     return {}
+
+
+def _read_error(entry: Json) -> str:
+    match entry:
+        case {"type": "session.error", "data": {"message": str(words)}}:
+            return words
+    return ""
 
 
 def _read_gemini(entry: Json) -> dict[str, Tokens]:

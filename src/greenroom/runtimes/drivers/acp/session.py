@@ -185,6 +185,7 @@ class AcpSession:
             answer = await self.link.request("session/prompt", params)
             self._meter.count(answer)
             end = self._judge(turn, ended(answer))
+            end = await self._record.confirm(end, self._translator.last_said) if self._record is not None else end
         except AcpFailed as error:
             end = self._judge(turn, failed(str(error), error.data))
         except ConnectionError:

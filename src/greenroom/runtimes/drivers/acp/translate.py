@@ -76,12 +76,14 @@ class Translator:
         """The runtime's own last words, such as why a turn failed."""
         self.is_broken = False
         """Whether the runtime has said, outside of any answer, that the turn went wrong."""
+        self.last_said = ""
+        """The newest piece of what was said."""
         self.cost_usd: float | None = None
         """What the session has cost so far."""
 
     def begin(self) -> None:
         """A prompt is sent: what belonged to the last one is forgotten."""
-        self.notice = ""
+        self.notice = self.last_said = ""
         self.is_broken = False
         self._calls = {id: call for id, call in self._calls.items() if not call.is_finished}
 
@@ -151,6 +153,7 @@ class Translator:
         if not message and self._manifest.unnamed_said == "notice":
             self.notice = text.strip()
             return [Thought(text)] if text else []
+        self.last_said = text
         return [Said(text, message)] if text else []
 
     def _called(self, update: Json) -> list[Heard]:

@@ -71,6 +71,14 @@ async def _need_model(server: Server, model: str) -> None:
         raise ValueError(wrong)
 
 
+async def _find_most_steps(server: Server) -> int | None:
+    """How many steps the agent of this session may take in a turn; None for any number."""
+    config, agents = await server.request("GET", "/config"), await server.request("GET", "/agent")
+    name = config.get("default_agent") if isinstance(config, dict) else None
+    steps = [one.get("steps") for one in agents or [] if isinstance(one, dict) and one.get("name") == name]
+    return steps[0] if steps and isinstance(steps[0], int) else None
+
+
 async def _converse(process: Process, server: Server, opening: Opening, hub: str) -> tuple[OpencodeSession, Opened]:
     """Hear what happens, and make or find the session."""
     await server.healthy()
@@ -85,4 +93,4 @@ async def _converse(process: Process, server: Server, opening: Opening, hub: str
     except ValueError as error:
         raise ValueError(f"OpenCode says: {error}") from None
     details = {"agent": {"name": "OpenCode", "version": found.get("version")}, "hub": opening.hub_url is not None}
-    return OpencodeSession(process, server, hub), Opened(str(found["id"]), details)
+    return OpencodeSession(process, server, hub, await _find_most_steps(server)), Opened(str(found["id"]), details)

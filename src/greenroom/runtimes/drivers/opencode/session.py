@@ -11,6 +11,7 @@ import msgspec
 
 from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionGone, Process, TurnEnded
 from greenroom.runtimes.drivers.opencode.asking import Asked, is_told, read_permission, read_question
+from greenroom.runtimes.drivers.opencode.limits import end_of_steps, end_of_tries
 from greenroom.runtimes.drivers.opencode.server import Server, drain
 from greenroom.runtimes.drivers.opencode.translate import Answer, Translator, ended
 from greenroom.runtimes.prompt_text import WAYS
@@ -35,6 +36,8 @@ class Turn(msgspec.Struct):
     """Whether the model is being asked. To stop OpenCode before that breaks it: every later turn is stopped as well."""
     is_idle: bool = False
     is_cancelled: bool = False
+    given_up: TurnEnded | None = None
+    """How it ends because it was not worth waiting for."""
 
 
 def message_id() -> str:
@@ -51,8 +54,9 @@ def _title(text: str) -> str:
 class OpencodeSession:
     """One session on a server of its own."""
 
-    def __init__(self, process: Process, server: Server, hub: str) -> None:
+    def __init__(self, process: Process, server: Server, hub: str, most_steps: int | None) -> None:
         self._server = server
+        self._most_steps = most_steps
         self._ears = Ears()
         self._translator = Translator(hub)
         self._id = ""
@@ -221,8 +225,12 @@ class OpencodeSession:
         if turn is None:
             return
         match kind, properties:
-            case "session.status", {"status": {"type": "busy"}}:
+            case "session.status", {"status": {"type": "busy" | "retry"} as status}:
                 turn.has_begun, turn.is_idle = True, False
+                if status["type"] == "retry" and turn.given_up is None:
+                    turn.given_up = end_of_tries(status, time.time_ns() // 1_000_000)
+                    if turn.given_up is not None:
+                        self._line.do(self._abort())
             case "message.part.updated", {"part": {"messageID": id}} if id in self._translator.answers:
                 if turn.is_cancelled and not turn.has_answered:
                     self._line.do(self._abort())
@@ -247,10 +255,19 @@ class OpencodeSession:
         for asked in list(self._asked.values()):
             self._withdraw(asked.request)
         answer = self._answer(turn)
-        if answer is None and self._translator.error is not None:
+        if self._translator.error is not None:
             answer = Answer(error=self._translator.error)
         stopped = turn.is_cancelled or answer is None  # then somebody has stopped it before it answered
-        self._ears.put(*self._translator.left_over(), ended(answer, is_cancelled=stopped))
+        end = ended(answer, is_cancelled=stopped)
+        if turn.given_up is not None and not turn.is_cancelled:
+            end = turn.given_up
+        elif end.reason == "done":
+            end = end_of_steps(self._count_steps(turn), self._most_steps) or end
+        self._ears.put(*self._translator.left_over(), end)
+
+    def _count_steps(self, turn: Turn) -> int:
+        """The model's answers since the newest of what was said, from which OpenCode counts them."""
+        return len([one for one in self._translator.answers.values() if one.parent == turn.messages[-1]])
 
     def _answer(self, turn: Turn) -> Answer | None:
         """The agent's newest message to the newest of what was said."""

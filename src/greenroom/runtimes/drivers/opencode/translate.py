@@ -8,6 +8,7 @@ from greenroom.runtimes.contract import CallFinished, CallStarted, Heard, Said, 
 from greenroom.runtimes.tool_names import HUB, hub_tool
 
 Json = dict[str, Any]
+_LIMITS = ("MessageOutputLengthError", "ContextOverflowError")
 
 
 class Answer(msgspec.Struct):
@@ -40,7 +41,7 @@ class Translator:
         self._finished: set[str] = set()
         self._used: Usage | None = None
         self.error: Json | None = None
-        """What OpenCode has said went wrong, outside of any message."""
+        """What OpenCode has said went wrong since the model's last answer."""
 
     def begin(self) -> None:
         """A turn begins: what belonged to the last one is forgotten."""
@@ -104,6 +105,8 @@ class Translator:
 
     def _answered(self, id: str, info: Json) -> list[Heard]:
         answer = self.answers[id] = _read_answer(info)
+        if answer.is_complete and answer.output and answer.error is None:
+            self.error = None  # it went on: what it could not read any more it has summed up
         return self._account(answer)
 
     def _account(self, answer: Answer) -> list[Heard]:
@@ -174,7 +177,7 @@ def ended(answer: Answer | None, *, is_cancelled: bool) -> TurnEnded:
     if error is None:
         return TurnEnded(reason="done")
     message = _part(error, "data").get("message") or error.get("name") or "OpenCode failed"
-    if error.get("name") == "MessageOutputLengthError":
+    if error.get("name") in _LIMITS:
         return TurnEnded(reason="limit", error=str(message))
     return TurnEnded(reason="failed", error=str(message))
 

@@ -1,0 +1,30 @@
+"""Where OpenCode stops: at a number of steps of a turn, and never by itself while the model's API says no."""
+
+from typing import Any
+
+from greenroom.runtimes.contract import TurnEnded
+
+Json = dict[str, Any]
+_MOST_TRIES = 5
+_LONGEST_MS = 60_000
+
+
+def end_of_tries(status: Json, now_ms: int) -> TurnEnded | None:
+    """How a turn ends whose model call OpenCode would repeat for ever; None while it may still succeed.
+
+    A far time for the next try comes from the model's API: then the account is used up until then.
+    """
+    tries, words = int(status.get("attempt") or 0), str(status.get("message") or "it gives no reason")
+    next_ms = status.get("next")
+    if isinstance(next_ms, int | float) and next_ms - now_ms > _LONGEST_MS:
+        return TurnEnded(reason="quota", error=words, resets_at=int(next_ms))
+    if tries < _MOST_TRIES:
+        return None
+    return TurnEnded(reason="limit", error=f"the model's API said no {tries} times in a row, the last time: {words}")
+
+
+def end_of_steps(steps: int, most: int | None) -> TurnEnded | None:
+    """How a turn ends that took all its steps: in the last one OpenCode has the model stop, whatever it was doing."""
+    if most is None or steps < most:
+        return None
+    return TurnEnded(reason="limit", error=f"OpenCode reached its limit of {most} steps for one turn")
