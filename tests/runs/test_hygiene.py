@@ -124,15 +124,23 @@ def test_after_a_kill_of_the_node_nothing_of_its_agents_is_left(stage: Stage) ->
     stage.profile("open", approvals="never")
     line = "setsid sleep 600 & sh -c 'sleep 600; true' & sleep 600"
     runs = [stage.start(f"SHELL {line}", profile="open") for _ in range(2)]
-    stage.until(lambda: len(marked(stage)) >= 8, "all to be at work")
+
+    def is_at_work(run_id: str) -> bool:
+        """Whether the hub knows its session and its call: only then it can be resumed."""
+        return {"opened", "call_started"} <= {item["kind"] for item in stage.items(run_id)}
+
+    stage.until(lambda: all(map(is_at_work, runs)) and len(marked(stage)) >= 8, "all to be at work")
     before = marked(stage)
     os.kill(node_pid(stage), signal.SIGKILL)
     for run_id in runs:
         assert stage.end(run_id)["status"] == "interrupted"
     assert not [pid for pid in before if psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie"]
     assert not [path for name in ("scratch", "work") for path in (stage.hub.data / "node").glob(f"{name}/*")]
-    twice = [stage.api.post(f"/api/runs/{runs[0]}/resume", json={"prompt": "SLEEP 1\nRECALL"}) for _ in range(2)]
-    assert [answer.status_code for answer in twice][1] == 409
+    go = stage.hub.data.parent / "go"
+    prompt = f"SHELL until [ -e '{go}' ]; do sleep 0.1; done\nRECALL"
+    twice = [stage.api.post(f"/api/runs/{runs[0]}/resume", json={"prompt": prompt}) for _ in range(2)]
+    go.touch()
+    assert [answer.status_code for answer in twice] == [201, 409], [answer.text for answer in twice]
     assert stage.end(twice[0].json()["id"])["status"] == "completed"
 
 
