@@ -113,13 +113,18 @@ export async function wiggle(button) {
   await mouse.move(x + 3, y + 3)
   await mouse.move(middle.x, middle.y)
 }
-export async function press(button) {
-  await reach(button)
-  await button.click()
-}
-export async function tap(button) {
-  await reach(button)
-  await button.tap()
+/** Press a button until that is taken. On a busy machine it may still move at the last moment: then the page says so beside it. */
+export const press = (button) => untilTaken(button, () => button.click())
+export const tap = (button) => untilTaken(button, () => button.tap())
+async function untilTaken(button, act) {
+  const page = button.page()
+  for (let tries = 0; tries < 20; tries++) {
+    await reach(button)
+    await page.evaluate(() => document.querySelector('[data-note]')?.setAttribute('data-seen', '')) // it is about something else
+    await act()
+    if (!(await page.locator('[data-note]:not([data-seen])').isVisible())) return
+  }
+  throw new Error('a press was never taken')
 }
 
 /** Hold a button down with the mouse until it has done its work; it has to take input first. */
