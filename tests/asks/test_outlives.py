@@ -158,6 +158,15 @@ def test_a_real_cli_waits_through_a_kill_of_the_hub_and_its_tool_runs_once(
     assert made.read_text() == f"{LINE}\n"
 
 
+def test_codex_finishes_a_command_that_takes_longer_than_it_waits_for(stage: Stage, model: FakeModel) -> None:
+    """By itself it goes on after ten seconds, which any command can take on a busy machine."""
+    made = installed("codex", stage, model)
+    run_id = stage.start(f"USE_TOOL bash sleep 11; echo {LINE} >> {made}\nSAY done", profile="codex")
+    assert stage.decide(stage.asked()["id"], "approve").is_success
+    assert stage.end(run_id)["status"] == "completed"
+    assert made.read_text() == f"{LINE}\n"
+
+
 @pytest.mark.parametrize("name", sorted(FOUND))
 def test_the_words_of_a_denial_reach_the_model_behind_a_real_cli(
     stage: Stage, model: FakeModel, name: str, tmp_path: Path

@@ -132,6 +132,16 @@ def test_a_wrong_script_is_answered_with_what_is_wrong(script: str, complaint: s
     assert complaint in said.text
 
 
+def test_a_command_that_codex_did_not_wait_for_is_waited_for_before_the_script_goes_on(http: httpx.Client) -> None:
+    client, script = CLIENTS["openai_responses"], "USE_TOOL join {}\nSAY done"
+    running = ["Wall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\n"]
+    offered = [*TOOLS, "write_stdin"]
+    assert play(script, [running], {name: {} for name in offered}) == UseTool(
+        "write_stdin", {"session_id": 7, "chars": ""}
+    )
+    assert client.ask(http, script, [running, running, ["Process exited with code 0"]], TOOLS, True) == ("say", "done")
+
+
 def test_shell_and_file_tools_are_found_by_what_they_take() -> None:
     claude: dict[str, Json] = {"Bash": {"properties": {"command": {"type": "string"}, "description": {}}}}
     codex: dict[str, Json] = {"exec_command": {"properties": {"cmd": {}}}, "apply_patch": {"x-freeform": True}}

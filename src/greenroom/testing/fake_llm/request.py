@@ -16,6 +16,8 @@ _NOISE = re.compile(
     re.S,
 )
 
+_RUNNING = re.compile(r"^Process running with session ID (\d+)", re.M)
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -47,11 +49,20 @@ class Transcript:
             self.results = []
 
     def add_result(self, blocks: Blocks) -> None:
+        """Add a result; that of asking for a command's end takes the place of the one that said it was not over."""
+        if self.results and find_running(self.results[-1]) is not None:
+            self.results.pop()
         self.results.append(blocks)
 
     def request(self, tools: dict[str, Json], system: str) -> Request:
         """What was collected, as a request."""
         return Request(self.users, self.results, tools, system)
+
+
+def find_running(blocks: Blocks) -> int | None:
+    """The session of a command that Codex did not wait for to the end; None if it is over."""
+    found = next((match for block in blocks if (match := _RUNNING.search(block))), None)
+    return int(found[1]) if found else None
 
 
 def texts_of(content: Any) -> Iterator[str]:

@@ -6,10 +6,12 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from greenroom.testing.fake_llm.answer import Answer, Fail, Say, UsedUp, UseTool
-from greenroom.testing.fake_llm.request import Blocks, Request
+from greenroom.testing.fake_llm.request import Blocks, Request, find_running
 from greenroom.testing.fake_llm.tools import find_call, forced_call
 from greenroom.testing.fake_llm.values import NoValue, fill, has_field
 
+_ASK_AGAIN = "write_stdin"
+"""Codex's tool that waits for a command which takes longer than the call did."""
 _OPS = "USE_TOOL|FORCE_TOOL|REPEAT|END|SAY|OUTPUT|SLOW|RECALL|TOOLS|SYSTEM|QUOTA|TOO_LONG|ERROR"
 _LINE = re.compile(rf"^[ \t]*({_OPS})\b[ \t]*(.*?)[ \t]*$", re.M)
 
@@ -48,6 +50,9 @@ def answer(request: Request) -> Answer:
     if step is None:
         return _without_script(request)
     directive, round_number = step
+    running = find_running(request.results[-1]) if request.results else None
+    if running is not None and _ASK_AGAIN in request.tools:
+        return UseTool(_ASK_AGAIN, {"session_id": running, "chars": ""})
     try:
         return _carry_out(request, directive, {"round": round_number})
     except (BadScript, NoValue, ValueError, re.error) as error:
