@@ -29,6 +29,11 @@ class Gathering(ABC):
         self._links: list[tuple[int, bytes]] = []
         self._commands: dict[str, tuple[str, int, int, int]] = {}
 
+    @property
+    def is_at_its_end(self) -> bool:
+        """Whether something was put off to the commit that the next command must find done."""
+        return False
+
     @abstractmethod
     def flush(self) -> None:
         """Write the rows that are not written yet."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,6 +17,9 @@ from greenroom.settings import Settings
 logger = logging.getLogger(__name__)
 _BATCH = 256
 _BACKLOG = 20_000
+_GROUP_S = 0.025
+"""A group of commands ends after so much computing, and the others wait for the next: the loop answers nobody
+meanwhile."""
 Outcome = Done | Exception
 Subscriber = Callable[[Commit], None]
 
@@ -117,6 +121,8 @@ class Log:
                     done.set_exception(error)
             return
         failpoint("log.committed")
+        batch, left = batch[: len(outcomes)], batch[len(outcomes) :]
+        self._waiting.extendleft(reversed(left))
         self._announce(outcomes, changes)
         failpoint("log.announced")
         for (_, done), outcome in zip(batch, outcomes, strict=True):
@@ -143,9 +149,13 @@ class Log:
                 logger.exception("a subscriber failed at seq %s", commit.seq)
 
     def _apply(self, tx: WriteTx, commands: list[Command]) -> list[Outcome]:
+        """The outcomes of the first commands, as many as one group takes."""
         outcomes: list[Outcome] = []
         context = Context(self.clock.now(), self.settings)
+        end = time.thread_time() + _GROUP_S
         for command in commands:
+            if outcomes and (tx.is_at_its_end or time.thread_time() > end):
+                break
             try:
                 events = self._decide(tx, command, context)
             except tx.lost:

@@ -113,8 +113,12 @@ class Rows(Protocol):
         order: str | None = None,
         desc: bool = False,
         limit: int | None = None,
+        most_bytes: int | None = None,
     ) -> list[R]:
-        """Rows whose indexed fields equal `where`, optionally beyond `after` or below `before` in a field."""
+        """Rows whose indexed fields equal `where`, optionally beyond `after` or below `before` in a field.
+
+        With `most_bytes` the list ends with the row that makes it larger than that.
+        """
         ...
 
     def count(
@@ -144,6 +148,10 @@ class Tx(Rows, Protocol):
 
     def drop(self, table: Table[Any], *key: str) -> None:
         """Remove a row; clients are told that it is gone."""
+        ...
+
+    def drop_last(self, table: Table[Any], where: Mapping[str, Value]) -> None:
+        """As `drop_all`, at the end of the transaction if the rows are many: nothing may look for them after this."""
         ...
 
     def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:

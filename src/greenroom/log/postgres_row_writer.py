@@ -86,6 +86,9 @@ class PostgresRowWriter(PostgresRows):
         tests, values = tests_of(where, None, None)
         self.run(f"DELETE FROM row_{table.name} WHERE {' AND '.join(tests)}", values)  # noqa: S608
 
+    def drop_last(self, table: Table[Any], where: Mapping[str, Value]) -> None:
+        self.drop_all(table, where)
+
     def run_many(self, sql: str, values: Iterable[tuple[Any, ...]]) -> None:
         """Carry out a statement once for each of these values."""
         with self.connection.cursor() as cursor:

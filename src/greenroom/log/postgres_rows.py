@@ -8,7 +8,7 @@ import psycopg
 
 from greenroom.log.model import KEY_SEPARATOR, R, Table, Value
 from greenroom.log.postgres_connection import Connection
-from greenroom.log.sqlite_rows import column_of
+from greenroom.log.sqlite_rows import column_of, take_bytes
 from greenroom.log.sqlite_words import searchable
 
 
@@ -80,6 +80,7 @@ class PostgresRows:
         order: str | None = None,
         desc: bool = False,
         limit: int | None = None,
+        most_bytes: int | None = None,
     ) -> list[R]:
         sql, values = self._select(table, "data", where, after, before)
         if order:
@@ -87,7 +88,7 @@ class PostgresRows:
         if limit is not None:
             sql += " LIMIT %s"
             values.append(limit)
-        return [table.decode(data) for (data,) in self.run(sql, values)]
+        return [table.decode(data) for data in take_bytes(self.run(sql, values), most_bytes)]
 
     def count(
         self,

@@ -66,10 +66,15 @@ def head_of(rows: PostgresRows) -> int:
     return (found and found[0]) or 0
 
 
-def read_events(rows: PostgresRows, codec: Codec, after: int, limit: int) -> Iterator[Recorded]:
-    """Events after a seq, oldest first."""
-    found = rows.run(f"{_EVENT} WHERE seq > %s ORDER BY seq LIMIT %s", (after, limit))
-    return (codec.decode(*row) for row in found)
+def read_events(
+    rows: PostgresRows, codec: Codec, after: int, limit: int, most_bytes: int = 1 << 62
+) -> Iterator[Recorded]:
+    """Events after a seq, oldest first, up to the one that makes them larger than so many bytes."""
+    for row in rows.run(f"{_EVENT} WHERE seq > %s ORDER BY seq LIMIT %s", (after, limit)):
+        yield codec.decode(*row)
+        most_bytes -= len(row[-1])
+        if most_bytes < 0:
+            return
 
 
 class PostgresSnapshot(PostgresRows):
@@ -97,6 +102,13 @@ class PostgresSnapshot(PostgresRows):
     def all_events(self, after: int = 0) -> Iterator[Recorded]:
         with self.connection.cursor(name="all_events") as cursor:
             cursor.execute(f"{_EVENT} WHERE seq > %s ORDER BY seq", (after,))
+            for row in cursor:
+                yield self._codec.decode(*row)
+
+    def privileged_events(self, after: int) -> Iterator[Recorded]:
+        query = "SELECT seq, at, by, type, v, data FROM chain JOIN events USING (seq) WHERE seq > %s ORDER BY seq"
+        with self.connection.cursor(name="privileged_events") as cursor:
+            cursor.execute(query, (after,))
             for row in cursor:
                 yield self._codec.decode(*row)
 

@@ -108,10 +108,10 @@ async def _catch_up(log: Log, reactor: Reactor, seq: int, errors: list[str] | No
         records = log.store.events(seq, _BATCH)
         for record in reactor.choose([record for record in records if type(record.event) in reactor.kinds]):
             await _react(reactor, record, errors)
-        seq = records[-1].seq if records else seq
-        if len(records) < _BATCH:
+        if not records:
             log.store.note_cursor(reactor.name, seq)
             return seq
+        seq = records[-1].seq
         await _move_cursor(log, reactor.name, seq)
 
 

@@ -144,6 +144,9 @@ class SqliteRowWriter(SqliteRows):
             )
         self.connection.execute(f"DELETE FROM row_{table.name} WHERE {tests}", values)  # noqa: S608
 
+    def drop_last(self, table: Table[Any], where: Mapping[str, Value]) -> None:
+        self.drop_all(table, where)
+
     def _shelf(self, table: Table[Any]) -> Shelf:
         shelf = self._shelves.get(table)
         if shelf is None:
@@ -184,4 +187,8 @@ class SqliteRowWriter(SqliteRows):
         if last - before < len(put):  # the others have the numbers that they had
             words.changed([row[0] for row in put])
         if last - words.last() >= WAITING:
-            words.catch_up()
+            self.index_words(words)
+
+    def index_words(self, words: Words) -> None:
+        """Put what waits into the index."""
+        words.catch_up()

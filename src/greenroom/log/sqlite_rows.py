@@ -69,6 +69,7 @@ class SqliteRows:
         order: str | None = None,
         desc: bool = False,
         limit: int | None = None,
+        most_bytes: int | None = None,
     ) -> list[bytes]:
         """The rows of `find` as they are stored."""
         sql, values = self._select(table, "data", where, after, before)
@@ -77,7 +78,7 @@ class SqliteRows:
         if limit is not None:
             sql += " LIMIT ?"
             values.append(limit)
-        return [data for (data,) in self.connection.execute(sql, values)]
+        return take_bytes(self.connection.execute(sql, values), most_bytes)
 
     def count(
         self,
@@ -119,6 +120,20 @@ class SqliteRows:
         values: list[Value] = list((where or {}).values())
         values += [bound[1] for bound in (after, before) if bound]
         return sql, values
+
+
+def take_bytes(found: Iterable[tuple[Any, ...]], most_bytes: int | None) -> list[bytes]:
+    """The data of rows, up to the one that makes it more than so many bytes."""
+    if most_bytes is None:
+        return [data for (data,) in found]
+    taken: list[bytes] = []
+    left = most_bytes
+    for (data,) in found:
+        taken.append(data)
+        left -= len(data)
+        if left < 0:
+            break
+    return taken
 
 
 def column_of(name: str) -> str:

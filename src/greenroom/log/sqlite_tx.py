@@ -1,24 +1,37 @@
 """The one writer's transaction in SQLite: what a group of commands brings, written in one go."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import apsw
 
 from greenroom.log.codec import Codec
 from greenroom.log.gathering import Gathering
-from greenroom.log.model import Recorded
+from greenroom.log.model import Event, Recorded, Table, Value
 from greenroom.log.sqlite_row_writer import SqliteRowWriter
+from greenroom.log.sqlite_words import Words
 
 
 class SqliteTx(SqliteRowWriter, Gathering):
-    """The writer's transaction: rows, and what goes with them."""
+    """The writer's transaction: rows, and what goes with them.
+
+    A transaction that puts off long work leaves two things to the thread that commits: the index of words, and the
+    rows that are dropped last.
+    """
 
     def __init__(self, connection: apsw.Connection, codec: Codec) -> None:
         SqliteRowWriter.__init__(self, connection)
         Gathering.__init__(self, codec)
+        self._puts_off = False
+        self._unindexed: dict[Table[Any], Words] = {}
+        self._dropped: list[tuple[Table[Any], Mapping[str, Value]]] = []
 
-    def begin(self, cursors: dict[str, int]) -> None:
+    @property
+    def is_at_its_end(self) -> bool:
+        return bool(self._dropped)
+
+    def begin(self, cursors: dict[str, int], *, puts_off: bool = False) -> None:
+        self._puts_off = puts_off
         self.connection.execute("BEGIN IMMEDIATE")
         self.changed = {}
         self.touched = set()
@@ -28,6 +41,34 @@ class SqliteTx(SqliteRowWriter, Gathering):
     def forget(self) -> None:
         super().forget()
         self._clear()
+        self._unindexed, self._dropped = {}, []
+
+    def append(self, event: Event, at: int, by: str) -> Recorded:
+        self._drop_now()
+        return super().append(event, at, by)
+
+    def drop_last(self, table: Table[Any], where: Mapping[str, Value]) -> None:
+        self._dropped.append((table, where))
+        if not self._puts_off:
+            self._drop_now()
+
+    def index_words(self, words: Words) -> None:
+        if self._puts_off:
+            self._unindexed[words.table] = words
+        else:
+            super().index_words(words)
+
+    def do_long_work(self) -> None:
+        """Do what was put off, after everything else and before the commit."""
+        self._drop_now()
+        unindexed, self._unindexed = self._unindexed, {}
+        for words in unindexed.values():
+            words.catch_up()
+
+    def _drop_now(self) -> None:
+        dropped, self._dropped = self._dropped, []
+        for table, where in dropped:
+            self.drop_all(table, where)
 
     def first_of(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
         return next(self.connection.execute(sql, values), None)
@@ -43,6 +84,13 @@ def head_of(connection: apsw.Connection) -> int:
     return connection.execute("SELECT max(seq) FROM events").get or 0
 
 
-def read_events(connection: apsw.Connection, codec: Codec, after: int, limit: int) -> Iterator[Recorded]:
+def read_events(
+    connection: apsw.Connection, codec: Codec, after: int, limit: int, most_bytes: int = 1 << 62
+) -> Iterator[Recorded]:
+    """Events after a seq, oldest first, up to the one that makes them larger than so many bytes."""
     query = "SELECT seq, at, by, type, v, data FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
-    return (codec.decode(*row) for row in connection.execute(query, (after, limit)))
+    for row in connection.execute(query, (after, limit)):
+        yield codec.decode(*row)
+        most_bytes -= len(row[-1])
+        if most_bytes < 0:
+            return

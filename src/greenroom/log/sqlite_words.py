@@ -14,6 +14,8 @@ from greenroom.log.model import Table
 
 WAITING = 256
 """So many rows wait at most, beside those of one transaction."""
+_PIECE = 100
+"""Rows that are read into memory at once on their way into the index."""
 _CJK = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 _INDEXED_CHARS = 32_768
 _WORDS = "tokenize='unicode61 remove_diacritics 2', detail=full"
@@ -49,7 +51,7 @@ class Words:
 
     def __init__(self, connection: apsw.Connection, table: Table[Any]) -> None:
         self._connection = connection
-        self._table = table
+        self.table = table
         self._rows, self._index, self._fresh = f"row_{table.name}", f"text_{table.name}", f"fresh_{table.name}"
 
     def last(self) -> int:
@@ -65,7 +67,8 @@ class Words:
 
     def catch_up(self) -> None:
         """Put into the index what is not in it."""
-        self._put(f"INSERT INTO {self._index}", self._waiting())
+        while rows := self._waiting(_PIECE):
+            self._put(f"INSERT INTO {self._index}", rows)
 
     def find_waiting(self) -> list[str]:
         """The keys of the rows that are not in the index."""
@@ -103,11 +106,12 @@ class Words:
         )
         return [Hit(*row) for row in self._connection.execute(sql, [query, *where.values(), limit])]
 
-    def _waiting(self) -> list[tuple[int, bytes]]:
-        sql = f"SELECT id, data FROM {self._rows} WHERE id > ? ORDER BY id"  # noqa: S608
-        return list(self._connection.execute(sql, (self.last(),)))
+    def _waiting(self, limit: int = -1) -> list[tuple[int, bytes]]:
+        """Rows that are not in the index, in the order of their numbers; a negative limit is none."""
+        sql = f"SELECT id, data FROM {self._rows} WHERE id > ? ORDER BY id LIMIT ?"  # noqa: S608
+        return list(self._connection.execute(sql, (self.last(), limit)))
 
     def _put(self, into: str, rows: list[tuple[int, bytes]]) -> None:
-        decode, text = self._table.decode, self._table.text or ""
+        decode, text = self.table.decode, self.table.text or ""
         bodies = [(number, searchable(getattr(decode(data), text))) for number, data in rows]
         self._connection.executemany(f"{into} (rowid, body) VALUES (?, ?)", bodies)

@@ -7,6 +7,8 @@ from typing import Any, Protocol, TypeVar
 from greenroom.log.model import Change, Commit, Event, Recorded, Rows, Tx
 
 T = TypeVar("T")
+MOST_EVENT_BYTES = 1 << 20
+"""Of the events that are read at once, beside the last of them."""
 
 
 class WriteTx(Tx, Protocol):
@@ -14,6 +16,11 @@ class WriteTx(Tx, Protocol):
 
     lost: tuple[type[Exception], ...]
     """What reading raises when the database is gone: nothing of the transaction holds then."""
+
+    @property
+    def is_at_its_end(self) -> bool:
+        """Whether something was put off to the commit that the next command must find done."""
+        ...
 
     def append(self, event: Event, at: int, by: str) -> Recorded:
         """Give the event the next seq and keep it."""
@@ -59,11 +66,7 @@ class Store(Protocol):
         ...
 
     def events(self, after: int, limit: int) -> list[Recorded]:
-        """Events after a seq, oldest first."""
-        ...
-
-    def privileged_events(self, after: int, limit: int) -> list[Recorded]:
-        """Events of the chain after a seq, oldest first."""
+        """Events after a seq, oldest first: at most `limit`, fewer if they are large, none if there are none."""
         ...
 
     def head(self) -> int:
@@ -126,6 +129,10 @@ class Snapshot(Rows, Protocol):
 
     def all_events(self, after: int = 0) -> Iterator[Recorded]:
         """The whole log after a seq, oldest first."""
+        ...
+
+    def privileged_events(self, after: int) -> Iterator[Recorded]:
+        """Events of the chain after a seq, oldest first."""
         ...
 
     def gone_since(self, table: str, seq: int, limit: int) -> Sequence[tuple[str, int]]:

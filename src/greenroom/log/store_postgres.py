@@ -24,6 +24,7 @@ from greenroom.log.postgres_connection import LOST, connect, unreachable
 from greenroom.log.postgres_hubs import RETRY_S, be_there, connected, hubs_there, is_there, leading
 from greenroom.log.postgres_present import PostgresPresent
 from greenroom.log.postgres_tx import CHANNEL, WRITER_LOCK, PostgresSnapshot, PostgresTx, head_of, read_events
+from greenroom.log.store import MOST_EVENT_BYTES
 
 T = TypeVar("T")
 SCHEMA = 1
@@ -212,13 +213,7 @@ class PostgresStore:
         return PostgresSnapshot(self.rows.connection, self.codec)
 
     def events(self, after: int, limit: int) -> list[Recorded]:
-        return list(read_events(self.rows, self.codec, after, limit))
-
-    def privileged_events(self, after: int, limit: int) -> list[Recorded]:
-        query = (
-            "SELECT seq, at, by, type, v, data FROM chain JOIN events USING (seq) WHERE seq > %s ORDER BY seq LIMIT %s"
-        )
-        return [self.codec.decode(*row) for row in self.rows.run(query, (after, limit))]
+        return list(read_events(self.rows, self.codec, after, limit, MOST_EVENT_BYTES))
 
     def head(self) -> int:
         return head_of(self.rows)

@@ -28,11 +28,14 @@ from greenroom.log.sqlite_file import connect, usable
 from greenroom.log.sqlite_present import SqlitePresent
 from greenroom.log.sqlite_rows import SqliteRows
 from greenroom.log.sqlite_tx import SqliteTx, head_of, read_events
+from greenroom.log.store import MOST_EVENT_BYTES
 
 T = TypeVar("T")
 APPLICATION_ID = 0x67_72_65_65
 SCHEMA = 1
 _BUSY_S = 5.0
+_READER_CACHE = -4096
+"""In KiB, as SQLite takes it."""
 MECHANISM = """
 CREATE TABLE IF NOT EXISTS events
     (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, by TEXT NOT NULL, type TEXT NOT NULL, v INTEGER NOT NULL,
@@ -68,6 +71,10 @@ class SqliteSnapshot(SqliteRows):
     def all_events(self, after: int = 0) -> Iterator[Recorded]:
         return read_events(self.connection, self._codec, after, 1 << 62)
 
+    def privileged_events(self, after: int) -> Iterator[Recorded]:
+        query = "SELECT seq, at, by, type, v, data FROM chain JOIN events USING (seq) WHERE seq > ? ORDER BY seq"
+        return (self._codec.decode(*row) for row in self.connection.execute(query, (after,)))
+
     def gone_since(self, table: str, seq: int, limit: int) -> Sequence[tuple[str, int]]:
         query = "SELECT key, seq FROM gone WHERE tbl = ? AND seq > ? ORDER BY seq LIMIT ?"
         return list(self.connection.execute(query, (table, seq, limit)))
@@ -84,6 +91,8 @@ class SqliteStore:
         self.tables: tuple[Table[Any], ...] = tuple(table for noun in nouns for table in noun.tables)
         self._lock = own(data)
         self._readers = ThreadPoolExecutor(2, "greenroom-read")
+        self._idle: list[apsw.Connection] = []
+        """Connections that no reader uses just now."""
         self._turn = asyncio.Lock()
         self._noted: dict[str, int] = {}
         try:
@@ -154,7 +163,7 @@ class SqliteStore:
         deadline = asyncio.get_running_loop().time() + _BUSY_S
         while True:
             try:
-                self._tx.begin(self._noted)
+                self._tx.begin(self._noted, puts_off=True)
                 self._noted = {}
                 return
             except apsw.BusyError:
@@ -169,6 +178,7 @@ class SqliteStore:
                 raise Unavailable("storage_full", f"The disk cannot be written ({error}).", 5) from error
 
     def _commit(self) -> None:
+        self._tx.do_long_work()
         self.writer.execute("COMMIT")
         self._mark.move(self._tx.seq)
 
@@ -180,25 +190,32 @@ class SqliteStore:
 
     async def read(self, work: Callable[[SqliteSnapshot], T]) -> T:
         def run() -> T:
-            with (
-                contextlib.closing(connect(self.path)) as connection,
-                SqliteSnapshot(connection, self.codec) as view,
-            ):
-                return work(view)
+            connection = self._idle.pop() if self._idle else self._connect_reader()
+            is_sound = True
+            try:
+                with SqliteSnapshot(connection, self.codec) as view:
+                    return work(view)
+            except apsw.Error:
+                is_sound = False
+                raise
+            finally:
+                if is_sound:
+                    self._idle.append(connection)
+                else:
+                    connection.close()
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, run)
+
+    def _connect_reader(self) -> apsw.Connection:
+        connection = connect(self.path)
+        connection.pragma("cache_size", _READER_CACHE)
+        return connection
 
     def snapshot(self) -> SqliteSnapshot:
         return SqliteSnapshot(self._reader, self.codec)
 
     def events(self, after: int, limit: int) -> list[Recorded]:
-        return list(read_events(self._reader, self.codec, after, limit))
-
-    def privileged_events(self, after: int, limit: int) -> list[Recorded]:
-        query = (
-            "SELECT seq, at, by, type, v, data FROM chain JOIN events USING (seq) WHERE seq > ? ORDER BY seq LIMIT ?"
-        )
-        return [self.codec.decode(*row) for row in self._reader.execute(query, (after, limit))]
+        return list(read_events(self._reader, self.codec, after, limit, MOST_EVENT_BYTES))
 
     def head(self) -> int:
         return head_of(self._reader)
@@ -269,6 +286,8 @@ class SqliteStore:
                 await self.write(lambda _: None)
         self._committing.close()
         self._readers.shutdown(wait=True)
+        for connection in self._idle:
+            connection.close()
         self._reader.close()
         self.writer.close()
         self._mark.close()

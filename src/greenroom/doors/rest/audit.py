@@ -1,6 +1,5 @@
 """What was done with power, for operators: the privileged events of the log."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -11,16 +10,18 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.audit_actor import actor_of
-from greenroom.doors.rest.wire import Number, bad_request, json, query_of
+from greenroom.doors.rest.wire import Number, bad_request, encode, query_of, read_json
 from greenroom.hub import Hub
 from greenroom.log.clock import from_iso, iso
 from greenroom.log.model import Recorded, Rows
+from greenroom.log.store import Snapshot
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.refusals import CallRefused
 
-_AT_A_TIME = 200
 _SCANNED = 5000
 """So many events are looked at for one page, however few of them are wanted."""
+_MOST_BYTES = 1 << 22
+"""A page ends with the event that makes it larger."""
 
 
 class AuditPage(msgspec.Struct, frozen=True):
@@ -62,24 +63,21 @@ class Audit(msgspec.Struct):
 
 async def list_events(hub: Hub, by: Principal, request: Request) -> Response:
     page = query_of(request, AuditPage)
-    wanted = _wanted(hub.rows, page)
+    return await read_json(hub, lambda view: _read(view, page))
+
+
+def _read(view: Snapshot, page: AuditPage) -> Audit:
+    wanted = _wanted(view, page)
     shown: list[AuditEvent] = []
-    seq, left = page.after_seq, _SCANNED
-    while left > 0:
-        size = min(left, _AT_A_TIME)
-        found = hub.store.privileged_events(seq, size + 1)
-        for record in found[:size]:
-            seq = record.seq
-            if wanted(record):
-                shown.append(_event(hub.rows, record))
-                if len(shown) == page.limit:
-                    more = bool(hub.store.privileged_events(seq, 1))
-                    return json(Audit(shown, seq if more else None))
-        if len(found) <= size:
-            return json(Audit(shown, None))
-        left -= size
-        await asyncio.sleep(0)  # others are answered meanwhile
-    return json(Audit(shown, seq))
+    seq, size = page.after_seq, 0
+    for number, record in enumerate(view.privileged_events(page.after_seq)):
+        if number == _SCANNED or len(shown) == page.limit or size > _MOST_BYTES:
+            return Audit(shown, seq)
+        seq = record.seq
+        if wanted(record):
+            shown.append(_event(view, record))
+            size += len(encode(shown[-1]))
+    return Audit(shown, None)
 
 
 def _wanted(rows: Rows, page: AuditPage) -> Callable[[Recorded], bool]:

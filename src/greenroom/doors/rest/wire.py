@@ -13,8 +13,10 @@ from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.call import WHOLE, Whole
 from greenroom.doors.errors import HttpRefused
+from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.model import Done
+from greenroom.log.store import Snapshot
 from greenroom.validation import explain
 
 T = TypeVar("T")
@@ -130,6 +132,11 @@ class Json(Response):
         whole: Whole | None = scope.get(WHOLE)
         if whole is None or not whole(self.status_code, self._body):
             await super().__call__(scope, receive, send)
+
+
+async def read_json(hub: Hub, read: Callable[[Snapshot], Any]) -> Response:
+    """An answer in JSON, read and encoded in a thread: a list may be long, and others are answered meanwhile."""
+    return Json(await hub.store.read(lambda view: encode(read(view))), 200)
 
 
 def json(value: Any, status: int = 200) -> Response:

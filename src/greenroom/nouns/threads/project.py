@@ -219,7 +219,7 @@ def thread_deleted(tx: Tx, event: e.ThreadDeleted, record: Recorded) -> None:
     tx.drop(THREADS, event.thread_id)
     tx.drop(BRIEFS, event.thread_id)
     for table in (MESSAGES, EDITS, MEMBERS, PAYLOADS, DECISIONS, UPLOAD_PLACES):
-        tx.drop_all(table, {"thread_id": event.thread_id})
+        tx.drop_last(table, {"thread_id": event.thread_id})
 
 
 def thread_settings_changed(tx: Tx, event: e.ThreadSettingsChanged, record: Recorded) -> None:

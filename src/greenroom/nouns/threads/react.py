@@ -1,5 +1,7 @@
 """What follows from what happens to threads: files go with the messages that named them."""
 
+import asyncio
+
 from greenroom.log.blobs import Blobs
 from greenroom.log.model import Recorded, Rows
 from greenroom.log.reactors import Reactor
@@ -15,5 +17,6 @@ def drop_files(rows: Rows, blobs: Blobs) -> Reactor:
         for name in deleted.files:
             if not is_file_named(rows, name):
                 blobs.drop(name)
+            await asyncio.sleep(0)  # there may be thousands, and others are answered meanwhile
 
     return Reactor("drop_files", (ThreadDeleted,), react)
