@@ -17,10 +17,10 @@ from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.runs.targets import Unreached, find_unreached
+from greenroom.nouns.runs.targets import Unreached, look_for_unreached
 from greenroom.nouns.threads import model as threads
 from greenroom.nouns.threads.bus import Posted, mailbox_of
-from greenroom.nouns.threads.queries import find_messages, get_brief, get_member, is_for_people, need_thread
+from greenroom.nouns.threads.queries import find_messages, get_brief, get_member, is_for_people, may_follow, need_thread
 
 PAGE_CHARS = 16_000_000
 """A page of messages ends early when it holds more text than this; the next one begins there."""
@@ -108,7 +108,7 @@ async def post(hub: Hub, by: Principal, request: Request, faces: shapes.Faces) -
             reply_token=body.reply_token,
             key=key_of(request),
         )
-    return json(posted_message(hub, by, faces, posted, content), 201)
+    return json(await posted_message(hub, by, faces, posted, content), 201)
 
 
 def _name_of(image: dict[str, Any]) -> str:
@@ -116,9 +116,8 @@ def _name_of(image: dict[str, Any]) -> str:
     return str(image.get("name") or "image")[:_MOST_OF_NAME]
 
 
-def posted_message(hub: Hub, by: Principal, faces: shapes.Faces, posted: Posted, content: str) -> PostedMessage:
+async def posted_message(hub: Hub, by: Principal, faces: shapes.Faces, posted: Posted, content: str) -> PostedMessage:
     event = posted.event
-    row = hub.rows.get(threads.MESSAGES, event.message_id)
     return PostedMessage(
         id=event.message_id,
         seq=posted.seq,
@@ -135,7 +134,7 @@ def posted_message(hub: Hub, by: Principal, faces: shapes.Faces, posted: Posted,
         current_seq=posted.seq,
         reply_token=event.next_token,
         reply_window=shapes.REPLY_WINDOW,
-        unreached=find_unreached(hub.rows, hub.presence, by, row) if row else [],
+        unreached=await look_for_unreached(hub.log, hub.presence, by, event.message_id),
     )
 
 
@@ -206,7 +205,7 @@ def _select(
         found = find_messages(rows, thread_id, after_seq=after, before_seq=before, limit=page.limit)
         wanted = [m for m in found if is_wanted(m)]
         out = [*wanted, *out][-page.limit :] if before is not None else [*out, *wanted][: page.limit]
-        if len(found) < page.limit:
+        if not may_follow(found, page.limit) or (out and len(found) < page.limit):
             break
         if before is not None:
             before = found[0].seq
@@ -236,7 +235,7 @@ async def send_mail(hub: Hub, by: Principal, request: Request) -> Response:
             priority=body.priority,
             key=key_of(request),
         )
-    return json(posted_message(hub, by, shapes.Faces(hub.rows), posted, body.content), 201)
+    return json(await posted_message(hub, by, shapes.Faces(hub.rows), posted, body.content), 201)
 
 
 async def show_all(hub: Hub, found: list[threads.Message], room: int | None = None) -> list[shapes.Message]:

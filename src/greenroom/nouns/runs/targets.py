@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from greenroom.log.log import Log
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS, Agent
@@ -19,6 +20,8 @@ from greenroom.nouns.threads.seen_agents import may_see_agent
 
 Why = Literal["mention", "reply", "handoff", "mail"]
 _ASLEEP_TOLD = 3
+_CROWD = 100
+"""In a thread with more members nobody is told who of them is asleep."""
 _LISTED = 200
 
 
@@ -112,6 +115,16 @@ def find_unreached(
     return list(out.values())
 
 
+async def look_for_unreached(log: Log, presence: Presence, by: Principal, message_id: str) -> list[Unreached]:
+    """Who is named in a new message and will not hear of it. Names are looked up in a thread: there may be many."""
+    message = log.rows.get(MESSAGES, message_id)
+    if message is None:
+        return []
+    if not may_name_somebody(message):
+        return find_unreached(log.rows, presence, by, message)
+    return await log.store.read(lambda rows: find_unreached(rows, presence, by, message))
+
+
 def _why_not(
     rows: Rows, presence: Presence, message: Message, thread: Thread, named: Mention, roster: Roster
 ) -> Unreached | None:
@@ -155,7 +168,10 @@ def _find_asleep(rows: Rows, presence: Presence, message: Message, thread: Threa
     """Who sleeps, for a person who names nobody where nobody is awake; until somebody says something else."""
     if not is_persons(message) or message.seq != thread.current_seq:
         return []
-    members = [rows.get(AGENTS, member.member_id) for member in find_members(rows, thread.id)]
+    belonging = find_members(rows, thread.id)
+    if len(belonging) > _CROWD:
+        return []
+    members = [rows.get(AGENTS, member.member_id) for member in belonging]
     there = [agent for agent in reversed(members) if agent is not None and agent.state == "registered"]
     if any(_has_heard(rows, presence, message, agent) for agent in there):
         return []

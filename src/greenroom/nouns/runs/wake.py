@@ -146,7 +146,7 @@ class Waker:
         message = self._log.rows.get(MESSAGES, record.event.message_id)
         if message is None:
             return
-        for target in find_targets(self._log.rows, message):
+        for target in await self._log.store.read(lambda rows: list(find_targets(rows, message))):
             if target.profile.seq > record.seq:
                 continue  # it was said before the profile was as it is now
             if target.agent is None or not is_up(self._log.rows, target.agent):
@@ -196,7 +196,8 @@ class Waker:
         if event.status not in ("completed", "failed"):
             return
         for thread_id in {run.thread_id, mailbox_of(run.agent_id)} - {None}:
-            missed = [(m, t) for m in self._unread(run, str(thread_id)) for t in find_targets(rows, m)]
+            unread = self._unread(run, str(thread_id))
+            missed = await self._log.store.read(lambda rows, unread=unread: _find_missed(rows, unread))  # type: ignore[misc]
             ours = [(m, t) for m, t in missed if t.agent is not None and t.agent.id == run.agent_id]
             if ours:
                 await self._wake(ours[-1][1], [m for m, _ in ours])
@@ -253,6 +254,15 @@ class Waker:
             await self._bus.post(HUB, thread.id, None, words, strict=False, role="system", key=key)
         except Refused as no:
             logger.warning("thread %s: %s (%s)", thread.id, words, no.message)
+
+
+def _find_missed(rows: Rows, messages: list[Message]) -> list[tuple[Message, Target]]:
+    """Whom messages of one thread wake; who can be named there is looked up once."""
+    thread = rows.get(THREADS, messages[0].thread_id) if messages else None
+    if thread is None:
+        return []
+    roster = Roster(rows, thread)
+    return [(message, target) for message in messages for target in find_targets(rows, message, roster)]
 
 
 def _taint_of(messages: list[Message]) -> str:

@@ -7,7 +7,7 @@ from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import Agent
 from greenroom.nouns.threads.model import THREADS, Message
-from greenroom.nouns.threads.queries import find_messages, is_for_people
+from greenroom.nouns.threads.queries import find_messages, is_for_people, may_follow
 
 
 class Page(NamedTuple):
@@ -24,7 +24,7 @@ def read_page(rows: Rows, thread_id: str, after_seq: int, limit: int, wanted: Ca
     while True:
         found = find_messages(rows, thread_id, after_seq=after_seq, limit=limit)
         messages = [message for message in found if wanted(message)]
-        if len(found) < limit:
+        if not may_follow(found, limit):
             return Page(messages, max(upto, found[-1].seq) if found else upto)
         if messages:
             return Page(messages, found[-1].seq)

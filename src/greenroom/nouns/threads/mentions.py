@@ -3,6 +3,7 @@
 import difflib
 import itertools
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from greenroom.log.model import Rows
@@ -23,6 +24,10 @@ _PEOPLE = ("operator", "viewer", "room")
 _RECENT = 100
 _MOST_NAMED = 100
 """Names that are looked up for one message: each takes a look at everybody who could be meant."""
+_MOST_SUGGESTED = 20
+_MOST_COMPARED = 500
+_LONGEST_NAME = 200
+"""How many names that nobody bears are compared with how many that somebody does, and how much of each."""
 _FAR = 2**53
 _WIDE = 0x2E80
 """From here on, scripts are written without spaces between words."""
@@ -38,7 +43,25 @@ class Mention(NamedTuple):
     is_person: bool = False
 
 
-Labels = list[tuple[str, Mention]]
+class Labels:
+    """Names by which somebody can be meant. Of two that read the same the first counts."""
+
+    def __init__(self, labels: Iterable[tuple[str, Mention]]) -> None:
+        self._meant: dict[tuple[int, str], Mention] = {}
+        for label, mention in labels:
+            self._meant.setdefault((len(label), _plain(label)), mention)
+        self._lengths = sorted({length for length, _ in self._meant}, reverse=True)
+
+    def find_longest(self, text: str, start: int, *, whole: bool) -> Mention | None:
+        """Who is meant by the longest name that stands at a place in a text, or is the whole of it."""
+        for length in self._lengths:
+            end = start + length
+            if end > len(text) or (whole and length != len(text)) or _goes_on(text, end):
+                continue
+            found = self._meant.get((length, _plain(text[start:end])))
+            if found is not None:
+                return found._replace(name=text[start:end])
+        return None
 
 
 def may_name_somebody(message: Message | MessagePosted) -> bool:
@@ -58,14 +81,16 @@ class Roster:
         """Newest first."""
         self._left = [agent for agent in agents if agent.state != "registered"]
         newest = find_messages(rows, thread.id, before_seq=_FAR, limit=_RECENT)
-        self._near = [*self._member_labels(), *_as_people({"human", *(m.author_name for m in newest if not m.agent)})]
-        self._profiles = [
-            (label, Mention(label, profile=profile))
-            for profile in find_profiles(rows)
-            for label in _profile_names(profile)
-        ]
+        people = _as_people({"human", *(m.author_name for m in newest if not m.agent)})
+        self._near = Labels([*self._member_labels(), *people])
+        profiles = [(label, profile) for profile in find_profiles(rows) for label in _profile_names(profile)]
+        self._profiles = Labels((label, Mention(label, profile=profile)) for label, profile in profiles)
+        shown = [agent.display_name or agent.name for agent in self.members]
+        known = itertools.islice((*shown, *(label for label, _ in profiles)), _MOST_COMPARED)
+        self._known = {one.casefold(): one for one in known}
+        self._suggestions_left = _MOST_SUGGESTED
         held = [one for kind in _PEOPLE for one in rows.find(CREDENTIALS, {"kind": kind, "revoked_at": None})]
-        self._people = _as_people({one.name for one in held})
+        self._people = Labels(_as_people({one.name for one in held}))
 
     def resolve(self, name: str) -> Mention:
         """Whom a whole name means."""
@@ -83,23 +108,16 @@ class Roster:
 
     def _find_at(self, text: str, start: int, *, whole: bool = False) -> Mention | None:
         """Who is named at a place in a text, or by the whole of it."""
-
-        def longest(labels: Labels) -> Mention | None:
-            fitting = [one for one in labels if _stands_at(text, start, one[0])]
-            fitting = [one for one in fitting if not whole or len(one[0]) == len(text)]
-            found = max(fitting, key=lambda one: len(one[0]), default=None)
-            return None if found is None else found[1]._replace(name=text[start : start + len(found[0])])
-
         words = [text] if whole else _first_words(text, start)
         return (
-            longest(self._near)
+            self._near.find_longest(text, start, whole=whole)
             or self._kept_elsewhere(words)
-            or longest(self._profiles)
+            or self._profiles.find_longest(text, start, whole=whole)
             or self._elsewhere(words)
-            or longest(self._people)
+            or self._people.find_longest(text, start, whole=whole)
         )
 
-    def _member_labels(self) -> Labels:
+    def _member_labels(self) -> list[tuple[str, Mention]]:
         profiles = {agent.id: self._profile_of(agent) for agent in (*self.members, *self._left)}
         labels = [(name, agent) for agent in self.members for name in _agent_names(agent)]
         for agent in self.members:
@@ -129,14 +147,15 @@ class Roster:
         return None
 
     def suggest(self, name: str) -> str:
-        """The name that somebody who has mistyped one may have meant; empty if none is near."""
-        shown = [agent.display_name or agent.name for agent in self.members]
-        known = {one.casefold(): one for one in (*shown, *(label for label, _ in self._profiles))}
-        near = difflib.get_close_matches(name.casefold(), known, 1)
-        return known[near[0]] if near else ""
+        """The name that somebody who has mistyped one may have meant; empty if none is near, or too many were asked."""
+        self._suggestions_left -= 1
+        if self._suggestions_left < 0:
+            return ""
+        near = difflib.get_close_matches(name.casefold()[:_LONGEST_NAME], self._known, 1)
+        return self._known[near[0]] if near else ""
 
 
-def _as_people(names: set[str]) -> Labels:
+def _as_people(names: set[str]) -> list[tuple[str, Mention]]:
     return [(name, Mention(name, is_person=True)) for name in sorted(names)]
 
 
@@ -158,11 +177,6 @@ def _key(mention: Mention) -> str:
 def _plain(text: str) -> str:
     """A name as it is compared: without regard to case, and with one kind of separator."""
     return _SEPARATOR.sub("-", text).casefold()
-
-
-def _stands_at(text: str, start: int, label: str) -> bool:
-    end = start + len(label)
-    return _plain(text[start:end]) == _plain(label) and not _goes_on(text, end)
 
 
 def _goes_on(text: str, end: int) -> bool:

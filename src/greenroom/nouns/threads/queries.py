@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Mapping
 from typing import TypeVar
 
+from greenroom.log.codec import encode
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows, Table, Value
 from greenroom.log.pages import PagedRow, find_page
@@ -35,6 +36,8 @@ from greenroom.nouns.threads.templates import BUILTIN, BY_ID
 
 PAGE = 100
 _PLACES = 20
+_PAGE_BYTES = 1 << 23
+"""Of messages that are read at once: pictures may stand in their metadata."""
 
 
 def owner_of(rows: Rows, by: Principal) -> str:
@@ -147,7 +150,10 @@ def message_not_found(message_id: str) -> Refused:
 def find_messages(
     rows: Rows, thread_id: str, *, after_seq: int = 0, before_seq: int | None = None, limit: int = PAGE
 ) -> list[Message]:
-    """Messages after a seq, oldest first; with `before_seq`, the newest of those below it."""
+    """Messages after a seq, oldest first; with `before_seq`, the newest of those below it.
+
+    They are fewer than `limit` if there are no more, or if they are large: `may_follow` tells which it can be.
+    """
     where = {"thread_id": thread_id}
     if before_seq is not None:
         newest = rows.find(
@@ -158,9 +164,15 @@ def find_messages(
             order="seq",
             desc=True,
             limit=limit,
+            most_bytes=_PAGE_BYTES,
         )
         return newest[::-1]
-    return rows.find(MESSAGES, where, after=("seq", after_seq), order="seq", limit=limit)
+    return rows.find(MESSAGES, where, after=("seq", after_seq), order="seq", limit=limit, most_bytes=_PAGE_BYTES)
+
+
+def may_follow(found: list[Message], limit: int) -> bool:
+    """Whether there may be more messages than `find_messages` has found."""
+    return len(found) >= limit or sum(len(encode(message)) for message in found) > _PAGE_BYTES
 
 
 def is_for_people(message: Message | MessagePosted) -> bool:

@@ -36,7 +36,7 @@ from greenroom.nouns.threads.bus import SyncContext
 from greenroom.nouns.threads.commands import CreateThread, IssueToken
 from greenroom.nouns.threads.events import ThreadCreated, TokenIssued
 from greenroom.nouns.threads.model import Message, Thread
-from greenroom.nouns.threads.queries import PAGE, find_messages, get_brief, need_thread
+from greenroom.nouns.threads.queries import PAGE, find_messages, get_brief, may_follow, need_thread
 
 _LANGUAGE_CHARS = 64
 
@@ -151,7 +151,7 @@ def _history(call: Call[ConnectArgs], thread: Thread) -> tuple[list[Message], in
         older = thread.messages > len(latest)
         return latest, upto, "Older messages are left out: read them with msg_list." if older else None
     following = find_messages(rows, thread.id, after_seq=after_seq, limit=PAGE)
-    if len(following) == PAGE and following[-1].seq < thread.current_seq:
+    if may_follow(following, PAGE) and following[-1].seq < thread.current_seq:
         upto = following[-1].seq
         return following, upto, f"There is more to read: call msg_wait with after_seq={upto} before you post."
     return following, max(thread.current_seq, following[-1].seq if following else 0), None

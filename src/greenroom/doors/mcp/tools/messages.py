@@ -10,10 +10,10 @@ from greenroom.doors.mcp.tool import Call, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, get_speaker, still_holds
 from greenroom.doors.mcp.tools.threads import ThreadId
 from greenroom.log.model import Rows
-from greenroom.nouns.runs.targets import find_unreached
+from greenroom.nouns.runs.targets import look_for_unreached
 from greenroom.nouns.threads.bus import MAX_WAIT_MS, SyncRefused, Waited
-from greenroom.nouns.threads.model import MESSAGES, Message
-from greenroom.nouns.threads.queries import PAGE, find_messages, need_thread
+from greenroom.nouns.threads.model import Message
+from greenroom.nouns.threads.queries import PAGE, find_messages, may_follow, need_thread
 from greenroom.nouns.threads.sync import MISMATCH
 
 _HURRY_MS = 5_000
@@ -101,8 +101,7 @@ async def msg_post(call: Call[PostArgs]) -> Any:
         said["handoff_target"] = event.handoff_target
     if event.stop_reason is not None:
         said["stop_reason"] = event.stop_reason
-    row = hub.rows.get(MESSAGES, event.message_id)
-    if row is not None and (unreached := find_unreached(hub.rows, hub.presence, call.by, row)):
+    if unreached := await look_for_unreached(hub.log, hub.presence, call.by, event.message_id):
         said["unreached"] = [{"name": one.name, "why": one.why} for one in unreached]
     return said if sync is None else said | sync_fields(hub, sync)
 
@@ -162,7 +161,7 @@ def _of_priority(rows: Rows, args: ListArgs) -> list[Message]:
     while True:
         page = find_messages(rows, args.thread_id, after_seq=after_seq, limit=PAGE)
         out += [message for message in page if message.priority == args.priority]
-        if len(page) < PAGE or len(out) >= args.limit:
+        if not may_follow(page, PAGE) or len(out) >= args.limit:
             return out[: args.limit]
         after_seq = page[-1].seq
 
