@@ -12,6 +12,7 @@ from greenroom.nouns.asks.digest import wish_of
 from greenroom.nouns.asks.events import AnswerLapsed, AnswerTaken, AskRaised
 from greenroom.nouns.asks.model import ASKS, Ask
 from greenroom.nouns.asks.queries import get_by_wish
+from greenroom.nouns.asks.schema_check import load_validator
 
 Taking = Literal["yours", "not_yours", "lapsed"]
 
@@ -27,6 +28,8 @@ class Asking:
 
     async def ask(self, command: RaiseAsk) -> Ask:
         """Raise an ask; or, when it is the same wish again, the ask that is there already."""
+        if command.form is not None:
+            await asyncio.to_thread(load_validator)
         done = await self._log.do(command)
         if done.records:
             found = self._log.rows.get(ASKS, done.first(AskRaised).ask_id)
@@ -39,6 +42,8 @@ class Asking:
 
     async def answer(self, command: AnswerAsk) -> Ask:
         """Answer an ask; Refused `already_answered`, `ask_expired` or `ask_withdrawn` when that is too late."""
+        if command.form is not None:
+            await asyncio.to_thread(load_validator)
         await self._log.do(command)
         found = self._log.rows.get(ASKS, command.ask_id)
         assert found is not None  # noqa: S101 the rules would have refused it

@@ -6,6 +6,7 @@ from typing import Any
 from greenroom.log.errors import Refused
 from greenroom.nouns.asks.digest import canonical
 from greenroom.nouns.asks.model import Question
+from greenroom.nouns.asks.schema_check import TooManySteps, find_error, find_schema_error
 
 _SCHEMA_BYTES = 65_536
 _FORBIDDEN = ("$ref", "$dynamicRef", "pattern", "patternProperties")
@@ -15,17 +16,17 @@ _SECRET = re.compile(r"pass(word|wd|phrase)|secret|api[_ -]?key|(^|[_ -])token$"
 
 def need_schema(schema: dict[str, Any]) -> None:
     """Refuse a form that is no schema, reaches outside of itself, or asks for a secret."""
-    from jsonschema import Draft202012Validator, SchemaError  # it takes long to load, and few asks have forms
-
     if len(canonical(schema)) > _SCHEMA_BYTES:
         raise Refused("bad_form", f"The form's schema is larger than {_SCHEMA_BYTES} bytes: ask for less.")
     try:
         _look_through(schema)
-        Draft202012Validator.check_schema(schema)
+        error = find_schema_error(schema)
     except RecursionError:
         raise Refused("bad_form", "The form's schema is nested too deeply.") from None
-    except SchemaError as error:
-        raise Refused("bad_form", f"The form is no JSON schema: {error.message[:300]}.") from None
+    except TooManySteps:
+        raise Refused("bad_form", "The form has too many fields: ask for less.") from None
+    if error is not None:
+        raise Refused("bad_form", f"The form is no JSON schema: {error.message[:300]}.")
 
 
 def _look_through(node: Any) -> None:
@@ -50,15 +51,15 @@ def _look_through(node: Any) -> None:
 
 def need_form(schema: dict[str, Any], value: Any) -> None:
     """Refuse a value that does not fit the form."""
-    from jsonschema import Draft202012Validator, ValidationError
-
     try:
-        Draft202012Validator(schema).validate(value)
-    except ValidationError as error:
-        place = "/".join(str(part) for part in error.absolute_path) or "the form"
-        raise Refused("bad_answer", f"{place}: {error.message[:300]}.") from None
+        error = find_error(schema, value)
     except RecursionError:
         raise Refused("bad_answer", "The form's value is nested too deeply.") from None
+    except TooManySteps:
+        raise Refused("bad_answer", "The form's value is too large: send less.", "too_large") from None
+    if error is not None:
+        place = "/".join(str(part) for part in error.absolute_path) or "the form"
+        raise Refused("bad_answer", f"{place}: {error.message[:300]}.")
 
 
 def need_options(questions: list[Question], chosen: list[list[str]]) -> None:

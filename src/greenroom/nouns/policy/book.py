@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from typing import NamedTuple
 
+from greenroom.log.codec import encode
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.policy.facts import Facts
@@ -12,6 +13,8 @@ from greenroom.validation import get_nearest
 
 _books: "OrderedDict[str, Book]" = OrderedDict()
 _MOST_BOOKS = 8
+_compiled: dict[tuple[str, bytes], Compiled] = {}
+_MOST_COMPILED = 10_000
 _MOST_SUCH = 1000
 
 
@@ -26,7 +29,7 @@ class Book:
     """The rules in their order. A deny that fits wins over whatever stands before it."""
 
     def __init__(self, rules: list[KeptRule]) -> None:
-        self._rules = [Compiled(kept.name, kept.rule) for kept in rules]
+        self._rules = [_compile(kept) for kept in rules]
         self._about_such: dict[tuple[str, str, str | None], list[Compiled]] = {}
 
     def find(self, wanted: Wanted, facts: Facts, place: Place, now: int, zone: str) -> Found | None:
@@ -58,6 +61,17 @@ class Book:
                 self._about_such.clear()
             found = self._about_such[such] = [rule for rule in self._rules if rule.may_fit(*such)]
         return found
+
+
+def _compile(kept: KeptRule) -> Compiled:
+    """A rule made ready. Those of earlier versions are kept: of hundreds of rules one has changed."""
+    content = (kept.name, encode(kept.rule))
+    found = _compiled.get(content)
+    if found is None:
+        while len(_compiled) >= _MOST_COMPILED:
+            del _compiled[next(iter(_compiled))]
+        found = _compiled[content] = Compiled(kept.name, kept.rule)
+    return found
 
 
 def get_state(rows: Rows) -> PolicyState:

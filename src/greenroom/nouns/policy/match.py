@@ -43,6 +43,8 @@ OUTSIDE_PROFILE = "external"
 """What rules call the profile of an agent that came from outside."""
 _LONGEST = 20_000
 """A longer text is not searched by a pattern: that could take for ever."""
+_MOST_PATTERNS = 500
+_LONGEST_PATTERN = 1000
 _MOST_WORDS = 400
 """Of a command; more of them are not compared with patterns of paths."""
 _HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
@@ -77,6 +79,19 @@ def problems(rule: Rule) -> list[str]:
             out.append(f"commands: '{pattern}' must name its program, for it allows")
     for name in ("tools", "profiles", "hosts", "paths", "directories", "calls", "threads", "runs"):
         out += [f"{name}: an empty text matches nothing" for one in getattr(rule, name) if not one.strip()]
+    return out + _find_excess(rule)
+
+
+def _find_excess(rule: Rule) -> list[str]:
+    """Lists and patterns that are too long: every call is compared with all of them."""
+    out = []
+    for name in rule.__struct_fields__:
+        value = getattr(rule, name)
+        texts = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        if len(texts) > _MOST_PATTERNS:
+            out.append(f"{name}: write at most {_MOST_PATTERNS}, and the others in another rule")
+        elif any(len(text) > _LONGEST_PATTERN for text in texts):
+            out.append(f"{name}: each has at most {_LONGEST_PATTERN} characters")
     return out
 
 

@@ -1,18 +1,20 @@
 """What an agent has answered: its structured output, or the JSON in its words, checked against the step's schema."""
 
-import functools
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from greenroom.nouns.asks.schema_check import TooManySteps, find_error
 from greenroom.nouns.runs.model import Run
-from greenroom.nouns.workflows.output_schema import validator_of
 
 MOST_CHARS = 1_000_000
-_MOST_PIECES = 100
+_MOST_PIECES = 20
+_MOST_READ = 1_000_000
+"""Characters that are read as JSON in search of some."""
 _OPENING = re.compile(r"[{\[]")
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
@@ -39,7 +41,8 @@ def output_of(run: Run, schema: dict[str, Any] | None) -> Any:
 def _json_in(text: str, schema: dict[str, Any]) -> tuple[Any, str | None]:
     """The first JSON in an answer that fits, and else what is wrong with the first that there is."""
     first: str | None = None
-    for piece in (text.strip(), *reversed(_FENCED.findall(text)), *_brackets(text)):
+    fenced = deque((found[1] for found in _FENCED.finditer(text)), _MOST_PIECES)
+    for piece in (text.strip(), *reversed(fenced), *_brackets(text)):
         try:
             value = json.loads(piece) if isinstance(piece, str) else piece[0]
         except (ValueError, RecursionError):
@@ -54,11 +57,12 @@ def _json_in(text: str, schema: dict[str, Any]) -> tuple[Any, str | None]:
 def _brackets(text: str) -> Iterator[tuple[Any]]:
     """Every object and list that stands somewhere in a text, from its beginning."""
     decoder = json.JSONDecoder()
-    at = 0
+    at, left = 0, _MOST_READ
     for _ in range(_MOST_PIECES):
         opening = _OPENING.search(text, at)
-        if opening is None:
+        if opening is None or left < 0:
             return
+        left -= len(text) - opening.start()
         try:
             value, at = decoder.raw_decode(text, opening.start())
             yield (value,)
@@ -67,10 +71,8 @@ def _brackets(text: str) -> Iterator[tuple[Any]]:
 
 
 def _wrong_with(value: Any, schema: dict[str, Any]) -> str | None:
-    error = next(iter(_validator(json.dumps(schema, sort_keys=True)).iter_errors(value)), None)
+    try:
+        error = find_error(schema, value)
+    except TooManySteps:
+        return "it is too large for its schema; write it to a file and answer with its path"
     return None if error is None else f"{error.json_path}: {error.message[:300]}"
-
-
-@functools.lru_cache(maxsize=256)
-def _validator(schema: str) -> Any:
-    return validator_of(json.loads(schema))

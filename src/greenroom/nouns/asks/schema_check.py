@@ -1,0 +1,85 @@
+"""Checks of values by JSON Schema that end after so many steps: no schema and no value decides how long they take.
+
+A step is one keyword at one value. Long lists and large objects count for more, because a keyword goes through them.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from greenroom.expressions import ExpressionFailed, compile
+
+MOST_STEPS = 10_000
+"""As many as rules may take: nobody else is answered meanwhile."""
+_FREE = 50
+_left: ContextVar[int] = ContextVar("steps_left")
+_MATCHES = compile("text.matches(pattern)", ("text", "pattern"))
+"""The engine of expressions matches in linear time; Python's own can be made to try for ever."""
+
+
+class TooManySteps(Exception):
+    """The check was given up."""
+
+
+def find_error(schema: Any, value: Any, most_steps: int = MOST_STEPS) -> Any | None:
+    """The first error of jsonschema that a value has; raises TooManySteps, and RecursionError for what is too deep."""
+    _left.set(most_steps)
+    return next(iter(load_validator()(schema).iter_errors(value)), None)
+
+
+def find_schema_error(schema: Any, most_steps: int = MOST_STEPS) -> Any | None:
+    """The first error that a schema has as a schema."""
+    return find_error(load_validator().META_SCHEMA, schema, most_steps)
+
+
+def is_pattern(pattern: str) -> bool:
+    """Whether a pattern can be matched in linear time."""
+    try:
+        _MATCHES.holds({"text": "", "pattern": pattern})
+    except ExpressionFailed:
+        return False
+    return True
+
+
+@functools.cache
+def load_validator() -> Any:
+    """The class of validators. The first call takes long, and is worth a thread."""
+    from jsonschema import Draft202012Validator, validators
+
+    counted = {word: _count(check) for word, check in Draft202012Validator.VALIDATORS.items()}
+    counted |= {
+        "pattern": _count(_check_pattern),
+        "uniqueItems": _count(Draft202012Validator.VALIDATORS["uniqueItems"], 1),
+    }
+    return validators.extend(Draft202012Validator, counted)  # type: ignore[no-untyped-call]
+
+
+def _count(check: Callable[..., Any], power: int = 0) -> Callable[..., Iterator[Any]]:
+    """A keyword's check that takes steps. `power`: it may compare each item with all others."""
+
+    def counted(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
+        size = _size_of(wanted) + _size_of(value) * (_size_of(value) if power else 1)
+        left = _left.get() - 1 - size // _FREE
+        _left.set(left)
+        if left < 0:
+            raise TooManySteps
+        yield from check(validator, wanted, value, schema) or ()
+
+    return counted
+
+
+def _size_of(value: Any) -> int:
+    return len(value) if isinstance(value, dict | list | str) else 0
+
+
+def _check_pattern(_: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if isinstance(value, str):
+        try:
+            fits = _MATCHES.holds({"text": value, "pattern": pattern})
+        except ExpressionFailed:
+            fits = False
+        if not fits:
+            yield ValidationError(f"{value[:200]!r} does not match {pattern!r}")
