@@ -5,16 +5,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import Limit, Number, body_of, json, query_of
+from greenroom.doors.rest.wire import Limit, Number, body_of, encode, json, query_of, read_json
 from greenroom.hub import Hub
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.queries import get_known_name
 from greenroom.nouns.workflows.commands import RestoreWorkflow
+from greenroom.nouns.workflows.decide_definitions import prepare_saved
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.model import SavedVersion, Workflow
 from greenroom.nouns.workflows.queries import find_saved, name_of_saved, need_version, need_workflow
 
 _MOST = 200
+_MOST_BYTES = 1 << 23
+"""A page ends with the version that makes it larger."""
 
 
 class VersionShown(msgspec.Struct, kw_only=True):
@@ -43,19 +47,29 @@ class VersionsPage(msgspec.Struct, frozen=True, kw_only=True):
 async def list_versions(hub: Hub, by: Principal, request: Request) -> Response:
     page = query_of(request, VersionsPage)
     name = name_of_saved(hub.rows, request.path_params["name"], by)
-    found = find_saved(hub.rows, name, before=page.before, limit=max(1, min(page.limit, _MOST)))
-    return json([_shown(hub, saved) for saved in found])
+
+    def read(rows: Rows) -> list[VersionShown]:
+        shown: list[VersionShown] = []
+        left = _MOST_BYTES
+        for saved in find_saved(rows, name, before=page.before, limit=max(1, min(page.limit, _MOST))):
+            shown.append(_shown(rows, saved))
+            left -= len(encode(shown[-1]))
+            if left < 0:
+                break
+        return shown
+
+    return await read_json(hub, read)
 
 
-def _shown(hub: Hub, saved: SavedVersion) -> VersionShown:
+def _shown(rows: Rows, saved: SavedVersion) -> VersionShown:
     return VersionShown(
         name=saved.name,
         version=saved.version,
         digest=saved.digest,
-        definition=need_version(hub.rows, saved.digest).definition,
+        definition=need_version(rows, saved.digest).definition,
         made_at=saved.saved_at,
         made_by=saved.saved_by,
-        made_by_name=get_known_name(hub.rows, saved.saved_by),
+        made_by_name=get_known_name(rows, saved.saved_by),
         source=saved.source,
         text=saved.text,
         restored_from=saved.restored_from,
@@ -72,6 +86,7 @@ class Restoring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 async def restore(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, Restoring)
     name = name_of_saved(hub.rows, request.path_params["name"])
+    await hub.heavy_work.run_read(lambda: hub.store.read(lambda rows: prepare_saved(rows, name, body.version)))
     await hub.log.do(RestoreWorkflow(by=by, name=name, version=body.version, replaces=body.replaces))
     return json(need_workflow(hub.rows, name))
 

@@ -9,15 +9,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, while_there
+from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, read_json, while_there
 from greenroom.gateway.workflow_files import embed_skills, missing_skills
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import find_profiles
 from greenroom.nouns.threads.queries import need_thread
 from greenroom.nouns.workflows import commands as c
 from greenroom.nouns.workflows.checking.problems import BadWorkflow
+from greenroom.nouns.workflows.decide_definitions import prepare_definition
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.graph import Graph
 from greenroom.nouns.workflows.model import FACTS, Workflow, WorkflowFacts, WorkflowRun
@@ -34,7 +36,7 @@ from greenroom.nouns.workflows.start import put_workflow, start_workflow, wait_f
 
 
 async def list_workflows(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(find_workflows(hub.rows, by))
+    return await read_json(hub, lambda rows: find_workflows(rows, by))
 
 
 class WorkflowBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,6 +77,7 @@ async def read_definition(hub: Hub, definition: Any, text: str | None, source: s
     if missing:
         told = "\n".join(problem.text for problem in missing[:20])
         raise Refused("bad_workflow", told, problems=[msgspec.to_builtins(problem) for problem in missing[:20]])
+    await hub.heavy_work.run_read(lambda: hub.store.read(lambda rows: prepare_definition(rows, whole)))
     return whole
 
 
@@ -89,10 +92,13 @@ async def put(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 async def show(hub: Hub, by: Principal, request: Request) -> Response:
-    workflow = need_workflow(hub.rows, request.path_params["name"], by)
-    version = need_version(hub.rows, workflow.digest)
-    layers = Graph(version.definition).layers()
-    return json(WorkflowShown(workflow=workflow, definition=version.definition, layers=layers, text=version.text))
+    def read(rows: Rows) -> WorkflowShown:
+        workflow = need_workflow(rows, request.path_params["name"], by)
+        version = need_version(rows, workflow.digest)
+        layers = Graph(version.definition).layers()
+        return WorkflowShown(workflow=workflow, definition=version.definition, layers=layers, text=version.text)
+
+    return await read_json(hub, read)
 
 
 async def delete(hub: Hub, by: Principal, request: Request) -> Response:
@@ -145,17 +151,19 @@ class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
 
 async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
     page = query_of(request, RunsPage)
-    limit = max(1, min(page.limit, 500))
-    found = find_workflow_runs(
-        hub.rows,
-        by,
-        workflow=page.workflow,
-        status=page.status,
-        waiting=page.waiting,
-        before=page.before,
-        limit=limit,
-    )
-    return json(found)
+
+    def read(rows: Rows) -> list[WorkflowRun]:
+        return find_workflow_runs(
+            rows,
+            by,
+            workflow=page.workflow,
+            status=page.status,
+            waiting=page.waiting,
+            before=page.before,
+            limit=max(1, min(page.limit, 500)),
+        )
+
+    return await read_json(hub, read)
 
 
 class RunShown(msgspec.Struct, kw_only=True):
@@ -169,22 +177,25 @@ class RunShown(msgspec.Struct, kw_only=True):
 
 
 async def show_run(hub: Hub, by: Principal, request: Request) -> Response:
-    run = need_workflow_run(hub.rows, by, request.path_params["run_id"])
-    definition = need_version(hub.rows, run.digest).definition
-    return json(
-        RunShown(
+    now = hub.log.clock.now()
+
+    def read(rows: Rows) -> RunShown:
+        run = need_workflow_run(rows, by, request.path_params["run_id"])
+        definition = need_version(rows, run.digest).definition
+        return RunShown(
             run=run,
-            facts=hub.rows.get(FACTS, run.id) or WorkflowFacts(run_id=run.id),
+            facts=rows.get(FACTS, run.id) or WorkflowFacts(run_id=run.id),
             definition=definition,
             layers=Graph(definition).layers(),
-            steps=report_of(hub.rows, run, hub.log.clock.now()).steps,
+            steps=report_of(rows, run, now).steps,
         )
-    )
+
+    return await read_json(hub, read)
 
 
 async def show_report(hub: Hub, by: Principal, request: Request) -> Response:
-    run = need_workflow_run(hub.rows, by, request.path_params["run_id"])
-    return json(report_of(hub.rows, run, hub.log.clock.now()))
+    run, now = need_workflow_run(hub.rows, by, request.path_params["run_id"]), hub.log.clock.now()
+    return await read_json(hub, lambda rows: report_of(rows, run, now))
 
 
 class RunPatience(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from greenroom.log.codec import encode
 from greenroom.nouns.access.tokens import PATTERN as GREENROOM_TOKEN
 
 _WEB_TOKEN = re.compile(
@@ -44,9 +45,12 @@ _HINTS: dict[str, tuple[str, ...]] = {
 _ALL_HINTS = tuple(dict.fromkeys(hint for hints in _HINTS.values() for hint in hints))
 _CREDENTIAL = re.compile(r"((?:[Bb]earer|[Bb]asic) +|://[^\s/:@]{1,100}:)([A-Za-z0-9._~+/=-]{8,})")
 """What follows words that say that it is a secret."""
+_CREDENTIAL_HINTS = ("earer ", "asic ", "://")
 _MASK = "MASKED"
 """Plain letters: in a command they are one word, as the secret was."""
 _SHOWN = 4
+_SHORTEST = 8
+"""No shorter text is masked."""
 
 
 def find_likely_patterns(text: str) -> list[tuple[str, re.Pattern[str]]]:
@@ -61,18 +65,25 @@ def find_likely_patterns(text: str) -> list[tuple[str, re.Pattern[str]]]:
 
 def mask_text(text: str) -> str:
     """A text in which of every secret of a known form only the beginning is left."""
+    if len(text) < _SHORTEST:
+        return text
     for _, pattern in find_likely_patterns(text):
         text = pattern.sub(lambda found: f"{found[0][:_SHOWN]}{_MASK}", text)
     return _CREDENTIAL.sub(lambda found: found[0] if _MASK in found[2] else f"{found[1]}{_MASK}", text)
 
 
 def mask_secrets(value: Any) -> Any:
-    """JSON in which every text is masked."""
+    """JSON in which every text is masked; quick for what holds nothing that looks like a secret."""
+    text = encode(value).decode()
+    return _mask(value) if any(hint in text for hint in (*_ALL_HINTS, *_CREDENTIAL_HINTS)) else value
+
+
+def _mask(value: Any) -> Any:
     match value:
         case str():
             return mask_text(value)
-        case list():
-            return [mask_secrets(one) for one in value]
-        case dict():
-            return {mask_secrets(name): mask_secrets(one) for name, one in value.items()}
+        case list() if value:
+            return [_mask(one) for one in value]
+        case dict() if value:
+            return {mask_text(name): _mask(one) for name, one in value.items()}
     return value

@@ -8,7 +8,9 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.profiles import find_profiles
 from greenroom.nouns.workflows.checking.check import Known, check
+from greenroom.nouns.workflows.checking.problems import Problem
 from greenroom.nouns.workflows.commands import DeleteWorkflow, PutWorkflow, RestoreWorkflow
+from greenroom.nouns.workflows.core.plan import PLANS, NewestAnswers
 from greenroom.nouns.workflows.definition import Definition
 from greenroom.nouns.workflows.events import WorkflowDeleted, WorkflowPut
 from greenroom.nouns.workflows.model import WORKFLOWS, SavedVersion, Workflow
@@ -23,6 +25,7 @@ from greenroom.nouns.workflows.queries import (
 )
 
 _MOST_BYTES = 4_000_000
+_CHECKED: NewestAnswers[tuple[str, frozenset[str], frozenset[str]], list[Problem]] = NewestAnswers(16)
 
 
 def put_workflow(rows: Rows, command: PutWorkflow, context: Context) -> list[Event]:
@@ -92,14 +95,35 @@ def _need_replaced(name: str, found: Workflow | None, replaces: int) -> None:
 
 def _need_sound(rows: Rows, definition: Definition) -> None:
     """Refuse a definition that could not be carried out; every problem is named."""
-    known = Known(
-        profiles=frozenset(profile.name for profile in find_profiles(rows)),
-        workflows=frozenset(workflow.name for workflow in find_workflows(rows)) | {definition.name},
-    )
-    problems = check(definition, known)
+    problems = _check(rows, definition, digest_of(definition))
     if problems:
         told = "\n".join(problem.text for problem in problems[:20])
         raise Refused("bad_workflow", told, problems=[msgspec.to_builtins(problem) for problem in problems[:20]])
+
+
+def prepare_definition(rows: Rows, definition: Definition) -> None:
+    """Work out what the rules will ask about a definition: they find it done. For a long one it takes seconds, which a
+    thread can spend and the rules cannot."""
+    digest = digest_of(definition)
+    if not _check(rows, definition, digest):
+        PLANS.get(digest, definition)
+
+
+def prepare_saved(rows: Rows, name: str, version: int | None) -> None:
+    """As `prepare_definition`, of an earlier version; raises Refused if there is none."""
+    saved = _wanted(rows, name, rows.get(WORKFLOWS, name), version)
+    prepare_definition(rows, need_version(rows, saved.digest).definition)
+
+
+def _check(rows: Rows, definition: Definition, digest: str) -> list[Problem]:
+    profiles = frozenset(profile.name for profile in find_profiles(rows))
+    workflows = frozenset(workflow.name for workflow in find_workflows(rows)) | {definition.name}
+    asked = (digest, profiles, workflows)
+    found = _CHECKED.get(asked)
+    if found is None:
+        found = check(definition, Known(profiles=profiles, workflows=workflows))
+        _CHECKED.put(asked, found)
+    return found
 
 
 def restore_workflow(rows: Rows, command: RestoreWorkflow, context: Context) -> list[Event]:

@@ -8,7 +8,7 @@ import msgspec
 from greenroom.nouns.workflows.checking.agents import check_agents
 from greenroom.nouns.workflows.checking.paths import check_paths
 from greenroom.nouns.workflows.checking.problems import Path, Problem, nearest
-from greenroom.nouns.workflows.checking.shape import check_shape
+from greenroom.nouns.workflows.checking.shape import MAX_STEPS, check_shape, too_many_steps
 from greenroom.nouns.workflows.checking.texts import check_texts
 from greenroom.nouns.workflows.checking.triggers import check_triggers
 from greenroom.nouns.workflows.definition import Definition
@@ -33,6 +33,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 def check(definition: Definition, known: Known | None = None, depth: int = 0) -> list[Problem]:
     """All problems of a definition, those of nested ones included."""
     known = known or Known()
+    if len(definition.steps) > MAX_STEPS:
+        return [too_many_steps()]  # and nothing else, which would take long to find
     problems = list(check_shape(definition))
     problems += check_agents(definition, known.profiles, known.runtimes)
     problems += check_triggers(definition)

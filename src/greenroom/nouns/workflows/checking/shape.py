@@ -19,14 +19,16 @@ Told = tuple[str, str, str, Path]
 """code, message, remedy, and the path from the step on"""
 
 
+def too_many_steps() -> Problem:
+    """What is wrong with a definition of more than MAX_STEPS steps."""
+    message = f"there are more than {MAX_STEPS} steps"
+    return Problem(code="too_many_steps", message=message, remedy="use for_each, or nested workflows", path=("steps",))
+
+
 def check_shape(definition: Definition) -> Iterator[Problem]:
     """Problems of single parts."""
     if not definition.steps:
         yield Problem(code="no_steps", message="there are no steps", remedy="write at least one", path=("steps",))
-    if len(definition.steps) > MAX_STEPS:
-        remedy = "use for_each, or nested workflows"
-        message = f"there are more than {MAX_STEPS} steps"
-        yield Problem(code="too_many_steps", message=message, remedy=remedy, path=("steps",))
     if not definition.name.strip() or len(definition.name) > 200:
         message = "the name must have 1 to 200 characters"
         yield Problem(code="bad_name", message=message, remedy="write name: ...", path=("name",))

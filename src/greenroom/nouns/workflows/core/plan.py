@@ -1,9 +1,10 @@
 """A definition made ready to be walked: who comes after whom, and every expression compiled once."""
 
 import graphlib
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from greenroom.expressions import Expression, Template, compile, compile_template
 from greenroom.nouns.workflows.definition import Definition, Step
@@ -165,11 +166,33 @@ def _values(given: str | dict[str, Any] | None, names: tuple[str, ...]) -> Value
     return None if given is None else _mapping(given, names)
 
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class NewestAnswers(Generic[K, V]):
+    """What was worked out last, on the loop or in a thread."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._answers: dict[K, V] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: K) -> V | None:
+        return self._answers.get(key)
+
+    def put(self, key: K, answer: V) -> None:
+        with self._lock:
+            while len(self._answers) >= self._most:
+                del self._answers[next(iter(self._answers))]
+            self._answers[key] = answer
+
+
 class Plans:
     """Plans by the digests of their definitions; the last ones used are kept."""
 
     def __init__(self) -> None:
-        self._plans: dict[str, Plan] = {}
+        self._plans: NewestAnswers[str, Plan] = NewestAnswers(_KEPT)
 
     def known(self, digest: str) -> Plan | None:
         return self._plans.get(digest)
@@ -177,9 +200,8 @@ class Plans:
     def get(self, digest: str, definition: Definition) -> Plan:
         plan = self._plans.get(digest)
         if plan is None:
-            while len(self._plans) >= _KEPT:
-                del self._plans[next(iter(self._plans))]
-            plan = self._plans[digest] = make_plan(definition)
+            plan = make_plan(definition)
+            self._plans.put(digest, plan)
         return plan
 
 

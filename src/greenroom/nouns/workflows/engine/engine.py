@@ -25,7 +25,7 @@ from greenroom.nouns.workflows.engine.timers import Timed, Timers
 from greenroom.nouns.workflows.model import ENDED, ENDINGS, STEPS, WORKFLOW_RUNS, WorkflowEnding, WorkflowStep
 
 logger = logging.getLogger(__name__)
-_TOLD_AT_ONCE = 100
+_TOLD_AT_ONCE = 20
 _AT_ONCE = 500
 _RETRY_S = 5.0
 _AT_WORK = (("ask ", "ask!"), ("engin", "engine!"), ("run ", "run!"), ("workflow ", "workflow!"))
