@@ -4,10 +4,11 @@ from typing import Any
 
 import msgspec
 
-from greenroom.doors.mcp.shapes import agent_shape, is_person, opening, whole
+from greenroom.doors.mcp.shapes import AgentShape, agent_shape, is_person, opening, whole
 from greenroom.doors.mcp.tool import Call, NoArgs, Resource, ResourceTemplate
 from greenroom.doors.mcp.tools.bus import bus_get_config
 from greenroom.doors.mcp.tools.threads import brief_of, state_of
+from greenroom.log.model import Rows
 from greenroom.nouns.threads.queries import find_messages, find_threads, need_thread
 from greenroom.nouns.threads.seen_agents import find_agents
 
@@ -20,11 +21,15 @@ class ThreadArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def active_agents(call: Call[NoArgs]) -> Any:
-    return [agent_shape(call.hub, agent) for agent in find_agents(call.hub.rows, call.by)]
+    def read(rows: Rows) -> list[AgentShape]:
+        return [agent_shape(call.hub, agent) for agent in find_agents(rows, call.by)]
+
+    return await call.hub.store.read(read)
 
 
 async def active_threads(call: Call[NoArgs]) -> Any:
-    return [brief_of(thread) for thread in find_threads(call.hub.rows, call.by, limit=_THREADS)]
+    found = await call.hub.store.read(lambda rows: find_threads(rows, call.by, limit=_THREADS))
+    return [brief_of(thread) for thread in found]
 
 
 async def transcript(call: Call[ThreadArgs]) -> str:

@@ -6,10 +6,11 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.wire import json, query_of
+from greenroom.doors.rest.wire import json, query_of, read_json
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.ids import new_id
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import Agent, KickAgent
 from greenroom.nouns.agents.profiles import Profile
@@ -37,11 +38,15 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 async def list_agents(hub: Hub, by: Principal, request: Request) -> Response:
     """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
-    profiles = {} if by.is_confined else {profile.name: profile for profile in find_invitable(hub.rows)}
     wants_all = query_of(request, Wanted).all
-    found = find_agents(hub.rows, by) if wants_all else [*find_present(hub.rows, by), *find_wakeable(hub.rows, by)]
-    there = [_listed(hub, agent, is_invitable=agent.profile in profiles) for agent in found]
-    return json(there + [_invitable(profile) for profile in profiles.values()])
+
+    def read(rows: Rows) -> list[ListedAgent]:
+        profiles = {} if by.is_confined else {profile.name: profile for profile in find_invitable(rows)}
+        found = find_agents(rows, by) if wants_all else [*find_present(rows, by), *find_wakeable(rows, by)]
+        there = [_listed(hub, agent, is_invitable=agent.profile in profiles) for agent in found]
+        return there + [_invitable(profile) for profile in profiles.values()]
+
+    return await read_json(hub, read)
 
 
 def _listed(hub: Hub, agent: Agent, *, is_invitable: bool) -> ListedAgent:

@@ -9,10 +9,11 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.answers import Answering, Batch, Results, answer_ask, answer_asks
-from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, while_there
+from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, read_json, while_there
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.asks.commands import DelegateAsk, RaiseAsk, SnoozeAsk, WithdrawAsk
 from greenroom.nouns.asks.contents import Given, kept
@@ -56,13 +57,16 @@ async def list_asks(hub: Hub, by: Principal, request: Request) -> Response:
     where["state"] = None if wanted.state == "all" else wanted.state
     limit = max(1, min(wanted.limit, _MOST))
 
-    def find() -> list[Ask]:
-        return find_asks(hub.rows, by, where, after=wanted.after, before=wanted.before, limit=limit)
+    def find(rows: Rows, limit: int) -> list[Ask]:
+        return find_asks(rows, by, where, after=wanted.after, before=wanted.before, limit=limit)
 
-    found = find()
-    if not found and wanted.for_s > 0:
-        found = await while_there(request, hub.asks.until(find, min(wanted.for_s, 3600)))
-    return json(Asks(found, found[-1].seq if len(found) == limit else None))
+    def read(rows: Rows) -> Asks:
+        found = find(rows, limit)
+        return Asks(found, found[-1].seq if len(found) == limit else None)
+
+    if wanted.for_s > 0:
+        await while_there(request, hub.asks.until(lambda: find(hub.rows, 1), min(wanted.for_s, 3600)))
+    return await read_json(hub, read)
 
 
 class NewAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

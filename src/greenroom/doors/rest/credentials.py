@@ -10,7 +10,7 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.login import end_credential
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.wire import body_of, json, key_of, need_same
+from greenroom.doors.rest.wire import body_of, json, key_of, need_same, read_json
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.ids import new_id
@@ -64,7 +64,7 @@ class GivenCredential(Credential):
 
 
 async def list_credentials(hub: Hub, by: Principal, request: Request) -> Response:
-    return json([_shown(row) for row in find_credentials(hub.rows)])
+    return await read_json(hub, lambda rows: [_shown(row) for row in find_credentials(rows)])
 
 
 def _shown(row: access.Credential) -> Credential:

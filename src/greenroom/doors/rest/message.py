@@ -11,10 +11,11 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import InBusTerms
-from greenroom.doors.rest.wire import bad_request, body_of, json, query_of
+from greenroom.doors.rest.wire import bad_request, body_of, json, query_of, read_json
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.runs.targets import Unreached, find_unreached
 from greenroom.nouns.runs.whereabouts import whereabouts
@@ -221,22 +222,29 @@ async def remove_reaction(hub: Hub, by: Principal, request: Request) -> Response
 
 
 async def show_receipts(hub: Hub, by: Principal, request: Request) -> Response:
-    row = _message(hub, by, request)
-    faces = shapes.Faces(hub.rows)
-    at = hub.log.clock.now()
-    reached = [
-        Receipt(who, faces.name(who), state, whereabouts(hub.rows, hub.presence, by, who, at))
-        for who, state in receipts(hub.rows, row).items()
-    ]
-    return json(Receipts(row.id, reached))
+    row, at = _message(hub, by, request), hub.log.clock.now()
+
+    def read(rows: Rows) -> Receipts:
+        faces = shapes.Faces(rows)
+        reached = [
+            Receipt(who, faces.name(who), state, whereabouts(rows, hub.presence, by, who, at))
+            for who, state in receipts(rows, row).items()
+        ]
+        return Receipts(row.id, reached)
+
+    return await read_json(hub, read)
 
 
 async def list_unreached(hub: Hub, by: Principal, request: Request) -> Response:
     thread = need_thread(hub.rows, by, request.path_params["thread_id"])
-    newest = find_messages(hub.rows, thread.id, before_seq=_FAR, limit=_LOOKED_AT)
-    roster = Roster(hub.rows, thread)
-    found = [(row.id, find_unreached(hub.rows, hub.presence, by, row, roster)) for row in newest if not row.agent]
-    return json([UnreachedMessage(message_id, unreached) for message_id, unreached in found if unreached])
+
+    def read(rows: Rows) -> list[UnreachedMessage]:
+        newest = find_messages(rows, thread.id, before_seq=_FAR, limit=_LOOKED_AT)
+        roster = Roster(rows, thread)
+        found = [(row.id, find_unreached(rows, hub.presence, by, row, roster)) for row in newest if not row.agent]
+        return [UnreachedMessage(message_id, unreached) for message_id, unreached in found if unreached]
+
+    return await read_json(hub, read)
 
 
 async def search(hub: Hub, by: Principal, request: Request) -> Response:
@@ -244,10 +252,12 @@ async def search(hub: Hub, by: Principal, request: Request) -> Response:
     words = query.q.strip()
     if not words:
         raise bad_request("q must say what to look for: write one or more words.")
-    found = await hub.store.read(
-        lambda view: search_messages(view, by, words, query.thread_id or None, limit=min(query.limit, _MOST_FOUND))
-    )
-    topics = {row.thread_id: hub.rows.get(threads.THREADS, row.thread_id) for row in found}
+    return await read_json(hub, lambda rows: _search(rows, by, words, query))
+
+
+def _search(rows: Rows, by: Principal, words: str, query: Search) -> SearchResult:
+    found = search_messages(rows, by, words, query.thread_id or None, limit=min(query.limit, _MOST_FOUND))
+    topics = {row.thread_id: rows.get(threads.THREADS, row.thread_id) for row in found}
     results = [
         Found(
             message_id=row.id,
@@ -261,7 +271,7 @@ async def search(hub: Hub, by: Principal, request: Request) -> Response:
         )
         for row in found
     ]
-    return json(SearchResult(results, len(results), words))
+    return SearchResult(results, len(results), words)
 
 
 def _snippet(content: str, words: str) -> str:

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of
+from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of, read_json
 from greenroom.gateway.policy_file import Wrong, read_policy
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -39,10 +39,12 @@ class Policy(msgspec.Struct):
 
 
 async def show_policy(hub: Hub, by: Principal, request: Request) -> Response:
-    state = get_state(hub.rows)
-    grants = hub.rows.find(GRANTS, order="at", desc=True, limit=500)
-    wrong = read_policy(hub.data).wrong
-    return json(Policy(state.version, state.options, find_rules(hub.rows), grants, wrong))
+    def read(rows: Rows) -> Policy:
+        state = get_state(rows)
+        grants = rows.find(GRANTS, order="at", desc=True, limit=500)
+        return Policy(state.version, state.options, find_rules(rows), grants, read_policy(hub.data).wrong)
+
+    return await read_json(hub, read)
 
 
 class NewRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -126,9 +128,13 @@ async def list_judgements(hub: Hub, by: Principal, request: Request) -> Response
     page = query_of(request, JudgementPage)
     given = {"decision": page.decision, "run_id": page.run_id}
     where = {name: value for name, value in given.items() if value is not None}
-    found = find_page(hub.rows, JUDGEMENTS, where, before=page.before, limit=page.limit + 1, at="at")
-    shown = found[: page.limit]
-    return json(Judgements(shown, shown[-1].seq if len(found) > page.limit else None))
+
+    def read(rows: Rows) -> Judgements:
+        found = find_page(rows, JUDGEMENTS, where, before=page.before, limit=page.limit + 1, at="at")
+        shown = found[: page.limit]
+        return Judgements(shown, shown[-1].seq if len(found) > page.limit else None)
+
+    return await read_json(hub, read)
 
 
 class SuggestQuery(msgspec.Struct, frozen=True):

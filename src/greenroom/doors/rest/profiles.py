@@ -9,11 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, query_of
+from greenroom.doors.rest.wire import body_of, json, query_of, read_json
 from greenroom.gateway.health import Health, health_of
 from greenroom.gateway.links import Links
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import (
     Definition,
@@ -41,10 +42,12 @@ class ListedProfile(msgspec.Struct):
 
 
 async def list_profiles(hub: Hub, by: Principal, request: Request) -> Response:
-    return json([] if by.is_confined else [_listed(hub, profile) for profile in find_profiles(hub.rows)])
+    if by.is_confined:
+        return json([])
+    return await read_json(hub, lambda rows: [_listed(rows, profile) for profile in find_profiles(rows)])
 
 
-def _listed(hub: Hub, profile: Profile) -> ListedProfile:
+def _listed(rows: Rows, profile: Profile) -> ListedProfile:
     definition = profile.definition
     return ListedProfile(
         name=profile.name,
@@ -53,7 +56,7 @@ def _listed(hub: Hub, profile: Profile) -> ListedProfile:
         driver=definition.driver,
         enabled=definition.enabled,
         source=profile.source,
-        is_invitable=is_invitable(hub.rows, profile),
+        is_invitable=is_invitable(rows, profile),
     )
 
 
@@ -77,6 +80,9 @@ async def delete_profile(hub: Hub, by: Principal, request: Request) -> Response:
     return Response(status_code=204)
 
 
+_MOST_WRONG = 20
+
+
 class Bundle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Several profiles at once, by name; each as in a file of its own."""
 
@@ -90,18 +96,27 @@ class Imported(msgspec.Struct):
 async def import_profiles(hub: Hub, by: Principal, request: Request) -> Response:
     """All of them, or none when one is wrong."""
     bundle = await body_of(request, Bundle)
-    wrong, definitions = [], {}
-    for name, fields in bundle.profiles.items():
-        try:
-            definitions[name] = read_definition(fields)
-            wrong += [f"{name}: {problem}" for problem in problems(name, definitions[name])]
-        except (msgspec.ValidationError, ValueError) as error:
-            wrong.append(f"{name}: {explain(error)}")
+    definitions, wrong = await hub.heavy_work.run(lambda: _read_bundle(bundle))
     if wrong:
         raise Refused("bad_profile", f"Nothing was imported. {'; '.join(wrong)}.", problems=wrong)
     for name, definition in definitions.items():
         await hub.log.do(PutProfile(by=by, name=name, definition=definition, source="bundle"))
     return json(Imported(sorted(definitions)))
+
+
+def _read_bundle(bundle: Bundle) -> tuple[dict[str, Definition], list[str]]:
+    """The definitions, and what is wrong with the first of them."""
+    wrong: list[str] = []
+    definitions = {}
+    for name, fields in bundle.profiles.items():
+        if len(wrong) >= _MOST_WRONG:
+            break
+        try:
+            definitions[name] = read_definition(fields)
+            wrong += [f"{name}: {problem}" for problem in problems(name, definitions[name])]
+        except (msgspec.ValidationError, ValueError) as error:
+            wrong.append(f"{name}: {explain(error)}")
+    return definitions, wrong
 
 
 class CheckOf(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,10 +9,11 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.shapes import Faces
-from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, while_there
+from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, read_json, while_there
 from greenroom.doors.server import url_of
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.runs.commands import CancelRun, ExtendRun, ResumeRun, SteerRun
 from greenroom.nouns.runs.continuing import need_continuable
@@ -82,22 +83,26 @@ class ListedRun(Run, frozen=True, kw_only=True):
     """What keeps it from being heard, such as a node that cannot be reached, and what to do about it."""
 
 
-def _listed(hub: Hub, run: Run, names: Faces) -> ListedRun:
+def _listed(rows: Rows, run: Run, names: Faces) -> ListedRun:
     return ListedRun(
-        **msgspec.structs.asdict(run), agent_name=names.name(run.agent_id), held_up_by=held_up_by(hub.rows, run)
+        **msgspec.structs.asdict(run), agent_name=names.name(run.agent_id), held_up_by=held_up_by(rows, run)
     )
 
 
 async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
     page = query_of(request, Page)
-    found = find_runs(hub.rows, by, status=page.status, before=page.before, limit=max(1, min(page.limit, 200)))
-    names = Faces(hub.rows)
-    return json([_listed(hub, run, names) for run in found])
+
+    def read(rows: Rows) -> list[ListedRun]:
+        found = find_runs(rows, by, status=page.status, before=page.before, limit=max(1, min(page.limit, 200)))
+        names = Faces(rows)
+        return [_listed(rows, run, names) for run in found]
+
+    return await read_json(hub, read)
 
 
 async def show_run(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
-    return json(_listed(hub, run, Faces(hub.rows)))
+    return json(_listed(hub.rows, run, Faces(hub.rows)))
 
 
 class RunTree(msgspec.Struct):
@@ -107,8 +112,12 @@ class RunTree(msgspec.Struct):
 
 async def show_tree(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
-    seen = [one for one in find_tree(hub.rows, run.root_id) if may_see_run(hub.rows, by, one)]
-    return json(RunTree(need_tree(hub.rows, run.root_id), seen))
+
+    def read(rows: Rows) -> RunTree:
+        seen = [one for one in find_tree(rows, run.root_id) if may_see_run(rows, by, one)]
+        return RunTree(need_tree(rows, run.root_id), seen)
+
+    return await read_json(hub, read)
 
 
 class Items(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,11 +128,13 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
 async def list_items(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
     wanted = query_of(request, Items)
-    return json(find_items(hub.rows, run.id, wanted.after, max(1, min(wanted.limit, 2000))))
+    limit = max(1, min(wanted.limit, 2000))
+    return await read_json(hub, lambda rows: find_items(rows, run.id, wanted.after, limit))
 
 
 async def list_calls(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(find_calls(hub.rows, need_run(hub.rows, by, request.path_params["run_id"]).id))
+    run = need_run(hub.rows, by, request.path_params["run_id"])
+    return await read_json(hub, lambda rows: find_calls(rows, run.id))
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,8 +5,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, key_of
+from greenroom.doors.rest.wire import body_of, json, key_of, read_json
 from greenroom.hub import Hub
+from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.servers.commands import AcceptTools, HoldTools, PutServer, RemoveServer
 from greenroom.nouns.servers.decide import need_server, why_not_offered
@@ -33,14 +34,15 @@ class ShownServer(msgspec.Struct):
 
 
 async def list_servers(hub: Hub, by: Principal, request: Request) -> Response:
-    return json([_shown(hub, server) for server in hub.rows.find(SERVERS, order="_key")])
+    return await read_json(hub, lambda rows: [_shown(rows, server) for server in rows.find(SERVERS, order="_key")])
 
 
 async def show_server(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(_shown(hub, need_server(hub.rows, request.path_params["server"])))
+    name = request.path_params["server"]
+    return await read_json(hub, lambda rows: _shown(rows, need_server(rows, name)))
 
 
-def _shown(hub: Hub, server: Server) -> ShownServer:
+def _shown(rows: Rows, server: Server) -> ShownServer:
     tools = [
         ShownTool(
             tool.name,
@@ -52,7 +54,7 @@ def _shown(hub: Hub, server: Server) -> ShownServer:
             tool.accepted_by,
             why_not_offered(server.name, tool.name),
         )
-        for tool in hub.rows.find(SERVER_TOOLS, {"server": server.name}, order="_key")
+        for tool in rows.find(SERVER_TOOLS, {"server": server.name}, order="_key")
     ]
     return ShownServer(server, tools)
 
@@ -61,7 +63,7 @@ async def put_server(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, ServerDefinition)
     name = request.path_params["server"]
     await hub.log.do(PutServer(by=by, key=key_of(request), name=name, definition=body))
-    return json(_shown(hub, need_server(hub.rows, name)))
+    return json(_shown(hub.rows, need_server(hub.rows, name)))
 
 
 async def remove_server(hub: Hub, by: Principal, request: Request) -> Response:
@@ -79,7 +81,7 @@ async def accept_tools(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, Accepting)
     name = request.path_params["server"]
     await hub.log.do(AcceptTools(by=by, key=key_of(request), server=name, tools=body.tools))
-    return json(_shown(hub, need_server(hub.rows, name)))
+    return json(_shown(hub.rows, need_server(hub.rows, name)))
 
 
 class Holding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,7 +92,7 @@ async def hold_tools(hub: Hub, by: Principal, request: Request) -> Response:
     body = await body_of(request, Holding)
     name = request.path_params["server"]
     await hub.log.do(HoldTools(by=by, key=key_of(request), server=name, tools=body.tools))
-    return json(_shown(hub, need_server(hub.rows, name)))
+    return json(_shown(hub.rows, need_server(hub.rows, name)))
 
 
 ENDPOINTS = [

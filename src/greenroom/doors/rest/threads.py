@@ -11,12 +11,12 @@ from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import InBusTerms
-from greenroom.doors.rest.wire import Limit, bad_request, body_of, json, key_of, need_same, query_of
+from greenroom.doors.rest.wire import Limit, bad_request, body_of, json, key_of, need_same, query_of, read_json
 from greenroom.hub import Hub
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
-from greenroom.log.model import Command
+from greenroom.log.model import Command, Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.queries import get_agent
 from greenroom.nouns.threads.commands import (
@@ -29,7 +29,7 @@ from greenroom.nouns.threads.commands import (
     UnarchiveThread,
 )
 from greenroom.nouns.threads.events import ThreadDeleted, TokenIssued
-from greenroom.nouns.threads.model import ALL_STATES
+from greenroom.nouns.threads.model import ALL_STATES, Thread
 from greenroom.nouns.threads.queries import (
     count_threads,
     find_members,
@@ -119,13 +119,18 @@ async def list_threads(hub: Hub, by: Principal, request: Request) -> Response:
         before = place_of(wanted.before)
     except ValueError:
         raise bad_request("before must be the next_cursor of a page, or a time as in ISO 8601.") from None
-    found = find_threads(hub.rows, by, status=status, include_archived=archived, before=before, limit=limit + 1)
+
+    def read(rows: Rows) -> tuple[list[Thread], int]:
+        found = find_threads(rows, by, status=status, include_archived=archived, before=before, limit=limit + 1)
+        return found, count_threads(rows, by, status=status, include_archived=archived)
+
+    found, total = await hub.store.read(read)
     page = found[:limit]
     faces = shapes.Faces(hub.rows)
     return json(
         ThreadPage(
             threads=[shapes.thread(hub, faces, thread) for thread in page],
-            total=count_threads(hub.rows, by, status=status, include_archived=archived),
+            total=total,
             has_more=len(found) > limit,
             next_cursor=cursor_after(page[-1]) if len(found) > limit else None,
         )
@@ -221,8 +226,12 @@ async def _do(hub: Hub, command: Command) -> Response:
 
 async def list_members(hub: Hub, by: Principal, request: Request) -> Response:
     thread = need_thread(hub.rows, by, request.path_params["thread_id"])
-    found = [get_agent(hub.rows, member.member_id) for member in find_members(hub.rows, thread.id)]
-    return json([shapes.agent(hub, agent) for agent in found if agent is not None])
+
+    def read(rows: Rows) -> list[shapes.Agent]:
+        found = [get_agent(rows, member.member_id) for member in find_members(rows, thread.id)]
+        return [shapes.agent(hub, agent) for agent in found if agent is not None]
+
+    return await read_json(hub, read)
 
 
 _ONE = "/api/threads/{thread_id}"

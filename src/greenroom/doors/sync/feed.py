@@ -5,11 +5,12 @@ from typing import Any
 from greenroom.doors.line import Line
 from greenroom.doors.sync import frames
 from greenroom.doors.sync.frames import Frame, Subscribe, row_of
-from greenroom.doors.sync.reading import SharedReads, read_since
+from greenroom.doors.sync.reading import Read, SharedReads, read_all, read_since, wanted_by
 from greenroom.doors.sync.views import ALL, VIEWS, View, shown_change
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.model import Change, Commit, Row, Rows
+from greenroom.log.store import Snapshot
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.queries import get_agent
@@ -19,6 +20,7 @@ OUTBOX_BYTES = 4 << 20
 FRAME_BYTES = 1 << 18
 """A larger commit is told in several frames: each socket has a frame on its way, and frames in a queue are shared."""
 MOST_SUBSCRIPTIONS = 256
+_TRIES = 5
 
 
 class Client:
@@ -55,7 +57,7 @@ class Feed:
         hub.log.subscribe(self._on_commit)
         hub.signals.listen(self._on_signal)
 
-    def subscribe(self, client: Client, wish: Subscribe) -> None:
+    async def subscribe(self, client: Client, wish: Subscribe) -> None:
         """Answer with rows, and send what changes from then on, nothing lost or doubled in between; raises Refused."""
         view = VIEWS.get(wish.view)
         if view is None:
@@ -65,8 +67,8 @@ class Feed:
             raise Refused("bad_key", f"The view '{view.name}' takes {'a' if view.keyed else 'no'} key.")
         key = wish.key or ALL
         _need_free(client, wish.id, view, key)
-        seq = self._answer(client, wish, view, key)
-        if seq is None:
+        seq = await self._answer(client, wish, view, key)
+        if seq is None or client.outbox.ended:
             return
         if view.online:
             client.outbox.put(self._online(client.by))
@@ -74,23 +76,44 @@ class Feed:
         client.subscriptions[wish.id] = subscription
         self._by_view[view.name].setdefault(key, {})[subscription] = None
 
-    def _answer(self, client: Client, wish: Subscribe, view: View, key: str) -> int | None:
-        """Queue what the client lacks; returns the seq that it then has, or None when it must begin anew."""
+    async def _answer(self, client: Client, wish: Subscribe, view: View, key: str) -> int | None:
+        """Queue what the client lacks; returns the seq that it then has, or None when it must begin anew.
+
+        It is read in a thread, because it may be much. What is committed meanwhile is read here, and nothing is
+        awaited after that.
+        """
+        if wish.after is not None and wish.after > self._hub.store.head():
+            client.outbox.put(frames.resync(wish.id))
+            return None
         limit = wish.limit or view.limit
-        with self._hub.store.snapshot() as now:
-            if view.keyed:
-                _need_head(now, client.by, view, key)
-            if wish.after is not None:
-                if wish.after > now.seq:
-                    client.outbox.put(frames.resync(wish.id))
-                    return None
-                rows = read_since(view, key, client.by, limit, wish.after, now)
-                if rows is not None:
-                    client.outbox.put(frames.changes(view.name, key, now.seq, rows, wish.id))
-                    return now.seq
-            read = self._reads.read_all(view, key, client.by, limit, now)
-        client.outbox.put(frames.snapshot(wish.id, now.seq, read.rows, read.more))
-        return now.seq
+        for _ in range(_TRIES):
+            seq, frame = await self._read(client, wish, view, key)
+            with self._hub.store.snapshot() as now:
+                if view.keyed:
+                    _need_head(now, client.by, view, key)
+                rows = read_since(view, key, client.by, limit, seq, now) if now.seq > seq else []
+            if rows is not None:
+                client.outbox.put(frame)
+                if rows:
+                    client.outbox.put(frames.changes(view.name, key, now.seq, rows))
+                return now.seq
+        with self._hub.store.snapshot() as now:  # it changes too fast to be read elsewhere
+            _, read, seq = _read_rows(view, key, client.by, limit, None, now)
+        client.outbox.put(frames.snapshot(wish.id, seq, read.rows, read.more))
+        return seq
+
+    async def _read(self, client: Client, wish: Subscribe, view: View, key: str) -> tuple[int, Frame]:
+        """The frame that answers a wish, and its seq."""
+        by, limit = client.by, wish.limit or view.limit
+        wanted, seq = wanted_by(view, key, by, limit), self._hub.store.head()
+        shared = self._reads.get(wanted, seq) if wish.after is None else None
+        if shared is None:
+            rows, read, seq = await self._hub.store.read(lambda now: _read_rows(view, key, by, limit, wish.after, now))
+            if rows is not None:
+                return seq, frames.changes(view.name, key, seq, rows, wish.id)
+            self._reads.keep(wanted, seq, read)
+            shared = read
+        return seq, frames.snapshot(wish.id, seq, shared.rows, shared.more)
 
     def _online(self, by: Principal) -> Frame:
         rows = self._hub.rows
@@ -212,6 +235,16 @@ class Feed:
             return True
         row = self._hub.rows.get(view.head, payload["agent_id"])
         return row is not None and view.sees(self._hub.rows, by, row)
+
+
+def _read_rows(
+    view: View, key: str, by: Principal, limit: int, after: int | None, now: Snapshot
+) -> tuple[list[bytes] | None, Read, int]:
+    """What has changed since a seq, if that can be told; else all rows. And the seq at which it was read."""
+    if view.keyed:
+        _need_head(now, by, view, key)
+    rows = None if after is None else read_since(view, key, by, limit, after, now)
+    return rows, read_all(view, key, by, limit, now) if rows is None else Read([], False), now.seq
 
 
 def _need_head(now: Rows, by: Principal, view: View, key: str) -> None:

@@ -8,6 +8,8 @@ from greenroom.log.store import Snapshot
 from greenroom.nouns.access.model import Principal
 
 MOST_BYTES = 1 << 20
+_MOST_READ = 4 * MOST_BYTES
+"""Of one table, before it is known what of it is shown."""
 _MOST_SHARED = 16
 _SIFTED = 10
 """Where not every row is shown, so many are looked at for each one that is asked for."""
@@ -20,23 +22,32 @@ class Read(NamedTuple):
     more: bool
 
 
+Wanted = tuple[str, str, Principal | None, int]
+"""A view, a key of it, who looks at it, and how many rows: None are all who see everything."""
+
+
+def wanted_by(view: View, key: str, by: Principal, limit: int) -> Wanted:
+    """What two clients have in common that are shown the same."""
+    sees_all = by.operates and not by.is_confined and not by.is_program
+    return view.name, key, None if sees_all else by, limit
+
+
 class SharedReads:
     """What was read at the newest seq, for others who want the same: after a restart all pages come back at once."""
 
     def __init__(self) -> None:
         self._seq = 0
-        self._reads: dict[tuple[str, str, Principal | None, int], Read] = {}
+        self._reads: dict[Wanted, Read] = {}
 
-    def read_all(self, view: View, key: str, by: Principal, limit: int, now: Snapshot) -> Read:
-        """The newest rows of a view."""
-        if now.seq != self._seq or len(self._reads) >= _MOST_SHARED:
-            self._seq, self._reads = now.seq, {}
-        sees_all = by.operates and not by.is_confined and not by.is_program
-        wanted = (view.name, key, None if sees_all else by, limit)
-        if wanted not in self._reads:
-            read = read_all(view, key, by, limit, now)
-            self._reads[wanted] = Read([b",".join(read.rows)] if read.rows else [], read.more)
-        return self._reads[wanted]
+    def get(self, wanted: Wanted, seq: int) -> Read | None:
+        """What was read of this at a seq."""
+        return self._reads.get(wanted) if seq == self._seq else None
+
+    def keep(self, wanted: Wanted, seq: int, read: Read) -> None:
+        """Keep what was read, until something is read at another seq."""
+        if seq != self._seq or len(self._reads) >= _MOST_SHARED:
+            self._seq, self._reads = seq, {}
+        self._reads[wanted] = read
 
 
 def read_all(view: View, key: str, by: Principal, limit: int, now: Snapshot) -> Read:
@@ -55,15 +66,15 @@ def read_all(view: View, key: str, by: Principal, limit: int, now: Snapshot) -> 
             chosen.append(row_of(part.table.name, part.table.key_of(row), data))
         rows += reversed(chosen)
         more = more or cut
-    return Read(rows, more)
+    return Read([b",".join(rows)] if rows else [], more)
 
 
 def _newest(part: Part, view: View, key: str, by: Principal, limit: int, now: Snapshot) -> tuple[list[Any], bool]:
     sifted = _may_hide(part, by) or _is_sifted(view, part, by)
     most = limit * _SIFTED if sifted else limit
     where = part.where(key) if part.at_first is None else {**(part.where(key) or {}), **part.at_first}
-    found = now.find(part.table, where, order=part.order, desc=True, limit=most + 1)
-    cut = len(found) > most
+    found = now.find(part.table, where, order=part.order, desc=True, limit=most + 1, most_bytes=_MOST_READ)
+    cut = len(found) > most or (len(found) < most and now.count(part.table, where) > len(found))
     if sifted:
         found = [row for row in found if _sees(view, part, by, row, now) and (part.holds is None or part.holds(row))]
         cut = cut or len(found) > limit
@@ -101,8 +112,11 @@ def read_since(view: View, key: str, by: Principal, limit: int, after: int, now:
             rows += [row_of(part.table.name, gone_key, b"null", seq) for gone_key, seq in gone]
         most = limit if part.long else MOST_ROWS
         where = part.where(key)
-        found = now.find(part.table, where, after=("_seq", after), order="_seq", desc=True, limit=most + 1)
-        if len(found) > most:
+        changed = now.count(part.table, where, after=("_seq", after))
+        if changed > most:
+            return None
+        found = now.find(part.table, where, after=("_seq", after), order="_seq", desc=True, most_bytes=_MOST_READ)
+        if len(found) < changed:
             return None
         for row in reversed(found):
             if _sees(view, part, by, row, now):

@@ -1,6 +1,7 @@
 """The sync socket: one WebSocket that brings a page the rows it looks at, and every change of them."""
 
 import asyncio
+from collections import defaultdict
 from typing import assert_never
 from urllib.parse import parse_qs
 
@@ -33,7 +34,7 @@ class SyncSocket:
         self._hub = hub
         self._feed = Feed(hub)
         self._sockets: dict[str, int] = {}
-        self._turn = asyncio.Lock()
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
@@ -54,6 +55,7 @@ class SyncSocket:
             self._sockets[by.id] -= 1
             if not self._sockets[by.id]:
                 del self._sockets[by.id]
+                self._turns.pop(by.id, None)
 
     async def _read(self, client: Client, receive: Receive) -> None:
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
@@ -69,12 +71,12 @@ class SyncSocket:
             if text is not None and len(text) > FRAME_CHARS:
                 client.outbox.close(1009, "frame too large")
                 return
-            async with self._turn:  # many clients that come at once are answered one after the other
-                self._hear(client, text)
+            async with self._turns[client.by.id]:  # many clients that come at once are answered one after the other
+                await self._hear(client, text)
                 await asyncio.sleep(0)
             await client.outbox.room()
 
-    def _hear(self, client: Client, text: str | None) -> None:
+    async def _hear(self, client: Client, text: str | None) -> None:
         """Do what one frame wishes; whatever is wrong with it is answered, and touches nothing else."""
         try:
             if text is None:
@@ -86,7 +88,7 @@ class SyncSocket:
         try:
             match wish:
                 case Subscribe():
-                    self._feed.subscribe(client, wish)
+                    await self._feed.subscribe(client, wish)
                 case Unsubscribe():
                     self._feed.unsubscribe(client, wish.id)
                 case Ping():

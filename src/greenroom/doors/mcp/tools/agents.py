@@ -11,6 +11,7 @@ from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker, 
 from greenroom.doors.mcp.tools.threads import ThreadId
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
+from greenroom.log.model import Rows
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.model import Agent, RegisterAgent, ResumeAgent, Skill, UnregisterAgent, UpdateAgent
 from greenroom.nouns.agents.profiles import Profile
@@ -188,17 +189,21 @@ def _not_you(no: Refused) -> dict[str, Any]:
 
 async def agent_list(call: Call[NoArgs]) -> Any:
     """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
-    hub, by = call.hub, call.by
-    profiles = {} if call.by.is_confined else {one.name: one for one in find_invitable(hub.rows)}
-    listed = []
-    for agent in [*find_present(hub.rows, by), *find_wakeable(hub.rows, by)]:
-        shape = msgspec.structs.asdict(agent_shape(hub, agent))
-        can = agent.profile in profiles
-        entry = {**shape, "is_invitable": can, "is_available": can or shape["is_online"]}
-        if agent.process == "asleep":
-            entry["now"] = whereabouts(hub.rows, hub.presence, by, agent.id, hub.log.clock.now())
-        listed.append(entry)
-    return listed + [_invitable(profile) for profile in profiles.values()]
+    hub, by, now = call.hub, call.by, call.hub.log.clock.now()
+
+    def read(rows: Rows) -> list[dict[str, Any]]:
+        profiles = {} if by.is_confined else {one.name: one for one in find_invitable(rows)}
+        listed = []
+        for agent in [*find_present(rows, by), *find_wakeable(rows, by)]:
+            shape = msgspec.structs.asdict(agent_shape(hub, agent))
+            can = agent.profile in profiles
+            entry = {**shape, "is_invitable": can, "is_available": can or shape["is_online"]}
+            if agent.process == "asleep":
+                entry["now"] = whereabouts(rows, hub.presence, by, agent.id, now)
+            listed.append(entry)
+        return listed + [_invitable(profile) for profile in profiles.values()]
+
+    return await hub.store.read(read)
 
 
 def _invitable(profile: Profile) -> dict[str, Any]:

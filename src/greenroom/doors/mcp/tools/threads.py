@@ -12,6 +12,7 @@ from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
 from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
+from greenroom.log.model import Rows
 from greenroom.nouns.threads.bus import SyncContext
 from greenroom.nouns.threads.commands import (
     ArchiveThread,
@@ -76,19 +77,24 @@ class ListArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 async def thread_list(call: Call[ListArgs]) -> Any:
-    args, rows = call.args, call.hub.rows
+    args = call.args
     limit = min(args.limit or _MOST, _MOST)
     try:
         place = place_of(args.before)
     except ValueError:
         raise Refused("bad_cursor", "before must be the next_cursor of a page, or a time as in ISO 8601.") from None
     which: dict[str, Any] = {"status": args.status, "include_archived": args.include_archived}
-    found = find_threads(rows, call.by, **which, before=place, limit=limit + 1)
+
+    def read(rows: Rows) -> tuple[list[Thread], int]:
+        found = find_threads(rows, call.by, **which, before=place, limit=limit + 1)
+        return found, count_threads(rows, call.by, **which)
+
+    found, total = await call.hub.store.read(read)
     page = found[:limit]
     has_more = len(found) > limit
     return {
         "threads": [brief_of(thread) for thread in page],
-        "total": count_threads(rows, call.by, **which),
+        "total": total,
         "has_more": has_more,
         "next_cursor": cursor_after(page[-1]) if has_more else None,
     }
