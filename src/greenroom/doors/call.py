@@ -48,10 +48,21 @@ class Refusal(Exception):
         self.retry_after_s = retry_after_s
 
 
-_MOST_COMMAS = 150_000
-"""Of a body: what is JSON is decoded at a stretch, which takes long for many small values and not for a long text."""
+MOST_VALUES = 150_000
+"""Of a body: JSON is decoded at a stretch, in a thread as well, which takes long for many small values and not for a
+long text."""
 _UPLOADS = "/api/upload"
 """Where files come in, which are not decoded."""
+
+
+def has_many_values(body: bytes) -> bool:
+    """Whether a body holds more values than may be, if it is JSON. Commas in texts do not count."""
+    if body.count(b",") <= MOST_VALUES:
+        return False
+    unescaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    if unescaped.count(b'"') > 4 * MOST_VALUES:  # a text as a key and another as its value
+        return True
+    return b"".join(unescaped.split(b'"')[::2]).count(b",") > MOST_VALUES
 
 
 class Call:
@@ -60,7 +71,7 @@ class Call:
     Who has shown no credential does not keep its connection.
     """
 
-    __slots__ = ("_commas", "_keep", "_left", "_limit", "_receive", "_send", "_whole", "started", "status")
+    __slots__ = ("_keep", "_left", "_limit", "_parts", "_receive", "_send", "_whole", "started", "status")
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int, *, keep: bool) -> None:
         self._whole: Whole | None = scope.get(WHOLE)
@@ -69,7 +80,7 @@ class Call:
         self._receive = receive
         self._send = send
         self._left = self._limit = limit
-        self._commas = limit if _UPLOADS in scope.get("path", "") else _MOST_COMMAS
+        self._parts: list[bytes] | None = None if _UPLOADS in scope.get("path", "") else []
         self._keep = keep
         self.started = False
         """Whether the answer has begun."""
@@ -81,9 +92,8 @@ class Call:
         if message["type"] == "http.request":
             body = message.get("body", b"")
             self._left -= len(body)
-            self._commas -= body.count(b",")
             no = Refusal(413, "too_large", f"The body is larger than {self._limit} bytes.") if self._left < 0 else None
-            if self._commas < 0 and no is None:
+            if no is None and self._is_crowded(body, is_last=not message.get("more_body", False)):
                 no, self._left = Refusal(413, "too_large", "The body holds too many values: send them in parts."), -1
             if no is not None:
                 if not self.started:
@@ -91,6 +101,16 @@ class Call:
                     await refuse({"type": "http"}, self._send, no, self._receive, self._limit)
                 return {"type": "http.disconnect"}
         return message
+
+    def _is_crowded(self, part: bytes, *, is_last: bool) -> bool:
+        """Whether the body, with this part of it, is complete and holds too many values."""
+        if self._parts is None:
+            return False
+        self._parts.append(part)
+        if not is_last:
+            return False
+        parts, self._parts = self._parts, None
+        return has_many_values(part if len(parts) == 1 else b"".join(parts))
 
     def whole(self, status: int, body: bytes) -> bool:
         """Answer in one piece, if that can be."""
