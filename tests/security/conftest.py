@@ -67,7 +67,7 @@ async def _furnish(house: House) -> None:
             house.tokens[kind] = await give(hub, kind)
         house.tokens["enroller"] = await give(hub, "agent", rights=["read", "all", "chat", "register"])
         house.tokens["revoked"] = await give(hub, "operator")
-        revoked = _principal(hub, house.tokens["revoked"]).credential or ""
+        revoked = find_principal(hub, house.tokens["revoked"]).credential or ""
         await hub.log.do(RevokeCredential(by=HUB, credential_id=revoked))
         house.tokens["expired"] = await give(hub, "operator", expires_at=int(time.time() * 1000) + 200)
         for name in ("open", "closed_room"):
@@ -79,7 +79,7 @@ async def _furnish(house: House) -> None:
         for name in ("ada", "bob"):
             await enrol(hub, house, name, HUB)
         confined = await give(hub, "agent", rights=["read", "chat", "all", "register"], threads=[house.threads["open"]])
-        await enrol(hub, house, "confined", _principal(hub, confined))
+        await enrol(hub, house, "confined", find_principal(hub, confined))
         ada = house.agents["ada"]
         await hub.bus.mail(HUB, ada, "for ada only")
         house.threads["mailbox"] = f"mbx_{ada}"
@@ -110,7 +110,7 @@ async def enrol(hub: Hub, house: House, name: str, by: Principal) -> None:
     await hub.log.do(command)
 
 
-def _principal(hub: Hub, token: str) -> Principal:
+def find_principal(hub: Hub, token: str) -> Principal:
     found = get_principal(hub.rows, token, hub.log.clock.now())
     assert found is not None
     return found

@@ -7,7 +7,7 @@ That is CPU time of the loop's thread, and does not depend on what else the mach
 import asyncio
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -17,6 +17,9 @@ from websockets.asyncio.client import connect
 from greenroom.testing.hub_process import HubProcess, eventually
 from greenroom.testing.patience import WAIT_S
 from greenroom.testing.people import enrol
+from tests.conftest import checked
+from tests.security.conftest import House
+from tests.security.crowd import LONG, gather_crowd, workflow_of
 from tests.security.rig import Mcp
 
 CHARS = 19_000
@@ -100,27 +103,18 @@ def test_metadata_of_many_values_is_refused_and_holds_nobody_up(api: httpx.Clien
         assert (refused.status_code, refused.json()["code"] in expected) == (413, True), refused.text
 
 
-def workflow_of(steps: int, needs: int) -> str:
-    """Steps that each depend on some that stand far above them."""
-    lines = ["name: wide", "steps:"]
-    for number in range(steps):
-        before = sorted({f"s{(number * 31 + n * 97) % number}" for n in range(needs)} if number else ())
-        lines += [f"  - id: s{number}", "    profile: a", "    prompt: x", f"    dependencies: {json.dumps(before)}"]
-    return "\n".join(lines)
-
-
 def test_workflows_that_are_checked_at_once_hold_nobody_up(hub: HubProcess, api: httpx.Client) -> None:
-    text = workflow_of(1000, 8)
+    texts = [workflow_of(steps, 8, "profile: a, prompt: x") for steps in (1000, *[300] * 11)]
     with no_pause(api):
-        answers = asyncio.run(check_at_once(hub, text))
+        answers = asyncio.run(check_at_once(hub, texts))
     assert {answer.status_code for answer in answers} == {200}
     assert len(answers[0].json()["picture"]["places"]) == 1000
 
 
-async def check_at_once(hub: HubProcess, text: str) -> list[httpx.Response]:
+async def check_at_once(hub: HubProcess, texts: list[str]) -> list[httpx.Response]:
     headers = {"Authorization": f"Bearer {hub.token}"}
     async with httpx.AsyncClient(base_url=hub.url, headers=headers, timeout=WAIT_S * 3) as client:
-        check = [client.post("/api/workflow-check", json={"text": text}) for _ in range(6)]
+        check = [client.post("/api/workflow-check", json={"text": text}) for text in texts]
         return await asyncio.gather(*check)
 
 
@@ -138,7 +132,7 @@ def test_many_sockets_that_subscribe_at_once_hold_nobody_up(hub: HubProcess, api
     for number in range(200):
         assert api.post("/api/threads", json={"topic": f"thread {number} {'x' * 150}"}).status_code == 201
     with no_pause(api):
-        assert asyncio.run(subscribe_at_once(hub, 300)) == [200] * 300
+        assert asyncio.run(subscribe_at_once(hub, 1000)) == [200] * 1000
 
 
 async def subscribe_at_once(hub: HubProcess, sockets: int) -> list[int]:
@@ -152,3 +146,117 @@ async def subscribe_at_once(hub: HubProcess, sockets: int) -> list[int]:
         wish = json.dumps({"op": "subscribe", "id": 1, "view": "threads"})
         await asyncio.gather(*[one.send(wish) for one in opened])
         return [len(json.loads(await one.recv())["rows"]) for one in opened]
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A hub that holds much of everything, for all the tests below."""
+    house = House(HubProcess(tmp_path_factory.mktemp("crowd") / "data"))
+    asyncio.run(gather_crowd(house))
+    for _ in checked(house.hub):
+        house.tokens["operator"] = house.hub.token
+        yield house
+
+
+Work = Callable[[House], None]
+
+
+def get(path: str, who: str = "operator", **query: Any) -> Work:
+    """Read something; the names of threads in the path stand for their ids."""
+    return lambda house: accept(house.call(who, "GET", path.format(**house.threads), params=query))
+
+
+def send(method: str, path: str, who: str = "operator", status: int | None = None, **body: Any) -> Work:
+    return lambda house: accept(house.call(who, method, path.format(**house.threads), **body), status)
+
+
+def accept(answer: httpx.Response, status: int | None = None) -> None:
+    is_as_expected = answer.is_success if status is None else answer.status_code == status
+    assert is_as_expected, (answer.status_code, answer.text[:500])
+
+
+def subscribe(view: str, who: str = "operator", key: str | None = None) -> Work:
+    async def wait_for_rows(house: House) -> None:
+        url = house.hub.url.replace("http", "ws", 1) + "/sync"
+        headers = {"authorization": f"Bearer {house.tokens[who]}"}
+        wish = {"op": "subscribe", "id": 1, "view": view, "key": key and house.threads[key], "limit": 1000}
+        async with connect(url, additional_headers=headers, max_size=None, proxy=None) as socket:
+            await socket.send(json.dumps(wish))
+            assert json.loads(await socket.recv())["op"] == "snapshot"
+
+    return lambda house: asyncio.run(wait_for_rows(house))
+
+
+def call_tool(tool: str, who: str, **arguments: Any) -> Work:
+    def call(house: House) -> None:
+        with house.client(who) as client:
+            named = {name: value.format(**house.threads) for name, value in arguments.items()}
+            assert "error" not in Mcp(client).call(tool, **named)
+
+    return call
+
+
+NAMES = " ".join(f"@agent {number} (test)" for number in range(100))
+NOBODY = " ".join(f"@nobody{number}" for number in range(100))
+FORM = {"type": "object", "properties": {f"field{number}": {"type": "string"} for number in range(200)}}
+LONG_FORM = {"type": "object", "properties": {f"f{number}": {} for number in range(5000)}}
+MANY = {"decision": "deny", "commands": [f"program{number}" for number in range(140_000)]}
+BUNDLE = {f"bundled{number}": {"drivr": "command"} for number in range(30_000)}
+STEPS = [{"id": f"s{n}", "set": {"a": "1 + 2"}, "dependencies": [f"s{n // 2}"] if n else []} for n in range(5000)]
+CHAT = "/api/threads/{crowd}/messages"
+DOORS: dict[str, Work] = {
+    "agents": get("/api/agents"),
+    "all agents": get("/api/agents", all=True),
+    "agents of a guest": get("/api/agents", "guest", all=True),
+    "threads": get("/api/threads"),
+    "threads of an agent": get("/api/threads", "agent 0"),
+    "members": get("/api/threads/{crowd}/agents"),
+    "long messages": get("/api/threads/{long}/messages", limit=1000),
+    "a transcript": get("/api/threads/{long}/transcript", limit=1000),
+    "a search for many words": get("/api/search", q=("some words of a long text, " * 40)[:1000], limit=200),
+    "profiles": get("/api/profiles"),
+    "rules": get("/api/policy"),
+    "credentials": get("/api/credentials"),
+    "the audit": get("/api/audit", limit=1000),
+    "the audit of nobody": get("/api/audit", limit=1000, by="nobody"),
+    "an export of a thread with many members": get("/api/threads/{crowd}/export"),
+    **{f"the view {view}": subscribe(view) for view in ("threads", "agents", "profiles", "policy", "credentials")},
+    **{f"the view {view} of a guest": subscribe(view, "guest") for view in ("threads", "agents", "templates")},
+    "the view threads of an agent": subscribe("threads", "agent 0"),
+    **{f"the view of the thread {key}": subscribe("thread", key=key) for key in ("crowd", "long", "short")},
+    "the tool agent_list": call_tool("agent_list", "enroller"),
+    "the tool thread_list": call_tool("thread_list", "agent 0"),
+    "the tool msg_list": call_tool("msg_list", "operator", thread_id="{long}", return_format="json"),
+    "many names": send("POST", CHAT, json={"author": "human", "content": NAMES}),
+    "many names that nobody bears": send("POST", CHAT, json={"author": "human", "content": NOBODY}),
+    "whom messages do not reach": get("/api/threads/{crowd}/unreached"),
+    "a long workflow": send("PUT", "/api/workflows/wide", json={"definition": {"name": "wide", "steps": STEPS}}),
+    "a long workflow that is read": get("/api/workflows/wide"),
+    "a wrong bundle": send("POST", "/api/profiles", status=400, json={"profiles": BUNDLE}),
+    "a long form": send("POST", "/api/asks", json={"title": "form", "form": FORM}),
+    "a form that is too long": send("POST", "/api/asks", status=400, json={"title": "form", "form": LONG_FORM}),
+    "a rule of many patterns": send("PUT", "/api/policy/rules/many", status=400, json={"rule": MANY}),
+    "commas in a text": send("POST", CHAT, json={"author": "human", "content": "1," * 400_000}),
+    "a long thread that is deleted": send("DELETE", "/api/threads/{doomed}"),
+}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_a_door_that_is_given_much_holds_nobody_up(crowded: House, name: str) -> None:
+    with crowded.client("operator") as api, no_pause(api):
+        DOORS[name](crowded)
+
+
+def test_long_posts_that_come_at_once_hold_nobody_up(crowded: House) -> None:
+    async def post_all() -> None:
+        headers = {"Authorization": f"Bearer {crowded.tokens['operator']}"}
+        limits = httpx.Limits(max_connections=300)
+        path, body = f"/api/threads/{crowded.threads['short']}/messages", {"author": "human", "content": LONG}
+        async with httpx.AsyncClient(
+            base_url=crowded.hub.url, headers=headers, timeout=WAIT_S, limits=limits
+        ) as client:
+            answers = await asyncio.gather(*[client.post(path, json=body) for _ in range(600)])
+        assert {answer.status_code for answer in answers} == {201}
+
+    with crowded.client("operator") as api, no_pause(api):
+        asyncio.run(post_all())
