@@ -8,6 +8,8 @@ from greenroom.log.chain import GENESIS, Raw, link
 from greenroom.log.codec import Codec
 from greenroom.log.model import Change, Event, Recorded
 
+_MANY = 500
+
 
 class Gathering(ABC):
     """Written in one go, when the transaction ends or when something of it is asked for.
@@ -33,6 +35,11 @@ class Gathering(ABC):
     def is_at_its_end(self) -> bool:
         """Whether something was put off to the commit that the next command must find done."""
         return False
+
+    @property
+    def is_long(self) -> bool:
+        """Whether writing what was gathered takes so long that a thread should do it."""
+        return len(self._events) > _MANY
 
     @abstractmethod
     def flush(self) -> None:

@@ -15,8 +15,8 @@ from greenroom.log.sqlite_words import Words
 class SqliteTx(SqliteRowWriter, Gathering):
     """The writer's transaction: rows, and what goes with them.
 
-    A transaction that puts off long work leaves two things to the thread that commits: the index of words, and the
-    rows that are dropped last.
+    A transaction that puts off long work leaves three things to the thread that commits: the rows of many events, the
+    index of words, and the rows that are dropped last.
     """
 
     def __init__(self, connection: apsw.Connection, codec: Codec) -> None:
@@ -60,6 +60,8 @@ class SqliteTx(SqliteRowWriter, Gathering):
 
     def do_long_work(self) -> None:
         """Do what was put off, after everything else and before the commit."""
+        if self.is_long:
+            self.finish()
         self._drop_now()
         unindexed, self._unindexed = self._unindexed, {}
         for words in unindexed.values():

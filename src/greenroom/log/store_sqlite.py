@@ -1,4 +1,4 @@
-"""The log in one SQLite file, through APSW: all but the commit, which waits for the disk, runs on the caller's thread.
+"""The log in one SQLite file, through APSW: all but the commit and what takes long runs on the caller's thread.
 
 SQLite's WAL publishes a commit to readers after it has synced it, so whatever `rows` shows is on disk.
 """
@@ -136,7 +136,8 @@ class SqliteStore:
         await self._begin()
         try:
             result = work(self._tx)
-            self._tx.finish()
+            if not self._tx.is_long:
+                self._tx.finish()
             failpoint("log.before_commit")
             await self._committing.commit()
         except BaseException as error:
