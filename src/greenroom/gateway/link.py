@@ -3,7 +3,7 @@
 import asyncio
 
 import msgspec
-from starlette.types import Send
+from starlette.types import Receive, Send
 
 from greenroom.gateway import frames
 from greenroom.log.ids import new_id
@@ -75,3 +75,14 @@ class Link:
         """Ends the connection when it is over for the hub's part."""
         await self.is_over.wait()
         raise ConnectionError("it does not read, or has connected anew")
+
+
+async def receive_text(receive: Receive) -> str:
+    """The next frame of a node."""
+    message = await receive()
+    if message["type"] != "websocket.receive":
+        raise ConnectionError("disconnected")
+    text: str | None = message.get("text")
+    if text is None:
+        raise ConnectionError("sent bytes instead of text")
+    return text

@@ -10,7 +10,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from greenroom.gateway import frames
-from greenroom.gateway.link import Link
+from greenroom.gateway.link import Link, receive_text
 from greenroom.gateway.local_node import fit_capacity
 from greenroom.gateway.node_paces import NodePaces
 from greenroom.gateway.placing import Placing
@@ -33,6 +33,7 @@ from greenroom.nouns.nodes.model import (
     TakeOrders,
 )
 from greenroom.nouns.runs.commands import ReconcileNode, Sent, TakeItem
+from greenroom.nouns.runs.permissions import get_seconds_left
 
 logger = logging.getLogger(__name__)
 _HELLO_S = 10
@@ -61,7 +62,7 @@ class Links:
         code, reason = frames.NOT_WELCOME, ""
         try:
             async with asyncio.timeout(_HELLO_S):
-                hello = frames.decode_hello(await _text(receive))
+                hello = frames.decode_hello(await receive_text(receive))
             link = await self._greet(hello, by, send)
             code = _CUT
             await self._serve(link, receive)
@@ -135,7 +136,7 @@ class Links:
         async with asyncio.TaskGroup() as tasks:
             while True:
                 async with asyncio.timeout(frames.LEASE_S):
-                    text = await _text(receive)
+                    text = await receive_text(receive)
                 await self._paces.wait(link.node_id, len(text))
                 frame = frames.decode_from_node(text)
                 match frame:
@@ -217,6 +218,7 @@ class Links:
                 body=body,
                 token=token.text if token else None,
                 credential=token.credential_id if token else None,
+                good_for_s=get_seconds_left(order, self._hub.log.clock.now(), self._hub.settings.approval_s),
             )
         )
         if order.op == "start" and order.agent_id in self._listeners:
@@ -290,13 +292,3 @@ class Links:
             return
         for link in self._links.values():
             link.say(frames.Stopping())
-
-
-async def _text(receive: Receive) -> str:
-    message = await receive()
-    if message["type"] != "websocket.receive":
-        raise ConnectionError("disconnected")
-    text: str | None = message.get("text")
-    if text is None:
-        raise ConnectionError("sent bytes instead of text")
-    return text

@@ -51,10 +51,10 @@ class HubClock:
         """`newest` is the time of the newest event: a clock that is behind it was put back while nobody looked."""
         self._wall = wall
         now = wall()
-        self._offset = (newest if newest - now >= JUMP_MS else now) - _steady()
+        self._offset = (newest if newest - now >= JUMP_MS else now) - steady_ms()
 
     def now(self) -> int:
-        return _steady() + self._offset
+        return steady_ms() + self._offset
 
     def behind(self) -> int:
         return self._wall() - self.now()
@@ -63,7 +63,8 @@ class HubClock:
         self._offset += ms
 
 
-def _steady() -> int:
+def steady_ms() -> int:
+    """Milliseconds of a clock that nobody sets, and that goes on while the machine sleeps."""
     return time.clock_gettime_ns(_STEADY) // 1_000_000
 
 

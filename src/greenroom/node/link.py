@@ -13,6 +13,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from greenroom.gateway import frames
+from greenroom.log.clock import steady_ms
 from greenroom.node.addresses import Address, OtherCertificate, Where, tls_of
 from greenroom.node.outbox import Outbox
 
@@ -61,6 +62,10 @@ class HubLink:
         self._lease_s = frames.LEASE_S
         self._words: deque[frames.FromNode] = deque()
         self._something = asyncio.Event()
+        self._asked_ms: deque[int] = deque()
+        """When each ping was sent that the hub has not answered yet."""
+        self._proven_ms = 0
+        """When the newest ping was sent that the hub has answered: it sends what comes now later than that."""
 
     @property
     def is_up(self) -> bool:
@@ -109,6 +114,8 @@ class HubLink:
 
     async def _greet(self, link: ClientConnection, where: Where) -> int:
         self._words.clear()
+        self._asked_ms.clear()
+        asked_ms = steady_ms()
         hello = msgspec.structs.replace(self._hello(), insecure=where.insecure)
         await link.send(frames.encode(hello).decode())
         async with asyncio.timeout(frames.LEASE_S):
@@ -120,6 +127,7 @@ class HubLink:
         self._lease_s = welcome.lease_s
         self._outbox.take_ack(welcome.taken)
         self._where = where
+        self._proven_ms = asked_ms
         self._welcomed(welcome)
         return welcome.taken
 
@@ -140,6 +148,7 @@ class HubLink:
     async def _beat(self, link: ClientConnection) -> None:
         while True:
             await asyncio.sleep(self._lease_s / 3)
+            self._asked_ms.append(steady_ms())
             await link.send(frames.encode(frames.Ping()).decode())
 
     async def _read(self, link: ClientConnection) -> None:
@@ -149,8 +158,15 @@ class HubLink:
             if isinstance(frame, frames.Ack):
                 self._outbox.take_ack(frame.number)
                 self._something.set()
+            elif isinstance(frame, frames.Pong) and self._asked_ms:
+                self._proven_ms = self._asked_ms.popleft()
             else:
                 self._heard(frame)
+
+    def may_be_late(self, order: frames.Ordered) -> bool:
+        """Whether an approval may be too old to act on. This program may have been stopped while it lay in a buffer,
+        and the hub's clock may be another one: so the time counts from the last word that the hub has answered."""
+        return order.good_for_s is not None and steady_ms() - self._proven_ms > order.good_for_s * 1000
 
     async def redial(self) -> None:
         """End the connection, for another greeting; what was under way comes again over the next."""

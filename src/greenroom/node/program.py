@@ -182,6 +182,10 @@ class NodeProgram:
     def _take(self, order: frames.Ordered) -> None:
         """Store an order and carry it out; one that the disk does not take is tried again, and not acknowledged."""
         is_untaken = order.id in self._untaken
+        if self._link.may_be_late(order):  # the hub says over a new connection what holds now
+            self._untaken.pop(order.id, None)
+            self._do(self._link.redial())
+            return
         try:
             is_new = self._outbox.keep_order(order)
         except OSError:

@@ -234,6 +234,13 @@ def refuse_order(order: Order, why: str) -> OrderGiven:
     )
 
 
+def get_seconds_left(order: Order, now: int, approval_s: int) -> float | None:
+    """How long a node may still act on a person's approval; None for an order that does not lapse by itself."""
+    if not is_yes(order) or not order.body.get("ask") or not approval_s:
+        return None
+    return max(0.0, approval_s - (now - order.at) / 1000)
+
+
 def _approvals_lapsed(rows: Rows, event: NodeConnected, context: Context) -> list[Event]:
     """A node that was away for longer than an approval holds is not given it any more."""
     events: list[Event] = []
