@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from greenroom.buckets import Bucket
 from greenroom.log.blobs import Blobs
 from greenroom.log.heavy_work import HeavyWork
 from greenroom.log.log import Log
@@ -43,6 +44,8 @@ class Hub:
     heavy_work: HeavyWork = field(default_factory=HeavyWork)
     limited: Counter[str] = field(default_factory=Counter)
     """How often each limit for valid credentials was reached since the start, by the name of its setting."""
+    byte_buckets: dict[str, Bucket] = field(default_factory=dict)
+    """What each credential may still send, whichever door it uses."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "refusals", Refusals(self.log))

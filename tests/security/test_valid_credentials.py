@@ -9,8 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from greenroom.doors.assist.agentassist_pb2 import WebsocketMessage
 from greenroom.gateway import frames
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.patience import WAIT_S
@@ -100,6 +102,36 @@ def test_who_sends_too_many_bytes_a_minute_is_told_to_slow_down(small_hub: HubPr
         assert int(refused.headers["retry-after"]) >= 1
         assert quiet.post("/api/threads", json={"topic": "calm"}).status_code == 201
     assert limited(small_hub)["bytes_per_minute"] > 0
+
+
+@pytest.mark.parametrize("path", ["/sync", "/ws"])
+def test_who_sends_too_many_bytes_over_a_socket_is_hung_up_on(small_hub: HubProcess, path: str) -> None:
+    with register(small_hub, "loud") as loud, register(small_hub, "quiet") as quiet:
+        address = small_hub.url.replace("http", "ws", 1) + path
+        headers = {"Authorization": loud.headers["Authorization"]}
+        with connect(address, additional_headers=headers) as link, pytest.raises(ConnectionClosed) as closed:
+            for _ in range(50):
+                link.send(json.dumps({"op": "ping", "type": "ping", "more": "x" * 50_000}))
+                link.recv(WAIT_S)
+        assert closed.value.rcvd is not None
+        assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "too_many_bytes")
+        posted = loud.post("/api/threads", json={"topic": "x" * 400_000})
+        assert (posted.status_code, posted.json()["code"]) == (429, "too_many_bytes"), "all doors share one count"
+        assert quiet.post("/api/threads", json={"topic": f"calm {path}"}).status_code == 201
+
+
+def test_so_is_a_device_whose_first_frame_has_proven_it(small_hub: HubProcess) -> None:
+    with client(small_hub, small_hub.token) as operator:
+        made = {"kind": "room", "name": "guest", "room": "kitchen"}
+        token = operator.post("/api/credentials", json=made).raise_for_status().json()["token"]
+    with connect(small_hub.url.replace("http", "ws", 1) + "/ws") as link, pytest.raises(ConnectionClosed) as closed:
+        link.send(WebsocketMessage(Cmd="UserLogin", StrParam=token).SerializeToString())
+        link.recv(WAIT_S)
+        for _ in range(50):
+            link.send(WebsocketMessage(Cmd="GetOnlineUsers", StrParam="x" * 50_000).SerializeToString())
+            link.recv(WAIT_S)
+    assert closed.value.rcvd is not None
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "too_many_bytes")
 
 
 def test_who_opens_too_many_sockets_gets_no_more_and_others_do(small_hub: HubProcess) -> None:

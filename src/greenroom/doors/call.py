@@ -55,6 +55,10 @@ _UPLOADS = "/api/upload"
 """Where files come in, which are not decoded."""
 
 
+CountFrame = Callable[[int], None]
+"""Counts the bytes of a frame; raises Refusal when they are too many."""
+
+
 def has_many_values(body: bytes) -> bool:
     """Whether a body holds more values than may be, if it is JSON. Commas in texts do not count."""
     if body.count(b",") <= MOST_VALUES:
@@ -71,9 +75,11 @@ class Call:
     Who has shown no credential does not keep its connection.
     """
 
-    __slots__ = ("_keep", "_left", "_limit", "_parts", "_receive", "_send", "_whole", "started", "status")
+    __slots__ = ("_count", "_keep", "_left", "_limit", "_parts", "_receive", "_send", "_whole", "started", "status")
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int, *, keep: bool) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, limit: int, *, keep: bool, count: CountFrame | None = None
+    ) -> None:
         self._whole: Whole | None = scope.get(WHOLE)
         if self._whole is not None:
             scope[WHOLE] = self.whole
@@ -82,6 +88,7 @@ class Call:
         self._left = self._limit = limit
         self._parts: list[bytes] | None = None if _UPLOADS in scope.get("path", "") else []
         self._keep = keep
+        self._count = count
         self.started = False
         """Whether the answer has begun."""
         self.status = 0
@@ -100,6 +107,13 @@ class Call:
                     self.started = True
                     await refuse({"type": "http"}, self._send, no, self._receive, self._limit)
                 return {"type": "http.disconnect"}
+        elif message["type"] == "websocket.receive" and self._count is not None:
+            try:
+                self._count(len(message.get("text") or message.get("bytes") or ""))
+            except Refusal as no:
+                await self.send({"type": "websocket.close", "code": 1008, "reason": no.error})
+                self._left = -1  # whatever the door still says, nobody hears it
+                return {"type": "websocket.disconnect", "code": 1008}
         return message
 
     def _is_crowded(self, part: bytes, *, is_last: bool) -> bool:

@@ -57,7 +57,7 @@ class Credentials:
         """Who it was that sent just these headers, if for ever."""
         self._failures: dict[str, Bucket] = {}
         self._rates: dict[str, Bucket] = {}
-        self._bytes: dict[str, Bucket] = {}
+        self._bytes = hub.byte_buckets
         self._cookie = cookie_name(hub)
         hub.log.subscribe(self._on_commit)
 
@@ -196,7 +196,7 @@ class Credentials:
             raise Wrong(429, "too_many_requests", f"More than {per_second} requests a second: slow down.", 1)
 
     def need_bytes(self, principal: Principal, count: int) -> None:
-        """Refuse a body that is beyond what its credential may send in a minute."""
+        """Refuse a body, or a frame, that is beyond what its credential may send in a minute."""
         per_minute = self._hub.settings.bytes_per_minute
         if per_minute <= 0 or not count:
             return

@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from greenroom.doors.call import Call, Refusal, close_code, refuse
+from greenroom.doors.call import Call, CountFrame, Refusal, close_code, refuse
 from greenroom.doors.credentials import SUBPROTOCOL, Credentials, Wrong, peer_of
 from greenroom.doors.endpoint import PLACE, PRINCIPAL, PUBLIC, TOKEN, Endpoint
 from greenroom.doors.origins import Origins
@@ -73,7 +73,8 @@ class Guard:
             logger.exception("the guard failed")
             await refuse(scope, send, _FAILED)
             return
-        call = Call(scope, receive, _choosing(scope, send), limit, keep=principal is not None)
+        count = None if principal is None else self._frame_counter(scope, principal)
+        call = Call(scope, receive, _choosing(scope, send), limit, keep=principal is not None, count=count)
         if principal is None:
             await self._app(scope, call.receive, call.send)
         else:
@@ -132,6 +133,19 @@ class Guard:
                 return None, limit
             raise Refusal(wrong.status, wrong.error, str(wrong), wrong.retry_after_s) from None
         return principal, limit
+
+    def _frame_counter(self, scope: Scope, principal: Principal) -> CountFrame | None:
+        """What counts the frames of a socket for its credential. The hub reads from nodes at a pace of their own."""
+        if scope["type"] != "websocket" or principal.kind == "node":
+            return None
+
+        def count(size: int) -> None:
+            try:
+                self._credentials.need_bytes(principal, size)
+            except Wrong as wrong:
+                raise Refusal(wrong.status, wrong.error, str(wrong)) from None
+
+        return count
 
     def _look_up(self, scope: Scope) -> Endpoint | None:
         """The endpoint that is called, if it is one; where it was found is kept for the routes."""

@@ -73,7 +73,7 @@ class AssistService:
     async def ask_question(
         self, request: pb.AskQuestionRequest, context: "RequestContext[pb.AskQuestionRequest, pb.AskQuestionResponse]"
     ) -> pb.AskQuestionResponse:
-        by = self._prove(request.UserToken, context.client_address)
+        by = self._prove(request.UserToken, context.client_address, request.ByteSize())
         info = request.Request
         response = pb.AskQuestionResponse(ID=request.ID)
         questions = cast("list[pb.Question]", info.Questions)  # its stub takes the field Question for the type
@@ -83,14 +83,14 @@ class AssistService:
     async def task_finish(
         self, request: pb.TaskFinishRequest, context: "RequestContext[pb.TaskFinishRequest, pb.TaskFinishResponse]"
     ) -> pb.TaskFinishResponse:
-        by = self._prove(request.UserToken, context.client_address)
+        by = self._prove(request.UserToken, context.client_address, request.ByteSize())
         response = pb.TaskFinishResponse(ID=request.ID)
         return await self._asked(by, request, request.Request.Summary, response, kind="report", family="task_finish")
 
     async def work_report(
         self, request: pb.WorkReportRequest, context: "RequestContext[pb.WorkReportRequest, pb.WorkReportResponse]"
     ) -> pb.WorkReportResponse:
-        by = self._prove(request.UserToken, context.client_address)
+        by = self._prove(request.UserToken, context.client_address, request.ByteSize())
         response = pb.WorkReportResponse(ID=request.ID)
         return await self._asked(by, request, request.Request.Summary, response, kind="report", family="work_report")
 
@@ -100,12 +100,13 @@ class AssistService:
         context: "RequestContext[pb.McpClientInfoRequest, pb.McpClientInfoResponse]",
     ) -> pb.McpClientInfoResponse:
         """What a program says of itself proves nothing; each of its requests names it again."""
-        self._prove(request.UserToken, context.client_address)
+        self._prove(request.UserToken, context.client_address, request.ByteSize())
         return pb.McpClientInfoResponse(Success=True)
 
-    def _prove(self, token: str, address: str | None) -> Principal:
+    def _prove(self, token: str, address: str | None, size: int) -> Principal:
         try:
             by = self._credentials.proven(token, (address or "").rpartition(":")[0])
+            self._credentials.need_bytes(by, size)
         except Wrong as no:
             code = Code.RESOURCE_EXHAUSTED if no.status == 429 else Code.UNAUTHENTICATED
             raise ConnectError(code, str(no)) from None

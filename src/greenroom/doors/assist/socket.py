@@ -29,13 +29,13 @@ from greenroom.doors.assist.messages import (
     told,
 )
 from greenroom.doors.assist.rooms import Device, Rooms
-from greenroom.doors.credentials import Credentials
+from greenroom.doors.credentials import Credentials, Wrong
 from greenroom.doors.errors import note_refused
 from greenroom.doors.shown_asks import ShownAsks
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import CREDENTIALS, Principal
+from greenroom.nouns.access.model import CREDENTIALS, NOBODY, Principal
 from greenroom.nouns.asks.commands import AnswerAsk
 from greenroom.nouns.asks.events import AskAnswered, AskDelegated, AskExpired, AskRaised, AskWithdrawn
 from greenroom.nouns.asks.model import ASKS, Ask
@@ -57,6 +57,7 @@ class AssistSockets:
 
     def __init__(self, hub: Hub, credentials: Credentials) -> None:
         self._hub = hub
+        self._credentials = credentials
         self._logins = Logins(hub, credentials)
         self._rooms = Rooms(hub.log.clock)
         self._shown = ShownAsks()
@@ -88,7 +89,7 @@ class AssistSockets:
         finally:
             self._strangers -= 1
         if device is not None:
-            await self._attend(device, receive, send)
+            await self._attend(device, receive, send, is_counted=by is not NOBODY)
 
     def online(self, by: Principal) -> dict[str, list[Device]]:
         """Who is online, by room: an operator sees all rooms, others their own."""
@@ -98,7 +99,7 @@ class AssistSockets:
                 found.setdefault(device.by.room or "", []).append(device)
         return found
 
-    async def _attend(self, device: Device, receive: Receive, send: Send) -> None:
+    async def _attend(self, device: Device, receive: Receive, send: Send, *, is_counted: bool) -> None:
         expiry = None
         if device.by.expires_at is not None:
             left_s = max(0.0, (device.by.expires_at - self._hub.log.clock.now()) / 1000)
@@ -108,13 +109,14 @@ class AssistSockets:
         for ask in find_pending(self._hub.rows, device.by, _PENDING):
             self._show(device, ask)
         try:
-            await device.line.serve(send, self._read(device, receive))
+            await device.line.serve(send, self._read(device, receive, is_counted))
         finally:
             if expiry is not None:
                 expiry.cancel()
             self._rooms.leave(device)
 
-    async def _read(self, device: Device, receive: Receive) -> None:
+    async def _read(self, device: Device, receive: Receive, is_counted: bool) -> None:
+        """Take what a device sends. The guard has counted its frames if it has seen its credential."""
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
         while not device.line.ended:
             data = await next_frame(receive)
@@ -122,10 +124,19 @@ class AssistSockets:
                 device.line.end()
             elif not pace.take():
                 device.line.close(1008, "too many frames")
+            elif not is_counted and not self._has_bytes(device, len(data)):
+                device.line.close(1008, "too_many_bytes")
             elif (message := parse(data, is_text=device.is_text)) is not None:
                 await self._hear(device, message)
             else:
                 logger.warning("a frame of %s is no message, and is passed over", device.by.id)
+
+    def _has_bytes(self, device: Device, count: int) -> bool:
+        try:
+            self._credentials.need_bytes(device.by, count)
+        except Wrong:
+            return False
+        return True
 
     async def _hear(self, device: Device, message: WebsocketMessage) -> None:
         """Do what a message wishes. There is no message that says no: what cannot be done is logged."""
