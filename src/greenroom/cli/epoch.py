@@ -16,7 +16,7 @@ from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.all import NOUNS
 from greenroom.nouns.asks.events import AnswerLapsed, AskWithdrawn
 from greenroom.nouns.notify.model import ChannelRemoved
-from greenroom.nouns.policy.events import GrantRevoked
+from greenroom.nouns.policy.events import GrantRevoked, RuleRemoved
 from greenroom.nouns.runs.events import RunEnded
 from greenroom.settings import Settings
 
@@ -53,7 +53,7 @@ def _told(records: tuple[Recorded, ...], begun: EpochBegun, credentials: dict[st
     revoked = {event.credential_id for event in events if isinstance(event, CredentialRevoked)}
     withdrawn = {event.ask_id for event in events if isinstance(event, AskWithdrawn)}
     lapsed = {event.ask_id for event in events if isinstance(event, AnswerLapsed)}
-    counts = {"grants": GrantRevoked, "channels": ChannelRemoved, "runs": RunEnded}
+    counts = {"grants": GrantRevoked, "rules": RuleRemoved, "channels": ChannelRemoved, "runs": RunEnded}
     return {
         "number": begun.number,
         "kept": [_shown(credentials[one]) for one in begun.kept],

@@ -184,6 +184,7 @@ _ENDED_BY_EPOCH = {
     "asks": "open permissions withdrawn; the agents have to ask again",
     "approvals": "unused approvals void",
     "grants": "approvals for a whole run or profile ended",
+    "rules": "rules removed that an approval was remembered as",
     "runs": "runs interrupted; resume them with `greenroom runs resume`",
     "channels": "notification channels removed",
 }

@@ -20,14 +20,15 @@ from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.asks.queries import is_untaken_yes
 from greenroom.nouns.nodes.model import NODES, ORDERS
 from greenroom.nouns.notify.model import CHANNELS, ChannelRemoved
-from greenroom.nouns.policy.events import GrantRevoked
-from greenroom.nouns.policy.model import GRANTS
+from greenroom.nouns.policy.events import GrantRevoked, RuleRemoved
+from greenroom.nouns.policy.model import GRANTS, RULES
 from greenroom.nouns.runs.events import RunEnded
-from greenroom.nouns.runs.model import LIVE, RUNS
+from greenroom.nouns.runs.model import LIVE, RUNS, Run
 from greenroom.nouns.runs.permissions import is_yes, refuse_order, run_gone
 
 _WHY = "the hub was restored from a backup"
 _INTERRUPTED = "the hub was restored from a backup: resume the run to go on"
+_UNTOLD = "the hub was restored from a backup, and the run may have been carried out since: start it again if not"
 _WITH_PROCESS = ("starting", "busy", "idle")
 
 
@@ -46,7 +47,7 @@ def begin_epoch(rows: Rows, command: BeginEpoch, context: Context) -> list[Event
             CredentialRevoked(credential_id=one.id, reason=_WHY)
             for one in sorted(ended, key=lambda one: one.kind == "node")  # what a node held is ended before it
         ],
-        *_end_channels(rows, {one.id for one in ended}),
+        *[ChannelRemoved(channel_id=one.id, reason=_WHY) for one in rows.find(CHANNELS, order="_key")],
         _new_token(rows, command),
     ]
 
@@ -68,8 +69,14 @@ def _kept(rows: Rows, live: list[Credential], keep: list[str]) -> set[str]:
 
 
 def _end_runs(rows: Rows, nodes: set[str]) -> list[Event]:
-    """Nobody tells what became of the runs of a node that is not kept. They can be resumed."""
+    """Nobody tells what became of the runs of a node that is not kept. They can be resumed.
+
+    A run that no node had been told of yet may have been carried out since, so it is not begun again either.
+    """
     events: list[Event] = []
+    for run in rows.find(RUNS, {"status": "pending"}, order="_key"):
+        if run.node_id not in nodes and not _is_ordered(rows, run):
+            events += [RunEnded(run_id=run.id, status="interrupted", error=_UNTOLD), *run_gone(rows, run, _WHY)]
     for node_id in sorted(nodes):
         for run in [run for status in LIVE for run in rows.find(RUNS, {"node_id": node_id, "status": status})]:
             events += [RunEnded(run_id=run.id, status="interrupted", error=_INTERRUPTED), *run_gone(rows, run, _WHY)]
@@ -77,6 +84,12 @@ def _end_runs(rows: Rows, nodes: set[str]) -> list[Event]:
             for agent in rows.find(AGENTS, {"node_id": node_id, "process": process}):
                 events.append(AgentProcessChanged(agent_id=agent.id, process="asleep"))
     return events
+
+
+def _is_ordered(rows: Rows, run: Run) -> bool:
+    """Whether a node was told to begin a run: it knows the order by its id, and carries it out once."""
+    agent = rows.get(AGENTS, run.agent_id)
+    return agent is not None and agent.run_id == run.id
 
 
 def _end_approvals(rows: Rows, lost: set[str]) -> list[Event]:
@@ -95,12 +108,19 @@ def _end_approvals(rows: Rows, lost: set[str]) -> list[Event]:
     for order in rows.find(ORDERS, order="_key"):
         if is_yes(order) and order.node_id not in lost:
             events.append(refuse_order(order, _WHY))
-    return [*events, *[GrantRevoked(grant_id=grant.id) for grant in rows.find(GRANTS, order="_key")]]
+    return [*events, *_end_standing_approvals(rows)]
 
 
-def _end_channels(rows: Rows, ended: set[str]) -> list[Event]:
-    channels = rows.find(CHANNELS, order="_key")
-    return [ChannelRemoved(channel_id=one.id, reason=_WHY) for one in channels if one.owner in ended]
+def _end_standing_approvals(rows: Rows) -> list[Event]:
+    """A yes for a run or a profile, and a rule that a yes was remembered as, may have been taken back since.
+
+    Other rules are configuration and stay; so does every rule that forbids.
+    """
+    remembered = [one for one in rows.find(RULES, {"source": "answer"}) if one.rule.decision == "allow"]
+    return [
+        *[GrantRevoked(grant_id=grant.id) for grant in rows.find(GRANTS, order="_key")],
+        *[RuleRemoved(name=one.name) for one in sorted(remembered, key=lambda one: one.name)],
+    ]
 
 
 def _new_token(rows: Rows, command: BeginEpoch) -> CredentialCreated:
