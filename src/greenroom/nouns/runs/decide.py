@@ -11,6 +11,7 @@ from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExpireRun, Extend
 from greenroom.nouns.runs.decide_start import PROMPT_CHARS, TAINT_CHARS
 from greenroom.nouns.runs.ending import cancelled
 from greenroom.nouns.runs.events import RunExtended, RunTainted, RunWentOn, TreeCancelled
+from greenroom.nouns.runs.lineage import taint_of_caller
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Limits, Run
 from greenroom.nouns.runs.orders import let_go
 from greenroom.nouns.runs.pauses import pause, pause_asks_gone
@@ -31,8 +32,9 @@ def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
     if not command.text.strip() or len(command.text) > PROMPT_CHARS:
         raise Refused("bad_prompt", "Say something.")
     tainted: list[Event] = []
-    if command.taint and by.operates and not run.taint:
-        tainted.append(RunTainted(run_id=run.id, taint=command.taint[:TAINT_CHARS]))
+    taint = (command.taint or taint_of_caller(rows, by)) if by.operates else ""
+    if taint and not run.taint:
+        tainted.append(RunTainted(run_id=run.id, taint=taint[:TAINT_CHARS]))
     return [*tainted, _order(run, command.order_id, "steer", text=command.text)]
 
 

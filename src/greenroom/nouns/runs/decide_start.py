@@ -19,6 +19,7 @@ from greenroom.nouns.policy.budgets import spent_today
 from greenroom.nouns.runs.commands import PlaceRun, ResumeRun, StartRun
 from greenroom.nouns.runs.continuing import need_continuable
 from greenroom.nouns.runs.events import RunCreated, RunEnded, RunPlaced
+from greenroom.nouns.runs.lineage import taint_of_caller
 from greenroom.nouns.runs.model import LIVE, RUNS, Constraints, Limits, Overrides, Run
 from greenroom.nouns.runs.orders import OVERRIDES, make_room, resume_prompt, start_order
 from greenroom.nouns.runs.queries import current_run, may_see_run, need_run, need_tree, place_for
@@ -54,7 +55,8 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
     node_id = place_for(rows, profile.definition, command.node, agent)
     overrides = command.overrides or _made_with(rows, agent)
     created = _created(command, profile, parent, agent, node_id, overrides, context)
-    created = msgspec.structs.replace(created, taint=created.taint or _remembered_taint(rows, agent))
+    taint = created.taint or taint_of_caller(rows, by) or _remembered_taint(rows, agent)
+    created = msgspec.structs.replace(created, taint=taint[:TAINT_CHARS])
     events: list[Event] = []
     if agent is None:
         events.append(_new_agent(rows, command, profile))

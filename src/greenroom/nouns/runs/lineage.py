@@ -1,8 +1,12 @@
-"""A run's line up to its root, as the policy looks at it."""
+"""A run's line up to its root, as the policy looks at it, and whose words come down that line."""
 
-from greenroom.log.model import Rows
+from greenroom.log.model import Context, Event, Rows
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.asks.words import visible
 from greenroom.nouns.policy.model import Place
-from greenroom.nouns.runs.model import RUNS, Run
+from greenroom.nouns.runs.events import RunTainted
+from greenroom.nouns.runs.model import LIVE, RUNS, Run
 
 _DEEPEST = 50
 
@@ -25,3 +29,26 @@ def lineage_of(rows: Rows, run: Run) -> list[Place]:
         )
         above = rows.get(RUNS, above.parent_id) if above.parent_id else None
     return line
+
+
+def taint_of_caller(rows: Rows, by: Principal) -> str:
+    """Whose words a caller passes on that are no person's; empty for a person.
+
+    An agent at a run passes on what its run was told. Any other agent speaks for itself.
+    """
+    agent = rows.get(AGENTS, by.agent_id) if by.agent_id is not None else None
+    if by.agent_id is None:
+        return ""
+    run = rows.get(RUNS, agent.run_id) if agent is not None and agent.run_id else None
+    if run is not None and run.status in LIVE:
+        return next((place.taint for place in lineage_of(rows, run) if place.taint), "")
+    return f"the agent {visible((agent.display_name or agent.name) if agent is not None else by.name)}"
+
+
+def taint_parent(rows: Rows, event: RunTainted, context: Context) -> list[Event]:
+    """What an agent at work was told comes, with its result, to the one that has started it."""
+    run = rows.get(RUNS, event.run_id)
+    parent = rows.get(RUNS, run.parent_id) if run is not None and run.parent_id else None
+    if parent is None or parent.taint or parent.status not in LIVE:
+        return []
+    return [RunTainted(run_id=parent.id, taint=event.taint)]

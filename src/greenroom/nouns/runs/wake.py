@@ -57,14 +57,17 @@ async def invite(
     bus_address: str,
     prompt: str | None = None,
     key: str | None = None,
+    taint: str = "",
 ) -> Invitation:
     """Start an agent for a thread from a profile, or wake one of the thread's agents that is named instead.
 
-    Who invites whom, where, and what came of it are in the audit.
+    Who invites whom, where, and what came of it are in the audit. `taint` says whose words invite, if no person's.
     """
     profile, own = _find_invited(log.rows, name, thread)
     run_id, agent_id = new_id("run"), own.id if own else new_id("agt")
-    text = prompt or _call_prompt(log, thread, own, profile)
+    unread = _find_unread(log, thread, own) if own and not prompt else []
+    taint = taint or _taint_of([one for one in unread if one.agent and own and one.author_id != own.id])
+    text = prompt or (_wake_prompt(thread, "call", unread) if own else _invitation(log, thread, profile))
     values = {
         "{thread_id}": thread.id,
         "{thread_topic}": thread.topic,
@@ -81,7 +84,7 @@ async def invite(
             raise Refused("thread_closed", f"The thread is {thread.status}: nobody is invited into it.", "conflict")
         ids = {"run_id": run_id, "agent_id": agent_id, "key": key}
         again: dict[str, Any] = {"agent": own.id, "keep": True} if own else {}
-        run = await _call(log, by, called.name, text, thread, **ids, **again)
+        run = await _call(log, by, called.name, text, thread, **ids, **again, taint=taint)
     except Refused as no:
         await log.do(NoteOutcome(by=HUB, status="refused", reason=no.message[:_CHARS], **noted))
         return Invitation(False, no.message, "")
@@ -98,11 +101,12 @@ def _find_invited(rows: Rows, name: str, thread: Thread) -> tuple[Profile | None
     return named.profile, named.agent if is_there and named.profile else None
 
 
-def _call_prompt(log: Log, thread: Thread, agent: Agent | None, profile: Profile | None) -> str:
-    if agent is not None:
-        member = get_member(log.rows, thread.id, agent.id)
-        after = member.delivered if member else 0
-        return _wake_prompt(thread, "call", find_messages(log.rows, thread.id, after_seq=after, before_seq=_FAR))
+def _find_unread(log: Log, thread: Thread, agent: Agent) -> list[Message]:
+    member = get_member(log.rows, thread.id, agent.id)
+    return find_messages(log.rows, thread.id, after_seq=member.delivered if member else 0, before_seq=_FAR)
+
+
+def _invitation(log: Log, thread: Thread, profile: Profile | None) -> str:
     return invitation(log, profile.name, thread) if profile is not None else ""
 
 

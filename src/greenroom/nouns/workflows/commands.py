@@ -104,6 +104,8 @@ class AmendStep(Command, frozen=True, kw_only=True):
     run_id: str
     step: str
     changes: dict[str, Any]
+    taint: str = ""
+    """Whose words they are, if no person's."""
 
 
 class SignalStep(Command, frozen=True, kw_only=True):
@@ -112,3 +114,5 @@ class SignalStep(Command, frozen=True, kw_only=True):
     run_id: str
     step: str
     value: Any = None
+    taint: str = ""
+    """Whose words they are, if no person's."""

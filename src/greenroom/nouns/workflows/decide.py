@@ -7,6 +7,7 @@ from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.queries import need_right
+from greenroom.nouns.runs.lineage import taint_of_caller
 from greenroom.nouns.workflows import decide_control, decide_definitions
 from greenroom.nouns.workflows.commands import StartWorkflow
 from greenroom.nouns.workflows.core.advance import advance
@@ -18,6 +19,7 @@ from greenroom.nouns.workflows.events import WorkflowBegan
 from greenroom.nouns.workflows.inputs import read_inputs
 from greenroom.nouns.workflows.model import FACTS, LIVE, WORKFLOW_RUNS, WORKFLOWS, WorkflowVersion
 from greenroom.nouns.workflows.queries import digest_of, need_version, need_workflow
+from greenroom.nouns.workflows.taint import TAINT_CHARS
 
 MOST_DEPTH = 10
 
@@ -53,7 +55,7 @@ def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list
         parent_attempt=command.parent_attempt,
         thread_id=command.thread_id or (parent.thread_id if parent else None),
         trigger=command.trigger[:200],
-        taint=command.taint[:200],
+        taint=(command.taint or taint_of_caller(rows, by))[:TAINT_CHARS],
         due=context.now + seconds * 1000 if seconds else 0,
         directory=command.directory or (parent.directory if parent else None),
     )

@@ -25,6 +25,7 @@ from greenroom.nouns.workflows.definition import Step
 from greenroom.nouns.workflows.events import EndingDone, WorkflowAmended
 from greenroom.nouns.workflows.model import ENDED, ENDINGS, LIVE, STEPS, WORKFLOW_RUNS, WorkflowRun
 from greenroom.nouns.workflows.queries import digest_of, need_version, need_workflow_run, plan_of
+from greenroom.nouns.workflows.taint import taint_run
 
 _FIXED = ("id", "dependencies", "join", "rollback", "for_each", "on_error")
 """What makes the graph; a run that is under way keeps it."""
@@ -148,7 +149,8 @@ def amend_step(rows: Rows, command: AmendStep, context: Context) -> list[Event]:
         told = "; ".join(problem.text for problem in problems[:5]) or "a step stays of the kind that it is"
         raise Refused("bad_amendment", told)
     digest = digest_of(amended)
-    events: list[Event] = [WorkflowAmended(run_id=run.id, step=step.id, digest=digest, definition=amended)]
+    events = taint_run(rows, principal(command), run, command.taint)
+    events.append(WorkflowAmended(run_id=run.id, step=step.id, digest=digest, definition=amended))
     if asks:
         events += advance(PLANS.get(digest, amended), RowsBoard(rows, run), AskAgain(step=step.id), context.now)
     return events
@@ -159,7 +161,8 @@ def signal_step(rows: Rows, command: SignalStep, context: Context) -> list[Event
     step = rows.get(STEPS, run.id, command.step)
     if step is None or step.status != "waiting" or (step.waits_for or "").startswith("ask "):
         raise Refused("not_waiting", "The step does not wait for anything of that kind.", "conflict")
-    return _advance(rows, run, Ended(step=step.id, attempt=step.attempt, ok=True, output=command.value), context)
+    ended = Ended(step=step.id, attempt=step.attempt, ok=True, output=command.value)
+    return [*taint_run(rows, principal(command), run, command.taint), *_advance(rows, run, ended, context)]
 
 
 DECIDE: dict[type[Command], Decide] = {

@@ -228,6 +228,13 @@ class WorkflowAmended(Event, frozen=True, kw_only=True):
     definition: Definition
 
 
+class WorkflowTainted(Event, frozen=True, kw_only=True):
+    """Words that are no person's came into a run."""
+
+    run_id: str
+    taint: str
+
+
 class WorkflowRetried(Event, frozen=True, kw_only=True):
     """A run is taken up again from a step on; what was finished before it is kept."""
 

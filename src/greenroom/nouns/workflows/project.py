@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import msgspec
+
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.nouns.clock.model import ClockMoved
 from greenroom.nouns.workflows import events as e
-from greenroom.nouns.workflows import times, waits
+from greenroom.nouns.workflows import taint, times, waits
 from greenroom.nouns.workflows.boards import TxBoard
 from greenroom.nouns.workflows.core.board import new_facts, new_run
 from greenroom.nouns.workflows.core.state import OF_A_RUN, apply
@@ -116,6 +118,12 @@ def workflow_wait_ended(tx: Tx, event: e.WorkflowWaitEnded, record: Recorded) ->
     of_a_run(tx, event, record)
 
 
+def workflow_tainted(tx: Tx, event: e.WorkflowTainted, record: Recorded) -> None:
+    run = tx.get(WORKFLOW_RUNS, event.run_id)
+    if run is not None:
+        tx.put(WORKFLOW_RUNS, msgspec.structs.replace(run, taint=event.taint))
+
+
 def ending_done(tx: Tx, event: e.EndingDone, record: Recorded) -> None:
     tx.drop(ENDINGS, event.what)
 
@@ -128,6 +136,7 @@ PROJECT: dict[type[Event], Project] = {
     e.WorkflowAmended: workflow_amended,
     e.WorkflowWaits: workflow_waits,
     e.WorkflowWaitEnded: workflow_wait_ended,
+    e.WorkflowTainted: workflow_tainted,
     e.EndingDone: ending_done,
     **times.PROJECT,
     **triggers.PROJECT,
@@ -139,7 +148,7 @@ WORKFLOWS_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE | TRIGGERS_DECIDE,
     project=PROJECT,
-    follow={ClockMoved: times.clock_moved, **waits.FOLLOW},
+    follow={ClockMoved: times.clock_moved, **waits.FOLLOW, **taint.FOLLOW},
     sources=(
         "greenroom.nouns.workflows.model",
         "greenroom.nouns.workflows.project",

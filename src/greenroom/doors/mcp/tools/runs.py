@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.doors.mcp.tools.speaker import get_taint
 from greenroom.doors.server import url_of
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
@@ -33,7 +34,8 @@ async def agent_invite(call: Call[InviteArgs]) -> Any:
     args, hub = call.args, call.hub
     try:
         thread = need_thread(hub.rows, call.by, args.thread_id)
-        came = await invite(hub.log, call.by, args.agent_name, thread, url_of(hub.settings, hub.settings.port))
+        address = url_of(hub.settings, hub.settings.port)
+        came = await invite(hub.log, call.by, args.agent_name, thread, address, taint=get_taint(call))
     except Refused as no:
         came = Invitation(False, no.message, "")
     out = {
@@ -82,7 +84,9 @@ async def _begun(call: Call[SpawnArgs], task: Task, number: int) -> Run | Refuse
     args = call.args
     key = f"{args.key} {number}" if args.key else None
     try:
-        return await start_run(call.hub.log, call.by, task.profile, task.prompt, context=args.context, key=key)
+        return await start_run(
+            call.hub.log, call.by, task.profile, task.prompt, context=args.context, key=key, taint=get_taint(call)
+        )
     except Refused as no:
         return no
 

@@ -10,6 +10,7 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import get_principal, need_right
 from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.queries import need_own_agent
+from greenroom.nouns.asks.words import visible
 
 AgentId = Annotated[
     str | None,
@@ -77,6 +78,18 @@ def _proven(call: Call[Any], agent_id: str | None, token: str) -> Principal:
 def author_of(call: Call[Any], named: str | None) -> str | None:
     """Under whose name something is posted: whoever was named, the rules judge it; else who can only be meant."""
     return named or call.by.agent_id or _only_agent(call)
+
+
+def get_taint(call: Call[Any]) -> str:
+    """Whose words an operator's token brings over MCP: a model speaks there, which may have read anything.
+
+    Empty for any other caller: of an agent's own token the rules know whose words it passes on.
+    """
+    by = call.by
+    if not by.operates or by.agent_id is not None:
+        return ""
+    mine = call.hub.rows.find(AGENTS, {"enrolled_by": by.credential, "state": "registered"}, limit=2)
+    return f"the agent {visible(mine[0].display_name or mine[0].name)}" if len(mine) == 1 else "an MCP client"
 
 
 def _only_agent(call: Call[Any]) -> str | None:

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.doors.mcp.tools.speaker import get_taint
 from greenroom.log.errors import Refused
 from greenroom.nouns.workflows.commands import (
     AbortWorkflow,
@@ -47,7 +48,13 @@ class StartArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 async def workflow_start(call: Call[StartArgs]) -> Any:
     args, hub = call.args, call.hub
     run = await start_workflow(
-        hub.log, call.by, args.workflow, inputs=args.inputs, thread_id=args.thread_id, trigger="mcp"
+        hub.log,
+        call.by,
+        args.workflow,
+        inputs=args.inputs,
+        thread_id=args.thread_id,
+        trigger="mcp",
+        taint=get_taint(call),
     )
     if args.wait:
         run = await wait_for_workflow(hub.log, run.id, _PATIENCE_S) or need_workflow_run(hub.rows, call.by, run.id)
@@ -80,7 +87,7 @@ class ControlArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 async def workflow_control(call: Call[ControlArgs]) -> Any:
-    args, by = call.args, call.by
+    args, by, step = call.args, call.by, call.args.step or ""
     if args.action in ("amend", "signal") and args.step is None:
         raise Refused("step_missing", f"Say which step to {args.action}.")
     match args.action:
@@ -93,9 +100,11 @@ async def workflow_control(call: Call[ControlArgs]) -> Any:
         case "retry":
             await call.hub.log.do(RetryWorkflow(by=by, run_id=args.run_id, step=args.step))
         case "amend":
-            await call.hub.log.do(AmendStep(by=by, run_id=args.run_id, step=args.step or "", changes=args.changes))
+            amend = AmendStep(by=by, run_id=args.run_id, step=step, changes=args.changes, taint=get_taint(call))
+            await call.hub.log.do(amend)
         case "signal":
-            await call.hub.log.do(SignalStep(by=by, run_id=args.run_id, step=args.step or "", value=args.value))
+            signal = SignalStep(by=by, run_id=args.run_id, step=step, value=args.value, taint=get_taint(call))
+            await call.hub.log.do(signal)
     return told(call, need_workflow_run(call.hub.rows, by, args.run_id))
 
 

@@ -9,17 +9,15 @@ from greenroom.log.model import Rows
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES, find_profiles
-from greenroom.nouns.asks.words import visible
 from greenroom.nouns.runs.commands import ResumeRun, StartRun
 from greenroom.nouns.runs.model import Overrides
-from greenroom.nouns.threads.model import MESSAGES
 from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.plan import Node
 from greenroom.nouns.workflows.engine.prompts import Telling, mend_prompt
-from greenroom.nouns.workflows.model import WORKFLOW_RUNS, WorkflowFacts, WorkflowRun, WorkflowStep
+from greenroom.nouns.workflows.model import WorkflowFacts, WorkflowRun, WorkflowStep
+from greenroom.nouns.workflows.taint import taint_of_work
 
 POOL = "pool:"
-_EARLIER = 20
 _NAME = 80
 
 
@@ -70,33 +68,10 @@ async def start_agent(
             is_step=True,
             timeout_s=config.timeout_s,
             max_tokens=config.max_tokens,
-            taint=_taint_of(log.rows, run, telling),
+            taint=taint_of_work(log.rows, run, telling),
             **who,
         )
     )
-
-
-def _taint_of(rows: Rows, run: WorkflowRun, telling: Telling) -> str:
-    """Whose words come into a step that are no person's; empty if none do."""
-    began = "a webhook" if telling.hears_webhooks else _taint_of_beginning(rows, run)
-    if began:
-        return began
-    heard = [rows.get(MESSAGES, message_id) for message_id in telling.find_heard_messages()]
-    return next((f"the agent {visible(one.author_name)}" for one in heard if one is not None and one.agent), "")
-
-
-def _taint_of_beginning(rows: Rows, run: WorkflowRun) -> str:
-    """Whose words began this, or what it came after, if they are no person's."""
-    begun: WorkflowRun | None = run
-    for _ in range(_EARLIER):
-        root = rows.get(WORKFLOW_RUNS, begun.root_id) if begun is not None else None
-        if root is None:
-            return ""
-        kind, _, named = root.trigger.partition(" ")
-        if kind != "after":
-            return "a webhook" if kind == "webhook" else root.taint
-        begun = rows.get(WORKFLOW_RUNS, named)
-    return "a webhook"  # it cannot be told any more
 
 
 def _agent_of(rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: Node, telling: Telling) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from greenroom.nouns.workflows.model import (
     step_of,
 )
 from greenroom.nouns.workflows.queries import plan_of
+from greenroom.nouns.workflows.taint import taint_of_work
 
 logger = logging.getLogger(__name__)
 _TABLES: dict[str, Table[Any]] = {"run": RUNS, "workflow": WORKFLOW_RUNS, "ask": ASKS}
@@ -86,6 +87,7 @@ class HubWorld:
                     workflow=node.step.workflow or "",
                     inputs=telling.inputs,
                     trigger=f"step {step.id}",
+                    taint=taint_of_work(self._log.rows, run, telling),
                     parent_id=run.id,
                     parent_step=step.id,
                     parent_attempt=step.attempt,

@@ -10,8 +10,6 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.epochs import get_epoch
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.access.queries import need_right
-from greenroom.nouns.asks.words import visible
-from greenroom.nouns.threads.model import MESSAGES
 from greenroom.nouns.workflows.commands import StartWorkflow, TellRun
 from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.news import Ended, News
@@ -19,6 +17,7 @@ from greenroom.nouns.workflows.cron import due_times, next_time
 from greenroom.nouns.workflows.decide import start_workflow
 from greenroom.nouns.workflows.decide_control import tell_run
 from greenroom.nouns.workflows.model import STEPS, WORKFLOW_RUNS
+from greenroom.nouns.workflows.taint import taint_of_message
 from greenroom.nouns.workflows.triggers import model as m
 from greenroom.nouns.workflows.triggers.signing import WINDOW_S
 
@@ -127,18 +126,12 @@ def _start(
             workflow=found.workflow,
             inputs=inputs,
             trigger=trigger,
-            taint=_taint_of(rows, occurrence) if found.kind == "message" else "",
+            taint=taint_of_message(rows, occurrence) if found.kind == "message" else "",
         )
         began = start_workflow(rows, command, context)
     except Refused as no:
         return [m.TriggerFailed(trigger_id=found.id, error=no.message[:500])]
     return [m.TriggerFired(trigger_id=found.id, run_id=run_id), *began]
-
-
-def _taint_of(rows: Rows, message_id: str) -> str:
-    """Whose words a message is, unless a person has written it."""
-    message = rows.get(MESSAGES, message_id)
-    return f"the agent {visible(message.author_name)}" if message is not None and message.agent else ""
 
 
 def _inputs(found: m.TriggerState, trigger: dict[str, Any]) -> dict[str, Any]:
