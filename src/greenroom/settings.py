@@ -65,6 +65,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Bytes that the hub takes from one node in a minute, over a burst of as much; 0 is no limit."""
     max_run_bytes: Number = 67_108_864
     """Bytes that one run may add to the log; a run that says more fails. 0 is no limit."""
+    max_agent_bytes: Number = 1_073_741_824
+    """Bytes that one agent may store in the hub in all: its messages, asks and what its runs say. 0 is no limit."""
+    max_node_bytes: Number = 17_179_869_184
+    """Bytes that one node may add to the log in all; the hub then takes nothing more from it. 0 is no limit."""
     max_uploads_bytes: Number = 1_073_741_824
     """Bytes of all images that one credential may keep; 0 is no limit."""
     seq_tolerance: Number = 0

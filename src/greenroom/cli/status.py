@@ -63,6 +63,7 @@ def _look(args: argparse.Namespace) -> dict[str, Any]:
         "open_asks": metrics["work"]["open_asks"],
         "usd_today": metrics["work"]["usd_today"],
         "limited": metrics["limited"],
+        "near_limit": metrics["near_limit"],
         "nodes": {"connected": sum(node.get("state") == "connected" for node in nodes), "total": len(nodes)},
     }
     if client.url == get_own_url(data):
@@ -92,6 +93,9 @@ def _show(found: dict[str, Any]) -> None:
     print(f"nodes   {found['nodes']['connected']} of {found['nodes']['total']} connected")
     for name, count in found["limited"].items():
         print(f"limit   {name} reached {count} times since the start")
+    for one in found["near_limit"]:
+        stored = f"{_size(one['bytes'])} of {_size(one['limit'])}"
+        print(f"limit   {line(one['name'])} ({one['id']}) has stored {stored} ({one['setting']})")
     if "disk" in found:
         used, free = (format_size(found["disk"][name]) for name in ("used_bytes", "free_bytes"))
         print(f"disk    {used} used in {line(found['data'])}, {free} free")

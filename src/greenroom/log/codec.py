@@ -34,7 +34,7 @@ class Codec:
         decoder = self._decoders.get(name)
         if decoder is None:
             raise UnknownEvent(f"event {seq} is a {name}, which this version does not know: use a newer greenroom")
-        current = self._versions[name]
+        current, size = self._versions[name], len(data)
         if version > current:
             raise UnknownEvent(f"event {seq} is a {name} of version {version}, this program knows {current}")
         if version < current:
@@ -42,7 +42,7 @@ class Codec:
             for old in range(version, current):
                 fields = self._upcast[(name, old)](fields)
             data = encode(fields)
-        return Recorded(seq, at, by, decoder.decode(data))
+        return Recorded(seq, at, by, decoder.decode(data), size)
 
     @staticmethod
     def encode(event: Event) -> bytes:

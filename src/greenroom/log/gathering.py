@@ -60,11 +60,12 @@ class Gathering(ABC):
     def append(self, event: Event, at: int, by: str) -> Recorded:
         self.seq += 1
         kind = type(event)
-        raw = (self.seq, at, by, kind.__name__, kind.version, self._codec.encode(event))
+        data = self._codec.encode(event)
+        raw = (self.seq, at, by, kind.__name__, kind.version, data)
         self._events.append(raw)
         if kind.privileged:
             self._links.append((self.seq, link(self._last_link(), raw)))
-        return Recorded(self.seq, at, by, event)
+        return Recorded(self.seq, at, by, event, len(data))
 
     def _last_link(self) -> bytes:
         if self._links:

@@ -33,6 +33,8 @@ class Log:
         self.clock = clock or SystemClock()
         self.decide: dict[type[Command], Decide] = {k: d for noun in nouns for k, d in noun.decide.items()}
         self.project: dict[type[Event], Project] = {k: p for noun in nouns for k, p in noun.project.items()}
+        self.admit = [noun.admit for noun in nouns if noun.admit is not None]
+        self.project_all = [noun.project_all for noun in nouns if noun.project_all is not None]
         self.follow: dict[type[Event], list[Follow]] = {}
         for noun in nouns:
             for kind, follow in noun.follow.items():
@@ -181,6 +183,8 @@ class Log:
                         "conflict",
                     )
                 return Done(tuple(tx.records(first, last)), repeated=True)
+        for admit in self.admit:
+            admit(tx, command, context)
         return self.decide[type(command)](tx, command, context)
 
     def _record(self, tx: WriteTx, command: Command, events: list[Event], context: Context) -> Done:
@@ -192,6 +196,8 @@ class Log:
             record = tx.append(event, now, command.by.id)
             project: Any = self.project[type(event)]
             project(tx, event, record)
+            for project_one in self.project_all:
+                project_one(tx, record)
             records.append(record)
             for follow in self.follow.get(type(event), ()):
                 to_do.extend(follow(tx, event, context))

@@ -35,6 +35,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     refusal: ClassVar[bool] = False
     """A refusal that had to be recorded. Nothing was done, so it leaves the command's key free for another try."""
 
+    def count_file_bytes(self) -> int:
+        """The bytes of the payload files that came with it, which are not in the log itself."""
+        return 0
+
 
 class Recorded(msgspec.Struct, frozen=True):
     """An event in its place in the log."""
@@ -43,6 +47,8 @@ class Recorded(msgspec.Struct, frozen=True):
     at: int
     by: str
     event: Any
+    size: int = 0
+    """Its bytes in the log."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -210,6 +216,8 @@ class Context(msgspec.Struct, frozen=True):
 Decide = Callable[[Rows, Any, Context], list[Event]]
 Project = Callable[[Tx, Any, Recorded], None]
 Follow = Callable[[Rows, Any, Context], list[Event]]
+Admit = Callable[[Rows, Command, Context], None]
+ProjectAll = Callable[[Tx, Recorded], None]
 Upcast = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -225,6 +233,10 @@ class Noun:
     follow: Mapping[type[Event], Follow] = field(default_factory=dict)
     """What comes with an event of a lower noun, in the same transaction: pure, on the rows as that event has left them,
     and never a refusal. So what must not part (an answer, and the order that carries it out) does not."""
+    admit: Admit | None = None
+    """A look at every command before its rule; it raises Refused."""
+    project_all: ProjectAll | None = None
+    """A projection of every event, after the event's own."""
     upcast: Mapping[tuple[str, int], Upcast] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     """Names of the modules whose change means that the rows must be rebuilt."""

@@ -57,10 +57,14 @@ def fingerprint(nouns: Iterable[Noun]) -> str:
 
 def projector(nouns: Iterable[Noun]) -> Callable[[Tx, Recorded], None]:
     """One function that projects any event of these nouns."""
+    nouns = tuple(nouns)
     project = {kind: p for noun in nouns for kind, p in noun.project.items()}
+    project_all = [noun.project_all for noun in nouns if noun.project_all is not None]
 
     def run(tx: Tx, record: Recorded) -> None:
         project[type(record.event)](tx, record.event, record)
+        for project_one in project_all:
+            project_one(tx, record)
 
     return run
 

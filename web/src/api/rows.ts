@@ -670,6 +670,12 @@ export interface Step {
   context?: ("outputs" | "summary" | "variables")[]
 }
 
+export interface StoredBytes {
+  id: string
+  bytes: number
+  level?: number
+}
+
 export interface Subject {
   tool: string
   arguments?: unknown
@@ -1080,6 +1086,7 @@ export interface Tables {
   "run": Run
   "server": Server
   "server_tool": ServerTool
+  "stored_bytes": StoredBytes
   "template": Template
   "thread": Thread
   "tree": Tree

@@ -932,6 +932,15 @@ export interface Metrics {
   reactor_errors: number
   loop: LoopNumbers
   limited: Record<string, number>
+  near_limit: NearLimit[]
+}
+
+export interface NearLimit {
+  id: string
+  name: string
+  bytes: number
+  limit: number
+  setting: string
 }
 
 export interface NewAgent {

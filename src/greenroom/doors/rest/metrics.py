@@ -22,6 +22,7 @@ from greenroom.log.model import Commit, Rows
 from greenroom.log.store_sqlite import SCHEMA
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.agents.stored_bytes import NearLimit, find_near_limit
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.policy.budgets import day_of
 from greenroom.nouns.policy.model import DAY_COSTS, DayCost
@@ -82,6 +83,8 @@ class Metrics(msgspec.Struct):
     loop: LoopNumbers
     limited: dict[str, int]
     """How often each limit for valid credentials was reached since the start, by the name of its setting."""
+    near_limit: list[NearLimit]
+    """Agents, rooms and nodes that have stored four fifths of what they may store in all."""
 
 
 class CountQuery(msgspec.Struct):
@@ -147,6 +150,7 @@ class Meter:
             reactor_errors=len(hub.reactor_errors),
             loop=hub.loop_watch.numbers,
             limited=dict(hub.limited),
+            near_limit=await hub.store.read(lambda rows: find_near_limit(rows, hub.settings)),
         )
 
 
@@ -216,6 +220,8 @@ def _series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
     )
     limits = [f'greenroom_limited_total{{limit="{name}"}} {count}\n' for name, count in numbers.limited.items()]
     yield "limited_total", "counter", "".join(limits)
+    stored = [f'greenroom_stored_bytes{{id="{one.id}"}} {one.bytes}\n' for one in numbers.near_limit]
+    yield "stored_bytes", "gauge", "".join(stored)
     if numbers.memory_bytes is not None:
         yield plain("memory_bytes", "gauge", numbers.memory_bytes)
 

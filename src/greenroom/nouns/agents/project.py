@@ -3,7 +3,7 @@
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
-from greenroom.nouns.agents import invitations, missing_programs, profiles, wrong_profiles
+from greenroom.nouns.agents import invitations, missing_programs, profiles, stored_bytes, wrong_profiles
 from greenroom.nouns.agents.decide import DECIDE
 from greenroom.nouns.agents.model import (
     AGENTS,
@@ -111,16 +111,25 @@ PROJECT: dict[type[Event], Project] = {
 
 AGENTS_NOUN = Noun(
     name="agents",
-    tables=(AGENTS, profiles.PROFILES, wrong_profiles.WRONG_PROFILES, missing_programs.MISSING_PROGRAMS),
+    tables=(
+        AGENTS,
+        profiles.PROFILES,
+        wrong_profiles.WRONG_PROFILES,
+        missing_programs.MISSING_PROGRAMS,
+        stored_bytes.STORED_BYTES,
+    ),
     events=tuple(PROJECT),
     decide={**DECIDE, **profiles.DECIDE, **wrong_profiles.DECIDE, **missing_programs.DECIDE, **invitations.DECIDE},
     project=PROJECT,
+    admit=stored_bytes.need_quota,
+    project_all=stored_bytes.count_event,
     sources=(
         "greenroom.nouns.agents.missing_programs",
         "greenroom.nouns.agents.model",
         "greenroom.nouns.agents.names",
         "greenroom.nouns.agents.profiles",
         "greenroom.nouns.agents.project",
+        "greenroom.nouns.agents.stored_bytes",
         "greenroom.nouns.agents.wrong_profiles",
     ),
 )

@@ -33,6 +33,9 @@ class AskRaised(Event, frozen=True, kw_only=True):
     deadline: int = 0
     warn_at: int = 0
 
+    def count_file_bytes(self) -> int:
+        return sum(content.size for content in self.contents if content.file)
+
 
 class AskAnswered(Event, frozen=True, kw_only=True):
     """An ask was answered, by a person or by a rule."""
@@ -55,6 +58,9 @@ class AskAnswered(Event, frozen=True, kw_only=True):
     """Whose vote it is, where only some are asked."""
     lapses_at: int = 0
     """Of a yes to a call: until when it has to be taken."""
+
+    def count_file_bytes(self) -> int:
+        return sum(content.size for content in self.contents if content.file)
 
 
 class AskApproved(Event, frozen=True, kw_only=True):

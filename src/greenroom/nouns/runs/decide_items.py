@@ -8,6 +8,7 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.access.secrets import mask_secrets
 from greenroom.nouns.agents.model import AGENTS, AgentProcessChanged
 from greenroom.nouns.agents.profiles import PROFILES
+from greenroom.nouns.agents.stored_bytes import get_stored_bytes
 from greenroom.nouns.nodes.decide import need_connection
 from greenroom.nouns.nodes.model import ItemsTaken
 from greenroom.nouns.policy.book import get_state
@@ -66,10 +67,9 @@ def _fell_asleep(rows: Rows, node_id: str, agent_id: str) -> list[Event]:
 def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> list[Event]:
     heard = item.heard
     kind = str(heard.get("type", ""))
-    most = context.settings.max_run_bytes
-    if most and run.heard_bytes + item.size > most and kind not in _ENDINGS:
-        reason = f"the run has said more than {most} bytes and was cut off: see the setting max_run_bytes"
-        return [*cancelled(rows, run, seed, reason, "failed"), *run_gone(rows, run, "the run was cut off")]
+    exceeded = _find_exceeded_limit(rows, run, item, context)
+    if exceeded and kind not in _ENDINGS:
+        return [*cancelled(rows, run, seed, exceeded, "failed"), *run_gone(rows, run, "the run was cut off")]
     data = {k: v for k, v in heard.items() if k != "type"}
     if kind in _WITH_ARGUMENTS:
         data = mask_secrets(data)
@@ -107,6 +107,18 @@ def _heard(rows: Rows, run: Run, item: Sent, seed: str, context: Context) -> lis
     elif kind == "lost":
         events += ended_events(rows, run, "interrupted", seed, error=LOST, alive=False)
     return events
+
+
+def _find_exceeded_limit(rows: Rows, run: Run, item: Sent, context: Context) -> str:
+    """Which limit of bytes a run goes beyond with an item; empty if none."""
+    settings, said = context.settings, run.heard_bytes + item.size
+    if settings.max_run_bytes and said > settings.max_run_bytes:
+        most = settings.max_run_bytes
+        return f"the run has said more than {most} bytes and was cut off: see the setting max_run_bytes"
+    most = settings.max_agent_bytes
+    if most and get_stored_bytes(rows, run.agent_id) + said > most:
+        return f"the agent has stored more than {most} bytes in all and was cut off: see the setting max_agent_bytes"
+    return ""
 
 
 def _place(heard: dict[str, Any]) -> dict[str, str]:

@@ -7,6 +7,7 @@ import msgspec
 from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
 from greenroom.nouns.access.model import CredentialRevoked
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.agents.stored_bytes import add_stored_bytes
 from greenroom.nouns.asks.events import AskAnswered
 from greenroom.nouns.clock.model import ClockMoved
 from greenroom.nouns.runs import earlier, times
@@ -14,6 +15,7 @@ from greenroom.nouns.runs import events as e
 from greenroom.nouns.runs.decide import DECIDE
 from greenroom.nouns.runs.decide_nodes import node_revoked
 from greenroom.nouns.runs.feedback import report_answered
+from greenroom.nouns.runs.lineage import taint_parent
 from greenroom.nouns.runs.loops import call_digest
 from greenroom.nouns.runs.model import (
     CALLS,
@@ -215,6 +217,7 @@ def run_ended(tx: Tx, event: e.RunEnded, record: Recorded) -> None:
         ),
     )
     forget_writing(tx, run.id)
+    add_stored_bytes(tx, run.agent_id, run.heard_bytes)
     tree = tx.get(TREES, run.root_id)
     if tree is not None:
         tx.put(TREES, replace(tree, live=tree.live - 1))
@@ -267,6 +270,7 @@ RUNS_NOUN = Noun(
         AskAnswered: _after_answer,
         ClockMoved: times.clock_moved,
         CredentialRevoked: node_revoked,
+        e.RunTainted: taint_parent,
     },
     sources=(
         "greenroom.nouns.runs.model",

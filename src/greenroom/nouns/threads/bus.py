@@ -84,9 +84,9 @@ class Bus:
         self, by: Principal, thread_id: str, author: str | None, content: str, *, strict: bool, **fields: Any
     ) -> Posted:
         """Post a message; raises Refused, or SyncRefused when the author must read first."""
-        body, size = None, len(content)
+        body, body_bytes, size = None, 0, len(content)
         if size > self._inline:
-            content, body = await self._keep_large(content)
+            content, body, body_bytes = await self._keep_large(content)
         command = PostMessage(
             by=by,
             message_id=new_id("msg"),
@@ -94,6 +94,7 @@ class Bus:
             author=author,
             content=content,
             body=body,
+            body_bytes=body_bytes,
             size=size,
             nonce=new_nonce(),
             strict=strict,
@@ -115,10 +116,12 @@ class Bus:
 
     async def edit(self, by: Principal, message_id: str, content: str) -> Done:
         """Change a message."""
-        body, size = None, len(content)
+        body, body_bytes, size = None, 0, len(content)
         if size > self._inline:
-            content, body = await self._keep_large(content)
-        command = EditMessage(by=by, message_id=message_id, content=content, body=body, size=size)
+            content, body, body_bytes = await self._keep_large(content)
+        command = EditMessage(
+            by=by, message_id=message_id, content=content, body=body, body_bytes=body_bytes, size=size
+        )
         return await (self._log.do(command) if body is None else self._do(command, body))
 
     async def mail(
@@ -229,14 +232,15 @@ class Bus:
             return None
         return (await self.sync_context(by, thread.id, member_id)).reply_token
 
-    async def _keep_large(self, content: str) -> tuple[str, str]:
-        """The beginning of the content, which is kept in the log, and the name of the file that has the whole."""
+    async def _keep_large(self, content: str) -> tuple[str, str, int]:
+        """The beginning of the content, which is kept in the log, and the name and bytes of the file with the whole."""
         if len(content) > self._log.settings.max_content_chars:
             limit = self._log.settings.max_content_chars
             raise Refused("content_too_long", f"Keep a message under {limit} characters.", "too_large")
         need_no_secret(content, self._log.settings)  # the rules see only the beginning
-        name = await asyncio.to_thread(self._blobs.keep, content.encode())
-        return content[: self._inline], name
+        whole = content.encode()
+        name = await asyncio.to_thread(self._blobs.keep, whole)
+        return content[: self._inline], name, len(whole)
 
     async def _do(self, command: Command, body: str) -> Done:
         """Carry out a command that names a file; when it came to nothing the file goes again."""

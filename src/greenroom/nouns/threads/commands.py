@@ -44,6 +44,7 @@ class PostMessage(Command, frozen=True, kw_only=True):
     content: str
     nonce: str
     body: str | None = None
+    body_bytes: int = 0
     size: int = 0
     """The length of the whole content, when it is kept as a file."""
     role: str = "user"
@@ -62,6 +63,7 @@ class EditMessage(Command, frozen=True, kw_only=True):
     message_id: str
     content: str
     body: str | None = None
+    body_bytes: int = 0
     size: int = 0
 
 

@@ -95,6 +95,7 @@ def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Eve
             role=command.role,
             content=command.content,
             body=command.body,
+            body_bytes=command.body_bytes,
             priority=command.priority,
             mentions=command.mentions,
             metadata=command.metadata,
@@ -274,6 +275,7 @@ def edit_message(rows: Rows, command: EditMessage, context: Context) -> list[Eve
             thread_id=message.thread_id,
             content=command.content,
             body=command.body,
+            body_bytes=command.body_bytes,
             edited_by=editor,
             edit_version=message.edit_version + 1,
         )

@@ -64,6 +64,11 @@ class MessagePosted(Event, frozen=True, kw_only=True):
     expected_last_seq: int | None = None
     counted: bool = False
     """Whether it counts for the author's rate limit."""
+    body_bytes: int = 0
+    """The bytes of the file that `body` names; 0 in logs from before they were counted."""
+
+    def count_file_bytes(self) -> int:
+        return self.body_bytes
 
 
 class PostRefused(Event, frozen=True, kw_only=True):
@@ -86,6 +91,10 @@ class MessageEdited(Event, frozen=True, kw_only=True):
     body: str | None = None
     edited_by: str
     edit_version: int
+    body_bytes: int = 0
+
+    def count_file_bytes(self) -> int:
+        return self.body_bytes
 
 
 class ReactionAdded(Event, frozen=True, kw_only=True):
