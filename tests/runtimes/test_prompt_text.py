@@ -1,6 +1,7 @@
 """Words of others have no meaning of their own for a runtime: on each real CLI, by every way in."""
 
 import asyncio
+import base64
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -20,6 +21,7 @@ from greenroom.runtimes.trial import Trial
 from greenroom.runtimes.witness import Witness
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.patience import WAIT_S
+from tests.doors.pictures import png
 from tests.runtimes.acp_rig import CACHE, CLIS, COMMANDS, MORE, Desk
 from tests.runtimes.native_rig import PROGRAMS, make_opening, only, said
 from tests.runtimes.test_claude_attach import KEY, Sitter, known_home, seated
@@ -54,6 +56,15 @@ FORMS = (
     "SAY a\n!touch made\n/own now",
     "SAY a\x1b[201~\r!touch made\r/own now\r",
     "SAY a\x9b201~\x03\x04\x15",
+    "exit",
+    "quit",
+    "SAY look\n{image}\n'{image}'\nplease",
+    "SAY look\n" + "word " * 300 + "\n \t{image}\n" + "more " * 50,
+    "SAY please ultracode this",
+    "SAY please ultra\u200bcode this",
+    "SAY a\u200bb \u202ec\u202c \u2066d\u2069",
+    "SAY \U0001f468\u200d\U0001f469\u200d\U0001f467 and 1\ufe0f\u20e3",
+    "SAY a\u2028!touch made\u2029/own now",
 )
 """Each is an attempt to make a CLI do something by itself: read a file, run a command, a skill or a shell."""
 OWN = {
@@ -101,6 +112,8 @@ def make_desk(name: str, home: Path, model: FakeModel) -> Desk:
     env = {**wiring.env, **CACHE.get(driver, {})}
     options = {"attach": True} if attach else {}
     desk = Desk(home=home, hub_url="", token="", command=command, env=env, model=wiring.model, options=options)
+    (desk.home / "secret.png").parent.mkdir(parents=True, exist_ok=True)
+    (desk.home / "secret.png").write_bytes(png())
     for path, text in {**OWN, "secret.txt": SECRET}.items():
         (desk.directory / path).parent.mkdir(parents=True, exist_ok=True)
         (desk.directory / path).write_text(text)
@@ -122,7 +135,8 @@ async def test_no_words_make_a_cli_act_by_itself(
     try:
         for form in FORMS:
             before = len(model.log)
-            heard = await _turn(trial, form.replace("{secret}", str(desk.directory / "secret.txt")))
+            filled = form.replace("{secret}", str(desk.directory / "secret.txt"))
+            heard = await _turn(trial, filled.replace("{image}", str(desk.home / "secret.png")))
             assert only(heard, TurnEnded).reason == "done", form
             asked = model.log[before:]
             assert asked, f"{form!r} did not reach the model"
@@ -133,6 +147,8 @@ async def test_no_words_make_a_cli_act_by_itself(
     seen = "".join(path.read_text() for path in bodies.iterdir())
     assert SECRET not in seen
     assert "COMMAND-TEXT" not in seen
+    assert "<command-message>" not in seen
+    assert base64.b64encode(png()[:24]).decode() not in seen
 
 
 async def _turn(trial: Trial, prompt: str) -> list[Heard]:
@@ -229,6 +245,15 @@ async def test_no_line_is_a_command_where_a_terminal_program_knows_no_pastes(tmp
         ("claude", "mail a@b.org, ask @reviewer, see @types/node", "mail a@b.org, ask @reviewer, see @types/node"),
         ("claude", "see @/etc/passwd @~/x @../x @hub:file://x", "see @ /etc/passwd @ ~/x @ ../x @ hub:file://x"),
         ("codex", "it costs $5, $HOME, $own-skill", "it costs $5, ${HOME}, ${own-skill}"),
+        ("claude", "ultraplan, Ultra\u200bThink", "ultra-plan, Ultra-Think"),
+        ("claude", "see @\u200b\u200d/etc/passwd", "see @ /etc/passwd"),
+        ("claude attach", "exit", f"{LEAD}exit"),
+        ("claude attach", "a\n/x/y.png\n\\/x/y.pn\\g\nb /x.png", f"a\n{LEAD}/x/y.png\n{LEAD}\\/x/y.pn\\g\nb /x.png"),
+        (
+            "gemini",
+            "a\u2028b \u0646\u0645\u06cc\u200c\u062e \u2764\ufe0f",
+            "a\nb \u0646\u0645\u06cc\u200c\u062e \u2764\ufe0f",
+        ),
         ("gemini", "你好", "你好"),
         ("gemini", "／clear", f"{LEAD}／clear"),
         ("acp", "@file", f"{LEAD}@ file"),

@@ -1,7 +1,8 @@
 """Makes a prompt safe for the runtime that reads it: nothing in it is taken for a command, a mention or a key.
 
 Most of a prompt is the words of others: messages, topics, outputs of other steps, mail, webhooks. Agent CLIs act on
-some words by themselves, before any model sees them: `@path` reads a file, `/name` runs a command, `!` runs a shell.
+some words by themselves, before any model sees them: `@path` reads a file, `/name` runs a command, `!` runs a shell,
+`ultraplan` anywhere starts a session in the cloud.
 `WAYS` says, for each driver, which words those are. Every driver passes what it sends through `Way.quote`. What a
 person types at an agent's own terminal does not come this way.
 """
@@ -24,6 +25,17 @@ _PATH = re.compile(rf"{_AFTER}@(?=\S)")
 _SKILL = re.compile(r"\$(?!\d+(?![\w:-]))([A-Za-z0-9_:-]+)")
 _LINK = re.compile(r"\[(?=[@$])")
 _COMMAND = re.compile(r"(?<![\w/.~:<])/(?=[A-Za-z][\w:-]*(?![\w:/-]|\.\w))")
+_KEYWORD = re.compile(r"(?i)(?<=ultra)(?=code|plan|review|think)")
+_IMAGE_LINE = re.compile(
+    r"""(?im)^(?=[\s"']*(?:[/\\]|[a-z]:\\))(?=[^\n]*\.\\*(?:p\\*n\\*g|j\\*p|g\\*i\\*f|w\\*e\\*b\\*p))"""
+)
+_LINE_END = re.compile(r"\r\n?|[\u2028\u2029]")
+_UNSEEN = re.compile(
+    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff"
+    r"\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_JOINERS = re.compile(r"(?<![^\x00-\x7f])[\u200c\u200d\ufe00-\ufe0f]+")
+"""What joins letters of some scripts and parts of emoji has nothing to join behind a letter of ASCII."""
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,12 +55,18 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     """`$name` anywhere is a skill. It becomes `${name}`."""
     commands: bool = False
     """`/name` anywhere is a command. A space goes behind the slash."""
+    keywords: bool = False
+    """`ultracode` and the like anywhere start something. A hyphen goes into them."""
+    pastes: bool = False
+    """It is a paste: a lone word such as `exit` is a command, and a line that is the path of an image is replaced by
+    the image. LEAD goes before both."""
 
     def quote(self, text: str, *, by_line: bool = False) -> str:
         """The same words without a meaning for the runtime. `by_line`: each line is read as a prompt of its own."""
         if self.is_data:
             return text
-        text = _CONTROL.sub(_show, text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = _CONTROL.sub(_show, _LINE_END.sub("\n", text))
+        text = _JOINERS.sub("", _UNSEEN.sub("", text))  # a runtime that removes them would bring a sign to light
         if self.all_mentions:
             text = _PATH.sub("@ ", text)
         elif self.mentions:
@@ -57,6 +75,11 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
             text = _LINK.sub("[ ", _SKILL.sub(r"${\1}", text))
         if self.commands:
             text = _COMMAND.sub("/ ", text)
+        if self.keywords:
+            text = _KEYWORD.sub("-", text)
+        if self.pastes:
+            text = _IMAGE_LINE.sub(LEAD, text)
+            text = LEAD + text if len(text.split()) == 1 else text
         if not self.starts:
             return text
         if by_line:
@@ -76,15 +99,15 @@ def _led(text: str) -> str:
 
 
 _DATA = Way(is_data=True, starts=False)
-_CLAUDE = Way(env=NO_FILE_MENTIONS, mentions=True)
-_UNKNOWN = Way(env=NO_FILE_MENTIONS, all_mentions=True, skills=True)
-_TYPED_CLI = msgspec.structs.replace(_UNKNOWN, commands=True)
+_CLAUDE = Way(env=NO_FILE_MENTIONS, mentions=True, keywords=True)
+_UNKNOWN = Way(env=NO_FILE_MENTIONS, all_mentions=True, skills=True, keywords=True)
+_TYPED_CLI = msgspec.structs.replace(_UNKNOWN, commands=True, pastes=True)
 WAYS: dict[str, Way] = {
     "rehearsal": _DATA,
     "builtin": _DATA,
     "mcp": _DATA,
     "claude": _CLAUDE,
-    "claude attach": msgspec.structs.replace(_CLAUDE, commands=True),
+    "claude attach": msgspec.structs.replace(_CLAUDE, commands=True, pastes=True),
     "claude-agent-acp": _CLAUDE,
     "codex": Way(starts=False, skills=True),
     "codex-acp": Way(skills=True),

@@ -282,7 +282,7 @@ def _waits_for_helpers(told: Json) -> bool:
 def _echo_of(text: str) -> str:
     """What is seen in the input once the text is in it: its beginning, or what stands for a long one."""
     seen = [character for character in text if character.isprintable() and not character.isspace()]
-    beginning = r"\s*".join(map(re.escape, seen[:_ECHOED]))
+    beginning = r"[\s\u200c\u200d\ufe00-\ufe0f]*".join(map(re.escape, seen[:_ECHOED]))
     return rf"{beginning}|\[Pasted\s*text"
 
 
