@@ -256,6 +256,23 @@ def test_a_ticket_does_not_approve_high_risk(hub: HubProcess, person: Person, fa
     assert (no.status_code, no.json()["answer"]["verdict"]) == (200, "deny")
 
 
+def test_a_ticket_from_before_a_restore_answers_nothing(
+    hub: HubProcess, person: Person, far: FarSide, tmp_path: Path
+) -> None:
+    phone = person.call("POST", "/api/credentials", {"kind": "operator", "name": "phone"}, 201)["token"]
+    browser, _ = subscribe(Person(hub, phone), far)
+    ask = person.ask("Ship it?")
+    act = {"ticket": browser.read(far.next().body)["ticket"], "verdict": "deny"}
+    done(hub.data, "backup", str(tmp_path / "saved.tar"))
+    assert httpx.post(f"{hub.url}/api/notify/act", json=act).status_code == 200
+    hub.stop()
+    done(hub.data, "restore", str(tmp_path / "saved.tar"), "--force", "--keep", "phone")
+    hub.start(hub.port)
+    again = httpx.post(f"{hub.url}/api/notify/act", json={**act, "verdict": "approve"})
+    assert (again.status_code, again.json()["code"]) == (403, "bad_ticket")
+    assert Person(hub, phone).call("GET", f"/api/asks/{ask['id']}")["state"] == "open"
+
+
 def test_a_room_is_told_of_its_own_asks_only_and_its_tickets_end_with_its_token(
     hub: HubProcess, person: Person, far: FarSide
 ) -> None:

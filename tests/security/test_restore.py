@@ -88,6 +88,64 @@ def test_a_credential_that_is_not_in_the_backup_cannot_be_kept_and_nothing_is_ch
     assert status(hub, token) == 200
 
 
+def test_a_name_that_two_credentials_have_keeps_neither(hub: HubProcess, api: httpx.Client, tmp_path: Path) -> None:
+    """A token that was replaced by one of the same name is revoked once the new one is in use everywhere."""
+    old, new = created(api, "ci")["token"], created(api, "ci")["token"]
+    first, second = [one["id"] for one in api.get("/api/credentials").json() if one["name"] == "ci"]
+    done(hub.data, "backup", str(tmp_path / "saved.tar"))
+    assert api.delete(f"/api/credentials/{first}").status_code in (200, 204)
+    hub.stop()
+    ran = greenroom(hub.data, "restore", str(tmp_path / "saved.tar"), "--force", "--keep", "ci")
+    assert (ran.code, first in ran.err, second in ran.err) == (1, True, True), ran
+    done(hub.data, "restore", str(tmp_path / "saved.tar"), "--force", "--keep", second)
+    hub.start()
+    assert sorted((status(hub, old), status(hub, new))) == [200, 401]
+
+
+@pytest.mark.anyio
+async def test_an_approval_that_was_remembered_as_a_rule_is_asked_again_and_a_denial_stays(
+    hub: HubProcess, tmp_path: Path
+) -> None:
+    with Desk(hub) as desk:
+        agent = desk.agent()
+        for verdict, command in (("approve", "rm -r build"), ("deny", "rm -r dist")):
+            async with connected(hub.url, agent.token) as talker:
+                wish = {"tool_name": "Bash", "input": {"command": command}}
+                call = asyncio.ensure_future(talker.call("permission_request", **wish))
+                ask = await asked(desk, agent.id)
+                remembered = {"verdict": verdict, "digest": ask["digest"], "scope": "rule"}
+                told = desk.answer(ask["id"], **remembered, remember={"risk": ask["risk"]})
+                assert told.status_code == 200, told.text
+                await call
+        kept = {one["rule"]["decision"]: one["name"] for one in desk.operator.get("/api/policy").json()["rules"]}
+        assert set(kept) == {"allow", "deny"}
+        done(hub.data, "backup", str(tmp_path / "saved.tar"))
+        assert desk.operator.delete(f"/api/policy/rules/{kept['allow']}").status_code in (200, 204)
+        told = restored(hub, tmp_path / "saved.tar")
+    assert told["epoch"]["rules"] == 1
+    with Desk(hub) as desk:
+        assert [one["name"] for one in desk.operator.get("/api/policy").json()["rules"]] == [kept["deny"]]
+
+
+def test_a_trigger_that_was_disarmed_after_the_backup_starts_nothing(
+    hub: HubProcess, api: httpx.Client, tmp_path: Path
+) -> None:
+    triggers = [{"id": "called", "webhook": True}, {"id": "timed", "cron": "* * * * *", "catch_up": "all"}]
+    definition = {"name": "hooked", "steps": [{"id": "a", "set": {}}], "triggers": triggers}
+    assert api.put("/api/workflows/hooked", json={"definition": definition}).status_code == 200
+    ids = [one["id"] for one in api.get("/api/triggers", params={"workflow": "hooked"}).json()]
+    for one in ids:
+        assert api.post(f"/api/triggers/{one}/arm").status_code == 200
+    done(hub.data, "backup", str(tmp_path / "saved.tar"))
+    for one in ids:
+        assert api.post(f"/api/triggers/{one}/disarm").status_code == 200
+    told = restored(hub, tmp_path / "saved.tar")
+    assert told["epoch"]["triggers"] == len(ids)
+    headers = {"Authorization": f"Bearer {hub.token}"}
+    found = httpx.get(f"{hub.url}/api/triggers", headers=headers, timeout=WAIT_S).json()
+    assert [one.get("armed", False) for one in found] == [False, False]
+
+
 def test_a_used_webhook_call_cannot_be_repeated_after_a_restore(
     hub: HubProcess, api: httpx.Client, tmp_path: Path
 ) -> None:
@@ -105,6 +163,9 @@ def test_a_used_webhook_call_cannot_be_repeated_after_a_restore(
     for headers in calls:
         assert httpx.post(hub.url + given["path"], content=b"{}", headers=headers).status_code == 202
     restored(hub, tmp_path / "saved.tar")
+    operator = {"Authorization": f"Bearer {hub.token}"}
+    armed = httpx.post(f"{hub.url}/api/triggers/{trigger['id']}/arm", headers=operator, timeout=WAIT_S)
+    assert armed.status_code == 200, armed.text
     for headers in calls:
         again = httpx.post(hub.url + given["path"], content=b"{}", headers=headers)
         assert (again.status_code, again.json()["code"]) == (409, "signed_before_restore")

@@ -18,6 +18,7 @@ from greenroom.nouns.asks.events import AnswerLapsed, AskWithdrawn
 from greenroom.nouns.notify.model import ChannelRemoved
 from greenroom.nouns.policy.events import GrantRevoked, RuleRemoved
 from greenroom.nouns.runs.events import RunEnded
+from greenroom.nouns.workflows.triggers.model import TriggerArmed
 from greenroom.settings import Settings
 
 
@@ -53,7 +54,8 @@ def _told(records: tuple[Recorded, ...], begun: EpochBegun, credentials: dict[st
     revoked = {event.credential_id for event in events if isinstance(event, CredentialRevoked)}
     withdrawn = {event.ask_id for event in events if isinstance(event, AskWithdrawn)}
     lapsed = {event.ask_id for event in events if isinstance(event, AnswerLapsed)}
-    counts = {"grants": GrantRevoked, "rules": RuleRemoved, "channels": ChannelRemoved, "runs": RunEnded}
+    counts = {"grants": GrantRevoked, "rules": RuleRemoved, "triggers": TriggerArmed}
+    counts |= {"channels": ChannelRemoved, "runs": RunEnded}
     return {
         "number": begun.number,
         "kept": [_shown(credentials[one]) for one in begun.kept],

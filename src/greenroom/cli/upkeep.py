@@ -169,13 +169,14 @@ def run_restore(args: argparse.Namespace) -> int:
 def _show_restored(data: Path, restored: dict[str, Any], epoch: dict[str, Any]) -> None:
     if restored:
         print(f"{data} is as it was at event {restored['seq']} ({restored['made_at']}).")
-    print(f"This begins epoch {epoch['number']} of the hub: what you ended after the backup does not come back.")
+    print(f"This begins epoch {epoch['number']} of the hub, because the backup does not know what you ended after it.")
     print(f"  credentials revoked: {len(epoch['revoked'])}{_named(epoch['revoked'])}")
     print(f"  credentials kept: {len(epoch['kept'])}{_named(epoch['kept'])}")
     for what, words in _ENDED_BY_EPOCH.items():
         if epoch[what]:
             print(f"  {words}: {epoch[what]}")
     print("  Signed webhook calls are refused for the next five minutes.")
+    print("Rules that you wrote, workflows and MCP servers are as they were: look at `greenroom policy list`.")
     print(f"A new operator's token is in {data / OPERATOR_TOKEN}; commands on this machine use it by themselves.")
     print("Start the hub with `greenroom serve`, and log in to the page with the link that it prints.")
 
@@ -185,6 +186,7 @@ _ENDED_BY_EPOCH = {
     "approvals": "unused approvals void",
     "grants": "approvals for a whole run or profile ended",
     "rules": "rules removed that an approval was remembered as",
+    "triggers": "triggers disarmed; look at `greenroom dag triggers`, and arm those that you want",
     "runs": "runs interrupted; resume them with `greenroom runs resume`",
     "channels": "notification channels removed",
 }

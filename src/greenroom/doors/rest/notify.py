@@ -19,6 +19,7 @@ from greenroom.gateway.notify.sender import Notifier, host_of
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
+from greenroom.nouns.access.epochs import get_epoch
 from greenroom.nouns.access.model import CREDENTIALS, Principal
 from greenroom.nouns.access.queries import is_live, need_right, principal_of
 from greenroom.nouns.asks.commands import AnswerAsk
@@ -133,7 +134,7 @@ class Reaching:
     async def act(self, hub: Hub, by: Principal, request: Request) -> Response:
         body = await body_of(request, Act)
         try:
-            ticket = self._notifier.keys.need_ticket(body.ticket, "act")
+            ticket = self._notifier.keys.need_ticket(body.ticket, "act", _epoch_of(hub))
         except Refused:
             self._count_guess(peer_of(request.scope))
             raise
@@ -150,10 +151,16 @@ class Reaching:
 
     async def open_ask(self, hub: Hub, by: Principal, request: Request) -> Response:
         try:
-            ticket = self._notifier.keys.need_ticket(request.path_params["ticket"], "open")
+            ticket = self._notifier.keys.need_ticket(request.path_params["ticket"], "open", _epoch_of(hub))
         except Refused:
             return RedirectResponse("/inbox", status_code=303)
         return RedirectResponse(f"/inbox/{ticket.ask}", status_code=303)
+
+
+def _epoch_of(hub: Hub) -> int:
+    """Tickets from before a restore may have been used already: that ask may be open again."""
+    epoch = get_epoch(hub.rows)
+    return 0 if epoch is None else epoch.begun_at
 
 
 def endpoints(notifier: Notifier) -> list[Endpoint]:

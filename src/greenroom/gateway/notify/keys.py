@@ -62,15 +62,16 @@ class Keys:
     def sign(self, ticket: Ticket) -> str:
         return self._signing.encrypt(msgspec.json.encode(ticket)).decode()
 
-    def need_ticket(self, text: str, may: str) -> Ticket:
-        """The ticket that this hub signed, if it is for this and not too old."""
+    def need_ticket(self, text: str, may: str, since_ms: int) -> Ticket:
+        """The ticket that this hub signed, if it is for this and not too old, or older than `since_ms`."""
         from cryptography.fernet import InvalidToken
 
         try:
             ticket = msgspec.json.decode(self._signing.decrypt(text.encode(), ttl=_VALID_S), type=Ticket)
+            is_old = self._signing.extract_timestamp(text.encode()) * 1000 < since_ms
         except (InvalidToken, msgspec.MsgspecError, UnicodeEncodeError):
-            ticket = None
-        if ticket is None or ticket.may != may:
+            ticket, is_old = None, True
+        if ticket is None or is_old or ticket.may != may:
             raise Refused(
                 "bad_ticket", "This notification is too old, or not from this hub: open the page.", "forbidden"
             )

@@ -30,6 +30,7 @@ _WHY = "the hub was restored from a backup"
 _INTERRUPTED = "the hub was restored from a backup: resume the run to go on"
 _UNTOLD = "the hub was restored from a backup, and the run may have been carried out since: start it again if not"
 _WITH_PROCESS = ("starting", "busy", "idle")
+_MOST_NAMED = 10
 
 
 def begin_epoch(rows: Rows, command: BeginEpoch, context: Context) -> list[Event]:
@@ -54,18 +55,31 @@ def begin_epoch(rows: Rows, command: BeginEpoch, context: Context) -> list[Event
 
 def _kept(rows: Rows, live: list[Credential], keep: list[str]) -> set[str]:
     """The credentials that go on: those named, and with a node those of the agents that it holds. Never a login."""
-    named = {one.id: one for one in live if not one.browser and (one.name in keep or one.id in keep)}
-    unknown = set(keep) - {text for one in named.values() for text in (one.id, one.name)}
-    if unknown:
-        raise Refused(
-            "credential_not_found",
-            f"The backup has no valid credential '{min(unknown)[:100]}' to be kept; logins of browsers never are.",
-            "not_found",
-        )
+    named = {found.id: found for found in (_need_one(live, text) for text in keep)}
     nodes = {one.agent_id for one in named.values() if one.kind == "node"}
     agents = {agent.id for node_id in nodes for agent in rows.find(AGENTS, {"node_id": node_id})}
     held = {one.id for one in live if one.kind == "agent" and one.created_by == HUB.id and one.agent_id in agents}
     return {*named, *held}
+
+
+def _need_one(live: list[Credential], text: str) -> Credential:
+    """The credential that is called so. Of two with one name, one may have taken the place of the other."""
+    found = [one for one in live if not one.browser and text in (one.id, one.name)]
+    if not found:
+        raise Refused(
+            "credential_not_found",
+            f"The backup has no valid credential '{text[:100]}' to be kept; logins of browsers never are.",
+            "not_found",
+        )
+    if len(found) > 1:
+        ids = ", ".join(one.id for one in found[:_MOST_NAMED])
+        raise Refused(
+            "credential_ambiguous",
+            f"The backup has {len(found)} valid credentials '{text[:100]}', one of which you may have revoked since:"
+            f" keep one by its id ({ids}).",
+            "conflict",
+        )
+    return found[0]
 
 
 def _end_runs(rows: Rows, nodes: set[str]) -> list[Event]:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.nouns.access.epochs import EpochBegun
 from greenroom.nouns.clock.model import ClockMoved
 from greenroom.nouns.workflows import events as e
 from greenroom.nouns.workflows import taint, times, waits
@@ -32,6 +33,7 @@ from greenroom.nouns.workflows.model import (
 from greenroom.nouns.workflows.queries import digest_of
 from greenroom.nouns.workflows.triggers import project as triggers
 from greenroom.nouns.workflows.triggers.decide import DECIDE as TRIGGERS_DECIDE
+from greenroom.nouns.workflows.triggers.decide import disarm_all
 from greenroom.nouns.workflows.triggers.model import SEEN, TRIGGERS
 from greenroom.nouns.workflows.triggers.project import drop_triggers, put_triggers
 
@@ -148,7 +150,7 @@ WORKFLOWS_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE | TRIGGERS_DECIDE,
     project=PROJECT,
-    follow={ClockMoved: times.clock_moved, **waits.FOLLOW, **taint.FOLLOW},
+    follow={ClockMoved: times.clock_moved, EpochBegun: disarm_all, **waits.FOLLOW, **taint.FOLLOW},
     sources=(
         "greenroom.nouns.workflows.model",
         "greenroom.nouns.workflows.project",

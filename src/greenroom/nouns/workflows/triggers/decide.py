@@ -7,7 +7,7 @@ from greenroom.log.clock import iso
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.nouns.access.decide import principal
-from greenroom.nouns.access.epochs import get_epoch
+from greenroom.nouns.access.epochs import EpochBegun, get_epoch
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.workflows.commands import StartWorkflow, TellRun
@@ -24,6 +24,7 @@ from greenroom.nouns.workflows.triggers.signing import WINDOW_S
 MAX_PER_MINUTE = 30
 MAX_CHAIN = 10
 WRONG_CLOCK_MS = 300_000
+_RESTORED = "the hub was restored from a backup"
 
 
 def arm_trigger(rows: Rows, command: m.ArmTrigger, context: Context) -> list[Event]:
@@ -38,6 +39,12 @@ def arm_trigger(rows: Rows, command: m.ArmTrigger, context: Context) -> list[Eve
         return [armed]
     due = next_time(found.spec, context.now) or 0
     return [armed, m.TriggerLookedAt(trigger_id=found.id, last=context.now, due=due)]
+
+
+def disarm_all(rows: Rows, event: EpochBegun, context: Context) -> list[Event]:
+    """A trigger may have been disarmed since the backup, and what is due by the clock may have been started."""
+    armed = [found for found in rows.find(m.TRIGGERS, order="_key") if found.armed]
+    return [m.TriggerArmed(trigger_id=found.id, armed=False, reason=_RESTORED) for found in armed]
 
 
 def look_at_trigger(rows: Rows, command: m.LookAtTrigger, context: Context) -> list[Event]:
