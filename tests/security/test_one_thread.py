@@ -119,6 +119,24 @@ def test_no_route_tells_of_another_thread(place: Place, path: str) -> None:
         assert path in ("/api/policy/asked/{ask_id}", "/n/{ticket}"), (path, answer.text)
 
 
+@pytest.mark.parametrize(("method", "path"), [one for one in MATRIX if "{" in one[1]])
+def test_what_is_hidden_is_refused_in_the_words_for_what_is_not_there(place: Place, method: str, path: str) -> None:
+    hidden = place.hidden
+    missing = Thread("zqnothingqz", _never_given(hidden.ids), _never_given(hidden.run_ids))
+    told = []
+    for thread in (hidden, missing):
+        answer = place.guest.request(method, thread.fill(path), json={} if method in ("POST", "PUT") else None)
+        text = answer.text
+        for known in (*thread.ids.values(), *thread.run_ids.values(), thread.word):
+            text = text.replace(known, "…")
+        told.append((answer.status_code, text))
+    assert told[0] == told[1]
+
+
+def _never_given(ids: dict[str, str]) -> dict[str, str]:
+    return {name: f"{one[:-6]}zzzzzz" for name, one in ids.items()}
+
+
 _OWN_READS = [
     "/api/threads/{thread_id}",
     "/api/threads/{thread_id}/messages",
@@ -296,3 +314,29 @@ def test_an_agent_of_its_thread_does_not_tell_where_else_it_is_called(place: Pla
             heard.append(text)
     assert len([text for text in heard if roams in text]) > 1
     assert not [text for text in heard if place.leaks(text) or elsewhere in text or again in text]
+
+
+def test_a_run_that_was_started_from_another_thread_does_not_tell_of_what_started_it(place: Place) -> None:
+    hidden, own = place.hidden.ids["thread_id"], place.own.ids["thread_id"]
+    above = place.stage.start("SLEEP 60", profile=MARK, thread_id=hidden)
+    place.stage.until(lambda: place.stage.run(above)["status"] == "running", "the run above")
+    heard: list[str] = []
+    with place.socket("/sync") as socket, place.socket("/ws") as tree_socket:
+        heard.append(json.dumps(_subscribe(socket, 1, "runs", None)))
+        below = place.stage.done(f"SAY {OWN} below", parent_id=above, thread_id=own)["id"]
+        heard.append(json.dumps(_subscribe(socket, 2, "run", below)))
+        heard.append(json.dumps(_subscribe(socket, 3, "runs", None)))
+        for path in ("", "/tree", "/wait", "/items"):
+            heard.append(place.guest.get(f"/api/runs/{below}{path}").text)
+        heard.append(place.guest.get("/api/runs").text)
+        socket.send(json.dumps({"op": "ping"}))
+        while '"pong"' not in (text := str(socket.recv(WAIT_S))):
+            heard.append(text)
+        tree_socket.send(json.dumps({"type": "agent_status_query", "agentRunId": below}))
+        while '"agent_status"' not in (text := str(tree_socket.recv(WAIT_S))):
+            heard.append(text)
+        heard.append(text)
+    place.stage.api.post(f"/api/runs/{above}/cancel", json={})
+    assert place.guest.get(f"/api/runs/{below}/tree").json()["tree"]["runs"] == 1
+    assert any(below in text for text in heard)
+    assert not [text for text in heard if above in text or place.leaks(text)]

@@ -36,6 +36,7 @@ from greenroom.log.ids import new_id
 from greenroom.log.model import Commit
 from greenroom.nouns.access.model import NOBODY, Principal
 from greenroom.nouns.runs.commands import CancelRun
+from greenroom.nouns.runs.confined_runs import confine_run
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.runs.model import ENDED, RUNS, Run
 from greenroom.nouns.runs.queries import current_run, find_runs, find_tree, may_see_run, need_run
@@ -194,7 +195,7 @@ class Client:
                     self._see(run)
                 for waiting in self._permissions.find_open(found):
                     self._tell({**waiting, "sessionId": self._session_of(waiting["agentRunId"])})
-                runs = [shape(run, self._session(run)) for run in found]
+                runs = [self._shape(run) for run in found]
                 return {"type": "agent_status", "sessionId": wish.session_id, "agentRuns": runs}
 
     async def _start(self, wish: AgentSpawn | RunStart, profile: str, **fields: Any) -> Run:
@@ -223,7 +224,7 @@ class Client:
         if run.status not in ENDED or run.id not in self._started:
             return
         del self._started[run.id]
-        shown = shape(run, self._session(run))
+        shown = self._shape(run)
         ids = {"runId": run.id, "agentRunId": run.id, "sessionId": shown["sessionId"], "usage": shown["tokenUsage"]}
         if run.status == "completed":
             self._tell({"type": "run_completed", **ids, "output": shown["output"]})
@@ -248,8 +249,8 @@ class Client:
             if isinstance(event, RunCreated) and event.parent_id is not None:
                 run = self._hub.rows.get(RUNS, event.run_id)
                 if run is not None and may_see_run(self._hub.rows, self._by, run):
-                    child = shape(run, self._session(run))
-                    self._tell({"type": "agent_spawned", "parentRunId": event.parent_id, "childRun": child})
+                    child = self._shape(run)
+                    self._tell({"type": "agent_spawned", "parentRunId": child["parentRunId"], "childRun": child})
             elif isinstance(event, MessagePosted) and event.agent:
                 self._relay(event)
             elif (permission := self._permissions.hear(event)) is not None:
@@ -295,7 +296,10 @@ class Client:
         return "" if run is None else self._session(run)
 
     def _update(self, run: Run) -> Json:
-        return {"type": "agent_run_update", "agentRun": shape(run, self._session(run))}
+        return {"type": "agent_run_update", "agentRun": self._shape(run)}
+
+    def _shape(self, run: Run) -> Json:
+        return shape(confine_run(self._hub.rows, self._by, run), self._session(run))
 
 
 def prompt_of(given: Any) -> str:

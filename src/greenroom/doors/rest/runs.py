@@ -16,6 +16,7 @@ from greenroom.log.ids import new_id
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.runs.commands import CancelRun, ExtendRun, ResumeRun, SteerRun
+from greenroom.nouns.runs.confined_runs import confine_run, confine_tree
 from greenroom.nouns.runs.continuing import need_continuable
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.runs.model import RUNS, AgentContext, Call, Item, Run
@@ -83,10 +84,9 @@ class ListedRun(Run, frozen=True, kw_only=True):
     """What keeps it from being heard, such as a node that cannot be reached, and what to do about it."""
 
 
-def _listed(rows: Rows, run: Run, names: Faces) -> ListedRun:
-    return ListedRun(
-        **msgspec.structs.asdict(run), agent_name=names.name(run.agent_id), held_up_by=held_up_by(rows, run)
-    )
+def _listed(rows: Rows, by: Principal, run: Run, names: Faces) -> ListedRun:
+    shown = msgspec.structs.asdict(confine_run(rows, by, run))
+    return ListedRun(**shown, agent_name=names.name(run.agent_id), held_up_by=held_up_by(rows, run))
 
 
 async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
@@ -95,14 +95,14 @@ async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
     def read(rows: Rows) -> list[ListedRun]:
         found = find_runs(rows, by, status=page.status, before=page.before, limit=max(1, min(page.limit, 200)))
         names = Faces(rows)
-        return [_listed(rows, run, names) for run in found]
+        return [_listed(rows, by, run, names) for run in found]
 
     return await read_json(hub, read)
 
 
 async def show_run(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
-    return json(_listed(hub.rows, run, Faces(hub.rows)))
+    return json(_listed(hub.rows, by, run, Faces(hub.rows)))
 
 
 class RunTree(msgspec.Struct):
@@ -115,7 +115,8 @@ async def show_tree(hub: Hub, by: Principal, request: Request) -> Response:
 
     def read(rows: Rows) -> RunTree:
         seen = [one for one in find_tree(rows, run.root_id) if may_see_run(rows, by, one)]
-        return RunTree(need_tree(rows, run.root_id), seen)
+        tree = confine_tree(rows, by, need_tree(rows, run.root_id))
+        return RunTree(tree, [confine_run(rows, by, one) for one in seen])
 
     return await read_json(hub, read)
 
@@ -145,7 +146,7 @@ async def wait_run(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
     timeout_s = max(0.0, min(query_of(request, Patience).for_s, 3600))
     ended = await while_there(request, wait_for_end(hub.log, run.id, timeout_s))
-    return json(ended or need_run(hub.rows, by, run.id))
+    return json(confine_run(hub.rows, by, ended or need_run(hub.rows, by, run.id)))
 
 
 class Cancel(msgspec.Struct, frozen=True, kw_only=True):

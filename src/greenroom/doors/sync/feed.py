@@ -187,7 +187,8 @@ class Feed:
                 alike = (told, by if by.is_confined else None)
                 ready = made.get(alike)
                 if ready is None:
-                    ready = made[alike] = _frames_of(view, key, seq, [changes[place] for place in told], by)
+                    chosen = [changes[place] for place in told]
+                    ready = made[alike] = _frames_of(view, key, seq, chosen, self._hub.rows, by)
                 subscription.client.outbox.put(*ready)
 
     def _told(
@@ -262,13 +263,13 @@ def _need_free(client: Client, number: int, view: View, key: str) -> None:
         raise Refused("too_many_subscriptions", f"A socket has at most {MOST_SUBSCRIPTIONS} subscriptions.", "limited")
 
 
-def _frames_of(view: View, key: str, seq: int, changes: list[Change], by: Principal) -> list[Frame]:
+def _frames_of(view: View, key: str, seq: int, changes: list[Change], now: Rows, by: Principal) -> list[Frame]:
     """The changes of a commit, the oldest first. A client may be cut off after any frame and go on from its seq."""
     made: list[Frame] = []
     rows: list[bytes] = []
     size = 0
     for place, change in enumerate(changes, 1):
-        rows.append(_row_of_change(view, change, by))
+        rows.append(_row_of_change(view, change, now, by))
         size += len(rows[-1])
         if place == len(changes):
             made.append(frames.changes(view.name, key, seq, rows))
@@ -278,7 +279,7 @@ def _frames_of(view: View, key: str, seq: int, changes: list[Change], by: Princi
     return made
 
 
-def _row_of_change(view: View, change: Change, by: Principal) -> bytes:
+def _row_of_change(view: View, change: Change, now: Rows, by: Principal) -> bytes:
     holds = view.part_of[change.table.name].holds
     here = change.row is not None and (holds is None or holds(change.row))
-    return row_of(change.table.name, change.key, shown_change(change, by) if here else b"null", change.seq)
+    return row_of(change.table.name, change.key, shown_change(change, now, by) if here else b"null", change.seq)

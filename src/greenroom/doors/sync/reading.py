@@ -58,7 +58,7 @@ def read_all(view: View, key: str, by: Principal, limit: int, now: Snapshot) -> 
         found, cut = _newest(part, view, key, by, limit if part.long else MOST_ROWS, now)
         chosen: list[bytes] = []
         for row in found:
-            data = shown(part.table, row, by)
+            data = shown(part.table, now, row, by)
             left -= len(data)
             if left < 0 and chosen:
                 cut = True
@@ -120,7 +120,7 @@ def read_since(view: View, key: str, by: Principal, limit: int, after: int, now:
             return None
         for row in reversed(found):
             if _sees(view, part, by, row, now):
-                data = shown(part.table, row, by) if part.holds is None or part.holds(row) else b"null"
+                data = shown(part.table, now, row, by) if part.holds is None or part.holds(row) else b"null"
                 left -= len(data)
                 rows.append(row_of(part.table.name, part.table.key_of(row), data, now.seq))
     return rows if left >= 0 else None

@@ -16,7 +16,8 @@ from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.asks.queries import may_see_ask
 from greenroom.nouns.nodes.model import NODES
 from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, STATE
-from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES
+from greenroom.nouns.runs.confined_runs import confine_run, confine_tree
+from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Run, Tree
 from greenroom.nouns.runs.queries import may_see_run, may_see_tree
 from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS
 from greenroom.nouns.threads.events import ThreadDeleted
@@ -144,23 +145,28 @@ SHOWN: Mapping[Table[Any], Callable[[Any], Row]] = {
 """Rows that hold what is nobody else's business, as they are shown; all others are sent as they are stored."""
 
 
-def shown(table: Table[Any], row: Row, by: Principal) -> bytes:
+def shown(table: Table[Any], rows: Rows, row: Row, by: Principal) -> bytes:
     """The JSON of a row that was read."""
     show = SHOWN.get(table)
-    return encode(_confined(row, by) if show is None else show(row))
+    return encode(_confine(rows, row, by) if show is None else show(row))
 
 
-def shown_change(change: Change, by: Principal) -> bytes:
+def shown_change(change: Change, rows: Rows, by: Principal) -> bytes:
     """The JSON of a row that has changed; it is encoded already unless something must be left out."""
-    is_stored = change.row is None or (change.table not in SHOWN and _confined(change.row, by) is change.row)
-    return change.data if is_stored or change.row is None else shown(change.table, change.row, by)
+    is_stored = change.row is None or (change.table not in SHOWN and not by.is_confined)
+    return change.data if is_stored or change.row is None else shown(change.table, rows, change.row, by)
 
 
-def _confined(row: Row, by: Principal) -> Row:
-    """An agent as somebody sees it who is confined to threads: what it does in others is left out."""
-    if not by.is_confined or not isinstance(row, Agent) or row.thread_id in (by.threads or ()):
-        return row
-    return replace(row, thread_id=None, run_id=None, session=None)
+def _confine(rows: Rows, row: Row, by: Principal) -> Row:
+    """A row as somebody sees it who is confined to threads: what happens in others is left out."""
+    match row:
+        case Agent() if by.is_confined and row.thread_id not in (by.threads or ()):
+            return replace(row, thread_id=None, run_id=None, session=None)
+        case Run():
+            return confine_run(rows, by, row)
+        case Tree():
+            return confine_tree(rows, by, row)
+    return row
 
 
 _VIEWS = (
