@@ -166,6 +166,14 @@ def test_a_websocket_of_our_page_or_of_a_program_is_taken(house: House, login: t
     assert send(house, "GET", "/sync", {**SOCKET, **bearer}).status == 101
 
 
+def test_a_login_is_no_token_even_with_its_key(house: House, login: tuple[str, str], key: dict[str, str]) -> None:
+    cookie = login[0].partition("=")[2]
+    assert send(house, "GET", "/api/threads", {"Cookie": login[0], **key}).status == 200
+    for token in (cookie, login[1], f"{cookie} {login[1]}", f"{cookie}{login[1]}"):
+        for name, shown in (("Authorization", f"Bearer {token}"), ("X-Agent-Token", token)):
+            assert send(house, "GET", "/api/threads", {name: shown}).status == 401, name
+
+
 @pytest.mark.parametrize("path", ["/api/threads", "/mcp", "/events", "/sse", "/login", "/health", "/"])
 def test_a_call_of_a_foreign_page_is_refused_on_every_door(house: House, cookie: str, path: str) -> None:
     """BO-02"""

@@ -1,3 +1,7 @@
+// The page takes the key in its address only if this form was sent in the same tab: anybody can write such an address.
+sessionStorage.removeItem('greenroom.login')
+document.querySelector('form').addEventListener('submit', () => sessionStorage.setItem('greenroom.login', 'sent'))
+
 // Whoever comes from another site brings no cookie at first, though logged in: ask from here, and go on.
 const wanted = document.querySelector('input[name=next]').value
 const key = localStorage.getItem('greenroom.key')

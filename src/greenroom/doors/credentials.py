@@ -52,7 +52,7 @@ class Credentials:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._known: dict[str, Principal] = {}
+        self._known: dict[tuple[str, ...], Principal] = {}
         self._shown: dict[tuple[bytes | None, bytes | None], tuple[Principal, str]] = {}
         """Who it was that sent just these headers, if for ever."""
         self._failures: dict[str, Bucket] = {}
@@ -97,7 +97,7 @@ class Credentials:
 
     def _login(self, cookie: str, key: str, peer: str) -> Principal:
         """Whose login it is, by cookie and key. A cookie alone may be anybody's whose server the person has opened."""
-        found = self._remembered(f"{cookie} {key}", lambda now: get_login(self._hub.rows, cookie, key, now))
+        found = self._remembered((cookie, key), lambda now: get_login(self._hub.rows, cookie, key, now))
         if found is None:
             wrong = self._failed(peer) if key else None  # an address that is opened shows no key, and guesses none
             if wrong is None or wrong.status == 401:
@@ -116,9 +116,9 @@ class Credentials:
         return found
 
     def _principal(self, token: str) -> Principal | None:
-        return self._remembered(token, lambda now: get_principal(self._hub.rows, token, now))
+        return self._remembered((token,), lambda now: get_principal(self._hub.rows, token, now))
 
-    def _remembered(self, proof: str, find: Callable[[int], Principal | None]) -> Principal | None:
+    def _remembered(self, proof: tuple[str, ...], find: Callable[[int], Principal | None]) -> Principal | None:
         known = self._known.get(proof)
         if known is not None and known.expires_at is None:
             return known

@@ -35,6 +35,15 @@ await journey(async (visit, browser, pages) => {
   await page.goto(`${hub.url}/threads/${id}`)
   await page.getByRole('heading', { name: /^kept / }).waitFor()
 
+  const key = await page.evaluate(() => localStorage.getItem('greenroom.key'))
+  for (const before of [`${hub.url}/threads`, 'about:blank']) {
+    await page.goto(before)
+    await page.goto(`${hub.url}/threads/${id}#key=${'a'.repeat(52)}`)
+    await page.getByRole('heading', { name: /^kept / }).waitFor()
+    assert.ok(!page.url().includes('key='), 'such an address does not stay')
+    assert.equal(await page.evaluate(() => localStorage.getItem('greenroom.key')), key, 'an address changes no login')
+  }
+
   await page.evaluate(() => localStorage.removeItem('greenroom.key'))
   await page.goto(`${hub.url}/threads/${id}`).catch(() => null)
   await page.waitForURL(/\/login\?next=/)
