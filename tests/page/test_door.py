@@ -54,7 +54,9 @@ def test_who_is_not_logged_in_is_sent_to_the_login_and_back(browser: httpx.Clien
     assert "value='/home/deep'" in httpx.get(f"{shared_hub.url}{away.headers['location']}").text
 
 
-@pytest.mark.parametrize("elsewhere", ["//evil.example/x", "https://evil.example", "/\\evil.example", "javascript:x"])
+@pytest.mark.parametrize(
+    "elsewhere", ["//evil.example/x", "https://evil.example", "/\\evil.example", "javascript:x", "/..//evil.example"]
+)
 def test_the_login_leads_to_no_other_site(browser: httpx.Client, shared_hub: HubProcess, elsewhere: str) -> None:
     page = httpx.get(f"{shared_hub.url}/login", params={"next": elsewhere})
     assert "name='next' value='/'" in page.text

@@ -24,7 +24,7 @@ from greenroom.nouns.access.tokens import digest_of, new_key, new_token
 _GUESSES = 20
 _CODE_S = 600
 _SESSION_MS = 30 * 86_400_000
-_PATH = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,500}")
+_PATH = re.compile(r"(?!.*(?://|/\.\.))/[\x21-\x5b\x5d-\x7e]{0,500}")
 
 
 class IssuedCode(NamedTuple):
