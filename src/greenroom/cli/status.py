@@ -94,7 +94,7 @@ def _show(found: dict[str, Any]) -> None:
     for name, count in found["limited"].items():
         print(f"limit   {name} reached {count} times since the start")
     for one in found["near_limit"]:
-        stored = f"{_size(one['bytes'])} of {_size(one['limit'])}"
+        stored = f"{format_size(one['bytes'])} of {format_size(one['limit'])}"
         print(f"limit   {line(one['name'])} ({one['id']}) has stored {stored} ({one['setting']})")
     if "disk" in found:
         used, free = (format_size(found["disk"][name]) for name in ("used_bytes", "free_bytes"))
