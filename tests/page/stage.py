@@ -24,7 +24,7 @@ def need_page() -> None:
         lacking("the page is not built (see `make page`)")
 
 
-def travel(hub: HubProcess, name: str, **more: str) -> None:
+def travel(hub: HubProcess, name: str, *, browser: Path | None = None, **more: object) -> None:
     """Run a journey: it fails when a step fails, or when the page complains of anything in its console."""
     told: dict[str, object] = {
         "url": hub.url,
@@ -34,7 +34,7 @@ def travel(hub: HubProcess, name: str, **more: str) -> None:
         "notebook": NOTEBOOK,
     }
     told |= {"wait_ms": int(WAIT_S * 1000), **more}
-    node, chromium = need_program("node"), need_program("chromium")
+    node, chromium = need_program("node"), browser or need_program("chromium")
     done = subprocess.run(
         [node, JOURNEYS / f"{name}.mjs", json.dumps(told)],
         env={"PATH": _path(), "CHROMIUM": str(QUIET), "REAL_CHROMIUM": str(chromium), "HOME": str(hub.data.parent)},

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +72,9 @@ def start(stage: Stage, name: str, command: list[str], **options: Any) -> str:
     return str(stage.run(run_id)["agent_id"])
 
 
-def attach(tmux: Tmux, stage: Stage, agent_id: str, *options: str) -> None:
+def attach(tmux: Tmux, stage: Stage, agent_id: str, *options: str, prefix: Sequence[str] = ()) -> None:
     words = [sys.executable, "-m", "greenroom", "agent", "attach", agent_id, "--data", str(stage.hub.data), *options]
-    tmux.type(shlex.join(words) + "\n")
+    tmux.type(shlex.join([*prefix, *words]) + "\n")
 
 
 class Looker:

@@ -10,6 +10,7 @@ from greenroom.testing.machine import lacking, need_program
 NUMBER = os.getpid() % 200 + 20
 BRIDGE = f"grb{os.getpid()}"[:15]
 DATABASE_IP = f"10.214.{NUMBER}.1"
+_ALL = 100_000_000
 
 
 def ip(*words: str) -> None:
@@ -22,7 +23,7 @@ class Cable:
     def __init__(self, place: int) -> None:
         self.space = f"grc{place}x{os.getpid()}"
         self.call_ip = f"10.215.{NUMBER}.{4 * place + 2}"
-        self.prefix = ["ip", "netns", "exec", self.space]
+        self.prefix = [str(need_program("ip")), "netns", "exec", self.space]
         self._plug = f"grd{place}x{os.getpid()}"[:15]
         self._place = place
 
@@ -30,7 +31,7 @@ class Cable:
         ip("netns", "add", self.space)
         ip("-n", self.space, "link", "set", "lo", "up")
         self._link(self._plug, "database", f"10.214.{NUMBER}.{self._place + 2}/24")
-        self.plug_in()
+        ip("link", "set", self._plug, "master", BRIDGE)
         calls = f"grh{self._place}x{os.getpid()}"[:15]
         self._link(calls, "calls", f"{self.call_ip}/30")
         ip("addr", "add", f"10.215.{NUMBER}.{4 * self._place + 1}/30", "dev", calls)
@@ -41,11 +42,31 @@ class Cable:
         ip("-n", self.space, "addr", "add", address, "dev", inner)
         ip("-n", self.space, "link", "set", inner, "up")
 
+    def hold(self, most_bytes: int) -> list[list[str]]:
+        """The commands after which neither end has more than so many bytes on their way: with 1, all are dropped.
+
+        It is not enough that the link leaves the bridge: where it had the bridge's address, it still hands over what
+        comes in.
+        """
+        tc, queue = str(need_program("tc")), ["root", "bfifo", "limit", str(most_bytes)]
+        here = [tc, "qdisc", "replace", "dev", self._plug, *queue]
+        return [here, [*self.prefix, tc, "qdisc", "replace", "dev", "database", *queue]]
+
+    @property
+    def pulling(self) -> list[list[str]]:
+        return self.hold(1)
+
+    @property
+    def plugging_in(self) -> list[list[str]]:
+        return self.hold(_ALL)
+
     def pull(self) -> None:
-        ip("link", "set", self._plug, "nomaster")
+        for command in self.pulling:
+            subprocess.run(command, check=True, capture_output=True)
 
     def plug_in(self) -> None:
-        ip("link", "set", self._plug, "master", BRIDGE)
+        for command in self.plugging_in:
+            subprocess.run(command, check=True, capture_output=True)
 
 
 @contextlib.contextmanager

@@ -9,22 +9,25 @@ import signal
 import struct
 import sys
 import termios
+import time
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from greenroom.cli.client import HubUnreachable
 from greenroom.cli.terminal import line
+from greenroom.gateway.frames import KEYS_S
 
 PREFIX = 0x02
 HOW_TO_LEAVE = "Ctrl-B D leaves" + (" (tmux: ^B ^B D)" if "TMUX" in os.environ else "")
 """tmux keeps the first Ctrl-B for itself, and its own Ctrl-B D would leave tmux. Short enough for 80 columns."""
-_BEAT_S = 10.0
+_BEAT_S = 2.0
 _RETRY_S = 1.0
+_FRAME_BYTES = 4 * 1024 * 1024
 _FINAL = (4403, 1013)
 """The codes with which the hub turns a viewer away: coming back would not help."""
 _REFUSED = (401, 403, 404)
@@ -36,7 +39,7 @@ _MODES = {"cursor_keys": 1, "paste": 2004}
 class Seat:
     """What is on the person's terminal, and what they press."""
 
-    def __init__(self, dial: connect, agent_id: str) -> None:
+    def __init__(self, dial: Callable[[str], connect], agent_id: str) -> None:
         self._dial = dial
         self._agent_id = agent_id
         self._prefixed = False
@@ -47,6 +50,11 @@ class Seat:
         self._lines: dict[int, str] = {}
         self._screen: dict[str, Any] = {}
         self._keys: asyncio.Queue[bytes] = asyncio.Queue(1024)
+        self._viewer = ""
+        """What the hub calls the last connection."""
+        self._heard_at = 0.0
+        self._hub_clock: int | None = None
+        """The newest `at` of the hub, which tells by it how old our keys are."""
         self._left = asyncio.Event()
         self.ended: tuple[str, str] | None = None
 
@@ -65,7 +73,7 @@ class Seat:
     async def _stay(self, link: ClientConnection | None) -> None:
         while self.ended is None:
             try:
-                link = link or await self._dial
+                link = link or await self._dial(self._viewer)
                 await self._serve(link)
             except websockets.InvalidStatus as no:
                 if no.response.status_code in _REFUSED:
@@ -82,8 +90,12 @@ class Seat:
     async def _serve(self, link: ClientConnection) -> None:
         """Until this connection ends."""
         self._keys = asyncio.Queue(1024)  # what was pressed for an earlier connection is not meant for this one
+        self._heard_at, self._hub_clock = time.monotonic(), None
         try:
             await _first_of([asyncio.create_task(work(link)) for work in (self._show, self._send, self._beat)])
+        except TimeoutError:
+            link.transport.abort()  # a proper goodbye would wait for an answer
+            raise
         finally:
             await link.close()
 
@@ -94,7 +106,10 @@ class Seat:
                 case "screen":
                     self._draw(frame)
                 case "writer":
+                    self._viewer, self._hub_clock = frame.get("viewer", ""), frame.get("at")
                     self._writer(frame)
+                case "pong":
+                    self._heard_at, self._hub_clock = time.monotonic(), frame.get("at")
                 case "none":
                     self.ended = ("none", "")
                     return
@@ -179,7 +194,7 @@ class Seat:
             elif key == PREFIX:
                 keys.append(key)
         if keys and self._writing and not self._cut:
-            self._put_frame({"op": "keys", "data": keys.decode("utf-8", "replace")})
+            self._put_frame({"op": "keys", "data": keys.decode("utf-8", "replace"), "at": self._hub_clock})
 
     def _put_frame(self, frame: dict[str, Any]) -> None:
         with contextlib.suppress(asyncio.QueueFull):  # so much at once is no typing
@@ -190,9 +205,12 @@ class Seat:
             await link.send((await self._keys.get()).decode())
 
     async def _beat(self, link: ClientConnection) -> None:
-        while True:
+        """Ask the hub for a word now and then; without one for too long the connection is cut."""
+        while time.monotonic() - self._heard_at < KEYS_S:
+            async with asyncio.timeout(KEYS_S):
+                await link.send('{"op":"ping"}')
             await asyncio.sleep(_BEAT_S)
-            await link.send('{"op":"ping"}')
+        raise TimeoutError
 
 
 async def _first_of(tasks: list[asyncio.Task[Any]]) -> None:
@@ -236,12 +254,14 @@ def sit(url: str, token: str, agent_id: str, looks_only: bool) -> tuple[str, str
 
 async def _sit(url: str, token: str, agent_id: str, looks_only: bool) -> tuple[str, str]:
     target = url.replace("http", "ws", 1) + f"/api/agents/{quote(agent_id, safe='')}/attach"
-    target += "?read_only=1" if looks_only else ""
     headers = {"Authorization": f"Bearer {token}"}
-    most = 4 * 1024 * 1024
-    dial = connect(target, additional_headers=headers, max_size=most, ping_interval=_BEAT_S / 2, ping_timeout=_BEAT_S)
+
+    def dial(earlier: str) -> connect:
+        query = urlencode({"read_only": int(looks_only), "was": earlier})
+        return connect(f"{target}?{query}", additional_headers=headers, max_size=_FRAME_BYTES, ping_interval=None)
+
     try:
-        link = await dial
+        link = await dial("")
         with raw_terminal():
             return await Seat(dial, agent_id).sit(link)
     except (OSError, websockets.WebSocketException) as error:

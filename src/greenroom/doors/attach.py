@@ -1,13 +1,19 @@
 """The door to agents' terminals: a WebSocket that shows a screen, and takes keys from who may type.
 
-Sent to a viewer: `screen` (the lines that changed, or the `whole`), `writer` (who types), `none` (the agent has no
-terminal), `ended`, `away` (its node cannot be reached), `said` and `thought` (its words as they come). Taken from it:
-`keys`, `size`, `take` (type from now on) and `ping`.
+Sent to a viewer: `screen` (the lines that changed, or the `whole`), `writer` (who types, and the viewer's own id),
+`none` (the agent has no terminal), `ended`, `away` (its node cannot be reached), `said` and `thought` (its words as
+they come), `pong`. Taken from it: `keys`, `size`, `take` (type from now on) and `ping`.
+
+A connection can be cut without a word to either side, and what was sent over it can arrive much later. So a viewer
+sends `ping` every few seconds, takes itself for cut off when no `pong` follows, and sends the newest `at` of a `pong`
+or a `writer` with its keys: the hub does not type keys that are too old. A viewer comes back with `?was=` and its id,
+and types on if it did before.
 """
 
 import asyncio
 import contextlib
 from typing import Literal
+from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.types import Receive, Scope, Send
@@ -33,6 +39,8 @@ class Wish(msgspec.Struct, frozen=True):
     data: str = ""
     rows: int = 0
     columns: int = 0
+    at: int | None = None
+    """The newest that the hub has said; older clients do not send it."""
 
 
 _DECODE = msgspec.json.Decoder(Wish).decode
@@ -52,9 +60,9 @@ class AttachDoor:
         if not self._may_look(by, agent_id):
             await send({"type": "websocket.close", "code": 4403, "reason": "no such agent for you"})
             return
-        looks_only = b"read_only=1" in scope.get("query_string", b"").split(b"&")
-        viewer = Viewer(by, by.name, may_type="operate" in by.rights and not looks_only)
-        sight = self._attachments.join(agent_id, viewer)
+        query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
+        viewer = Viewer(by, by.name, may_type="operate" in by.rights and query.get("read_only") != "1")
+        sight = self._attachments.join(agent_id, viewer, query.get("was", ""))
         if sight is None:
             await send({"type": "websocket.close", "code": 1013, "reason": "too many look at this agent"})
             return
@@ -122,10 +130,11 @@ async def _take_wishes(sight: Sight, viewer: Viewer, receive: Receive) -> None:
         wish = _DECODE(text)
         match wish.op:
             case "keys":
-                sight.type(viewer, wish.data)
+                if not viewer.is_late(wish.at):
+                    sight.type(viewer, wish.data)
             case "size":
                 sight.resize(viewer, wish.rows, wish.columns)
             case "take":
                 sight.take_over(viewer)
             case "ping":
-                viewer.note({"op": "pong"})
+                viewer.note({"op": "pong", "at": viewer.age_ms})

@@ -11,6 +11,7 @@ import msgspec
 
 from greenroom.gateway import frames
 from greenroom.gateway.links import Links
+from greenroom.log.clock import steady_ms
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
 
@@ -39,6 +40,7 @@ class Viewer:
         self.by = by
         self.name = name
         self.may_type = may_type
+        self._opened_ms = steady_ms()
         self._notes: list[Frame] = []
         self._screen: Frame | None = None
         self._something = asyncio.Event()
@@ -47,6 +49,22 @@ class Viewer:
         """Tell it something beside the screen; only the newest are kept."""
         self._notes = [*self._notes[-_NOTES + 1 :], frame]
         self._something.set()
+
+    def note_state(self, frame: Frame) -> None:
+        """Tell it what is true from now on. A screen that still waits goes first: it would say that all is well."""
+        if self._screen is not None:
+            self.note({"op": "screen", **self._screen})
+            self._screen = None
+        self.note(frame)
+
+    @property
+    def age_ms(self) -> int:
+        """How long it has been here. It sends this back with its keys, which tells how old they are at most."""
+        return steady_ms() - self._opened_ms
+
+    def is_late(self, age_ms: int | None) -> bool:
+        """Whether keys with this age were on their way for too long; None from a viewer that does not tell."""
+        return age_ms is not None and self.age_ms - age_ms > frames.KEYS_S * 1000
 
     def show(self, frame: Frame) -> None:
         """Show it a change, or the whole screen."""
@@ -79,21 +97,27 @@ class Sight:
         self.writer: Viewer | None = None
         self._end_listening = links.listen(agent_id, self._heard)
 
-    def join(self, viewer: Viewer) -> None:
+    def join(self, viewer: Viewer, earlier_id: str) -> None:
+        """Let somebody look. `earlier_id` names their earlier connection, which may be cut without the hub knowing."""
+        known = [one for one in self.viewers if one.id == earlier_id and one.by.credential == viewer.by.credential]
+        earlier = known[0] if known else None
         self.viewers.append(viewer)
-        if viewer.may_type and self.writer is None:
+        if earlier is not None:
+            self.viewers.remove(earlier)
+        if viewer.may_type and self.writer in (None, earlier):
             self.writer = viewer
         self._tell_writer()
         if self._screen is not None:
             viewer.show(self._screen)
         if self._state is not None:
-            viewer.note(self._state)
+            viewer.note_state(self._state)
         if not self._links.reaches(self._agent_id):
-            viewer.note({"op": "away"})
+            viewer.note_state({"op": "away"})
 
     def leave(self, viewer: Viewer) -> bool:
         """Returns whether anybody is left."""
-        self.viewers.remove(viewer)
+        if viewer in self.viewers:
+            self.viewers.remove(viewer)
         if self.writer is viewer:
             self.writer = None
             self._tell_writer()
@@ -117,13 +141,13 @@ class Sight:
 
     def _send(self, viewer: Viewer, frame: frames.Typed) -> None:
         if not self._links.tell_agent(self._agent_id, frame):
-            viewer.note({"op": "away"})
+            viewer.note_state({"op": "away"})
 
     def _tell_writer(self) -> None:
         name = self.writer.name if self.writer else None
         for viewer in self.viewers:
             told = {"op": "writer", "writer": name, "you": viewer is self.writer, "may_type": viewer.may_type}
-            viewer.note({**told, "viewers": len(self.viewers)})
+            viewer.note({**told, "viewers": len(self.viewers), "viewer": viewer.id, "at": viewer.age_ms})
 
     def _heard(self, agent_id: str, kind: str, data: Any) -> None:
         if kind == "screen" and isinstance(data, dict):
@@ -138,10 +162,10 @@ class Sight:
             kind = "none" if kind == "absent" else kind
             self._state = {"op": kind, **(data if isinstance(data, dict) else {})}
             for viewer in self.viewers:
-                viewer.note(self._state)
+                viewer.note_state(self._state)
         elif kind == "away":
             for viewer in self.viewers:
-                viewer.note({"op": "away"})
+                viewer.note_state({"op": "away"})
         elif kind in ("said", "thought"):
             for viewer in self.viewers:
                 viewer.note({"op": kind, "text": str(data)})
@@ -154,16 +178,17 @@ class Attachments:
         self._links = links
         self._sights: dict[str, Sight] = {}
 
-    def join(self, agent_id: str, viewer: Viewer) -> Sight | None:
+    def join(self, agent_id: str, viewer: Viewer, earlier_id: str = "") -> Sight | None:
         """Begin to look; None when too many do."""
         sight = self._sights.get(agent_id)
         if sight is None:
             sight = self._sights[agent_id] = Sight(self._links, agent_id)
         if len(sight.viewers) >= MOST_VIEWERS:
             return None
-        sight.join(viewer)
+        sight.join(viewer, earlier_id)
         return sight
 
     def leave(self, agent_id: str, viewer: Viewer) -> None:
-        if not self._sights[agent_id].leave(viewer):
+        sight = self._sights.get(agent_id)
+        if sight is not None and not sight.leave(viewer):
             del self._sights[agent_id]

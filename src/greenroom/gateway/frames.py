@@ -6,6 +6,8 @@ import msgspec
 
 LINK_VERSION = 2
 LEASE_S = 15
+KEYS_S = 10
+"""How long keys may travel from a viewer to the hub. A viewer that hears nothing for so long says that it is cut."""
 NOT_WELCOME = 4400
 """The code with which the hub closes a connection that it does not take; the reason is a sentence for a person."""
 ENDED = 4401

@@ -160,13 +160,21 @@ class HubLink:
                 self._something.set()
             elif isinstance(frame, frames.Pong) and self._asked_ms:
                 self._proven_ms = self._asked_ms.popleft()
-            else:
+            elif not self._has_late_keys(frame):
                 self._heard(frame)
 
     def may_be_late(self, order: frames.Ordered) -> bool:
         """Whether an approval may be too old to act on. This program may have been stopped while it lay in a buffer,
         and the hub's clock may be another one: so the time counts from the last word that the hub has answered."""
-        return order.good_for_s is not None and steady_ms() - self._proven_ms > order.good_for_s * 1000
+        return order.good_for_s is not None and self._is_older_than(order.good_for_s)
+
+    def _has_late_keys(self, frame: frames.FromHub) -> bool:
+        """Whether these are keys from before a cut: the person has been told since that keys are not sent."""
+        return isinstance(frame, frames.Typed) and self._is_older_than(self._lease_s)
+
+    def _is_older_than(self, seconds: float) -> bool:
+        """Whether what is read now may have been sent so long ago."""
+        return steady_ms() - self._proven_ms > seconds * 1000
 
     async def redial(self) -> None:
         """End the connection, for another greeting; what was under way comes again over the next."""
