@@ -128,14 +128,15 @@ class OpencodeSession:
             await self.cancel()
 
     async def cancel(self) -> None:
-        if self._turn is None:
+        turn = self._turn
+        if turn is None:
             return
-        self._turn.is_cancelled = True
+        turn.is_cancelled = True
         waiting = {asked.request: asked for asked in self._asked.values()}
         for request, asked in waiting.items():  # else OpenCode lists them until it ends
             self._withdraw(request)
             await self._post(*asked.reply("cancel", ""))
-        if self._turn.has_answered:
+        if turn is self._turn and turn.has_answered:  # it may have ended with that
             await self._abort()
 
     async def close(self) -> None:
