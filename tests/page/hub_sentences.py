@@ -66,6 +66,8 @@ _SPOKEN = (
     "nouns/workflows/reading/load.py",
     "nouns/workflows/reading/marked.py",
     "runtimes/drivers/*/driver.py",
+    "runtimes/drivers/acp/ending.py",
+    "runtimes/drivers/opencode/limits.py",
     "runtimes/programs.py",
     "runtimes/shipped.py",
     "validation.py",
