@@ -198,8 +198,7 @@ def call_tool(tool: str, who: str, **arguments: Any) -> Work:
 
 NAMES = " ".join(f"@agent {number} (test)" for number in range(100))
 NOBODY = " ".join(f"@nobody{number}" for number in range(100))
-FORM = {"type": "object", "properties": {f"field{number}": {"type": "string"} for number in range(200)}}
-LONG_FORM = {"type": "object", "properties": {f"f{number}": {} for number in range(5000)}}
+FORM = {"type": "object", "properties": {f"field{number}": {"type": "string"} for number in range(1500)}}
 MANY = {"decision": "deny", "commands": [f"program{number}" for number in range(140_000)]}
 BUNDLE = {f"bundled{number}": {"drivr": "command"} for number in range(30_000)}
 STEPS = [{"id": f"s{n}", "set": {"a": "1 + 2"}, "dependencies": [f"s{n // 2}"] if n else []} for n in range(5000)]
@@ -238,7 +237,6 @@ DOORS: dict[str, Work] = {
     "a long workflow": lambda house: [work(house) for work in LONG_WORKFLOW],
     "a wrong bundle": send("POST", "/api/profiles", status=400, json={"profiles": BUNDLE}),
     "a long form": send("POST", "/api/asks", json={"title": "form", "form": FORM}),
-    "a form that is too long": send("POST", "/api/asks", status=400, json={"title": "form", "form": LONG_FORM}),
     "a rule of many patterns": send("PUT", "/api/policy/rules/many", status=400, json={"rule": MANY}),
     "commas in a text": send("POST", CHAT, json={"author": "human", "content": "1," * 400_000}),
     "a long thread that is deleted": send("DELETE", "/api/threads/{doomed}"),
@@ -259,7 +257,7 @@ def test_long_posts_that_come_at_once_hold_nobody_up(crowded: House) -> None:
         async with httpx.AsyncClient(
             base_url=crowded.hub.url, headers=headers, timeout=WAIT_S, limits=limits
         ) as client:
-            answers = await asyncio.gather(*[client.post(path, json=body) for _ in range(600)])
+            answers = await asyncio.gather(*[client.post(path, json=body) for _ in range(300)])
         assert {answer.status_code for answer in answers} == {201}
 
     with crowded.client("operator") as api, no_pause(api):
