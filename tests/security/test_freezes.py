@@ -198,7 +198,8 @@ def call_tool(tool: str, who: str, **arguments: Any) -> Work:
 
 NAMES = " ".join(f"@agent {number} (test)" for number in range(100))
 NOBODY = " ".join(f"@nobody{number}" for number in range(100))
-FORM = {"type": "object", "properties": {f"field{number}": {"type": "string"} for number in range(1500)}}
+FORM = {"type": "object", "properties": {f"field{number}": {"type": "string"} for number in range(390)}}
+LONG_FORM = {"type": "object", "properties": {f"f{number}": {} for number in range(5000)}}
 MANY = {"decision": "deny", "commands": [f"program{number}" for number in range(140_000)]}
 BUNDLE = {f"bundled{number}": {"drivr": "command"} for number in range(30_000)}
 STEPS = [{"id": f"s{n}", "set": {"a": "1 + 2"}, "dependencies": [f"s{n // 2}"] if n else []} for n in range(5000)]
@@ -237,6 +238,7 @@ DOORS: dict[str, Work] = {
     "a long workflow": lambda house: [work(house) for work in LONG_WORKFLOW],
     "a wrong bundle": send("POST", "/api/profiles", status=400, json={"profiles": BUNDLE}),
     "a long form": send("POST", "/api/asks", json={"title": "form", "form": FORM}),
+    "a form that is too long": send("POST", "/api/asks", status=400, json={"title": "form", "form": LONG_FORM}),
     "a rule of many patterns": send("PUT", "/api/policy/rules/many", status=400, json={"rule": MANY}),
     "commas in a text": send("POST", CHAT, json={"author": "human", "content": "1," * 400_000}),
     "a long thread that is deleted": send("DELETE", "/api/threads/{doomed}"),

@@ -247,6 +247,6 @@ def test_no_answer_makes_its_check_take_for_ever() -> None:
     assert find_error(schema, {"word": "aaa"}) is None
     assert find_error(schema, {"word": "a" * 100_000 + "!"}) is not None
     with pytest.raises(TooManySteps):
-        find_error({"items": {"anyOf": [{"type": "string"}] * 100}}, [1] * 10_000)
+        find_error({"items": {"anyOf": [*[{"type": "string"}] * 100, {"type": "integer"}]}}, [1] * 10_000)
     with pytest.raises(TooManySteps):
         find_error({"uniqueItems": True}, [{"a": number} for number in range(2000)])

@@ -9,6 +9,8 @@ from greenroom.nouns.asks.model import Question
 from greenroom.nouns.asks.schema_check import TooManySteps, find_error, find_schema_error
 
 _SCHEMA_BYTES = 65_536
+_MOST_PARTS = 400
+"""Objects of a form's schema: each is compared with the whole schema of schemas."""
 _FORBIDDEN = ("$ref", "$dynamicRef", "pattern", "patternProperties")
 """References reach out or around in circles, and a pattern can be made to take for ever."""
 _SECRET = re.compile(r"pass(word|wd|phrase)|secret|api[_ -]?key|(^|[_ -])token$", re.IGNORECASE)
@@ -19,22 +21,22 @@ def need_schema(schema: dict[str, Any]) -> None:
     if len(canonical(schema)) > _SCHEMA_BYTES:
         raise Refused("bad_form", f"The form's schema is larger than {_SCHEMA_BYTES} bytes: ask for less.")
     try:
-        _look_through(schema)
+        if _look_through(schema) > _MOST_PARTS:
+            raise Refused("bad_form", "The form has too many fields: ask for less.")
         error = find_schema_error(schema)
     except RecursionError:
         raise Refused("bad_form", "The form's schema is nested too deeply.") from None
-    except TooManySteps:
-        raise Refused("bad_form", "The form has too many fields: ask for less.") from None
     if error is not None:
         raise Refused("bad_form", f"The form is no JSON schema: {error.message[:300]}.")
 
 
-def _look_through(node: Any) -> None:
+def _look_through(node: Any) -> int:
+    """Refuse what a form may not hold; returns of how many objects it is made."""
     if isinstance(node, list):
-        for one in node:
-            _look_through(one)
+        return sum(map(_look_through, node))
     if not isinstance(node, dict):
-        return
+        return 0
+    parts = 1
     for name, value in node.items():
         if name in _FORBIDDEN and not (name == "pattern" and isinstance(value, dict)):
             raise Refused("bad_form", f"A form's schema may not use '{name}': write the fields out.")
@@ -46,7 +48,8 @@ def _look_through(node: Any) -> None:
                 )
         if name == "format" and value == "password":
             raise Refused("secret_asked", "A form does not ask for secrets: the format 'password' is not taken.")
-        _look_through(value)
+        parts += _look_through(value)
+    return parts
 
 
 def need_form(schema: dict[str, Any], value: Any) -> None:

@@ -28,9 +28,10 @@ def find_error(schema: Any, value: Any, most_steps: int = MOST_STEPS) -> Any | N
     return next(iter(load_validator()(schema).iter_errors(value)), None)
 
 
-def find_schema_error(schema: Any, most_steps: int = MOST_STEPS) -> Any | None:
-    """The first error that a schema has as a schema."""
-    return find_error(load_validator().META_SCHEMA, schema, most_steps)
+def find_schema_error(schema: Any) -> Any | None:
+    """The first error that a schema has as a schema. It takes a while for each schema inside of it: steps do not count
+    behind the references of the schema of schemas."""
+    return find_error(load_validator().META_SCHEMA, schema)
 
 
 def is_pattern(pattern: str) -> bool:

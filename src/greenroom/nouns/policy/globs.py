@@ -21,6 +21,7 @@ class Glob:
         self._separate = separate
         plain = all(token.kind not in (_STAR, _ANY) for token in self._tokens)
         self._whole = "".join(token.sign for token in self._tokens) if plain else None
+        self._pieces = _pieces(self._tokens) if not plain and not separate else None
         self._signs: dict[str, int] = {}
         self._stars = self._crossing = self._anys = 0
         for place, token in enumerate(self._tokens):
@@ -37,6 +38,8 @@ class Glob:
         """Whether it stands for the whole text."""
         if self._whole is not None:
             return text == self._whole
+        if self._pieces is not None:
+            return _fit_pieces(self._pieces, text)
         signs, stars, crossing, anys, separate = self._signs, self._stars, self._crossing, self._anys, self._separate
         reached = 1 | (1 & stars) << 1  # the places that the pattern can be at, one bit for each
         for sign in text:
@@ -49,6 +52,33 @@ class Glob:
                 return False
             reached |= (reached & stars) << 1
         return bool(reached >> len(self._tokens) & 1)
+
+
+def _pieces(tokens: list[Token]) -> list[str] | None:
+    """What stands between the stars of a pattern, empty at its ends where there is a star; None if it has a `?`."""
+    pieces = [""]
+    for token in tokens:
+        if token.kind == _ANY:
+            return None
+        if token.kind == _STAR:
+            pieces.append("")
+        else:
+            pieces[-1] += token.sign
+    return pieces
+
+
+def _fit_pieces(pieces: list[str], text: str) -> bool:
+    """Whether a text has these pieces one after the other, the first at its beginning and the last at its end."""
+    first, *middle, last = pieces
+    if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
+        return False
+    place, end = len(first), len(text) - len(last)
+    for piece in middle:
+        place = text.find(piece, place, end)
+        if place < 0:
+            return False
+        place += len(piece)
+    return True
 
 
 def _tokens(glob: str, separate: str) -> list[Token]:

@@ -4,11 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from greenroom.nouns.asks.schema_check import TooManySteps, find_schema_error, is_pattern
+from greenroom.nouns.asks.schema_check import find_schema_error, is_pattern
 
 MAX_SCHEMA = 20_000
-_MOST_STEPS = 1_000_000
-"""More than rules may take: definitions are checked in a thread."""
 
 
 def bad_schema(schema: dict[str, Any]) -> str:
@@ -16,11 +14,9 @@ def bad_schema(schema: dict[str, Any]) -> str:
     try:
         if len(json.dumps(schema)) > MAX_SCHEMA:
             return "is too large"
-        error = find_schema_error(schema, _MOST_STEPS)
+        error = find_schema_error(schema)
     except RecursionError:
         return "is nested too deep"
-    except TooManySteps:
-        return "is too large"
     if error is not None:
         place = "/".join(map(str, error.absolute_path))
         return f"is no JSON Schema: {error.message[:200]}" + (f" at {place}" if place else "")
