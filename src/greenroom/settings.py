@@ -160,7 +160,12 @@ def state_dir(env: Mapping[str, str] = os.environ) -> Path:
 
 def wants_colour(env: Mapping[str, str] = os.environ) -> bool:
     """Whether a terminal is to be given colours: see https://no-color.org."""
-    return not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+    return not env.get("NO_COLOR") and takes_escapes(env)
+
+
+def takes_escapes(env: Mapping[str, str] = os.environ) -> bool:
+    """Whether the terminal understands escape sequences."""
+    return env.get("TERM") != "dumb"
 
 
 def names_browser(env: Mapping[str, str] = os.environ) -> bool:

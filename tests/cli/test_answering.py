@@ -10,8 +10,8 @@ from tests.runs.stage import Stage
 
 pytestmark = pytest.mark.one_stage
 
-MANY, SOON_S = 20, 0.5
-"""How often a person types, and how quickly, where it matters that they do not pause."""
+MANY, SOON_S, PIECES_S = 20, 0.5, 0.25
+"""How often a person types or pastes, and how quickly, where it matters that they do not pause."""
 MILD, RISKY = "SHELL make release", "SHELL rm -rf build"
 
 
@@ -163,6 +163,39 @@ def test_several_pasted_lines_choose_nothing(stage: Stage) -> None:
         person.types("l\n")
         person.sees("Left to others")
         assert state(stage, ask["id"]) == ("open", "")
+
+
+def test_lines_that_are_pasted_in_pieces_choose_nothing(stage: Stage) -> None:
+    """Over a slow line the first of several lines arrives before the rest."""
+    for _ in range(MANY):
+        with Person(stage.hub.data, "run", "rehearsal", MILD) as person:
+            person.sees("leave it to others > ")
+            ask = stage.asked()
+            if person.types_on("a\nb\n", 0.05) >= PIECES_S:
+                stage.decide(ask["id"], "deny")
+                continue
+            person.sees("leave it to others > ")
+            assert state(stage, ask["id"]) == ("open", "")
+            return
+    raise AssertionError("the machine is too busy to paste on it")
+
+
+def test_what_the_terminal_marks_as_pasted_chooses_nothing(stage: Stage) -> None:
+    with Person(stage.hub.data, "run", "rehearsal", RISKY) as person:
+        person.sees("leave it to others > ")
+        ask = stage.asked()
+        assert person.raw.count("\x1b[?2004h") > person.raw.count("\x1b[?2004l"), "the terminal marks what is pasted"
+        person.types("\x1b[200~a\n\x1b[201~")
+        person.sees("leave it to others > ")
+        person.types("a\n")
+        person.sees('Type "approve" to allow exactly this call: ')
+        person.types("\x1b[200~approve\x1b[201~\n")
+        person.sees("Not approved.")
+        assert state(stage, ask["id"]) == ("open", "")
+        person.sees("leave it to others > ")
+        person.types("l\n")
+        person.sees("Left to others")
+    assert person.raw.count("\x1b[?2004h") == person.raw.count("\x1b[?2004l"), "and no longer than that"
 
 
 def test_a_run_is_refused_with_words_where_it_was_started(stage: Stage) -> None:

@@ -1,7 +1,8 @@
 """Asks put before the person at this terminal: the exact call, and a question that no stray key can answer.
 
 What is being typed when the call is shown is thrown away until there is a pause: it was meant for something else.
-High risk is approved by typing a word. Whoever answers elsewhere meanwhile ends the question here.
+What is pasted chooses nothing. High risk is approved by typing a word. Whoever answers elsewhere meanwhile ends the
+question here.
 """
 
 import json
@@ -12,6 +13,7 @@ import termios
 from functools import partial
 from typing import Any
 
+from greenroom import settings
 from greenroom.cli.client import Client, patiently
 from greenroom.cli.terminal import coloured, line, lines, say
 from greenroom.log.errors import Refused
@@ -20,6 +22,10 @@ Ask = dict[str, Any]
 _LOOK_S = 1.0
 _DEAF_S = 0.7
 """How long nobody has typed anything before a question is asked: the end of a word must not answer it."""
+_PASTE_S = 0.3
+"""How long nothing follows a line that chooses something: pasted lines may arrive in pieces."""
+_MARK_PASTES, _STOP_MARKS = "\x1b[?2004h", "\x1b[?2004l"
+"""The terminal puts marks around what is pasted: a line with marks is no choice."""
 _WORD = "approve"
 DONE = {"approve": "Approved.", "deny": "Denied.", "answer": "Answered."}
 _APPROVABLE = ("permission", "gate", "decision")
@@ -63,9 +69,9 @@ def is_confirmed(client: Client, ask: Ask, verdict: str) -> bool:
     forget_keys()
     if verdict == "approve" and ask.get("risk") == "high":
         words = f'High risk. Type "{_WORD}" to allow exactly this call: '
-        return read_line(client, ask, words, is_choice=True) == _WORD
+        return read_decision(client, ask, words) == _WORD
     words = f"{verdict.capitalize()} “{line(ask['title'])}”? [y/N] "
-    return read_line(client, ask, words, is_choice=True).lower() in ("y", "yes")
+    return read_decision(client, ask, words).lower() in ("y", "yes")
 
 
 def forget_keys() -> None:
@@ -81,9 +87,33 @@ def forget_keys() -> None:
         termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
 
 
-def read_line(client: Client, ask: Ask, words: str, *, is_choice: bool = False) -> str:
-    """A line that the person types; raises EOFError on Ctrl-D. Of several that are pasted only the first is taken, and
-    where it would choose something, none."""
+def read_line(client: Client, ask: Ask, words: str) -> str:
+    """A line that the person types; of several that are pasted the first. Raises EOFError on Ctrl-D."""
+    typed = _read_first_line(client, ask, words)
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    return typed
+
+
+def read_decision(client: Client, ask: Ask, words: str) -> str:
+    """A line that chooses something: empty if it was pasted, be it in pieces, or if more is typed after it."""
+    _control_terminal(_MARK_PASTES)
+    try:
+        typed = _read_first_line(client, ask, words)
+        if select.select([sys.stdin], [], [], _PASTE_S)[0]:
+            forget_keys()
+            return ""
+        return typed
+    finally:
+        _control_terminal(_STOP_MARKS)
+
+
+def _control_terminal(sequence: str) -> None:
+    if settings.takes_escapes():
+        sys.stderr.write(sequence)
+        sys.stderr.flush()
+
+
+def _read_first_line(client: Client, ask: Ask, words: str) -> str:
     sys.stderr.write(words)
     sys.stderr.flush()
     typed = b""
@@ -100,10 +130,6 @@ def read_line(client: Client, ask: Ask, words: str, *, is_choice: bool = False) 
         if now["state"] != "open":
             say("")
             raise AnsweredElsewhere(now)
-    is_pasted = bool(select.select([sys.stdin], [], [], 0)[0])
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    if is_choice and is_pasted:
-        return ""
     return typed.partition(b"\n")[0].decode(errors="replace").strip()
 
 
@@ -160,7 +186,8 @@ class AskPrompt:
             return
         forget_keys()
         try:
-            body = self._decide(ask) if ask["kind"] in _APPROVABLE else self._reply(ask)
+            is_yes_or_no = ask["kind"] in _APPROVABLE and not ask.get("questions")
+            body = self._decide(ask) if is_yes_or_no else self._reply(ask)
         except EOFError:
             body = None
         if body is None:
@@ -177,7 +204,7 @@ class AskPrompt:
         """An answer to a call, or None to leave it to others."""
         while True:
             words = "  a approve · d deny · l leave it to others > "
-            said = read_line(self._client, ask, words, is_choice=True).lower()
+            said = read_decision(self._client, ask, words).lower()
             if said in ("l", "leave"):
                 return None
             if said in ("d", "deny"):
@@ -185,6 +212,7 @@ class AskPrompt:
                 return {"verdict": "deny", "text": words}
             if said in ("a", "approve") and self._is_meant(ask):
                 return {"verdict": "approve"}
+            forget_keys()
 
     def _is_meant(self, ask: Ask) -> bool:
         if ask.get("risk") != "high":
