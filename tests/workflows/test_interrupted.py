@@ -121,6 +121,9 @@ def test_a_step_that_must_not_be_done_twice_asks_a_person_after_a_crash(stage: S
     assert "was interrupted: what now?" in shown["title"]
     labels = [option["label"] for option in shown["questions"][0]["options"]]
     assert labels == ["Resume", "Do it again", "Skip the step", "Give up"]
+    for unclear in ({"verdict": "approve"}, {"verdict": "answer", "text": "give up"}):
+        refused = stage.api.post(f"/api/asks/{ask}/answer", json=unclear)
+        assert refused.json()["code"] == "bad_answer", "nobody has said which"
     answer(stage, ask, "Skip the step")
     assert play.end(run_id)["status"] == "completed"
     assert play.steps(run_id)["pay"]["status"] == "skipped"

@@ -87,6 +87,14 @@ def test_where_one_yes_is_enough_one_no_decides(stage: Stage, people: People) ->
     assert "not now" in play.end(run_id)["error"]
 
 
+def test_words_alone_let_no_step_go_on(stage: Stage, people: People) -> None:
+    play, run_id, ask = asked(stage, {"kind": "recommended", "stakeholders": ["ann"]}, "words")
+    ann = people.come("ann")
+    assert say(ann, ask, "answer", text="no, not tonight").json()["code"] == "bad_answer"
+    assert say(ann, ask, "deny", text="no, not tonight").json()["state"] == "answered"
+    assert "not tonight" in play.end(run_id)["error"]
+
+
 def test_a_no_that_can_be_outvoted_does_not_decide(stage: Stage, people: People) -> None:
     play, run_id, ask = asked(stage, LEVEL, "outvoted")
     ann, bob = people.come("ann"), people.come("bob")

@@ -6,7 +6,7 @@ from greenroom.nouns.access.decide import principal
 from greenroom.nouns.asks import events as e
 from greenroom.nouns.asks.commands import AnswerAsk
 from greenroom.nouns.asks.digest import digest_of
-from greenroom.nouns.asks.forms import need_form, need_options
+from greenroom.nouns.asks.forms import need_choices, need_form, need_options
 from greenroom.nouns.asks.model import SCOPES, Ask, Content
 from greenroom.nouns.asks.queries import is_over_time, need_person_for
 from greenroom.nouns.asks.votes import need_seat, outstanding
@@ -127,6 +127,8 @@ def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
         raise Refused("cannot_edit", "Changed arguments hold for this call only: leave the scope at once.")
     need_contents(command.contents)
     need_options(ask.questions, command.options)
+    if command.verdict != "deny":
+        need_choices(ask.questions, command.options)
     if ask.form is not None and command.verdict != "deny":
         need_form(ask.form, command.form)
     elif command.form is not None:
@@ -134,6 +136,9 @@ def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
     said = command.text.strip() or any(command.options) or command.contents or command.form is not None
     if ask.kind == "question" and command.verdict == "answer" and not said:
         raise Refused("bad_answer", "Say something, choose an option, or deny to leave the question unanswered.")
+    is_chosen = any(command.options) or command.form is not None or any(one.custom for one in ask.questions)
+    if ask.kind == "decision" and command.verdict == "answer" and not is_chosen:
+        raise Refused("bad_answer", "Words decide nothing by themselves: approve or deny, and add them to that.")
 
 
 def need_contents(contents: list[Content]) -> None:

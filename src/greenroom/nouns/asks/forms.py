@@ -65,6 +65,15 @@ def need_form(schema: dict[str, Any], value: Any) -> None:
         raise Refused("bad_answer", f"{place}: {error.message[:300]}.")
 
 
+def need_choices(questions: list[Question], chosen: list[list[str]]) -> None:
+    """Refuse an answer that leaves a question open which only one of its options answers."""
+    for number, question in enumerate(questions, 1):
+        is_chosen = number <= len(chosen) and bool(chosen[number - 1])
+        if question.options and not question.custom and not is_chosen:
+            offered = ", ".join(option.label for option in question.options)
+            raise Refused("bad_answer", f"Question {number} takes only: {offered[:500]}.")
+
+
 def need_options(questions: list[Question], chosen: list[list[str]]) -> None:
     """Refuse choices that were not offered."""
     if len(chosen) > len(questions):
