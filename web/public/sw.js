@@ -16,6 +16,15 @@ const told = (text) => (navigator.language.startsWith('zh') && CHINESE[text]) ||
 /** High risk is looked at first: its notification opens the page, and answers nothing. */
 const isAnswerable = (said) => said.risk !== 'high' && !!said.ticket && !!said.actions?.length
 
+/** How long a notification must have been there before its buttons answer: one that comes up moves those beside it, and a
+ *  click that was under way was meant for something else. Devices take a while to draw it. */
+const READ_MS = 1_500
+async function isRead(notification) {
+  const now = Date.now()
+  const all = [notification, ...(await registration.getNotifications())]
+  return all.every((one) => now - (one.data?.shown_at ?? 0) >= READ_MS)
+}
+
 addEventListener('install', () => skipWaiting())
 addEventListener('activate', (event) => event.waitUntil(clients.claim()))
 
@@ -29,16 +38,20 @@ addEventListener('push', (event) => {
       badge: '/icon-192.png',
       requireInteraction: said.risk === 'high',
       actions: isAnswerable(said) ? said.actions.map((one) => ({ ...one, title: told(one.title) })) : [],
-      data: said,
+      data: { ...said, shown_at: Date.now() },
     }),
   )
 })
 
 addEventListener('notificationclick', (event) => {
   event.notification.close()
-  const said = event.notification.data ?? {}
-  event.waitUntil(event.action && isAnswerable(said) ? answer(said, event.action) : show(said))
+  event.waitUntil(act(event))
 })
+
+async function act({ notification, action }) {
+  const said = notification.data ?? {}
+  return action && isAnswerable(said) && (await isRead(notification)) ? answer(said, action) : show(said)
+}
 
 async function answer(said, verdict) {
   const body = JSON.stringify({ ticket: said.ticket, verdict })
@@ -47,7 +60,7 @@ async function answer(said, verdict) {
   if (done?.ok) return
   const why = done ? (await done.json().catch(() => ({}))).detail : null
   const { title, ask_id } = said
-  await registration.showNotification(title, { body: why ?? told('Not answered: the hub was not reached.'), tag: ask_id, icon: '/icon-192.png', data: { ...said, ticket: null } })
+  await registration.showNotification(title, { body: why ?? told('Not answered: the hub was not reached.'), tag: ask_id, icon: '/icon-192.png', data: { ...said, ticket: null, shown_at: Date.now() } })
 }
 
 async function show(said) {
