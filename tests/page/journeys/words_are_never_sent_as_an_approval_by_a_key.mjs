@@ -51,6 +51,31 @@ await journey(async (visit) => {
   const { answer } = await api('GET', `/api/asks/${ask.id}`)
   assert.deepEqual([answer.verdict, answer.text], ['deny', WHY_NOT])
 
+  // A decision is made by yes or no, or by an option: words pass for neither.
+  const decision = await api('POST', '/api/asks', { kind: 'decision', title: 'Publish it tonight?' })
+  const options = ['Resume', 'Give up'].map((label) => ({ label }))
+  const questions = [{ question: 'What now?', options, custom: false }]
+  const choice = await api('POST', '/api/asks', { kind: 'decision', title: 'What now?', questions })
+  const answers = { [decision.id]: ['Choose a button', 'approve'], [choice.id]: ['Choose one of the options', 'answer'] }
+  for (const [id, [said, button]] of Object.entries(answers)) {
+    await page.goto(`${hub.url}/inbox/${id}`)
+    await settled(page)
+    assert.deepEqual(await page.locator('.detail :is([data-do=approve], [data-do=answer])').evaluateAll((all) => all.map((one) => one.dataset.do)), [button])
+    await page.locator('.words').fill('no, not tonight')
+    await page.locator('.words').press('Control+Enter')
+    await page.getByRole('status').filter({ hasText: said }).waitFor()
+    await page.locator('.words').fill('')
+    await page.locator('.words').press('Escape')
+  }
+  await page.keyboard.press('y')
+  await page.getByRole('status').filter({ hasText: 'Choose one of the options' }).waitFor()
+  await page.getByRole('radio', { name: 'Give up' }).click()
+  await press(page.locator('[data-do=answer]'))
+  const chosen = await api('GET', `/api/asks/${choice.id}/wait?for_s=${WAIT_S}`)
+  assert.deepEqual([chosen.answer.verdict, chosen.answer.options], ['answer', [['Give up']]])
+  assert.equal((await api('GET', `/api/asks/${decision.id}`)).state, 'open')
+  await api('POST', `/api/asks/${decision.id}/answer`, { verdict: 'deny' })
+
   // A question has one thing to send, and says with which keys; the list of keys has them too.
   const question = await api('POST', '/api/asks', { kind: 'question', title: 'Which port?' })
   await page.goto(`${hub.url}/inbox/${question.id}`)

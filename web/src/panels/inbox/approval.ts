@@ -21,6 +21,13 @@ export function stepBefore(way: Way, isHigh: boolean, hasWords: boolean): Step {
 /** A question is answered, not approved, whatever its risk. */
 export const isHighRisk = (ask: Ask): boolean => ask.risk === 'high' && ask.kind !== 'question'
 
+/** Whether one of the options must be chosen: a plain yes would choose one that nobody named. */
+export const mustChoose = (ask: Ask): boolean => !!ask.questions?.some((one) => one.custom === false && !!one.options?.length)
+export const mayApprove = (ask: Ask): boolean => ask.kind !== 'question' && !mustChoose(ask)
+/** A call, a gate or a decision is answered by yes or no, unless it asks for more: words alone would pass for a yes. */
+export const mayAnswer = (ask: Ask): boolean =>
+  ask.kind === 'question' || ask.kind === 'report' || (ask.kind === 'decision' && (!!ask.questions?.length || !!ask.form))
+
 /** What is never approved among others: high risk; questions, which want an answer of their own; and what has files or a form
  *  to look at. */
 export const isAnsweredAlone = (ask: Ask): boolean =>
