@@ -39,10 +39,11 @@ export function folderOf(ask: Ask): { path: string; isOwn: boolean; words: strin
   const path = reveal(ask.subject?.directory ?? ask.labels?.project_directory ?? '')
   const names = path.split('/').filter(Boolean)
   const at = names.indexOf(ask.agent_id ?? '')
-  const below = at < 0 ? '' : names.slice(at + 1).join('/')
+  const isOwn = at > 0 && ['work', 'worktrees'].includes(names[at - 1]!) && !names.includes('..')
+  const below = names.slice(at + 1).join('/')
   const own = `${t('inbox.remembering.say.own')}${below && ` (${below})`}`
   const short = names.length > 2 ? `…/${names.slice(-2).join('/')}` : path
-  return { path, isOwn: at >= 0, words: at >= 0 ? own : path && `${t('inbox.in')} ${short}` }
+  return { path, isOwn, words: isOwn ? own : path && `${t('inbox.in')} ${short}` }
 }
 
 /** What is said in an ask: by the hub, or by whoever asks. */
