@@ -41,6 +41,7 @@ from greenroom.nouns.all import NOUNS as NOUNS
 from greenroom.nouns.asks.asking import Asking
 from greenroom.nouns.asks.queries import is_file_named
 from greenroom.nouns.clock.keep import Timekeeper
+from greenroom.nouns.policy.book import book_of
 from greenroom.nouns.threads.bus import Bus
 from greenroom.nouns.threads.coordinator import Coordinator
 from greenroom.nouns.threads.deliveries import Deliveries
@@ -258,6 +259,7 @@ async def serve(
         settings = msgspec.structs.replace(settings, port=port)  # the port that was found, when any would do
         async with open_hub(data, settings, progress=progress, past=None if is_new else past) as hub:
             past.add(data)
+            book_of(hub.rows)  # hundreds of rules take a while to compile, and nobody waits yet
             url = url_of(settings, port)
             codes = LoginCodes()
             try:
