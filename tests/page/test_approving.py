@@ -31,6 +31,7 @@ def test_ap_03_all_of_a_command_is_shown_and_nothing_hides_in_it(stage: HubProce
         "high_risk_is_approved_by_a_step_of_its_own",
         "a_hold_that_slips_approves_nothing",
         "letters_of_words_approve_nothing",
+        "coming_back_to_the_page_approves_nothing",
         "the_same_ask_on_two_pages",
         "a_hundred_asks_are_searched_grouped_and_counted",
         "an_updated_hub_asks_for_a_reload",

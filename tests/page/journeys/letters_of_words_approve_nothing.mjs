@@ -1,7 +1,7 @@
 /** Somebody writes, and what they write into has not come, has gone, or was never there: the letters are no keys. */
 import { mkdirSync } from 'node:fs'
 
-import { api, askOf, assert, denyAll, hub, journey, pause, raise, settled, settledHere, startRun, stateOf, until } from './rig.mjs'
+import { KEY_MS, api, askOf, assert, denyAll, hub, journey, pause, raise, settled, settledHere, startRun, stateOf, until } from './rig.mjs'
 
 const THOUGHT_MS = 2_500
 const deny = (ask) => api('POST', `/api/asks/${ask.id}/answer`, { verdict: 'deny' })
@@ -43,14 +43,28 @@ await journey(async (visit) => {
     await areOpen(`it was for the box in which was written: ${begun}`)
   }
 
-  // Letters in a row are words, also where there was never a box.
+  // Letters in a row are words, also where there was never a box: the last one and the first one are no keys either.
   await show(others[0])
+  for (const said of ['you must not do this', 'no, not this']) {
+    await page.keyboard.type(said, { delay: 60 })
+    await page.locator('[data-note]', { hasText: 'several letters in a row are words' }).waitFor()
+    await pause(KEY_MS)
+    await areOpen(`it was the beginning of: ${said}`)
+    await page.locator('[data-note]').waitFor({ state: 'detached' })
+  }
   await page.keyboard.type('apply', { delay: 60 })
   await page.locator('[data-note]').waitFor()
   await areOpen('it was a word')
   await page.locator('[data-note]').waitFor({ state: 'detached' }) // the keys wait longer than the buttons show
   await page.keyboard.press('y')
   await until('one letter alone to count', async () => (await stateOf(others[0])) === 'answered')
+  await show(others[1])
+  const next = await raise('the one to go on to')
+  await rowOf(next).waitFor()
+  await page.keyboard.press('y')
+  await page.keyboard.press('j')
+  await until('a letter before a move to count', async () => (await stateOf(others[1])) === 'answered')
+  assert.equal(await stateOf(next), 'open')
 
   // Whoever edits a call writes at once into what is edited.
   const desk = `${hub.data}/letters-${Date.now()}`

@@ -46,6 +46,9 @@ export const stateOf = async (ask) => (await api('GET', `/api/asks/${ask.id}`)).
 /** Let time go by as it does between two clicks of a person: only where that time is what is tried. */
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** After so long a key that answers has answered: it waits a moment, for it may be the first letter of a word. */
+export const KEY_MS = 900
+
 /** Try what a person does within a time, on the page's own clock. Tries that took longer, as on a busy machine, do not count.
  *  An attempt returns how long it took, and what must be true if that was short enough. */
 export async function within(ms, attempt) {

@@ -1,6 +1,6 @@
 /** A few letters and Enter choose a command, and no call: the palette names what would be answered, and leaves high risk to the
  *  button that is held down. */
-import { askOf, assert, denyAll, hub, journey, pause, press, raise, settled, startRun, stateOf, until } from './rig.mjs'
+import { KEY_MS, askOf, assert, denyAll, hub, journey, pause, press, raise, settled, startRun, stateOf, until } from './rig.mjs'
 
 await journey(async (visit) => {
   await denyAll()
@@ -50,6 +50,7 @@ await journey(async (visit) => {
   await page.locator('.palette input').waitFor()
   await page.keyboard.press('Escape')
   await page.locator('.palette').waitFor({ state: 'detached' })
+  await pause(KEY_MS)
   assert.equal(await stateOf(early), 'open')
 
   // Several that are selected are named as well, calls with their folders.

@@ -1,7 +1,7 @@
 /** What comes up under a pointer that rests was not meant by its next press, however late that is; and a press that is not taken
  *  says so beside what was pressed. */
 import {
-  assert, clockOf, denyAll, hub, journey, middleOf, moveTo, noteInput, notedOf, pause, PHONE, raise, reach, settledHere, stateOf, tap,
+  KEY_MS, assert, clockOf, denyAll, hub, journey, middleOf, moveTo, noteInput, notedOf, pause, PHONE, raise, reach, settledHere, stateOf, tap,
   until, within,
 } from './rig.mjs'
 
@@ -95,6 +95,7 @@ await journey(async (visit) => {
     const from = await clockOf(page)
     await page.keyboard.press('y')
     const took = (await notedOf(page)).keydown.at - from
+    await pause(KEY_MS)
     const state = await stateOf(loaded)
     return {
       took,

@@ -1,6 +1,6 @@
 /** A control that has just moved, or is about something else than a moment ago, takes no input and looks so. */
 import {
-  api, assert, clockOf, denyAll, hub, journey, middleOf, noteInput, notedOf, pause, PHONE, raise, settled, stateOf, tap, until, within,
+  KEY_MS, api, assert, clockOf, denyAll, hub, journey, middleOf, noteInput, notedOf, pause, PHONE, raise, settled, stateOf, tap, until, within,
 } from './rig.mjs'
 
 const SOON_MS = 600
@@ -79,6 +79,7 @@ await journey(async (visit) => {
       if (key === 'Enter') await page.locator('[data-do=approve]').focus()
       await page.keyboard.press(key)
       const took = (await notedOf(page)).keydown.at - before
+      await pause(KEY_MS)
       const state = await stateOf(other)
       await jump(page, asks[0])
       await deny(other)
@@ -109,6 +110,7 @@ await journey(async (visit) => {
   await page.keyboard.press('?')
   await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
   await page.keyboard.press('y')
+  await pause(KEY_MS)
   await page.keyboard.press('Escape')
   await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' })
   assert.equal(await stateOf(asks[1]), 'open')

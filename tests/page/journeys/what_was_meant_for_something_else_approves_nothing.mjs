@@ -1,7 +1,7 @@
 /** A click or a key that was meant for what is no longer there approves nothing: not what a dialog had covered, not what a dialog
  *  brings up, not what the rest of some words spells, and not what a busy page has not shown yet. */
 import {
-  api, askOf, assert, clockOf, denyAll, hub, journey, middleOf, noteInput, notedOf, pause, press, raise, settled, startRun, stateOf,
+  KEY_MS, api, askOf, assert, clockOf, denyAll, hub, journey, middleOf, noteInput, notedOf, pause, press, raise, settled, startRun, stateOf,
   until, within,
 } from './rig.mjs'
 
@@ -58,9 +58,9 @@ await journey(async (visit) => {
   for (const way of ['click', 'keys'])
     await within(SOON_MS, async () => {
       await settled(page)
-      const before = await clockOf(page)
       await page.keyboard.press('y')
-      await page.waitForFunction(() => document.activeElement?.textContent === 'Cancel')
+      const asked = await page.waitForFunction(() => document.activeElement?.textContent === 'Cancel' && performance.now())
+      const before = await asked.jsonValue()
       if (way === 'click') await page.mouse.click(target.x, target.y)
       else for (const key of ['Tab', 'Enter']) await page.keyboard.press(key)
       const noted = await notedOf(page)
@@ -93,7 +93,7 @@ await journey(async (visit) => {
     const before = (await notedOf(page)).keydown.at
     await page.keyboard.press('y')
     const took = (await notedOf(page)).keydown.at - before
-    await pause(300)
+    await pause(KEY_MS)
     return { took, check: async () => assert.equal(await stateOf(first), 'open', 'it was to be g t') }
   })
 
@@ -134,7 +134,7 @@ await journey(async (visit) => {
     const left = { x, y, button: 'left', clickCount: 1 }
     const send = (type) => cdp.send('Input.dispatchMouseEvent', { type, ...left })
     await Promise.all([busy, ...(way === 'click' ? [send('mousePressed'), send('mouseReleased')] : [page.keyboard.press('y')])])
-    await pause(300)
+    await pause(KEY_MS)
     assert.equal(await stateOf(other), 'open', `by ${way}`)
     await deny(other)
   }

@@ -1,4 +1,4 @@
-import { WAIT_S, api, askOf, assert, endOf, hub, journey, press, settled, startRun } from './rig.mjs'
+import { KEY_MS, pause, WAIT_S, api, askOf, assert, endOf, hub, journey, press, settled, startRun } from './rig.mjs'
 
 const WHY_NOT = 'No: this deletes what we still need'
 
@@ -24,7 +24,10 @@ await journey(async (visit) => {
     await isOpen(`${key} does not approve`)
   }
   await box.press('Escape')
-  for (const key of ['y', 'Control+Enter', 'Shift+y']) await page.keyboard.press(key)
+  for (const key of ['y', 'Control+Enter', 'Shift+y']) {
+    await page.keyboard.press(key)
+    await pause(KEY_MS)
+  }
   await isOpen('no key approves after the box was left')
 
   // The button is the next stop of the Tab key: there a key asks first, and Enter once more is no yes either.

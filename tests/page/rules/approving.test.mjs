@@ -26,6 +26,19 @@ test('a control takes input once it was about the same for long enough', () => {
   assert.equal(press(control, 2_000), 'taken')
 })
 
+test('a control takes no input while the person comes back from another window', () => {
+  const control = new Settling('a', 0)
+  control.begin(1_000, true)
+  control.leave()
+  assert.equal(control.end(1_100, true), 'returned', 'it went down before they left')
+  assert.equal(press(control, 9_000), 'returned', 'nobody has seen it yet')
+  control.show(9_000)
+  assert.equal(press(control, 9_000 + SETTLE_MS - 1, 9_000 + SETTLE_MS, false), 'returned')
+  assert.equal(press(control, 9_000 + SETTLE_MS), 'taken')
+  control.setSubject('b', 10_000)
+  assert.equal(press(control, 10_001), 'early', 'it has changed since')
+})
+
 test('a press counts for what it went down on', () => {
   const control = new Settling('a', 0)
   control.begin(1_000, true)

@@ -21,7 +21,7 @@ let timer: ReturnType<typeof setTimeout> | undefined
 export function hidePressNote(): void {
   pressNote.value = null
 }
-export function sayNotTaken(element: Element | null | undefined, why: NotTaken | 'unread'): void {
+export function sayNotTaken(element: Element | null | undefined, why: NotTaken | 'unread' | 'word'): void {
   if (!element) return
   const text = t(`shell.notTaken.${why === 'resting' && isFinger() ? 'finger' : why}`)
   pressNote.value = { number: ++number, text, at: element.getBoundingClientRect() }

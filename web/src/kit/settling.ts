@@ -21,9 +21,9 @@ export interface Place extends Point {
   scrolled: Point
 }
 
-/** Why a press does not count: it came too soon, what it was meant for has changed meanwhile, the page was still scrolling,
- *  or the control has come under a pointer that did not move to it. */
-export type NotTaken = 'early' | 'changed' | 'scrolling' | 'resting'
+/** Why a press does not count: it came too soon after a change, or after the person came back to the page; what it was meant
+ *  for has changed meanwhile; the page was still scrolling; or the control has come under a pointer that did not move to it. */
+export type NotTaken = 'early' | 'returned' | 'changed' | 'scrolling' | 'resting'
 export type Outcome = 'taken' | NotTaken
 
 const isNear = (a: number, b: number) => Math.abs(a - b) <= STILL_PX
@@ -31,6 +31,8 @@ const isNear = (a: number, b: number) => Math.abs(a - b) <= STILL_PX
 export class Settling {
   private place: Place | null = null
   private isCovered = false
+  /** Whether it takes no input because the person has just come back, and not because it has changed. */
+  private isReturn = false
   private scrolledAt = -Infinity
   /** Where the pointer was when the control came under it, until it moves; `unseen` until it is heard of at all. */
   private rest: Point | 'unseen' | null = null
@@ -48,6 +50,12 @@ export class Settling {
   /** It has changed, and nobody can have seen that yet. */
   hide(): void {
     this.changedAt = Infinity
+  }
+
+  /** The person goes to another window, or comes back: what they press then may be meant for that window. */
+  leave(): void {
+    this.isReturn = true
+    this.hide()
   }
 
   /** What has changed is on the screen since now, with the pointer over it or not. */
@@ -72,8 +80,7 @@ export class Settling {
   setSubject(subject: string, now: number): boolean {
     if (subject === this.subject) return false
     this.subject = subject
-    this.changedAt = now
-    return true
+    return this.change(now)
   }
 
   /** Where it is now; true if it has moved. What the person scrolls by hand has not moved by itself. */
@@ -93,16 +100,14 @@ export class Settling {
       this.rest = null
       return false
     }
-    this.changedAt = now
-    return true
+    return this.change(now)
   }
 
   /** Whether something lies over it now; true if that has just gone. What the person scrolled from under it has not. */
   setCovered(isCovered: boolean, now: number, isScrolling: boolean): boolean {
     const isBare = this.isCovered && !isCovered && !isScrolling
     this.isCovered = isCovered
-    if (isBare) this.changedAt = now
-    return isBare
+    return isBare && this.change(now)
   }
 
   /** A pointer or a key went down on the control. */
@@ -118,12 +123,24 @@ export class Settling {
     this.press = null
     if (press ? press.subject !== this.subject : isPointer) return 'changed'
     if (!press) return this.outcomeAt(now, false)
-    return this.changedAt > press.at ? 'early' : press.outcome
+    return this.changedAt > press.at ? this.soon() : press.outcome
   }
 
   private outcomeAt(now: number, isPointer: boolean): Outcome {
-    if (!this.isSettled(now)) return 'early'
+    if (!this.isSettled(now)) return this.soon()
+    this.isReturn = false
     if (isPointer && now - this.scrolledAt < SCROLL_MS) return 'scrolling'
     return isPointer && this.rest ? 'resting' : 'taken'
+  }
+
+  private change(now: number): true {
+    this.changedAt = now
+    this.isReturn = false
+    return true
+  }
+
+  /** Why it takes no input yet. */
+  private soon(): NotTaken {
+    return this.isReturn ? 'returned' : 'early'
   }
 }

@@ -35,6 +35,17 @@ function point({ type, pointerType, clientX: x, clientY: y }: PointerEvent): voi
 }
 for (const type of ['pointermove', 'pointerdown'] as const) addEventListener(type, point, { capture: true, passive: true })
 
+/** What waits again when the person goes to another window or tab, and when they come back. */
+const leaves = new Set<() => void>()
+function leave(): void {
+  pointer = null
+  leaves.forEach((one) => one())
+}
+for (const type of ['focus', 'blur', 'pageshow']) addEventListener(type, leave)
+document.addEventListener('visibilitychange', leave)
+/** Whether a click would bring the window to the front first: it may have been meant for that alone. */
+const isBehind = () => !isFinger() && !document.hasFocus()
+
 const looks = new Set<() => void>()
 setInterval(() => looks.forEach((look) => look()), LOOK_MS)
 
@@ -71,7 +82,6 @@ const timeOf = (event?: Event) => Math.min(event?.timeStamp ?? Infinity, perform
 export interface Guard {
   /** Whether it takes no input just now. */
   isSettling: Ref<boolean>
-  isSettled: (event?: Event) => boolean
   changedAt: () => number
   begin: (isPointer: boolean, event?: Event) => Outcome
   end: (isPointer: boolean, event?: Event) => Outcome
@@ -114,7 +124,12 @@ export function useSettling(subject: () => string, element?: Ref<HTMLElement | n
     const hasMoved = state.setPlace(placeOf(element.value), now, byHand)
     if (state.setCovered(isCovered(element.value), now, byHand) || hasMoved) wait()
   }
+  function leaveHere(): void {
+    state.leave()
+    wait()
+  }
   if (!state.isSettled(performance.now())) wait()
+  leaves.add(leaveHere)
   watch(subject, (now) => state.setSubject(now, performance.now()) && wait(), { flush: 'sync' })
   if (element) {
     looks.add(look)
@@ -122,14 +137,18 @@ export function useSettling(subject: () => string, element?: Ref<HTMLElement | n
   }
   onScopeDispose(() => {
     stop()
+    leaves.delete(leaveHere)
     looks.delete(look)
     states.delete(state)
   })
   return {
     isSettling,
     changedAt: () => state.changedAt,
-    isSettled: (event) => (look(), state.isSettled(timeOf(event))),
-    begin: (isPointer, event) => (look(), state.begin(timeOf(event), isPointer)),
+    begin: (isPointer, event) => {
+      look()
+      if (isPointer && isBehind()) leaveHere()
+      return state.begin(timeOf(event), isPointer)
+    },
     end: (isPointer, event) => (look(), state.end(timeOf(event), isPointer)),
     // A finger cannot move to where it is: its next press is a new one. The mouse can, and has to.
     drop: () => wait(isFinger() ? () => state.show(performance.now()) : undefined),

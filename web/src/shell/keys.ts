@@ -69,9 +69,25 @@ addEventListener('pointerdown', () => (field = null), { capture: true, passive: 
 /** When each of the last two letters was typed, in a field or not. */
 const letters: [before: number, last: number] = [-Infinity, -Infinity]
 const LETTER_MS = 700
+/** What waits to hear whether the last letter was alone. */
+let waiting: ((isAlone: boolean) => void) | null = null
+const ALONE_MS = 500
 function noteLetter(event: KeyboardEvent): void {
   const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey
-  if (isLetter && !event.repeat) letters.push(event.timeStamp) && letters.shift()
+  if (!isLetter || event.repeat) return
+  letters.push(event.timeStamp)
+  letters.shift()
+  waiting?.(!isTyping(event.target) && bindings.some((one) => one.moves && one.key === event.key))
+}
+/** Hear whether a letter that was just pressed stays alone, or is the first one of a word. A key that only moves about belongs
+ *  to no word. */
+export function whenAlone(hear: (isAlone: boolean) => void): void {
+  const timer = setTimeout(() => waiting?.(true), ALONE_MS)
+  waiting = (isAlone) => {
+    clearTimeout(timer)
+    waiting = null
+    hear(isAlone)
+  }
 }
 /** Whether a key is one of several letters in a row: they are words, whatever they were meant for. */
 export const isInWord = (event: KeyboardEvent): boolean => letters[1] === event.timeStamp && letters[1] - letters[0] < LETTER_MS
