@@ -266,6 +266,13 @@ def test_only_what_has_a_meaning_is_changed(driver: str, text: str, quoted: str)
     assert way.quote(quoted) == quoted
 
 
+@pytest.mark.parametrize("sign", ["@", "/", "$", "[", "\n", "'", "/.", "\u200d"])
+def test_a_long_text_of_signs_does_not_hold_the_node_up(sign: str) -> None:
+    """It would take many minutes if each sign were looked at with all that follow."""
+    for name in ("claude", "claude attach", "codex", "acp"):
+        assert WAYS[name].quote(f"a b {sign * 1_000_000}").startswith("a")
+
+
 def test_every_driver_has_its_way() -> None:
     assert {name.partition(" ")[0] for name in WAYS} == set(DRIVERS)
 
@@ -275,3 +282,4 @@ def test_a_command_that_starts_an_agent_cli_gets_its_words_quoted() -> None:
     assert fill_all(["claude", "-p", "{prompt}"], {"{prompt}": way.quote("/clear @a")})[2] == f"{LEAD}/ clear @ a"
     assert way.env["CLAUDE_CODE_DISABLE_FILE_MENTIONS"] == "1"
     assert find_way("command", ["wc", "{prompt}"], {}).quote("/etc/hosts") == "/etc/hosts"
+    assert find_way("pty", ["/usr/bin/gemini"], {}).quote("a.txt 'my b.png'") == f"{LEAD}a.txt 'my b.png'"

@@ -20,15 +20,17 @@ NO_FILE_MENTIONS = {"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"}
 _PLAIN_STARTS = "\"'“”‘’«»([{*_-「『（《【"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _AFTER = r"(?<![\w.+-])"
-_MENTION = re.compile(rf'{_AFTER}@(?=[/~"\\]|\.\.?[/\\]|agent-|[^\s:]+:\S)')
+_MENTION = re.compile(rf'{_AFTER}@(?=[/~"\\]|\.\.?[/\\]|agent-|[^\s:]{{1,200}}:\S)')
+"""The name of an MCP server is short. Without a bound, many `@` in one word would each be read to its end."""
 _PATH = re.compile(rf"{_AFTER}@(?=\S)")
 _SKILL = re.compile(r"\$(?!\d+(?![\w:-]))([A-Za-z0-9_:-]+)")
 _LINK = re.compile(r"\[(?=[@$])")
 _COMMAND = re.compile(r"(?<![\w/.~:<])/(?=[A-Za-z][\w:-]*(?![\w:/-]|\.\w))")
 _KEYWORD = re.compile(r"(?i)(?<=ultra)(?=code|plan|review|think)")
 _IMAGE_LINE = re.compile(
-    r"""(?im)^(?=[\s"']*(?:[/\\]|[a-z]:\\))(?=[^\n]*\.\\*(?:p\\*n\\*g|j\\*p|g\\*i\\*f|w\\*e\\*b\\*p))"""
+    r"""(?im)^(?=(?:[^\S\n]|["'])*(?:[/\\]|[a-z]:\\))(?=[^\n]*\.\\*(?:p\\*n\\*g|j\\*p|g\\*i\\*f|w\\*e\\*b\\*p))"""
 )
+"""A line that begins as a path does and has the ending of an image, with backslashes anywhere."""
 _LINE_END = re.compile(r"\r\n?|[\u2028\u2029]")
 _UNSEEN = re.compile(
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff"
@@ -79,7 +81,8 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
             text = _KEYWORD.sub("-", text)
         if self.pastes:
             text = _IMAGE_LINE.sub(LEAD, text)
-            text = LEAD + text if len(text.split()) == 1 else text
+            is_path = self.all_mentions or len(text.split()) == 1  # some CLIs take a paste of several paths for files
+            text = LEAD + text if is_path and not text.startswith(LEAD) else text
         if not self.starts:
             return text
         if by_line:
@@ -101,7 +104,8 @@ def _led(text: str) -> str:
 _DATA = Way(is_data=True, starts=False)
 _CLAUDE = Way(env=NO_FILE_MENTIONS, mentions=True, keywords=True)
 _UNKNOWN = Way(env=NO_FILE_MENTIONS, all_mentions=True, skills=True, keywords=True)
-_TYPED_CLI = msgspec.structs.replace(_UNKNOWN, commands=True, pastes=True)
+_CLI = msgspec.structs.replace(_UNKNOWN, commands=True)
+_TYPED_CLI = msgspec.structs.replace(_CLI, pastes=True)
 WAYS: dict[str, Way] = {
     "rehearsal": _DATA,
     "builtin": _DATA,
@@ -125,7 +129,7 @@ _CLIS = frozenset({"claude", "codex", "opencode", "gemini", "copilot"})
 def find_way(driver: str, command: list[str], options: Mapping[str, Any]) -> Way:
     """How text gets into the runtime of a profile: an agent CLI is more than a program that reads data."""
     if driver in ("pty", "command") and command and Path(command[0]).name in _CLIS:
-        return _TYPED_CLI
+        return _TYPED_CLI if driver == "pty" else _CLI
     if driver == "claude" and options.get("attach"):
         return WAYS["claude attach"]
     return WAYS[driver]
