@@ -21,6 +21,7 @@ from tests.runs.stage import Stage
         pytest.param("log_in_by_code_and_reload_any_deep_link", marks=pytest.mark.anywhere),
         "the_login_form_speaks_the_browsers_language",
         "invite_an_agent_and_talk_to_it",
+        "what_is_written_while_a_message_is_sent_is_sent_too",
         "mention_members_and_invite_by_name",
         "continue_a_finished_run",
         "put_an_agent_to_work_in_a_folder",
