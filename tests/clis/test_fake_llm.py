@@ -133,7 +133,7 @@ def test_a_wrong_script_is_answered_with_what_is_wrong(script: str, complaint: s
 
 
 def test_a_command_that_codex_did_not_wait_for_is_waited_for_before_the_script_goes_on(http: httpx.Client) -> None:
-    client, script = CLIENTS["openai_responses"], "USE_TOOL join {}\nSAY done"
+    client, script = CLIENTS["responses"], "USE_TOOL join {}\nSAY done"
     running = ["Wall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\n"]
     offered = [*TOOLS, "write_stdin"]
     assert play(script, [running], {name: {} for name in offered}) == UseTool(
