@@ -38,10 +38,11 @@ for (const type of ['pointermove', 'pointerdown'] as const) addEventListener(typ
 /** What waits again when the person goes to another window or tab, and when they come back. */
 const leaves = new Set<() => void>()
 function leave(): void {
-  pointer = null
+  if (!isFinger()) pointer = null // a mouse moves on unseen, over another window; a finger does not
   leaves.forEach((one) => one())
 }
-for (const type of ['focus', 'blur', 'pageshow']) addEventListener(type, leave)
+for (const type of ['focus', 'blur']) addEventListener(type, leave)
+addEventListener('pageshow', (event) => event.persisted && leave())
 document.addEventListener('visibilitychange', leave)
 /** Whether a click would bring the window to the front first: it may have been meant for that alone. */
 const isBehind = () => !isFinger() && !document.hasFocus()
