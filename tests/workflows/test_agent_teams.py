@@ -53,7 +53,8 @@ def install(stage: Stage, name: str, model: FakeModel, called: str) -> None:
     env = {**wiring.env, **CACHE.get(name, {}), "HOME": str(home)}
     if name == "opencode":  # the file names a model of this provider
         config = json.loads(env["OPENCODE_CONFIG_CONTENT"])
-        models = {"glm-4.7-free": config["provider"]["fake"]["models"]["fake-model"]}
+        known = {**config["provider"]["fake"]["models"]["fake-model"], "status": "active"}  # OpenCode has it as retired
+        models = {"glm-4.7-free": known}
         config["provider"]["opencode"] = {**config["provider"]["fake"], "models": models}
         config["enabled_providers"].append("opencode")
         env["OPENCODE_CONFIG_CONTENT"] = json.dumps(config)
