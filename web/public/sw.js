@@ -7,7 +7,7 @@ const CHINESE = {
   'A decision waits for you': '有决策等你处理',
   'A gate waits for you': '有关卡等你处理',
   'Soon refused by silence': '即将因沉默被拒绝',
-  'Not answered: the hub was not reached.': '没有回复：无法连接中枢。',
+  'The hub did not answer: open the ask to see whether your answer arrived.': '中枢没有应答：请打开请求，看您的回复是否已送达。',
   Approve: '批准',
   Deny: '拒绝',
 }
@@ -60,7 +60,7 @@ async function answer(said, verdict) {
   if (done?.ok) return
   const why = done ? (await done.json().catch(() => ({}))).detail : null
   const { title, ask_id } = said
-  await registration.showNotification(title, { body: why ?? told('Not answered: the hub was not reached.'), tag: ask_id, icon: '/icon-192.png', data: { ...said, ticket: null, shown_at: Date.now() } })
+  await registration.showNotification(title, { body: why ?? told('The hub did not answer: open the ask to see whether your answer arrived.'), tag: ask_id, icon: '/icon-192.png', data: { ...said, ticket: null, shown_at: Date.now() } })
 }
 
 async function show(said) {

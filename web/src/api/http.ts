@@ -51,7 +51,7 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
     })
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiError(0, 'unreachable', t('shell.unreachable'))
+    throw new ApiError(0, 'unreachable', t(method === 'GET' ? 'shell.unreachable' : 'shell.unanswered'))
   }
   const text = await answer.text()
   const data: unknown = text && answer.headers.get('content-type')?.includes('json') ? parseExact(text) : text
