@@ -34,10 +34,15 @@ def travel(hub: HubProcess, name: str, *, browser: Path | None = None, **more: o
         "notebook": NOTEBOOK,
     }
     told |= {"wait_ms": int(WAIT_S * 1000), **more}
-    node, chromium = need_program("node"), browser or need_program("chromium")
+    node = need_program("node")
     done = subprocess.run(
         [node, JOURNEYS / f"{name}.mjs", json.dumps(told)],
-        env={"PATH": _path(), "CHROMIUM": str(QUIET), "REAL_CHROMIUM": str(chromium), "HOME": str(hub.data.parent)},
+        env={
+            "PATH": _path(),
+            "CHROMIUM": str(browser or QUIET),
+            "REAL_CHROMIUM": str(need_program("chromium")),
+            "HOME": str(hub.data.parent),
+        },
         capture_output=True,
         text=True,
         timeout=4 * WAIT_S,

@@ -65,5 +65,5 @@ def test_a_program_named_by_its_path_need_not_be_where_nodes_look(stage: Stage, 
     assert stage.done("SAY found", profile="own")["output"] == "found"
     checked = {one["name"]: one for one in stage.api.get("/api/profile-check").json()["profiles"]}
     assert checked["own"]["ok"]
-    assert "is not installed" in checked["gone"]["nodes"][0]["problems"][0]
+    assert "is not an executable file on the node" in checked["gone"]["nodes"][0]["problems"][0]
     assert "could not be started" in stage.done("SAY x", profile="gone")["error"]

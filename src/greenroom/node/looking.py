@@ -24,7 +24,11 @@ def find_obstacles(definition: Definition, env: Mapping[str, str], folder: Path)
         out.append(f"directory: {directory} does not exist; create it, or choose another")
     program = _find_program(definition, env)
     if definition.command and program is None:
-        out.append(f"command: {definition.command[0]} is not on the node's PATH; install it, or write its full path")
+        named = definition.command[0]
+        if "/" in named:
+            out.append(f"command: {named} is not an executable file on the node; install it, or write another path")
+        else:
+            out.append(f"command: {named} is not on the node's PATH; install it, or write its full path")
     missing = [name for name in definition.pass_env if name not in env]
     if missing:
         out.append(

@@ -1,5 +1,5 @@
 /** Pushes as the hub has sealed them, given to a real service worker: buttons answer, a click opens the ask. */
-import { WAIT_S, api, assert, hub, journey, pause, within } from './rig.mjs'
+import { WAIT_S, api, assert, hub, journey, pause, until, within } from './rig.mjs'
 
 const READ_MS = 1_500
 const SOON_MS = 1_200
@@ -20,18 +20,19 @@ await journey(async (visit) => {
   const registrationId = await registration
   const worker = page.context().serviceWorkers()[0] ?? (await page.context().waitForEvent('serviceworker'))
 
-  /** Deliver a push, and what is shown then. */
-  const deliver = async (said) => {
-    await cdp.send('ServiceWorker.deliverPushMessage', { origin: hub.url, registrationId, data: JSON.stringify(said) })
-    return worker.evaluate(async ({ tag, wait_ms }) => {
-      for (const until = Date.now() + wait_ms; Date.now() < until; ) {
-        const [shown] = await self.registration.getNotifications({ tag })
-        if (shown) return { title: shown.title, actions: shown.actions.map((one) => one.action) }
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-      return null
-    }, { tag: said.ask_id, wait_ms: hub.wait_ms })
-  }
+  /** Deliver a push, and what is shown then. A browser drops one now and then, as push services do: it is sent again. */
+  const deliver = (said) =>
+    until('the notification', async () => {
+      await cdp.send('ServiceWorker.deliverPushMessage', { origin: hub.url, registrationId, data: JSON.stringify(said) })
+      return worker.evaluate(async (tag) => {
+        for (let looks = 0; looks < 100; looks++) {
+          const [shown] = await self.registration.getNotifications({ tag })
+          if (shown) return { title: shown.title, actions: shown.actions.map((one) => one.action) }
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+        return null
+      }, said.ask_id)
+    })
   /** Click on it: a headless browser draws none, so that the event is made where the browser would make it. */
   const click = (tag, action) =>
     worker.evaluate(

@@ -127,7 +127,7 @@ def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
         raise Refused("cannot_edit", "Changed arguments hold for this call only: leave the scope at once.")
     need_contents(command.contents)
     need_options(ask.questions, command.options)
-    if command.verdict != "deny":
+    if ask.kind != "question" and command.verdict != "deny":  # a question may be answered in words
         need_choices(ask.questions, command.options)
     if ask.form is not None and command.verdict != "deny":
         need_form(ask.form, command.form)

@@ -13,7 +13,7 @@ from greenroom.testing.fake_llm.values import NoValue, fill, has_field
 _ASK_AGAIN = "write_stdin"
 """Codex's tool that waits for a command which takes longer than the call did."""
 _OPS = "USE_TOOL|FORCE_TOOL|REPEAT|END|SAY|OUTPUT|SLOW|RECALL|TOOLS|SYSTEM|QUOTA|TOO_LONG|ERROR"
-_LINE = re.compile(rf"^[ \t]*({_OPS})\b[ \t]*(.*?)[ \t]*$", re.M)
+_LINE = re.compile(rf"^[ \t]*(?:Prompt: )?({_OPS})\b[ \t]*(.*?)[ \t]*$", re.M)
 
 
 class BadScript(Exception):
