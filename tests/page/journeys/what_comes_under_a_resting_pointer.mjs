@@ -150,7 +150,7 @@ await journey(async (visit) => {
   await settledHere(phone)
   const now = await middleOf(row)
   await phone.touchscreen.tap(finger.x, now.y)
-  await phone.locator('[data-note]', { hasText: 'Not taken' }).waitFor()
+  await phone.locator('[data-note]', { hasText: 'Not taken: this came up under your finger. Press again.' }).waitFor()
   await isOpen(onPhone, 'the first tap was for something else')
   await tap(row)
   await until('the second tap', async () => (await statesOf(onPhone)).filter((state) => state === 'answered').length === 1)
