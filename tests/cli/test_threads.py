@@ -166,11 +166,12 @@ def test_refusals_exit_1_with_one_sentence(shared_hub: HubProcess, args: list[st
 def test_the_operators_token_goes_to_no_other_hub(shared_hub: HubProcess, tmp_path: Path) -> None:
     ran = greenroom(shared_hub.data, "thread", "list", "--url", "http://127.0.0.1:9")
     assert ran.code == 1
+    done(shared_hub.data, "thread", "post", "Ours alone", "hello", "--new")
     assert done(shared_hub.data, "thread", "list", "--url", shared_hub.url + "/").code == 0
     elsewhere = done(
         tmp_path / "other", "thread", "list", GREENROOM_URL=shared_hub.url, GREENROOM_TOKEN=shared_hub.token
     )
-    assert "TOPIC" in elsewhere.out
+    assert "Ours alone" in elsewhere.out
 
 
 def test_letters_that_a_terminal_does_not_know_are_shown_as_escapes(shared_hub: HubProcess) -> None:
