@@ -49,10 +49,19 @@ await journey(async (visit) => {
 
   // On a phone the folder is among the recent ones, and a worktree has a branch of its own, which the facts name.
   const phone = await visit({ size: PHONE })
+  const choose = async (menu, item) => {
+    await phone.getByRole('button', { name: menu }).tap()
+    await phone.getByRole('menuitemradio', { name: item }).tap()
+    await phone.getByRole('button', { name: item }).waitFor()
+    await phone.waitForFunction(() => !document.querySelector('.q-menu'))
+  }
   await phone.getByLabel('Start an agent').fill('SAY in a tree')
+  await choose(/^Agent:/, /Other One/)
   await phone.getByRole('button', { name: /^Folder:/ }).tap()
   await phone.getByLabel('In a git worktree of its own, on a new branch').check()
-  await phone.getByRole('menuitemradio', { name: new RegExp(folder.split('/').at(-1)) }).tap()
+  await phone.keyboard.press('Escape')
+  await phone.waitForFunction(() => !document.querySelector('.q-menu'))
+  await choose(/^Folder:/, new RegExp(folder.split('/').at(-1)))
   await phone.getByRole('button', { name: 'Start', exact: true }).tap()
   const own = await runOf('SAY in a tree')
   assert.deepEqual([own.repository, own.branch], [folder, `greenroom/${own.agent_id}`])
