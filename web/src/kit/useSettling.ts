@@ -110,6 +110,7 @@ export function useSettling(subject: () => string, element?: Ref<HTMLElement | n
     stop()
     frame = requestAnimationFrame(() => {
       frame = requestAnimationFrame(() => {
+        if (element?.value) state.setPlace(placeOf(element.value), performance.now(), isScrolling())
         show()
         timer = setTimeout(() => (isSettling.value = false), SETTLE_MS + 1)
       })
