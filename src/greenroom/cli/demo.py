@@ -44,7 +44,8 @@ def run(args: argparse.Namespace) -> int:
 
     os.umask(0o077)
     data = Path(args.data or tempfile.mkdtemp(prefix="greenroom-demo-"))
-    loaded = settings.load(data, {"port": args.port, "database": None, "local_node": True})
+    # it shares the machine with all its agents: a pause of the loop tells a visitor nothing
+    loaded = settings.load(data, {"port": args.port, "database": None, "local_node": True, "loop_pause_ms": 0})
     failed, over = threading.Event(), threading.Event()
 
     def ready(url: str, code: str) -> None:
