@@ -15,9 +15,8 @@ from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import AGENTS, KickAgent, UnregisterAgent, UpdateAgent
 from greenroom.nouns.threads import commands as c
-from greenroom.nouns.threads.bus import mailbox_of
 from greenroom.nouns.threads.model import MESSAGES, TEMPLATES, THREADS
-from greenroom.nouns.threads.queries import may_see
+from greenroom.nouns.threads.queries import mailbox_of, may_see
 from tests.doors.sync_rig import Rig, SyncClient, serving
 
 SEEDS = int(os.environ.get("SYNC_SEEDS", "4"))

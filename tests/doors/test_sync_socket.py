@@ -16,7 +16,7 @@ from greenroom.log.ids import new_secret
 from greenroom.log.store_sqlite import SqliteSnapshot
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads import commands as c
-from greenroom.nouns.threads.bus import mailbox_of
+from greenroom.nouns.threads.queries import mailbox_of
 from tests.doors.sync_rig import Rig, serving
 
 pytestmark = pytest.mark.anyio

@@ -46,6 +46,19 @@ def fill(agent: httpx.Client, thread: str) -> tuple[list[str], httpx.Response]:
         assert len(taken) <= 2 * MOST // len(TEXT), "there is a limit"
 
 
+def test_many_small_messages_reach_the_limit_too(hub: HubProcess) -> None:
+    """They are counted by samples, so that the limit is met by chance a little sooner or later."""
+    with register(hub, "chatty") as chatty:
+        thread = chatty.post("/api/threads", json={"topic": "small talk"}).json()["id"]
+        text = "x" * 700
+        most = 4 * MOST // len(text)
+        codes = (
+            chatty.post(f"/api/threads/{thread}/messages", json={"content": text}).status_code for _ in range(most)
+        )
+        taken = next((number for number, code in enumerate(codes) if code == 429), most)
+        assert MOST // len(text) // 6 < taken < most
+
+
 def kept(reader: httpx.Client, thread: str) -> list[str]:
     listed = reader.get(f"/api/threads/{thread}/messages", params={"limit": 200}).json()
     return [one["id"] for one in listed]

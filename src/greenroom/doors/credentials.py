@@ -191,7 +191,9 @@ class Credentials:
             return
         if len(self._rates) > _CACHE:
             self._rates.clear()
-        bucket = self._rates.setdefault(principal.id, Bucket(per_second * 10, per_second))
+        bucket = self._rates.get(principal.id)
+        if bucket is None:
+            bucket = self._rates[principal.id] = Bucket(per_second * 10, per_second)
         if not bucket.take():
             raise Wrong(429, "too_many_requests", f"More than {per_second} requests a second: slow down.", 1)
 
@@ -202,7 +204,10 @@ class Credentials:
             return
         if len(self._bytes) > _CACHE:
             self._bytes.clear()
-        bucket = self._bytes.setdefault(principal.credential or principal.id, Bucket(per_minute, per_minute / 60))
+        holder = principal.credential or principal.id
+        bucket = self._bytes.get(holder)
+        if bucket is None:
+            bucket = self._bytes[holder] = Bucket(per_minute, per_minute / 60)
         if not bucket.take(count):
             self._hub.limited["bytes_per_minute"] += 1
             raise Wrong(429, "too_many_bytes", f"More than {per_minute} bytes a minute: slow down.", 5)

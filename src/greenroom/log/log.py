@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 _BATCH = 256
 _BACKLOG = 20_000
 _GROUP_S = 0.025
-"""A group of commands ends after so much computing, and the others wait for the next: the loop answers nobody
+"""A group of commands ends after so long, and the others wait for the next: the loop answers nobody
 meanwhile."""
 Outcome = Done | Exception
 Subscriber = Callable[[Commit], None]
@@ -154,9 +154,9 @@ class Log:
         """The outcomes of the first commands, as many as one group takes."""
         outcomes: list[Outcome] = []
         context = Context(self.clock.now(), self.settings)
-        end = time.thread_time() + _GROUP_S
+        end = time.monotonic() + _GROUP_S
         for command in commands:
-            if outcomes and (tx.is_at_its_end or time.thread_time() > end):
+            if outcomes and (tx.is_at_its_end or time.monotonic() > end):
                 break
             try:
                 events = self._decide(tx, command, context)

@@ -11,6 +11,9 @@ from greenroom.log.model import Event, Recorded, Table, Value
 from greenroom.log.sqlite_row_writer import SqliteRowWriter
 from greenroom.log.sqlite_words import Words
 
+_QUICK_BYTES = 1 << 18
+"""Fewer bytes than these are put into the index of words at once: another thread would cost more than it saves."""
+
 
 class SqliteTx(SqliteRowWriter, Gathering):
     """The writer's transaction: rows, and what goes with them.
@@ -53,7 +56,7 @@ class SqliteTx(SqliteRowWriter, Gathering):
             self._drop_now()
 
     def index_words(self, words: Words) -> None:
-        if self._puts_off:
+        if self._puts_off and words.count_waiting_bytes() > _QUICK_BYTES:
             self._unindexed[words.table] = words
         else:
             super().index_words(words)

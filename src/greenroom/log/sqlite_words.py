@@ -70,6 +70,11 @@ class Words:
         while rows := self._waiting(_PIECE):
             self._put(f"INSERT INTO {self._index}", rows)
 
+    def count_waiting_bytes(self) -> int:
+        """The bytes of the rows that are not in the index."""
+        sql = f"SELECT sum(length(data)) FROM {self._rows} WHERE id > ?"  # noqa: S608
+        return self._connection.execute(sql, (self.last(),)).get or 0
+
     def find_waiting(self) -> list[str]:
         """The keys of the rows that are not in the index."""
         sql = f"SELECT key FROM {self._rows} WHERE id > ?"  # noqa: S608

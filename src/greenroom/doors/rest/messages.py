@@ -19,8 +19,16 @@ from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.runs.targets import Unreached, look_for_unreached
 from greenroom.nouns.threads import model as threads
-from greenroom.nouns.threads.bus import Posted, mailbox_of
-from greenroom.nouns.threads.queries import find_messages, get_brief, get_member, is_for_people, may_follow, need_thread
+from greenroom.nouns.threads.bus import Posted
+from greenroom.nouns.threads.queries import (
+    find_messages,
+    get_brief,
+    get_member,
+    is_for_people,
+    mailbox_of,
+    may_follow,
+    need_thread,
+)
 
 PAGE_CHARS = 16_000_000
 """A page of messages ends early when it holds more text than this; the next one begins there."""
@@ -134,7 +142,7 @@ async def posted_message(hub: Hub, by: Principal, faces: shapes.Faces, posted: P
         current_seq=posted.seq,
         reply_token=event.next_token,
         reply_window=shapes.REPLY_WINDOW,
-        unreached=await look_for_unreached(hub.log, hub.presence, by, event.message_id),
+        unreached=await look_for_unreached(hub.log, hub.presence, by, event),
     )
 
 

@@ -13,9 +13,10 @@ from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.agents.profiles import PROFILES, Definition, Profile
 from greenroom.nouns.runs.model import LIVE, RUNS
 from greenroom.nouns.runs.queries import is_invitable
+from greenroom.nouns.threads.events import MessagePosted
 from greenroom.nouns.threads.mentions import Mention, Roster, may_name_somebody
 from greenroom.nouns.threads.model import MESSAGES, OPEN_STATES, THREADS, Message, Thread
-from greenroom.nouns.threads.queries import find_members, get_member, is_for_people
+from greenroom.nouns.threads.queries import find_members, get_member, is_for_people, is_mailbox_id
 from greenroom.nouns.threads.seen_agents import may_see_agent
 
 Why = Literal["mention", "reply", "handoff", "mail"]
@@ -115,12 +116,15 @@ def find_unreached(
     return list(out.values())
 
 
-async def look_for_unreached(log: Log, presence: Presence, by: Principal, message_id: str) -> list[Unreached]:
+async def look_for_unreached(log: Log, presence: Presence, by: Principal, event: MessagePosted) -> list[Unreached]:
     """Who is named in a new message and will not hear of it. Names are looked up in a thread: there may be many."""
-    message = log.rows.get(MESSAGES, message_id)
+    names_somebody = may_name_somebody(event)
+    if event.agent and not names_somebody and not is_mailbox_id(event.thread_id):
+        return []  # most messages are such: nothing is read for them
+    message = log.rows.get(MESSAGES, event.message_id)
     if message is None:
         return []
-    if not may_name_somebody(message):
+    if not names_somebody:
         return find_unreached(log.rows, presence, by, message)
     return await log.store.read(lambda rows: find_unreached(rows, presence, by, message))
 

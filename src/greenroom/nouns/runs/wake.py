@@ -19,12 +19,12 @@ from greenroom.nouns.runs.model import RUNS, Run
 from greenroom.nouns.runs.queries import is_invitable
 from greenroom.nouns.runs.start import invitation
 from greenroom.nouns.runs.targets import Target, find_targets, is_persons, is_up
-from greenroom.nouns.threads.bus import Bus, mailbox_of
+from greenroom.nouns.threads.bus import Bus
 from greenroom.nouns.threads.commands import IssueToken
 from greenroom.nouns.threads.events import MessagePosted
 from greenroom.nouns.threads.mentions import Roster, may_name_somebody
 from greenroom.nouns.threads.model import MESSAGES, OPEN_STATES, THREADS, Message, Thread
-from greenroom.nouns.threads.queries import find_messages, get_member
+from greenroom.nouns.threads.queries import find_messages, get_member, mailbox_of
 
 logger = logging.getLogger(__name__)
 WAKES_PER_HOUR = 30

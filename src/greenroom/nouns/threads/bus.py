@@ -19,7 +19,7 @@ from greenroom.nouns.threads.deliveries import Deliveries
 from greenroom.nouns.threads.events import MessagePosted, PostRefused, TokenIssued
 from greenroom.nouns.threads.handover import Page, read_page, wanted_by
 from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Member, Message, Thread
-from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, is_file_named, need_thread
+from greenroom.nouns.threads.queries import PAGE, find_messages, get_member, is_file_named, mailbox_of, need_thread
 from greenroom.nouns.threads.sync import held_token
 from greenroom.nouns.threads.turns import Turns
 from greenroom.nouns.threads.waiting import Waiter, Waiters
@@ -261,11 +261,6 @@ class Bus:
         """The whole content of a message."""
         whole = self._blobs.read(message.body) if message.body else None
         return message.content if whole is None else whole.decode()
-
-
-def mailbox_of(agent_id: str) -> str:
-    """The thread that is an agent's mailbox."""
-    return f"mbx_{agent_id}"
 
 
 def _must_refresh(agent: Agent | None, member: Member | None, seen: int, thread: Thread) -> bool:

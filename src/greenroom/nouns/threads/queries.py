@@ -35,9 +35,19 @@ from greenroom.nouns.threads.model import (
 from greenroom.nouns.threads.templates import BUILTIN, BY_ID
 
 PAGE = 100
+_MAILBOX = "mbx_"
 _PLACES = 20
 _PAGE_BYTES = 1 << 23
 """Of messages that are read at once: pictures may stand in their metadata."""
+
+
+def mailbox_of(agent_id: str) -> str:
+    """The thread that is an agent's mailbox."""
+    return _MAILBOX + agent_id
+
+
+def is_mailbox_id(thread_id: str) -> bool:
+    return thread_id.startswith(_MAILBOX)
 
 
 def owner_of(rows: Rows, by: Principal) -> str:

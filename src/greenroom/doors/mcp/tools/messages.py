@@ -101,7 +101,7 @@ async def msg_post(call: Call[PostArgs]) -> Any:
         said["handoff_target"] = event.handoff_target
     if event.stop_reason is not None:
         said["stop_reason"] = event.stop_reason
-    if unreached := await look_for_unreached(hub.log, hub.presence, call.by, event.message_id):
+    if unreached := await look_for_unreached(hub.log, hub.presence, call.by, event):
         said["unreached"] = [{"name": one.name, "why": one.why} for one in unreached]
     return said if sync is None else said | sync_fields(hub, sync)
 
