@@ -198,7 +198,7 @@ def call_tool(tool: str, who: str, **arguments: Any) -> Work:
 
 NAMES = " ".join(f"@agent {number} (test)" for number in range(100))
 NOBODY = " ".join(f"@nobody{number}" for number in range(100))
-FORM = {"type": "object", "properties": {f"field{number}": {"type": "string"} for number in range(390)}}
+FORM = {"type": "object", "properties": {f"field{number}": {"type": "string"} for number in range(120)}}
 LONG_FORM = {"type": "object", "properties": {f"f{number}": {} for number in range(5000)}}
 MANY = {"decision": "deny", "commands": [f"program{number}" for number in range(140_000)]}
 BUNDLE = {f"bundled{number}": {"drivr": "command"} for number in range(30_000)}

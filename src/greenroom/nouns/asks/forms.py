@@ -9,7 +9,7 @@ from greenroom.nouns.asks.model import Question
 from greenroom.nouns.asks.schema_check import TooManySteps, find_error, find_schema_error
 
 _SCHEMA_BYTES = 65_536
-_MOST_PARTS = 400
+_MOST_PARTS = 128
 """Objects of a form's schema: each is compared with the whole schema of schemas."""
 _FORBIDDEN = ("$ref", "$dynamicRef", "pattern", "patternProperties")
 """References reach out or around in circles, and a pattern can be made to take for ever."""

@@ -53,7 +53,10 @@ def load_validator() -> Any:
         "pattern": _count(_check_pattern),
         "uniqueItems": _count(Draft202012Validator.VALIDATORS["uniqueItems"], 1),
     }
-    return validators.extend(Draft202012Validator, counted)  # type: ignore[no-untyped-call]
+    validator = validators.extend(Draft202012Validator, counted)  # type: ignore[no-untyped-call]
+    _left.set(MOST_STEPS)
+    validator(validator.META_SCHEMA).is_valid({"properties": {"first": {}}})  # it reads the schema of schemas
+    return validator
 
 
 def _count(check: Callable[..., Any], power: int = 0) -> Callable[..., Iterator[Any]]:
