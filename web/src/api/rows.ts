@@ -672,8 +672,9 @@ export interface Step {
 
 export interface StoredBytes {
   id: string
-  bytes: number
+  bytes?: number
   level?: number
+  payer?: string
 }
 
 export interface Subject {
