@@ -32,7 +32,9 @@ def test_hubs_whose_database_was_gone_finish_the_workflows_that_were_under_way(t
             for hub, run_id in zip((b, a), runs, strict=True):
                 assert run_id is not None
                 with Crashing(hub).client() as client:
-                    eventually(lambda client=client: client.get("/api/threads").status_code == 200)
+                    # lists and what waits are read over different connections, each of which is made again
+                    for path in ("/api/threads", f"/api/workflow-runs/{run_id}/wait?for_s=1"):
+                        eventually(lambda client=client, path=path: client.get(path).status_code == 200)
                 ended = Crashing(hub).end(run_id)
                 assert (ended["status"], ended["output"]) == ("completed", {"each": [{"n": n} for n in range(30)]})
         for hub in (a, b):
