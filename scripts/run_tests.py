@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 WORKERS = 4
-MOST_RETRIED = 5
+MOST_RETRIED = 8
 _TESTS_FAILED = 1
 _FAILED = Path(".pytest_cache/v/cache/lastfailed")
 
