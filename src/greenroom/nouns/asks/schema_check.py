@@ -24,8 +24,9 @@ class TooManySteps(Exception):
 
 def find_error(schema: Any, value: Any, most_steps: int = MOST_STEPS) -> Any | None:
     """The first error of jsonschema that a value has; raises TooManySteps, and RecursionError for what is too deep."""
+    validator = load_validator()
     _left.set(most_steps)
-    return next(iter(load_validator()(schema).iter_errors(value)), None)
+    return next(iter(validator(schema).iter_errors(value)), None)
 
 
 def find_schema_error(schema: Any) -> Any | None:

@@ -47,6 +47,7 @@ def mailbox_of(agent_id: str) -> str:
 
 
 def is_mailbox_id(thread_id: str) -> bool:
+    """Whether a thread is a mailbox, by its id alone: every post asks, and reading the row costs more than the rest."""
     return thread_id.startswith(_MAILBOX)
 
 
