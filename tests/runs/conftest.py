@@ -43,6 +43,7 @@ def staged(folder: Path) -> Iterator[Stage]:
     try:
         for running in checked(hub):
             with Stage(running) as stage:
+                stage.until(stage.has_node, "the node of the hub")
                 yield stage
     finally:
         end_node(hub.data)

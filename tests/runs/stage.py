@@ -30,6 +30,10 @@ class Stage:
     def __exit__(self, *_: object) -> None:
         self.api.close()
 
+    def has_node(self) -> bool:
+        """Whether a node is connected, so that the hub knows which drivers there are."""
+        return any(node.get("state") == "connected" for node in self.api.get("/api/nodes").json())
+
     def start(self, prompt: str, profile: str = "rehearsal", **fields: Any) -> str:
         answer = self.api.post("/api/runs", json={"profile": profile, "prompt": prompt, **fields})
         assert answer.status_code == 201, answer.text
