@@ -37,13 +37,14 @@ def shared_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     yield from staged(tmp_path_factory.mktemp("stage"))
 
 
-def staged(folder: Path) -> Iterator[Stage]:
-    """Afterwards no process of it is left."""
+def staged(folder: Path, awaits_node: bool = True) -> Iterator[Stage]:
+    """A hub with a node that is connected. Afterwards no process of it is left."""
     hub = HubProcess(folder / "data", env={"GREENROOM_LOCAL_NODE": "1"})
     try:
         for running in checked(hub):
             with Stage(running) as stage:
-                stage.until(stage.has_node, "the node of the hub")
+                if awaits_node:
+                    stage.until(stage.has_node, "the node of the hub")
                 yield stage
     finally:
         end_node(hub.data)

@@ -67,7 +67,7 @@ def test_a_local_node_that_is_killed_again_and_again_is_started_within_seconds(s
 def test_a_local_node_that_could_not_be_started_is_started_once_it_can_be(tmp_path: Path) -> None:
     in_the_way = tmp_path / "data" / "node" / "node.log"
     in_the_way.mkdir(parents=True)
-    with contextlib.contextmanager(staged)(tmp_path) as stage:
+    with contextlib.contextmanager(staged)(tmp_path, awaits_node=False) as stage:
         stage.until(lambda: "the local node cannot be started now" in stage.hub.stderr, "the hub to try")
         in_the_way.rmdir()
         assert stage.done("SAY here after all")["output"] == "here after all"
