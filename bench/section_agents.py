@@ -18,11 +18,11 @@ import psutil
 from bench.report import Goal, Row, compare_speed, compare_times
 from bench.run import Bench, JobFailed
 from bench.servers import ROOT, scratch
-from greenroom.node.processes import Spawner
-from greenroom.runtimes.contract import Opening, TurnEnded
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.contract import SessionOptions, TurnEnded
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted import wire
-from greenroom.testing.clis import CLAUDE, CODEX
+from greenroom.runtimes.scripted_model import write_model_wiring
+from greenroom.testing.agent_clis import CLAUDE, CODEX
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 
@@ -137,9 +137,9 @@ async def _direct(folder: Path, count: int) -> list[float]:
     for name in ("desk", "scratch"):
         (folder / name).mkdir(parents=True)
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "GREENROOM_REHEARSAL_STATE": str(folder / "state")}
-    opening = Opening(command=[], directory=folder / "desk", scratch=folder / "scratch", env=env)
-    session = await DRIVERS["rehearsal"].open(opening, Spawner())
-    heard = session.heard()
+    opening = SessionOptions(command=[], directory=folder / "desk", scratch=folder / "scratch", env=env)
+    session = await DRIVERS["rehearsal"].open(opening, ProcessSpawner())
+    heard = session.listen()
     took = []
     for _ in range(count + 1):  # the first one is not counted, as with the hub
         begin = perf_counter()
@@ -159,7 +159,7 @@ def _compared(name: str, cold: list[float], warm: list[float]) -> list[Row]:
 
 def _reuse(bench: Bench, place: Hall, name: str, command: list[str], home: Path, model_url: str) -> list[Row]:
     home.mkdir(parents=True)
-    wiring = wire(name, home, model_url)
+    wiring = write_model_wiring(name, home, model_url)
     assert wiring is not None
     env = {"HOME": str(home), "XDG_CACHE_HOME": str(CLIS / "cache"), **wiring.env}
     place.profile(name, driver=name, command=command, env=env, model=wiring.model, approvals="never")

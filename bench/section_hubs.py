@@ -19,11 +19,11 @@ Numbers = dict[str, float]
 
 def measure_hubs(bench: Bench) -> list[Row]:
     try:
-        from greenroom.testing.machine import find_program
+        from greenroom.testing.machine_requirements import get_program
         from greenroom.testing.postgres import postgres_server
     except ImportError:
         return [Row("several hubs", "", "", "left out: install greenroom[postgres]")]
-    if find_program("postgres") is None:
+    if get_program("postgres") is None:
         return [Row("several hubs", "", "", "left out: PostgreSQL is not installed")]
     is_quick = bench.scale is QUICK
     sizes = {"chain": 20, "fan": 200, "waits": 200} if is_quick else {"chain": 50, "fan": 1000, "waits": 1000}
@@ -33,7 +33,7 @@ def measure_hubs(bench: Bench) -> list[Row]:
             what = f"workflow: {_JOBS[job].format(f'{size:,}')}"
             here = _run(bench, f"{what} embedded", _FLOW, job, size)
             there = _run(
-                bench, f"{what} on PostgreSQL", _FLOW, job, size, {"GREENROOM_DATABASE": server.new_database()}
+                bench, f"{what} on PostgreSQL", _FLOW, job, size, {"GREENROOM_DATABASE": server.create_database()}
             )
             for part, took in there.items():
                 named = f"{what}{_PARTS[part]}, engine of several hubs"

@@ -13,7 +13,7 @@ from bench.run import Bench, JobFailed
 from bench.section_agents import hall
 from bench.servers import ROOT, scratch
 from greenroom.app import open_hub
-from greenroom.doors.page import built
+from greenroom.doors.page import load_build
 from greenroom.log.ids import new_id, new_secret
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads.commands import CreateThread
@@ -25,7 +25,7 @@ _LIMIT_S = 500
 
 
 def measure_page(bench: Bench) -> list[Row]:
-    if not built().is_there or shutil.which("chromium") is None:
+    if not load_build().is_there or shutil.which("chromium") is None:
         return [Row("the page", "left out: it is not built, or there is no chromium")]
     with scratch("page") as folder:
         bench.say(f"page: a thread of {bench.scale.long_thread} messages")

@@ -15,7 +15,7 @@ from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.policy.commands import JudgeCall, LoadRules
 from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import Options, Place, Rule, Wanted
+from greenroom.nouns.policy.model import CallRequest, LineageEntry, Options, Rule
 from greenroom.settings import Settings
 
 RULES = 500
@@ -59,7 +59,7 @@ async def _measure(bench: Bench) -> dict[str, float]:
     return rates
 
 
-def _rate(hub: Hub, calls: list[Wanted]) -> float:
+def _rate(hub: Hub, calls: list[CallRequest]) -> float:
     now = hub.log.clock.now()
     numbers = iter(range(10**9))
     return _repeat(lambda: judge(hub.rows, calls[next(numbers) % len(calls)], now))
@@ -74,12 +74,15 @@ def _repeat(work: Any) -> float:
     return count / (perf_counter() - start)
 
 
-def _call(number: int) -> Wanted:
-    line = [Place(profile="reviewer", depth=1, run=f"run_{number % 20}"), Place(profile="lead", run="run_root")]
+def _call(number: int) -> CallRequest:
+    line = [
+        LineageEntry(profile="reviewer", depth=1, run=f"run_{number % 20}"),
+        LineageEntry(profile="lead", run="run_root"),
+    ]
     if number % 2:
         arguments: dict[str, Any] = {"command": _COMMANDS[number % len(_COMMANDS)]}
-        return Wanted(tool="Bash", arguments=arguments, directory="/home/you/project", lineage=line)
-    return Wanted(
+        return CallRequest(tool="Bash", arguments=arguments, directory="/home/you/project", lineage=line)
+    return CallRequest(
         tool="Edit", arguments={"file_path": f"src/a{number}.py"}, directory="/home/you/project", lineage=line
     )
 

@@ -21,18 +21,18 @@ import msgspec
 
 from greenroom import settings
 from greenroom.app import open_hub
-from greenroom.cli.main import parser
+from greenroom.cli.main import build_parser
 from greenroom.doors import router
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.login import LoginCodes
 from greenroom.nouns.workflows import definition
-from greenroom.nouns.workflows.schema import build_schema, sentences
+from greenroom.nouns.workflows.schema import build_schema, read_key_descriptions
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "greenroom"
 USERS = ROOT / "docs" / "users"
 _MARKED = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
-_ERRORS = {"Refused": 0, "Unavailable": 0, "HttpRefused": 1, "Refusal": 1, "Wrong": 1}
+_ERRORS = {"Refused": 0, "Unavailable": 0, "HttpRefused": 1, "GuardRefused": 1, "CredentialRefused": 1}
 """The errors that bear a code, and which of their arguments it is; the sentence follows it."""
 
 
@@ -62,7 +62,7 @@ def _shown(value: Any) -> str:
 
 
 def commands_table() -> str:
-    return table(("command", "what it does"), [[f"`greenroom {c}`", says] for c, says in commands(parser())])
+    return table(("command", "what it does"), [[f"`greenroom {c}`", says] for c, says in commands(build_parser())])
 
 
 def commands(of: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str, str]]:
@@ -94,7 +94,7 @@ async def endpoints() -> list[Endpoint]:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             open_hub(Path(folder), settings.Settings(local_node=False)) as hub,
-            router.build(hub, LoginCodes()) as (_, declared),
+            router.build_app(hub, LoginCodes()) as (_, declared),
         ):
             return list(declared)
 
@@ -128,10 +128,10 @@ def _sentence(node: ast.expr) -> str:
 
 def workflow_table() -> str:
     """Every key of a workflow file, part by part: what it is, and what stands below it in the definition."""
-    schemas = msgspec.json.schema(definition.Definition)["$defs"]
+    schemas = msgspec.json.schema(definition.WorkflowDefinition)["$defs"]
     parts = []
-    for name in sorted(schemas, key=["Definition", "Step"].__contains__, reverse=True):
-        said = sentences()[name]
+    for name in sorted(schemas, key=["WorkflowDefinition", "Step"].__contains__, reverse=True):
+        said = read_key_descriptions()[name]
         rows = []
         for field in msgspec.structs.fields(getattr(definition, name)):
             schema = schemas[name]["properties"][field.encode_name]

@@ -11,12 +11,12 @@ import psutil
 import pytest
 
 from greenroom.app import NOUNS
-from greenroom.log.check import check
+from greenroom.log.check import check_sqlite
 from greenroom.log.check_postgres import check_postgres
-from greenroom.node.processes import Spawner, find_tree
+from greenroom.node.processes import ProcessSpawner, find_tree
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import TEST_LIMIT_S, WAIT_S
 from greenroom.testing.postgres import PostgresServer, postgres_server
+from greenroom.testing.timeouts import TEST_LIMIT_S, WAIT_S
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -67,7 +67,7 @@ def assert_in_order(hub: HubProcess, code: int = 0) -> None:
     assert code == 0, hub.stderr
     assert "Traceback" not in hub.stderr, hub.stderr
     database = hub.env.get("GREENROOM_DATABASE")
-    checked = check_postgres(hub.data, database, NOUNS) if database else check(hub.data, NOUNS)
+    checked = check_postgres(hub.data, database, NOUNS) if database else check_sqlite(hub.data, NOUNS)
     assert not checked.findings, checked.findings
 
 
@@ -96,8 +96,8 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def spawner() -> Iterator[Spawner]:
+def spawner() -> Iterator[ProcessSpawner]:
     """The node's own; nothing that it started may outlive the test."""
-    spawner = Spawner()
+    spawner = ProcessSpawner()
     yield spawner
     assert not find_tree(spawner.mark)

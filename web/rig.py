@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from greenroom.cli.client import Client
-from greenroom.demo.scene import play
+from greenroom.cli.client import HubClient
+from greenroom.demo.scene import fill_hub
 from greenroom.testing.hub_process import HubProcess
 
 _ENDS = {signal.SIGINT, signal.SIGTERM}
@@ -29,7 +29,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with HubProcess(folder / "data", env={"GREENROOM_LOCAL_NODE": "1"}) as hub:
         try:
-            play(Client(hub.url, hub.token), lambda what: print(what, file=sys.stderr, flush=True))
+            fill_hub(HubClient(hub.url, hub.token), lambda what: print(what, file=sys.stderr, flush=True))
             told = json.dumps({"url": hub.url, "code": hub.login_code, "token": hub.token, "folder": str(folder)})
             if given.shots is not None:
                 subprocess.run(["node", Path(__file__).parent / "shots.mjs", told, given.shots], check=True)

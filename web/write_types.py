@@ -16,8 +16,8 @@ import msgspec
 from greenroom.app import open_hub
 from greenroom.doors import router
 from greenroom.doors.login import LoginCodes
-from greenroom.doors.rest.openapi import describe
-from greenroom.nouns.all import NOUNS
+from greenroom.doors.rest.openapi import describe_api
+from greenroom.nouns.registry import NOUNS
 from greenroom.nouns.runs.model import LIVE
 from greenroom.settings import Settings
 
@@ -43,7 +43,7 @@ def rows() -> str:
 
 def rest() -> str:
     """What REST takes and gives."""
-    document = describe(asyncio.run(_endpoints()))
+    document = describe_api(asyncio.run(_endpoints()))
     return _HEAD + _interfaces(document["components"]["schemas"])
 
 
@@ -51,7 +51,7 @@ async def _endpoints() -> list[Any]:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             open_hub(Path(folder), Settings()) as hub,
-            router.build(hub, LoginCodes()) as (_, endpoints),
+            router.build_app(hub, LoginCodes()) as (_, endpoints),
         ):
             return endpoints
 

@@ -25,7 +25,7 @@ from greenroom.nouns.asks.commands import AnswerAsk
 from greenroom.nouns.asks.events import AskRaised
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.workflows.commands import AbortWorkflow, PutWorkflow, SignalStep, StartWorkflow
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.events import StepBegan, WorkflowEnded
 from greenroom.nouns.workflows.model import LIVE, WORKFLOW_RUNS
 from greenroom.settings import Settings
@@ -46,7 +46,7 @@ def _with_hub(folder: Path, work: "Callable[[Hub], Awaitable[dict[str, float]]]"
 
 
 async def _put(hub: Hub, definition: Json) -> None:
-    await hub.log.do(PutWorkflow(by=HUB, definition=msgspec.convert(definition, Definition)))
+    await hub.log.do(PutWorkflow(by=HUB, definition=msgspec.convert(definition, WorkflowDefinition)))
 
 
 async def _start(hub: Hub, name: str) -> str:

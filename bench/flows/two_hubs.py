@@ -15,7 +15,7 @@ import psycopg
 
 from bench.flows.timing import Watch, main
 from greenroom.app import NOUNS
-from greenroom.log.opening import open_store
+from greenroom.log.store_factory import open_store
 from greenroom.nouns.workflows.events import StepBegan, StepEnded
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
@@ -97,7 +97,7 @@ def _client(hub: HubProcess) -> httpx.Client:
 @contextmanager
 def _pair() -> Iterator[Pair]:
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as folder, postgres_server(durable=True) as server:
-        pair = Pair(Path(folder), server.new_database())
+        pair = Pair(Path(folder), server.create_database())
         try:
             pair.lost(pair.hubs[0], pair.start(pair.hubs[0], 2, "warm"))
             yield pair

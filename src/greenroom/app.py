@@ -19,42 +19,49 @@ from greenroom.doors import router
 from greenroom.doors.guard import Guard
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.origins import Origins
-from greenroom.doors.server import HubServer, bind, config_of, pin_of, url_of
-from greenroom.gateway.calling import calling
+from greenroom.doors.server import HubServer, bind_socket, build_config, build_local_url, get_certificate_pin
+from greenroom.gateway.agent_services import run_agent_services
 from greenroom.hub import Hub
 from greenroom.log import failpoints
 from greenroom.log.clock import Clock, HubClock
-from greenroom.log.directory import HUB_FILE, HUB_ID, OPERATOR_TOKEN, StoreUnusable, own, write_private
+from greenroom.log.data_directory import (
+    HUB_FILE,
+    HUB_ID,
+    OPERATOR_TOKEN,
+    StoreUnusable,
+    acquire_directory,
+    write_private,
+)
 from greenroom.log.errors import Unavailable
-from greenroom.log.leading import lead
+from greenroom.log.leadership import run_while_leader
 from greenroom.log.log import Log
-from greenroom.log.opening import open_blobs, open_store
 from greenroom.log.past_hubs import PastHubs, need_no_lost_hub
 from greenroom.log.reactors import run_reactor
 from greenroom.log.rebuild import ensure_rows
 from greenroom.log.signals import Signals
+from greenroom.log.store_factory import open_blobs, open_store
 from greenroom.nouns.access.model import HUB, OWNER, CreateCredential
 from greenroom.nouns.access.queries import get_principal
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.presence import Presence
-from greenroom.nouns.all import NOUNS as NOUNS
-from greenroom.nouns.asks.asking import Asking
+from greenroom.nouns.asks.ask_service import AskService
 from greenroom.nouns.asks.queries import is_file_named
-from greenroom.nouns.clock.keep import Timekeeper
-from greenroom.nouns.policy.book import book_of
+from greenroom.nouns.clock.timekeeper import Timekeeper
+from greenroom.nouns.policy.rule_set import get_rule_set
+from greenroom.nouns.registry import NOUNS as NOUNS
 from greenroom.nouns.threads.bus import Bus
 from greenroom.nouns.threads.coordinator import Coordinator
 from greenroom.nouns.threads.deliveries import Deliveries
-from greenroom.nouns.threads.react import drop_files
-from greenroom.nouns.threads.waiting import Waiters
+from greenroom.nouns.threads.file_cleanup import build_file_cleanup
+from greenroom.nouns.threads.waiters import Waiters
 from greenroom.nouns.workflows.engine.engine import Engine
-from greenroom.nouns.workflows.engine.messages import message_reactor
-from greenroom.nouns.workflows.engine.world import HubWorld
-from greenroom.nouns.workflows.triggers.watch import LOOK_S, Clockwork, trigger_reactor
-from greenroom.settings import DATABASE_FILE, Settings, state_dir
+from greenroom.nouns.workflows.engine.hub_executor import HubExecutor
+from greenroom.nouns.workflows.engine.messages import build_message_reactor
+from greenroom.nouns.workflows.triggers.trigger_watch import LOOK_S, CronTimer, build_trigger_reactor
+from greenroom.settings import DATABASE_FILE, Settings, resolve_state_dir
 
 if TYPE_CHECKING:
-    from greenroom.nouns.workflows.engine.shared import SharedEngine
+    from greenroom.nouns.workflows.engine.shared_engine import SharedEngine
 
 logger = logging.getLogger(__name__)
 _SWEEP_S = 5.0
@@ -80,7 +87,7 @@ async def open_hub(
         except StoreUnusable:
             await store.close()
             raise
-    with store.usable():
+    with store.convert_database_errors():
         ensure_rows(store, NOUNS, progress)
         newest = store.events(store.head() - 1, 1)
     clock = clock or HubClock(store.wall_time, newest[0].at if newest else 0)
@@ -90,13 +97,24 @@ async def open_hub(
     presence = Presence(clock, signals, settings.online_s)
     waiters = Waiters(clock, presence, settings.max_waits_per_agent)
     deliveries = Deliveries(log)
-    store.hear_others(log.announce)
+    store.subscribe_to_others(log.announce)
     log.subscribe(waiters.on_commit)
     blobs = open_blobs(data, settings, lambda name: is_file_named(log.rows, name))
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
-    hub = Hub(settings, data, _instance(data, store.is_shared), store, log, blobs, signals, presence, bus, Asking(log))
+    hub = Hub(
+        settings,
+        data,
+        _load_instance_name(data, store.is_shared),
+        store,
+        log,
+        blobs,
+        signals,
+        presence,
+        bus,
+        AskService(log),
+    )
     coordinator = Coordinator(log, presence, waiters)
-    shared = _shared_engine(hub)
+    shared = _build_shared_engine(hub)
     writer = asyncio.create_task(log.run(), name="log writer")
     try:
         await _ensure_operator(hub)
@@ -106,9 +124,14 @@ async def open_hub(
                 tasks.create_task(deliveries.run(), name="deliveries"),
                 tasks.create_task(hub.refusals.run(), name="refusals"),
                 tasks.create_task(timekeeper.run(), name="time"),
-                tasks.create_task(_again(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
+                tasks.create_task(_run_every(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
                 tasks.create_task(
-                    lead(store, "hub", lambda: [timekeeper.lead(), *_duties(hub, coordinator, shared)]), name="lead"
+                    run_while_leader(
+                        store,
+                        "hub",
+                        lambda: [timekeeper.run_as_leader(), *_build_leader_tasks(hub, coordinator, shared)],
+                    ),
+                    name="lead",
                 ),
             ]
             if shared is not None:
@@ -119,7 +142,7 @@ async def open_hub(
                 for task in background:
                     task.cancel()
     except BaseExceptionGroup as several:
-        raise _alone(several) from None
+        raise _unwrap_single_error(several) from None
     finally:
         await deliveries.flush()
         await hub.refusals.flush()
@@ -130,7 +153,7 @@ async def open_hub(
         blobs.close()
 
 
-def _shared_engine(hub: Hub) -> "SharedEngine | None":
+def _build_shared_engine(hub: Hub) -> "SharedEngine | None":
     """The engine of several hubs, where the log may have several; what it needs is loaded only then."""
     if hub.settings.database is None:
         return None
@@ -138,42 +161,46 @@ def _shared_engine(hub: Hub) -> "SharedEngine | None":
         raise StoreUnusable(
             "Workflows on a shared database need what comes with the extra postgres: install greenroom[postgres]."
         )
-    from greenroom.nouns.workflows.engine.shared import SharedEngine
+    from greenroom.nouns.workflows.engine.shared_engine import SharedEngine
 
-    return SharedEngine(hub.log, HubWorld(hub.log, hub.data), hub.settings.database, hub.instance, hub.reactor_errors)
+    return SharedEngine(
+        hub.log, HubExecutor(hub.log, hub.data), hub.settings.database, hub.instance, hub.reactor_errors
+    )
 
 
-def _duties(hub: Hub, coordinator: Coordinator, shared: "SharedEngine | None") -> list[Coroutine[Any, Any, None]]:
+def _build_leader_tasks(
+    hub: Hub, coordinator: Coordinator, shared: "SharedEngine | None"
+) -> list[Coroutine[Any, Any, None]]:
     """What one hub does for all that share the log."""
     log, errors = hub.log, hub.reactor_errors
     return [
-        *(shared.duties() if shared else [Engine(log, HubWorld(log, hub.data), errors).run()]),
-        _again(hub.settings.coordinator_s, coordinator.look),
-        run_reactor(log, drop_files(log.rows, hub.blobs), errors),
-        run_reactor(log, message_reactor(log), errors),
-        run_reactor(log, trigger_reactor(log), errors),
-        _again(LOOK_S, Clockwork(log).look),
+        *(shared.find_duties() if shared else [Engine(log, HubExecutor(log, hub.data), errors).run()]),
+        _run_every(hub.settings.coordinator_s, coordinator.check_threads),
+        run_reactor(log, build_file_cleanup(log.rows, hub.blobs), errors),
+        run_reactor(log, build_message_reactor(log), errors),
+        run_reactor(log, build_trigger_reactor(log), errors),
+        _run_every(LOOK_S, CronTimer(log).start_due),
     ]
 
 
-def _alone(error: BaseException) -> BaseException:
+def _unwrap_single_error(error: BaseException) -> BaseException:
     """An error that task groups have wrapped, itself again unless there are several."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
-def _instance(data: Path, is_shared: bool) -> str:
+def _load_instance_name(data: Path, is_shared: bool) -> str:
     """The hub's name; among several on a database it is kept, for directories on two machines may have one path."""
     if not is_shared:
         return hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:8]
     path = data / HUB_ID
     if not path.exists():
-        _write(path, secrets.token_hex(4) + "\n")
+        _write_private_file(path, secrets.token_hex(4) + "\n")
     return path.read_text().strip()
 
 
-async def _again(every_s: float, work: Callable[[], Awaitable[None]]) -> None:
+async def _run_every(every_s: float, work: Callable[[], Awaitable[None]]) -> None:
     """Do something every few seconds. When it fails it is done again the next time, and the hub goes on."""
     while True:
         await asyncio.sleep(every_s)
@@ -221,10 +248,10 @@ async def _ensure_operator(hub: Hub) -> None:
             person_id=OWNER,
         )
     )
-    _write(path, token.text + "\n")
+    _write_private_file(path, token.text + "\n")
 
 
-def _write(path: Path, text: str) -> None:
+def _write_private_file(path: Path, text: str) -> None:
     try:
         write_private(path, text)
     except OSError as error:
@@ -232,9 +259,9 @@ def _write(path: Path, text: str) -> None:
 
 
 @contextlib.asynccontextmanager
-async def doors(hub: Hub, port: int, codes: LoginCodes) -> AsyncIterator[ASGIApp]:
+async def open_doors(hub: Hub, port: int, codes: LoginCodes) -> AsyncIterator[ASGIApp]:
     """The application: every door behind the guard."""
-    async with router.build(hub, codes) as (app, endpoints):
+    async with router.build_app(hub, codes) as (app, endpoints):
         yield Guard(app, hub, Origins(hub.settings, port), endpoints)
 
 
@@ -251,20 +278,22 @@ async def serve(
     `progress` is told how far a rebuild of the rows has come, when an upgrade makes one necessary. With `is_new` a hub
     is begun even where there was one whose log is gone.
     """
-    past = PastHubs(state_dir() / "hubs")
-    os.close(own(data))  # before the port is tried: if it is taken by the hub of this directory, that is what to say
-    listener = bind(settings)
+    past = PastHubs(resolve_state_dir() / "hubs")
+    os.close(
+        acquire_directory(data)
+    )  # before the port is tried: if it is taken by the hub of this directory, that is what to say
+    listener = bind_socket(settings)
     try:
         port = listener.getsockname()[1]
         settings = msgspec.structs.replace(settings, port=port)  # the port that was found, when any would do
         async with open_hub(data, settings, progress=progress, past=None if is_new else past) as hub:
             past.add(data)
-            book_of(hub.rows)  # hundreds of rules take a while to compile, and nobody waits yet
-            url = url_of(settings, port)
+            get_rule_set(hub.rows)  # hundreds of rules take a while to compile, and nobody waits yet
+            url = build_local_url(settings, port)
             codes = LoginCodes()
             try:
-                async with calling(hub), doors(hub, port, codes) as app:
-                    server = HubServer(config_of(app, settings), hub, lambda: _announce(hub, url, codes, ready))
+                async with run_agent_services(hub), open_doors(hub, port, codes) as app:
+                    server = HubServer(build_config(app, settings), hub, lambda: _announce(hub, url, codes, ready))
                     await server.serve(sockets=[listener])
             finally:
                 (data / HUB_FILE).unlink(missing_ok=True)
@@ -274,10 +303,10 @@ async def serve(
 
 def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str], None]) -> None:
     others = hub.settings.other_hubs
-    whereabouts = {"url": url, "pid": os.getpid(), "pin": pin_of(hub.settings), "others": others}
-    _write(hub.data / HUB_FILE, msgspec.json.encode(whereabouts).decode())
+    whereabouts = {"url": url, "pid": os.getpid(), "pin": get_certificate_pin(hub.settings), "others": others}
+    _write_private_file(hub.data / HUB_FILE, msgspec.json.encode(whereabouts).decode())
     if hub.settings.database is not None:  # for `greenroom check` from a shell that does not know the setting
-        _write(hub.data / DATABASE_FILE, hub.settings.database + "\n")
+        _write_private_file(hub.data / DATABASE_FILE, hub.settings.database + "\n")
     else:
         (hub.data / DATABASE_FILE).unlink(missing_ok=True)
     ready(url, codes.issue(OWNER, "operator"))

@@ -34,10 +34,10 @@ class Chunk(str):
 
     kind: str
     data: dict[str, Any]
-    _agent: "Agent"
+    _agent: "ChatAgent"
 
     @classmethod
-    def of(cls, agent: "Agent", line: dict[str, Any]) -> "Chunk":
+    def from_line(cls, agent: "ChatAgent", line: dict[str, Any]) -> "Chunk":
         chunk = cls(line.get("content", "") if line["type"] == "content" else "")
         chunk.kind = {"tool_permission_request": "permission", "tool_execution_status": "status"}.get(
             line["type"], line["type"]
@@ -59,7 +59,7 @@ Approve = Callable[[Chunk], bool | Awaitable[bool | None] | None]
 """Decides on a call that waits: True lets it run, False refuses it, None leaves it to the person's other devices."""
 
 
-class Agent:
+class ChatAgent:
     """A model with tools behind the hub. Use it as an async context manager, or call `close`."""
 
     def __init__(self, url: str, token: str, profile: str) -> None:
@@ -84,7 +84,7 @@ class Agent:
         url: str | None = None,
         token: str | None = None,
         data: str | None = None,
-    ) -> "Agent":
+    ) -> "ChatAgent":
         """An agent on a model: a provider's name (deepseek, openai, anthropic), or `provider:model`.
 
         `tools` are MCP servers by name, as the hub takes them: {"files": {"command": [...]}} or {"web": {"url": ...}}.
@@ -103,9 +103,9 @@ class Agent:
                 "env": dict(env or {}),
             }
             definition |= {"instructions": instructions, "pass_env": [key] if key else []}
-            await agent._ask("PUT", f"/api/profiles/{name}", definition)
+            await agent._send_request("PUT", f"/api/profiles/{name}", definition)
             for server, described_as in (tools or {}).items():
-                await agent._offer(server, dict(described_as))
+                await agent._register_server(server, dict(described_as))
         except BaseException:
             await agent.close()
             raise
@@ -118,7 +118,7 @@ class Agent:
         model_name: str = "",
         mcp_servers: Mapping[str, Mapping[str, Any]] | None = None,
         **more: Any,
-    ) -> "Agent":
+    ) -> "ChatAgent":
         """As `create`, by the names that users of agent_backend's CoreAgent know: `mcp_servers` are the tools."""
         return await cls.create(f"{provider}:{model_name}" if model_name else provider, tools=mcp_servers, **more)
 
@@ -146,9 +146,9 @@ class Agent:
         body |= {"attachments": attachments or [], "profile": self.profile}
         async with self._http.stream("POST", "/agent_backend/chat/chat", json=body) as response:
             if response.status_code != 200:
-                raise _refusal(response.status_code, await response.aread())
+                raise _parse_refusal(response.status_code, await response.aread())
             async for text in response.aiter_lines():
-                chunk = Chunk.of(self, json.loads(text))
+                chunk = Chunk.from_line(self, json.loads(text))
                 if chunk.kind == "error":
                     raise Refused(str(chunk.data.get("error")), str(chunk.data.get("message")))
                 if chunk.kind == "permission" and approve is not None:
@@ -161,20 +161,20 @@ class Agent:
     async def answer(self, chunk: Chunk, approved: bool, words: str = "") -> None:
         """Decide on a call that waits. Somebody may have been first: then theirs counts, and this says so."""
         body = {"session_id": chunk.data["session_id"], "request_id": chunk.data["request_id"]}
-        await self._ask(
+        await self._send_request(
             "POST", "/agent_backend/chat/permission-response", {**body, "approved": approved, "user_feedback": words}
         )
 
-    async def _offer(self, server: str, definition: dict[str, Any]) -> None:
+    async def _register_server(self, server: str, definition: dict[str, Any]) -> None:
         """Register an MCP server. Who hands it on here has seen its tools, and not what becomes of them later."""
-        is_new = all(one["server"]["name"] != server for one in await self._ask("GET", "/api/servers"))
-        await self._ask("PUT", f"/api/servers/{server}", definition)
+        is_new = all(one["server"]["name"] != server for one in await self._send_request("GET", "/api/servers"))
+        await self._send_request("PUT", f"/api/servers/{server}", definition)
         for _ in range(int(_TOOLS_S / _LOOK_S)):
-            found = await self._ask("GET", f"/api/servers/{server}")
+            found = await self._send_request("GET", f"/api/servers/{server}")
             if found["tools"]:
                 held = {tool["name"]: tool["seen"]["digest"] for tool in found["tools"] if tool["state"] == "held"}
                 if is_new:
-                    await self._ask("POST", f"/api/servers/{server}/accept", {"tools": held})
+                    await self._send_request("POST", f"/api/servers/{server}/accept", {"tools": held})
                 elif held:
                     names = ", ".join(sorted(held))
                     logger.warning(
@@ -186,16 +186,16 @@ class Agent:
             "no_tools", f"The MCP server '{server}' has told of no tools: {found['server'].get('error') or 'is it up?'}"
         )
 
-    async def _ask(self, method: str, path: str, body: Any = None) -> Any:
+    async def _send_request(self, method: str, path: str, body: Any = None) -> Any:
         response = await self._http.request(method, path, json=body)
         if response.status_code >= 400:
-            raise _refusal(response.status_code, response.content)
+            raise _parse_refusal(response.status_code, response.content)
         return response.json() if response.content else None
 
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def __aenter__(self) -> "Agent":
+    async def __aenter__(self) -> "ChatAgent":
         return self
 
     async def __aexit__(
@@ -204,7 +204,7 @@ class Agent:
         await self.close()
 
 
-def _refusal(status: int, content: bytes) -> Refused:
+def _parse_refusal(status: int, content: bytes) -> Refused:
     try:
         answer = json.loads(content)
         return Refused(str(answer.get("code", "refused")), str(answer["detail"]))

@@ -13,10 +13,10 @@ from greenroom.log.loop_watch import LoopWatch
 from greenroom.log.model import Rows
 from greenroom.log.signals import Signals
 from greenroom.log.store import Store
-from greenroom.nouns.access.login_uses import LoginUses
-from greenroom.nouns.access.refusals import Refusals
+from greenroom.nouns.access.login_uses import LoginUseRecorder
+from greenroom.nouns.access.refusals import RefusalRecorder
 from greenroom.nouns.agents.presence import Presence
-from greenroom.nouns.asks.asking import Asking
+from greenroom.nouns.asks.ask_service import AskService
 from greenroom.nouns.threads.bus import Bus
 from greenroom.settings import Settings
 
@@ -35,11 +35,11 @@ class Hub:
     signals: Signals
     presence: Presence
     bus: Bus
-    asks: Asking
+    asks: AskService
     started: float = field(default_factory=time.monotonic)
     reactor_errors: list[str] = field(default_factory=list)
-    refusals: Refusals = field(init=False)
-    login_uses: LoginUses = field(init=False)
+    refusals: RefusalRecorder = field(init=False)
+    login_uses: LoginUseRecorder = field(init=False)
     loop_watch: LoopWatch = field(init=False)
     heavy_work: HeavyWork = field(default_factory=HeavyWork)
     limited: Counter[str] = field(default_factory=Counter)
@@ -48,8 +48,8 @@ class Hub:
     """What each credential may still send, whichever door it uses."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "refusals", Refusals(self.log))
-        object.__setattr__(self, "login_uses", LoginUses(self.log))
+        object.__setattr__(self, "refusals", RefusalRecorder(self.log))
+        object.__setattr__(self, "login_uses", LoginUseRecorder(self.log))
         object.__setattr__(self, "loop_watch", LoopWatch(self.settings.loop_pause_ms))
 
     @property

@@ -9,7 +9,7 @@ _MOST = 1 << 20
 """Where there is no limit: more would only make tables large."""
 
 
-def raise_limit() -> int:
+def raise_file_limit() -> int:
     """Raise this process's limit as far as it may be raised; how many files it may have open then."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
@@ -19,11 +19,11 @@ def raise_limit() -> int:
     return _MOST if soft == resource.RLIM_INFINITY else soft
 
 
-def agents_within(limit: int) -> int:
+def count_agents_within(limit: int) -> int:
     """How many agents a node may hold that can have so many files open."""
     return max(1, (limit - _OWN) // PER_AGENT)
 
 
-def files_for(agents: int) -> int:
+def count_files_for(agents: int) -> int:
     """How many files a node must be able to have open for so many agents."""
     return _OWN + agents * PER_AGENT

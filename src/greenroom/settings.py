@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from greenroom.validation import explain, get_nearest
+from greenroom.validation import explain_error, get_nearest
 
 PORT = 39765
 Count = Annotated[int, Meta(ge=1)]
@@ -148,37 +148,37 @@ def check_variables(env: Mapping[str, str] = os.environ) -> None:
             raise BadSettings(f"The environment variable {_PREFIX}{name} is not known: {meant}")
 
 
-def data_dir(given: str | None, env: Mapping[str, str] = os.environ) -> Path:
+def resolve_data_dir(given: str | None, env: Mapping[str, str] = os.environ) -> Path:
     """The data directory: --data, else $GREENROOM_DATA, else ~/.greenroom."""
     return Path(given or env.get("GREENROOM_DATA") or "~/.greenroom").expanduser().absolute()
 
 
-def state_dir(env: Mapping[str, str] = os.environ) -> Path:
+def resolve_state_dir(env: Mapping[str, str] = os.environ) -> Path:
     """Where programs of this user keep what is to outlast them and is no data: $XDG_STATE_HOME/greenroom."""
     return Path(env.get("XDG_STATE_HOME") or "~/.local/state").expanduser().absolute() / "greenroom"
 
 
 def wants_colour(env: Mapping[str, str] = os.environ) -> bool:
     """Whether a terminal is to be given colours: see https://no-color.org."""
-    return not env.get("NO_COLOR") and takes_escapes(env)
+    return not env.get("NO_COLOR") and supports_escapes(env)
 
 
-def takes_escapes(env: Mapping[str, str] = os.environ) -> bool:
+def supports_escapes(env: Mapping[str, str] = os.environ) -> bool:
     """Whether the terminal understands escape sequences."""
     return env.get("TERM") != "dumb"
 
 
-def names_browser(env: Mapping[str, str] = os.environ) -> bool:
+def has_browser_variable(env: Mapping[str, str] = os.environ) -> bool:
     """Whether the person says which browser is theirs, by $BROWSER."""
     return bool(env.get("BROWSER"))
 
 
-def hub_named(env: Mapping[str, str] = os.environ) -> tuple[str | None, str | None]:
+def read_hub_address(env: Mapping[str, str] = os.environ) -> tuple[str | None, str | None]:
     """The address of a hub and a token for it, for programs that are its clients: $GREENROOM_URL, $GREENROOM_TOKEN."""
     return env.get("GREENROOM_URL") or None, env.get("GREENROOM_TOKEN") or None
 
 
-def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, str] = os.environ) -> Settings:
+def load_settings(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, str] = os.environ) -> Settings:
     """Settings from the file, over it the environment, over it what was given on the command line."""
     values: dict[str, Any] = {}
     path = data / "greenroom.toml"
@@ -188,7 +188,7 @@ def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, s
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
             raise BadSettings(f"{path}: {error}") from error
     given = {name: value for name, value in (given or {}).items() if value is not None}
-    settings = _read({**values, **_from_environment(env), **given}, path, given)
+    settings = _convert_settings({**values, **_read_environment(env), **given}, path, given)
     if bool(settings.tls_cert) != bool(settings.tls_key):
         raise BadSettings("tls_cert and tls_key belong together: set both, or neither")
     for entry in settings.ask_deadlines:
@@ -199,10 +199,10 @@ def load(data: Path, given: Mapping[str, Any] | None = None, env: Mapping[str, s
     return settings
 
 
-def database_of(data: Path) -> str | None:
+def get_database(data: Path) -> str | None:
     """The PostgreSQL database that keeps the log of a data directory: as the settings say, else as its hub was last
     started, whose environment the person at this shell may not have. None if the log is a file."""
-    if (named := load(data).database) is not None:
+    if (named := load_settings(data).database) is not None:
         return named
     try:
         return (data / DATABASE_FILE).read_text().strip() or None
@@ -212,7 +212,7 @@ def database_of(data: Path) -> str | None:
         raise BadSettings(f"{data / DATABASE_FILE} cannot be read ({error}): set GREENROOM_DATABASE") from error
 
 
-def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
+def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
     """The settings that the environment holds, each as what it shall be."""
     out: dict[str, Any] = {}
     for field in msgspec.structs.fields(Settings):
@@ -223,23 +223,23 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
             out[field.name] = [part.strip() for part in text.split(",") if part.strip()]
         else:
             is_text = field.type in (str, str | None)
-            out[field.name] = text if is_text else _from_text(field.name, text, field.type)
+            out[field.name] = text if is_text else _parse_value(field.name, text, field.type)
     return out
 
 
-def _from_text(name: str, text: str, kind: Any) -> Any:
+def _parse_value(name: str, text: str, kind: Any) -> Any:
     try:
         return msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
-        _, remedy = explain(error, kind)
+        _, remedy = explain_error(error, kind)
         raise BadSettings(f"{_PREFIX}{name.upper()} is {text!r}: {remedy}") from None
 
 
-def _read(values: dict[str, Any], path: Path, given: Mapping[str, Any]) -> Settings:
+def _convert_settings(values: dict[str, Any], path: Path, given: Mapping[str, Any]) -> Settings:
     """Settings from their values; a wrong one is named as it was written: in the file, or on the command line."""
     try:
         return msgspec.convert(values, Settings)
     except msgspec.ValidationError as error:
-        key, remedy = explain(error, Settings)
+        key, remedy = explain_error(error, Settings)
         where = f"--{key.replace('_', '-')}" if key in given else f"{path}: {key}"
         raise BadSettings(f"{where}: {remedy} (see docs/users/settings.md)") from error

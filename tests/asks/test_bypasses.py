@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from greenroom.node.gate import Gate
+from greenroom.node.permission_gate import PermissionGate
 from greenroom.nouns.access.model import HUB, RIGHTS, Principal
+from greenroom.nouns.asks.call_text import build_call_title, escape_invisible
 from greenroom.nouns.asks.commands import AnswerAsk, RaiseAsk
-from greenroom.nouns.asks.digest import digest_of
+from greenroom.nouns.asks.digest import hash_call
 from greenroom.nouns.asks.model import ASKS, Subject
-from greenroom.nouns.asks.words import title_of, visible
 from greenroom.runtimes.contract import PermissionAsked
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
@@ -42,7 +42,7 @@ def approval(asked: PermissionAsked, seen: dict[str, Any], **changed: Any) -> di
             **changed,
         }
     )
-    return {"decision": "allow", "digest": digest_of(subject, arguments), "arguments": arguments}
+    return {"decision": "allow", "digest": hash_call(subject, arguments), "arguments": arguments}
 
 
 def shell(command: str, permission: str = "1") -> PermissionAsked:
@@ -63,27 +63,27 @@ def test_ap_01_an_agents_own_credential_neither_sees_nor_answers_what_it_asks(de
 
 
 def test_ap_02_a_call_that_was_swapped_after_the_approval_does_not_run(tmp_path: Path) -> None:
-    gate = Gate()
+    gate = PermissionGate()
     first = shell("git status")
-    seen = gate.noted(first, PLACE, tmp_path)
+    seen = gate.add_call(first, PLACE, tmp_path)
     order = approval(first, seen)
-    gate.noted(shell("git push"), PLACE, tmp_path)
-    assert "has changed" in (gate.refusal("1", order) or "")
+    gate.add_call(shell("git push"), PLACE, tmp_path)
+    assert "has changed" in (gate.get_refusal("1", order) or "")
     for changed in ({"directory": "/"}, {"tool": "Shell"}, {"run_id": "other"}, {"sandbox": "none"}):
-        seen = gate.noted(first, PLACE, tmp_path)
-        assert gate.refusal("1", approval(first, seen, **changed)) is not None, changed
-    seen = gate.noted(first, PLACE, tmp_path)
-    assert gate.refusal("1", approval(first, seen)) is None
-    assert gate.refusal("1", approval(first, seen)) is not None, "an approval is used once"
+        seen = gate.add_call(first, PLACE, tmp_path)
+        assert gate.get_refusal("1", approval(first, seen, **changed)) is not None, changed
+    seen = gate.add_call(first, PLACE, tmp_path)
+    assert gate.get_refusal("1", approval(first, seen)) is None
+    assert gate.get_refusal("1", approval(first, seen)) is not None, "an approval is used once"
 
 
 def test_ap_02_changed_arguments_run_only_as_a_person_has_changed_them(tmp_path: Path) -> None:
-    gate = Gate()
-    seen = gate.noted(shell("rm -r build"), PLACE, tmp_path)
+    gate = PermissionGate()
+    seen = gate.add_call(shell("rm -r build"), PLACE, tmp_path)
     order = approval(shell("rm -r build"), seen, arguments={"command": "rm -r build/tmp"})
-    assert gate.refusal("1", order) is None
-    gate.noted(shell("rm -r build"), PLACE, tmp_path)
-    assert gate.refusal("1", {**order, "arguments": {"command": "rm -r /"}}) is not None
+    assert gate.get_refusal("1", order) is None
+    gate.add_call(shell("rm -r build"), PLACE, tmp_path)
+    assert gate.get_refusal("1", {**order, "arguments": {"command": "rm -r /"}}) is not None
 
 
 @pytest.mark.parametrize(
@@ -105,18 +105,18 @@ def test_ap_02_changed_arguments_run_only_as_a_person_has_changed_them(tmp_path:
     ],
 )
 def test_ap_03_what_cannot_be_seen_is_written_out(command: str, shown: str) -> None:
-    assert visible(command) == shown
-    assert shown in title_of("Bash", {"command": command})
+    assert escape_invisible(command) == shown
+    assert shown in build_call_title("Bash", {"command": command})
 
 
 def test_ap_03_a_long_command_says_how_much_is_not_in_the_title(desk: Desk) -> None:
-    assert "19816 more characters" in title_of("Bash", {"command": "x" * 20_000 + "; rm -rf /"})
+    assert "19816 more characters" in build_call_title("Bash", {"command": "x" * 20_000 + "; rm -rf /"})
     asked = desk.ask(by=desk.operator, text="y" * 20_000)
     assert len(desk.show(asked["id"])["text"]) == 20_000
 
 
 def test_a_title_writes_arguments_as_the_agent_did() -> None:
-    shown = title_of("tracker", {"labels": {"urgent": True, "of": None}})
+    shown = build_call_title("tracker", {"labels": {"urgent": True, "of": None}})
     assert shown == 'tracker: labels={"urgent": true, "of": null}'
 
 
@@ -126,15 +126,15 @@ def test_ap_04_the_risk_is_the_hubs_word_and_not_the_askers(desk: Desk) -> None:
 
 
 def test_ap_05_a_script_that_changed_after_the_approval_does_not_run(tmp_path: Path) -> None:
-    gate = Gate()
+    gate = PermissionGate()
     script = tmp_path / "build.py"
     script.write_text("print('harmless')")
     asked = shell("python build.py")
-    seen = gate.noted(asked, PLACE, tmp_path)
+    seen = gate.add_call(asked, PLACE, tmp_path)
     assert list(seen["files"]) == ["build.py"]
     order = approval(asked, seen)
     script.write_text("print('harm')")
-    assert "program" in (gate.refusal("1", order) or "")
+    assert "program" in (gate.get_refusal("1", order) or "")
 
 
 def test_ap_09_a_replayed_answer_is_the_same_answer_and_holds_for_nothing_else(desk: Desk) -> None:
@@ -250,13 +250,13 @@ def test_ap_22_looking_at_an_ask_answers_nothing(desk: Desk) -> None:
 def test_ap_24_the_digest_binds_what_runs_and_nothing_that_is_only_said() -> None:
     subject = Subject(tool="Bash", arguments={"command": "ls"}, directory="/w", profile="p", agent_id="a", run_id="r")
     same = Subject(tool="Bash", arguments={"command": "ls"}, directory="/w", profile="p", agent_id="a", run_id="r")
-    assert digest_of(subject) == digest_of(same)
+    assert hash_call(subject) == hash_call(same)
     bound = {"tool", "arguments", "directory", "profile", "agent_id", "run_id", "sandbox", "files"}
     assert set(Subject.__struct_fields__) == bound
     for name in bound:
         other = {"x": "y"} if name in ("arguments", "files") else "other"
         fields = {field: getattr(subject, field) for field in bound}
-        assert digest_of(Subject(**{**fields, name: other})) != digest_of(subject), name
+        assert hash_call(Subject(**{**fields, name: other})) != hash_call(subject), name
 
 
 def test_in_20_words_in_a_thread_approve_nothing(desk: Desk) -> None:

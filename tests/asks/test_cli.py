@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.asks.desk import Desk
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.asks.desk import Desk
 from tests.cli.shell import done
 from tests.conftest import checked
@@ -67,7 +67,7 @@ async def test_an_approval_that_lay_in_the_buffer_of_a_frozen_node_is_not_acted_
             other = await left_behind(desk, desk.agent())
             assert hasty.decide(asked["id"], "approve").status_code == 200
             assert desk.answer(other["id"], verdict="approve", digest=other["digest"]).status_code == 200
-            eventually(lambda: desk.show(other["id"]).get("lapsed_at"))  # so its time is over too
+            wait_until(lambda: desk.show(other["id"]).get("lapsed_at"))  # so its time is over too
         program.resume()
         hasty.end(run_id)
         assert not made.exists()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenroom.testing.hub_process import eventually
+from greenroom.testing.hub_process import wait_until
 from tests.asks.desk import Desk, picture
 from tests.cli.shell import done
 from tests.doors.rest_rig import code_of
@@ -102,7 +102,7 @@ def test_a_snoozed_ask_comes_back_by_itself(desk: Desk) -> None:
     asked = desk.ask()
     soon = desk.operator.post(f"/api/asks/{asked['id']}/snooze", json={"for_s": 1}).json()
     assert soon["snoozed_until"] > asked["asked_at"]
-    eventually(lambda: "snoozed_until" not in desk.show(asked["id"]))
+    wait_until(lambda: "snoozed_until" not in desk.show(asked["id"]))
     beyond = desk.operator.post(f"/api/asks/{asked['id']}/snooze", json={"for_s": 86_400})
     assert code_of(beyond) == (400, "bad_time")
 

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
-from greenroom.testing.patience import TEST_LIMIT_S, WAIT_S
+from greenroom.testing.timeouts import TEST_LIMIT_S, WAIT_S
 from tests.asks.desk import Desk, picture
 from tests.journeys.mcp_clients import NEW, OLD, connected
 

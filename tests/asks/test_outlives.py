@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from greenroom.runtimes.scripted import wire
+from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubEnded, HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -56,7 +56,7 @@ def cli(stage: Stage, *words: str) -> Any:
 
 
 def kill_and_return(stage: Stage) -> None:
-    stage.hub.send(signal.SIGKILL)
+    stage.hub.send_signal(signal.SIGKILL)
     stage.hub.wait()
     stage.hub.restart()
 
@@ -122,7 +122,7 @@ def installed(name: str, stage: Stage, model: FakeModel) -> Path:
     home = stage.hub.data.parent / name
     work = home / "work"
     work.mkdir(parents=True)
-    wiring = wire(name, home, model.url)
+    wiring = write_model_wiring(name, home, model.url)
     assert wiring is not None
     env = {**wiring.env, **CACHE.get(name, {}), "HOME": str(home)}
     profile = {"driver": name, "command": FOUND[name], "env": env, "model": wiring.model, "approvals": "always"}

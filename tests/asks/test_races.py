@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import TEST_LIMIT_S
-from greenroom.testing.people import accepted, enrol
-from greenroom.testing.raw_http import Line
+from greenroom.testing.raw_http import KeepAliveConnection
+from greenroom.testing.rest_agents import need_success, register_agent
+from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.doors.sync_rig import Held, SyncClient
 
 pytestmark = pytest.mark.anyio
@@ -21,29 +21,31 @@ PATHS = ("one", "batch")
 
 
 async def credential(url: str, token: str, name: str) -> str:
-    async with Line(url, token) as line:
+    async with KeepAliveConnection(url, token) as line:
         body = {"kind": "operator", "name": name}
-        return str(accepted(await line.call("POST", "/api/credentials", body))["token"])
+        return str(need_success(await line.call("POST", "/api/credentials", body))["token"])
 
 
 def is_answered(inbox: Held, ask_id: str) -> bool:
     return bool(inbox.rows[("ask", ask_id)]["state"] == "answered")
 
 
-async def raise_asks(lines: list[Line], number: int) -> list[str]:
-    async def raise_some(place: int, line: Line) -> list[str]:
+async def raise_asks(lines: list[KeepAliveConnection], number: int) -> list[str]:
+    async def raise_some(place: int, line: KeepAliveConnection) -> list[str]:
         mine = range(place, ASKS, AGENTS)
-        return [str(accepted(await line.call("POST", "/api/asks", {"title": f"{number}.{one}"}))["id"]) for one in mine]
+        return [
+            str(need_success(await line.call("POST", "/api/asks", {"title": f"{number}.{one}"}))["id"]) for one in mine
+        ]
 
     made = await asyncio.gather(*(raise_some(place, line) for place, line in enumerate(lines)))
     return [ask_id for some in made for ask_id in some]
 
 
-async def answer_all(line: Line, name: str, ids: list[str], way: str) -> dict[str, dict[str, Any]]:
+async def answer_all(line: KeepAliveConnection, name: str, ids: list[str], way: str) -> dict[str, dict[str, Any]]:
     """What one client was told of each ask."""
     if way == "batch":
         answers = [{"ask_id": one, "verdict": "answer", "text": name} for one in ids]
-        results = accepted(await line.call("POST", "/api/asks/answers", {"answers": answers}))["results"]
+        results = need_success(await line.call("POST", "/api/asks/answers", {"answers": answers}))["results"]
         return {one["ask_id"]: one for one in results}
     told = {}
     for ask_id in ids:
@@ -57,9 +59,11 @@ async def answer_all(line: Line, name: str, ids: list[str], way: str) -> dict[st
 async def test_a_hundred_asks_of_thirty_agents_are_answered_once_by_five_clients(hub: HubProcess) -> None:
     chance = random.Random(ROUNDS)
     names = [f"client {number}" for number in range(CLIENTS)]
-    askers = [Line(hub.url, (await enrol(hub.url, hub.token, f"agent{n}"))[1]) for n in range(AGENTS)]
-    clients = [Line(hub.url, await credential(hub.url, hub.token, name)) for name in names]
-    looking = Line(hub.url, hub.token)
+    askers = [
+        KeepAliveConnection(hub.url, (await register_agent(hub.url, hub.token, f"agent{n}"))[1]) for n in range(AGENTS)
+    ]
+    clients = [KeepAliveConnection(hub.url, await credential(hub.url, hub.token, name)) for name in names]
+    looking = KeepAliveConnection(hub.url, hub.token)
     async with SyncClient(hub.url, hub.token) as page:
         inbox = await page.subscribe("inbox")
         for number in range(ROUNDS):
@@ -85,15 +89,15 @@ async def test_a_hundred_asks_of_thirty_agents_are_answered_once_by_five_clients
             page.frames.clear()
             await page.until(partial(is_answered, inbox, ids[-1]))
     for line in (*askers, *clients, looking):
-        line.hang_up()
+        line.close()
 
 
 async def test_yes_and_no_in_the_same_moment_leave_one_of_them(hub: HubProcess) -> None:
     """AP-07: reviewers at once."""
-    lines = [Line(hub.url, await credential(hub.url, hub.token, f"reviewer {n}")) for n in range(4)]
-    asking = Line(hub.url, hub.token)
+    lines = [KeepAliveConnection(hub.url, await credential(hub.url, hub.token, f"reviewer {n}")) for n in range(4)]
+    asking = KeepAliveConnection(hub.url, hub.token)
     for number in range(20):
-        gate = accepted(await asking.call("POST", "/api/asks", {"title": f"gate {number}", "kind": "gate"}))
+        gate = need_success(await asking.call("POST", "/api/asks", {"title": f"gate {number}", "kind": "gate"}))
         verdicts = ["approve", "deny"] * 2
         answers = await asyncio.gather(
             *(
@@ -105,4 +109,4 @@ async def test_yes_and_no_in_the_same_moment_leave_one_of_them(hub: HubProcess) 
         assert len(won) == 1
         assert {answer.json["verdict"] for answer in answers if answer.status == 409} == {won[0]}
     for line in (*lines, asking):
-        line.hang_up()
+        line.close()

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.asks.desk import Desk
 from tests.asks.test_mcp import HERE, asked, texts
 from tests.journeys.mcp_clients import NEW, connected

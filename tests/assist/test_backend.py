@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from greenroom.testing.fake_llm import FakeModel
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.policy.test_gateway import Notebook
 from tests.runs.stage import Stage
 from tests.runs.test_invite import ready, thread_of

@@ -11,7 +11,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.assist.rig import Agent, Device, room_token
 
 Json = dict[str, Any]

@@ -9,8 +9,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from greenroom.doors.websocket import OLDER_CLIENTS, PING_S, PONG_S
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.timeouts import WAIT_S
 from tests.assist.facts import make, parse
 from tests.assist.rig import Agent, Device, room_token
 
@@ -83,7 +83,7 @@ def test_what_is_refused_inside_of_a_socket_is_in_the_audit(hub: HubProcess) -> 
         refused = [event["data"]["refused"] for event in found]
         return [(one["action"], one["code"], one["status"]) for one in refused]
 
-    eventually(lambda: len(noted()) >= 5)
+    wait_until(lambda: len(noted()) >= 5)
     assert noted() == [
         ("WS /ws UserLogin", "credential_wrong", 401),
         ("WS /ws AskQuestionReply", "ask_not_found", 404),

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import environment
 
 _MARKS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\x07")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.person import Person
 from tests.cli.shell import done, environment, greenroom
 from tests.runs.stage import Stage

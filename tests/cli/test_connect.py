@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from greenroom.cli.connect_files import PROGRAMS
-from greenroom.testing.clis import CLAUDE, CODEX
+from greenroom.testing.agent_clis import CLAUDE, CODEX
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import lacking
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.machine_requirements import skip_or_fail
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done, environment, greenroom
 
 CLIS = Path(__file__).parents[2] / ".clis"
@@ -102,7 +102,7 @@ def test_a_file_that_is_not_understood_is_left_alone(
 @pytest.mark.parametrize(("name", "program"), [("claude", CLAUDE), ("codex", CODEX)])
 def test_a_real_program_finds_the_hub(name: str, program: Path, shared_hub: HubProcess, tmp_path: Path) -> None:
     if not (CLIS / "ready").exists():
-        lacking(f"{name} is not installed: run `make clis`")
+        skip_or_fail(f"{name} is not installed: run `make clis`")
     home = tmp_path / "home"
     file = home / PROGRAMS[name].file
     file.parent.mkdir(parents=True)

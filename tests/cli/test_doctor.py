@@ -109,7 +109,7 @@ def test_agents_are_found_with_their_versions_and_broken_ones_do_no_harm(tmp_pat
 
 
 def test_the_database_of_several_hubs_is_looked_at(tmp_path: Path, postgres: PostgresServer) -> None:
-    url = postgres.new_database()
+    url = postgres.create_database()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE ROLE guest LOGIN PASSWORD 'secret'")
 

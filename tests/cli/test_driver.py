@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
+from greenroom.runtimes.conformance_points import POINTS
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.points import POINTS
 from tests.cli.shell import done, greenroom
 
 MINE = f"""

@@ -13,7 +13,7 @@ from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads.commands import CreateThread, PostMessage
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 _MESSAGES = 10_000
 _GROUP = 500
@@ -57,4 +57,4 @@ def test_a_hub_with_a_long_history_is_ready_as_soon_as_a_fresh_one(tmp_path: Pat
 def test_nothing_that_takes_long_to_load_is_loaded_at_the_start() -> None:
     look = f"import sys, greenroom.app; print([name for name in {_LONG!r} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=WAIT_S, check=True)
-    assert said.stdout.strip() == "[]", "load it where it is first needed, as doors/mcp/late.py does"
+    assert said.stdout.strip() == "[]", "load it where it is first needed, as doors/mcp/lazy_door.py does"

@@ -11,7 +11,7 @@ import termios
 import pytest
 
 from greenroom.cli.terminal import format_size
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 
 @pytest.mark.parametrize(

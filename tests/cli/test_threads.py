@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import agent, done, environment, greenroom
 
 

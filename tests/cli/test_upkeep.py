@@ -8,7 +8,7 @@ import apsw
 import httpx
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done, greenroom
 
 _CLIENTS = 6
@@ -99,7 +99,7 @@ def test_data_of_a_newer_hub_is_refused_by_every_tool_and_left_as_it_is(hub: Hub
     with contextlib.closing(apsw.Connection(str(database))) as connection:
         connection.execute("PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)")
     before = database.read_bytes()
-    code, said = hub.refuse()
+    code, said = hub.start_refused()
     assert (code, "newer greenroom" in said, len(said.splitlines())) == (1, True, 1)
     assert "newer_schema" in greenroom(hub.data, "check").out
     assert greenroom(hub.data, "backup", str(tmp_path / "saved.tar")).code == 1

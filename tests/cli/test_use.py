@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.cli.main import parser
-from greenroom.testing.patience import WAIT_S
+from greenroom.cli.main import build_parser
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import greenroom
 
 
@@ -28,7 +28,7 @@ def commands(
             yield from commands(chosen, (*path, name))
 
 
-COMMANDS = dict(commands(parser()))
+COMMANDS = dict(commands(build_parser()))
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)

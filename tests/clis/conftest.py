@@ -7,16 +7,19 @@ from pathlib import Path
 import httpx
 import pytest
 
-from greenroom.testing import clis
-from greenroom.testing.clis import CliProcess
+from greenroom.testing import agent_clis
+from greenroom.testing.agent_clis import CliProcess
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 INSTALLED = Path(__file__).parents[2] / ".clis"
 DONE = "done"
 """What every script says in the end."""
-OPENERS: dict[str, Callable[[Path, Path, str, str, str], CliProcess]] = {"claude": clis.claude, "codex": clis.codex}
+OPENERS: dict[str, Callable[[Path, Path, str, str, str], CliProcess]] = {
+    "claude": agent_clis.build_claude,
+    "codex": agent_clis.build_codex,
+}
 
 
 class Stage:
@@ -51,7 +54,7 @@ class Stage:
         """How long this may still take; fails when the time is over, or a CLI has ended before its script."""
         for name, cli in self._open.items():
             assert cli.get_code() in (None, 0), f"{name} failed"
-            assert cli.answer() in (None, DONE), f"{name} gave up"
+            assert cli.get_answer() in (None, DONE), f"{name} gave up"
         left = self._deadline - time.monotonic()
         assert left > 0, "it takes too long"
         return left

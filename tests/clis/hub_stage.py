@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.runtimes.scripted import wire
+from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.clis.five import NATIVE
 from tests.conftest import checked
 from tests.runs.conftest import end_node
@@ -38,7 +38,7 @@ def install(
     """A profile of a CLI, named after it, if it is installed; outside CI the test is skipped otherwise."""
     if not ((CLIS if name in (*NATIVE, "copilot") else MORE) / "ready").exists():
         pytest.fail(f"{name} is not installed") if os.environ.get("CI") else pytest.skip("run `make test-clis`")
-    wiring = wire(name, home, model.url)
+    wiring = write_model_wiring(name, home, model.url)
     assert wiring is not None
     whole = {**wiring.env, **CACHE.get(name, {}), "HOME": str(home), **env}
     profile = {"driver": name, "command": [*FOUND[name], *args], "env": whole, "model": wiring.model}

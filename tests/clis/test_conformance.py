@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 
 MODULES = Path(__file__).parents[2] / ".clis" / "more" / "node_modules"

@@ -11,7 +11,7 @@ from tests.clis.conftest import OPENERS, Stage
 def test_a_cli_sees_the_tools_of_the_hub(stage: Stage, name: str) -> None:
     cli = stage.start(name, "TOOLS", stage.token())
     assert cli.wait() == 0
-    answer = cli.answer() or ""
+    answer = cli.get_answer() or ""
     for tool in ("bus_connect", "msg_post", "msg_wait", "agent_register"):
         assert f"hub__{tool}" in answer or f"hub::{tool}" in answer
 
@@ -28,13 +28,13 @@ def test_claude_finds_tools_that_it_was_shown_by_name_only(stage: Stage) -> None
         SAY in {{topic}}
     """)
     assert cli.wait() == 0
-    assert cli.answer() == "in found"
+    assert cli.get_answer() == "in found"
 
 
 def test_claude_says_that_a_wrong_token_is_refused(stage: Stage) -> None:
     cli = stage.start("claude", "TOOLS", "gr_agent_wrong")
     assert cli.wait() == 0
-    shown = next(event["mcp_servers"] for event in cli.events() if "mcp_servers" in event)
+    shown = next(event["mcp_servers"] for event in cli.read_events() if "mcp_servers" in event)
     assert [server["status"] for server in shown] == ["failed"]
 
 

@@ -70,7 +70,7 @@ def test_claude_and_codex_exchange_twenty_messages_while_a_person_posts_in_betwe
         said.append(person.say(f"I have read {count}."))
     for cli in clis:
         assert cli.wait() == 0
-        assert cli.answer() == DONE
+        assert cli.get_answer() == DONE
 
     messages = person.read()
     assert len(messages) == 2 * ROUNDS + len(said)

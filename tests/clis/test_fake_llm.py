@@ -8,8 +8,8 @@ import pytest
 
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.fake_llm.answer import Answer, Say, UseTool
-from greenroom.testing.fake_llm.request import Blocks, Json, Request
-from greenroom.testing.fake_llm.script import answer
+from greenroom.testing.fake_llm.request import Blocks, Json, ModelRequest
+from greenroom.testing.fake_llm.script import answer_request
 from tests.clis.dialects import CLIENTS, Client
 
 TOOLS = ["join", "wait", "post"]
@@ -80,7 +80,7 @@ def test_the_same_request_always_gets_the_same_bytes(http: httpx.Client) -> None
 
 def play(script: str, results: list[Blocks] | None = None, tools: dict[str, Json] | None = None) -> Answer:
     offered: dict[str, Json] = {name: {} for name in TOOLS} if tools is None else tools
-    return answer(Request([script], results or [], offered, ""))
+    return answer_request(ModelRequest([script], results or [], offered, ""))
 
 
 @pytest.mark.parametrize(

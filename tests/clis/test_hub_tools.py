@@ -10,8 +10,8 @@ import httpx
 import msgspec
 import pytest
 
-from greenroom.doors.mcp.offer import TOOLS
-from greenroom.node.processes import Spawner
+from greenroom.doors.mcp.catalog import TOOLS
+from greenroom.node.processes import ProcessSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from tests.clis.five import FIVE, make_desk
@@ -105,14 +105,14 @@ def somebody_answers(hub: HubProcess) -> Iterator[None]:
 
 @pytest.mark.parametrize("name", FIVE)
 async def test_a_cli_takes_what_every_tool_of_the_hub_answers(
-    name: str, tmp_path: Path, hub: HubProcess, spawner: Spawner
+    name: str, tmp_path: Path, hub: HubProcess, spawner: ProcessSpawner
 ) -> None:
     assert sorted(tool for tool, _ in IN_A_THREAD + ELSEWHERE) == sorted(tool.name for tool in TOOLS)
     with FakeModel() as model, somebody_answers(hub):
         desk = msgspec.structs.replace(make_desk(name, tmp_path / "home", hub, model), token=hub.token)
         async with on_trial(name, desk, spawner) as trial:
             await trial.open()
-            heard = [said(await trial.turn(_script(calls))) for calls in (IN_A_THREAD, ELSEWHERE)]
+            heard = [said(await trial.run_turn(_script(calls))) for calls in (IN_A_THREAD, ELSEWHERE)]
         results = [str(entry["result"]) for entry in model.log if entry.get("result")]
     assert [text.endswith("done") for text in heard] == [True, True], heard
     assert len(results) == len(TOOLS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.runtimes.scripted import wire
+from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.fake_llm import FakeModel
 from tests.clis.five import FIVE
 from tests.clis.hub_stage import install, run_stage
@@ -94,7 +94,7 @@ def test_gemini_reaches_its_limit_of_requests(stage: Stage, model: FakeModel, tm
 
 
 def test_opencode_reaches_its_limit_of_steps(stage: Stage, model: FakeModel, tmp_path: Path) -> None:
-    wiring = wire("opencode", tmp_path, model.url)
+    wiring = write_model_wiring("opencode", tmp_path, model.url)
     assert wiring is not None
     config = {**json.loads(wiring.env["OPENCODE_CONFIG_CONTENT"]), "agent": {"build": {"steps": 2}}}
     install(stage, "opencode", tmp_path, model, env={"OPENCODE_CONFIG_CONTENT": json.dumps(config)})

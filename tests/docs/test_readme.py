@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 
 ROOT = Path(__file__).parents[2]

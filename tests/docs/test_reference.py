@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from greenroom.cli.main import parser
+from greenroom.cli.main import build_parser
 from greenroom.doors.mcp.tools import TOOLS
 from greenroom.doors.sync.views import VIEWS
 from greenroom.settings import Settings
@@ -62,7 +62,7 @@ def commands(of: argparse.ArgumentParser, path: str = "greenroom") -> Iterator[s
             yield from commands(action.choices[choice.dest], f"{path} {choice.dest}")
 
 
-@pytest.mark.parametrize("command", [*commands(parser())])
+@pytest.mark.parametrize("command", [*commands(build_parser())])
 def test_every_command_is_documented(command: str) -> None:
     assert f"`{command}`" in USERS["cli.md"]
 
@@ -92,7 +92,7 @@ def test_files_and_commands_that_documents_name_are_there(path: Path) -> None:
     text = path.read_text()
     for name in re.findall(r"`((?:src|tests|docs)/[\w/.-]+\.(?:py|md))`", text):
         assert (ROOT / name).exists(), name
-    verbs = {command.split()[1] for command in commands(parser())}
+    verbs = {command.split()[1] for command in commands(build_parser())}
     written = re.sub(r"<!-- table.*?<!-- end -->", "", text, flags=re.DOTALL)
     for verb in re.findall(r"`greenroom ([a-z]+)", written):
         assert verb in verbs, verb

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "pip_install.py"
 FAKE_PIP = """

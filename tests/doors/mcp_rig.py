@@ -15,21 +15,21 @@ from mcp.client.streamable_http import streamable_http_client
 from greenroom.doors.mcp.door import McpDoor
 from greenroom.doors.mcp.tool import (
     Blocks,
-    Call,
-    Image,
+    ImageBlock,
+    McpCall,
+    McpCatalog,
     NoArgs,
-    Offer,
     Prompt,
     Resource,
     ResourceTemplate,
-    Text,
+    TextBlock,
     Tool,
 )
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.signals import Signals
 from greenroom.nouns.access.model import RIGHTS, Kind, Principal
 from greenroom.settings import Settings
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 OLD, NEW = "2025-11-25", "2026-07-28"
 KINDS: dict[str, Kind] = {"ann": "agent", "bob": "agent", "vera": "viewer", "opal": "operator"}
@@ -67,16 +67,16 @@ class ThreadArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     thread_id: str
 
 
-def stage(call: Call[Any]) -> Stage:
+def stage(call: McpCall[Any]) -> Stage:
     return cast(Stage, call.hub)
 
 
-async def say(call: Call[SayArgs]) -> Any:
+async def say(call: McpCall[SayArgs]) -> Any:
     stage(call).said.append(call.args.text)
     return {"by": call.by.id, "said": call.args.text * call.args.times, "language": call.language}
 
 
-async def fail(call: Call[FailArgs]) -> Any:
+async def fail(call: McpCall[FailArgs]) -> Any:
     match call.args.how:
         case "refused":
             raise Refused("ReplyTokenInvalidError", "Call msg_wait first.", detail="TOKEN_INVALID")
@@ -86,7 +86,7 @@ async def fail(call: Call[FailArgs]) -> Any:
             raise ZeroDivisionError("the secret of the hub")
 
 
-async def wait(call: Call[NoArgs]) -> Any:
+async def wait(call: McpCall[NoArgs]) -> Any:
     stage(call).started.release()
     try:
         await stage(call).curtain.wait()
@@ -95,29 +95,29 @@ async def wait(call: Call[NoArgs]) -> Any:
     return {"has_progress": call.has_progress}
 
 
-async def show(call: Call[NoArgs]) -> Any:
-    return Blocks([Text("[1] ann (user)"), Text("hello"), Image("aGk=", "image/png")])
+async def show(call: McpCall[NoArgs]) -> Any:
+    return Blocks([TextBlock("[1] ann (user)"), TextBlock("hello"), ImageBlock("aGk=", "image/png")])
 
 
-async def close(call: Call[NoArgs]) -> Any:
+async def close(call: McpCall[NoArgs]) -> Any:
     return {"ok": True}
 
 
-async def read_config(call: Call[NoArgs]) -> Any:
+async def read_config(call: McpCall[NoArgs]) -> Any:
     return {"preferred_language": call.language}
 
 
-async def read_state(call: Call[ThreadArgs]) -> Any:
+async def read_state(call: McpCall[ThreadArgs]) -> Any:
     if call.args.thread_id == "none":
         raise Refused("Thread not found", "There is no such thread.", "not_found")
     return f"state of {call.args.thread_id}"
 
 
-async def summarize(call: Call[ThreadArgs]) -> str:
+async def summarize(call: McpCall[ThreadArgs]) -> str:
     return f"Summarize {call.args.thread_id}."
 
 
-OFFER = Offer(
+OFFER = McpCatalog(
     tools=(
         Tool("say", "Say something.", SayArgs, "chat", say),
         Tool("wait", "Wait for the curtain.", NoArgs, "chat", wait, waits=True),
@@ -163,7 +163,9 @@ class Rig:
 
 
 @asynccontextmanager
-async def serving(offer: Offer = OFFER, progress_s: float = 0.05, port: int = 0, **settings: Any) -> AsyncIterator[Rig]:
+async def serving(
+    offer: McpCatalog = OFFER, progress_s: float = 0.05, port: int = 0, **settings: Any
+) -> AsyncIterator[Rig]:
     """Serve while this is entered; on the way out the server has ended and so has every call."""
     stage = Stage()
     door = McpDoor(offer, cast(Any, stage), Settings(**settings), progress_s)

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 RW = {"expires_at": "9999-12-31T23:59:59+00:00", "max_new_messages": 0}
 _numbers = itertools.count(1)

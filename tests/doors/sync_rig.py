@@ -13,9 +13,9 @@ import httpx
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
-from greenroom.app import doors, open_hub
+from greenroom.app import open_doors, open_hub
 from greenroom.doors.login import LoginCodes
-from greenroom.doors.server import HubServer, bind, config_of
+from greenroom.doors.server import HubServer, bind_socket, build_config
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id, new_secret
 from greenroom.nouns.access.model import HUB, CreateCredential, Principal, RevokeCredential
@@ -24,7 +24,7 @@ from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.agents.model import RegisterAgent
 from greenroom.nouns.threads.commands import CreateThread
 from greenroom.settings import Settings
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 Place = tuple[str, str | None]
 """A view and its key."""
@@ -89,11 +89,11 @@ class Rig:
 async def serving(data: Path, port: int = 0, **settings: Any) -> AsyncIterator[Rig]:
     """A hub, for as long as this is entered."""
     chosen = Settings(port=port, posts_per_minute=0, **settings)
-    listener = bind(chosen)
+    listener = bind_socket(chosen)
     port = listener.getsockname()[1]
     started = asyncio.Event()
-    async with open_hub(data, chosen) as hub, doors(hub, port, LoginCodes()) as app:
-        server = HubServer(config_of(app, chosen), hub, started.set)
+    async with open_hub(data, chosen) as hub, open_doors(hub, port, LoginCodes()) as app:
+        server = HubServer(build_config(app, chosen), hub, started.set)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         await asyncio.wait_for(started.wait(), WAIT_S)
         try:

@@ -16,7 +16,7 @@ from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import UpdateAgent
 from greenroom.nouns.threads import commands as c
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.sync_rig import Rig, serving
 
 pytestmark = pytest.mark.anyio
@@ -247,7 +247,7 @@ async def test_nobody_hears_of_what_they_do_not_see(rig: Rig) -> None:
     enroller = await rig.token("agent", rights=["read", "chat", "register"])
     own_agent, token = await rig.agent(rig.principal(enroller))
     other_agent, _ = await rig.agent()
-    await rig.hub.bus.mail(HUB, other_agent, "private")
+    await rig.hub.bus.post_mail(HUB, other_agent, "private")
     for after in (None, "0"):
         async with (
             listening(rig, token, after) as narrow,
@@ -256,8 +256,8 @@ async def test_nobody_hears_of_what_they_do_not_see(rig: Rig) -> None:
         ):
             foreign = await rig.thread()
             await rig.post(foreign, "foreign")
-            await rig.hub.bus.mail(HUB, other_agent, "private")
-            await rig.hub.bus.mail(HUB, own_agent, "for you")
+            await rig.hub.bus.post_mail(HUB, other_agent, "private")
+            await rig.hub.bus.post_mail(HUB, own_agent, "for you")
             rig.hub.signals.emit("agent.typing", {"thread_id": foreign, "agent_id": other_agent, "is_typing": True})
             await rig.hub.log.do(c.DeleteThread(by=HUB, thread_id=foreign))
             marker = await rig.thread(new_id("end"), by=rig.principal(token))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.doors.mcp.tool import Offer
+from greenroom.doors.mcp.tool import McpCatalog
 from tests.doors.mcp_rig import NEW, serving, text_of
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +19,7 @@ async def test_the_example_of_the_how_to_works() -> None:
     assert found is not None
     names: dict[str, Any] = {}
     exec(textwrap.dedent(found[1]), names)  # noqa: S102 our own text
-    async with serving(Offer(tools=(names["ROLL"],))) as rig, rig.client(NEW) as client:
+    async with serving(McpCatalog(tools=(names["ROLL"],))) as rig, rig.client(NEW) as client:
         assert text_of(await client.call_tool("die_roll", {})) == {"rolled": 3, "by": "ann"}
         refused = text_of(await client.call_tool("die_roll", {"sides": 7}))
         assert refused == {"error": "OddDie", "message": "A die has an even number of sides.", "sides": 7}

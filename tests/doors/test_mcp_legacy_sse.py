@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.shared.exceptions import MCPError
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.mcp_rig import Rig, serving, soon, text_of
 
 pytestmark = pytest.mark.anyio

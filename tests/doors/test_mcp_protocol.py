@@ -9,8 +9,8 @@ import anyio
 import httpx2
 import pytest
 
-from greenroom.doors.mcp.sessions import Sessions
-from greenroom.testing.patience import WAIT_S
+from greenroom.doors.mcp.sessions import McpSessions
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.mcp_rig import NEW, OLD, Rig, serving, soon
 
 pytestmark = pytest.mark.anyio
@@ -358,7 +358,7 @@ async def test_sessions_are_limited_for_each_and_for_all() -> None:
 
 async def test_an_idle_session_ends_and_a_busy_one_does_not() -> None:
     now = 0.0
-    sessions = Sessions(limit=100, idle_s=600, clock=lambda: now)
+    sessions = McpSessions(limit=100, idle_s=600, clock=lambda: now)
     idle, used, busy = (sessions.open("ann") for _ in range(3))
     busy.stream = anyio.CancelScope()
     now = 500
@@ -376,7 +376,7 @@ async def test_an_idle_session_ends_and_a_busy_one_does_not() -> None:
 
 
 def test_a_session_of_another_hub_goes_on_for_its_owner_and_an_ended_one_does_not() -> None:
-    here, there = (Sessions(limit=4, idle_s=600) for _ in range(2))
+    here, there = (McpSessions(limit=4, idle_s=600) for _ in range(2))
     session = here.open("ann")
     taken = there.get(session.id, "ann")
     assert taken is not None and there.get(session.id, "ann") is taken

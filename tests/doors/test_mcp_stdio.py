@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from greenroom.doors.mcp.pipes import MAX_LINE_BYTES
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.mcp_rig import NEW, OLD, serving, soon, text_of
 
 pytestmark = pytest.mark.anyio

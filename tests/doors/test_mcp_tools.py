@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from greenroom.doors.mcp.tool import NoArgs, Resource, ResourceTemplate, Tool, schema_of
-from greenroom.testing.patience import WAIT_S
+from greenroom.doors.mcp.tool import NoArgs, Resource, ResourceTemplate, Tool, build_schema
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.mcp_rig import NEW, OLD, serving, soon, text_of
 
 pytestmark = pytest.mark.anyio
@@ -215,13 +215,13 @@ class Open(msgspec.Struct, frozen=True):
 
 
 def test_a_schema_holds_no_references() -> None:
-    assert "$ref" not in str(schema_of(Nested))
-    assert schema_of(Nested)["properties"]["skills"]["items"]["required"] == ["id"]
+    assert "$ref" not in str(build_schema(Nested))
+    assert build_schema(Nested)["properties"]["skills"]["items"]["required"] == ["id"]
 
 
 def test_a_field_that_may_be_left_out_is_shown_without_null() -> None:
-    assert schema_of(Nested)["properties"]["skills"]["type"] == "array"
-    assert schema_of(Nested)["required"] == []
+    assert build_schema(Nested)["properties"]["skills"]["type"] == "array"
+    assert build_schema(Nested)["required"] == []
 
 
 def test_arguments_that_would_swallow_unknown_fields_are_not_taken() -> None:
@@ -233,4 +233,4 @@ def test_a_template_and_its_arguments_must_agree() -> None:
     with pytest.raises(ValueError, match="placeholders"):
         ResourceTemplate("chat://{other}", "x", "x", Skill, "read", nothing)
     assert Resource("chat://x", "x", "x", "read", nothing).mime_type == "application/json"
-    assert schema_of(NoArgs)["properties"] == {}
+    assert build_schema(NoArgs)["properties"] == {}

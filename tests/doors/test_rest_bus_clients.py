@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 from tests.doors.pictures import png
 from tests.doors.rest_rig import Rest, code_of, new_topic
@@ -238,5 +238,5 @@ def test_who_floods_is_told_so_and_not_cut_off(tmp_path: Path) -> None:
             seen.append(send_whole(hub, head, 300_000)[9:12])
             return seen[-1] == b"429"
 
-        eventually(is_told)
+        wait_until(is_told)
         assert set(seen) == {b"400", b"429"}, "no request was left without an answer"

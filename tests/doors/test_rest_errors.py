@@ -7,14 +7,14 @@ import msgspec
 import pytest
 from starlette.exceptions import HTTPException
 
-from greenroom.doors.errors import STATUS, HttpRefused, answer_to
+from greenroom.doors.errors import STATUS, HttpRefused, build_error_response
 from greenroom.log.errors import LOGGED, Refused, Unavailable
 from greenroom.testing.hub_process import HubProcess
 
 
 @pytest.mark.parametrize(("kind", "status"), STATUS.items())
 def test_each_kind_of_refusal_has_its_status(kind: str, status: int) -> None:
-    answer = answer_to(Refused("some_code", "Do this instead.", kind, limit=3))  # type: ignore[arg-type]
+    answer = build_error_response(Refused("some_code", "Do this instead.", kind, limit=3))  # type: ignore[arg-type]
     assert answer.status_code == status
     said = msgspec.json.decode(answer.body)
     assert said.pop("retry_after", None) == (1 if status == 429 else None)
@@ -24,32 +24,32 @@ def test_each_kind_of_refusal_has_its_status(kind: str, status: int) -> None:
 
 @pytest.mark.parametrize(("code", "status"), [("storage_full", 507), ("storage_busy", 503), ("stopping", 503)])
 def test_what_is_not_there_just_now_says_when_to_try_again(code: str, status: int) -> None:
-    answer = answer_to(Unavailable(code, "Try again.", retry_after_s=0.2))
+    answer = build_error_response(Unavailable(code, "Try again.", retry_after_s=0.2))
     assert (answer.status_code, answer.headers["retry-after"]) == (status, "1")
     assert msgspec.json.decode(answer.body)["code"] == code
 
 
 def test_a_refusal_with_a_time_says_when_to_try_again() -> None:
-    answer = answer_to(Refused("rate_limited", "Wait 7 s.", "limited", retry_after=7))
+    answer = build_error_response(Refused("rate_limited", "Wait 7 s.", "limited", retry_after=7))
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "7")
 
 
 def test_a_protocols_own_refusal_keeps_its_body() -> None:
-    answer = answer_to(HttpRefused(409, "SEQ_MISMATCH", {"error": "SEQ_MISMATCH"}))
+    answer = build_error_response(HttpRefused(409, "SEQ_MISMATCH", {"error": "SEQ_MISMATCH"}))
     assert answer.status_code == 409
     assert msgspec.json.decode(answer.body) == {"detail": {"error": "SEQ_MISMATCH"}, "code": "SEQ_MISMATCH"}
-    assert answer_to(HTTPException(405, headers={"allow": "GET"})).headers["allow"] == "GET"
+    assert build_error_response(HTTPException(405, headers={"allow": "GET"})).headers["allow"] == "GET"
 
 
 def test_a_bug_gets_a_sentence_and_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     bug = ZeroDivisionError("the secret inside")
     with caplog.at_level(logging.ERROR):
-        answer = answer_to(bug)
+        answer = build_error_response(bug)
     assert answer.status_code == 500
     assert b"secret" not in answer.body and b"ZeroDivision" not in answer.body
     assert len(caplog.records) == 1
     bug.add_note(LOGGED)
-    answer_to(bug)
+    build_error_response(bug)
     assert len(caplog.records) == 1
 
 

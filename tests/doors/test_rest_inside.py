@@ -11,10 +11,10 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from greenroom.app import open_hub
+from greenroom.doors.dispatcher import Dispatcher
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.rest import door
-from greenroom.doors.routes import Routes
-from greenroom.gateway.links import Links
+from greenroom.gateway.node_links import NodeLinks
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB, RIGHTS, Principal
@@ -30,7 +30,7 @@ def inside(data: Path, scene: Callable[[Hub, httpx.AsyncClient], Awaitable[None]
 
     async def play() -> None:
         async with open_hub(data, Settings()) as hub:
-            routes = Routes(hub, door.endpoints(hub, Links(hub), []), _nowhere)
+            routes = Dispatcher(hub, door.endpoints(hub, NodeLinks(hub), []), _nowhere)
 
             async def app(scope: Scope, receive: Receive, send: Send) -> None:
                 scope[PRINCIPAL] = OPERATOR

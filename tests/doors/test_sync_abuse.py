@@ -14,11 +14,11 @@ import websockets
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
-from greenroom.doors import outbox
-from greenroom.doors.credentials import cookie_name
+from greenroom.doors import frame_queue
+from greenroom.doors.credentials import build_cookie_name
 from greenroom.doors.sync import feed
-from greenroom.nouns.access.tokens import digest_of, new_key
-from greenroom.testing.patience import WAIT_S
+from greenroom.nouns.access.tokens import hash_token, new_key
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.sync_rig import Held, Rig, SyncClient, serving
 
 pytestmark = pytest.mark.anyio
@@ -140,8 +140,8 @@ async def test_one_caller_has_so_many_sockets_and_gets_them_back(rig: Rig, monke
 
 async def test_a_cookie_opens_the_socket_for_our_page_alone(rig: Rig) -> None:
     key = new_key()
-    token = await rig.token("operator", browser=True, key_digest=digest_of(key))
-    cookie = f"{cookie_name(rig.hub)}={token}"
+    token = await rig.token("operator", browser=True, key_digest=hash_token(key))
+    cookie = f"{build_cookie_name(rig.hub)}={token}"
     address = rig.url.replace("http", "ws", 1) + "/sync"
     offered = {"subprotocols": [Subprotocol("greenroom"), Subprotocol(f"greenroom.key.{key}")], "proxy": None}
     async with connect(address, additional_headers={"cookie": cookie}, origin=rig.url, **offered) as page:  # type: ignore[arg-type]
@@ -196,7 +196,7 @@ async def test_a_client_that_does_not_read_is_cut_and_can_resume(rig: Rig, monke
 
 async def test_a_client_that_never_reads_again_is_given_up(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "OUTBOX_BYTES", 200_000)
-    monkeypatch.setattr("greenroom.doors.line.SEND_S", 0.2)
+    monkeypatch.setattr("greenroom.doors.websocket_sender.SEND_S", 0.2)
     thread = await rig.thread()
     others = asyncio.all_tasks()
     async with StuckSocket(rig.url, rig.operator, thread):
@@ -245,7 +245,7 @@ class StuckSocket:
 
 def test_what_is_put_at_once_may_pass_the_limit_and_nothing_after_it() -> None:
     async def run() -> None:
-        box: outbox.Outbox[str] = outbox.Outbox(10)
+        box: frame_queue.FrameQueue[str] = frame_queue.FrameQueue(10)
         box.put(("x" * 6, 6), ("x" * 6, 6))
         assert not box.overflowed
         box.put(("y", 1))

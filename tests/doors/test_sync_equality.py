@@ -16,7 +16,7 @@ from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.model import AGENTS, KickAgent, UnregisterAgent, UpdateAgent
 from greenroom.nouns.threads import commands as c
 from greenroom.nouns.threads.model import MESSAGES, TEMPLATES, THREADS
-from greenroom.nouns.threads.queries import mailbox_of, may_see
+from greenroom.nouns.threads.queries import build_mailbox_id, may_see_thread
 from tests.doors.sync_rig import Rig, SyncClient, serving
 
 SEEDS = int(os.environ.get("SYNC_SEEDS", "4"))
@@ -73,7 +73,7 @@ class Play:
             (1, lambda: do(c.UnarchiveThread(by=HUB, thread_id=thread))),
             (2, lambda: do(c.DeleteThread(by=HUB, thread_id=thread))),
             (1, lambda: do(c.UpdateThreadSettings(by=HUB, thread_id=thread, timeout_seconds=pick.randrange(30, 99)))),
-            (3, lambda: self.rig.hub.bus.mail(HUB, agent, "mail")),
+            (3, lambda: self.rig.hub.bus.post_mail(HUB, agent, "mail")),
             (1, lambda: self.delete_and_mail_at_once(agent)),
             (2, lambda: self.rig.agent()),
             (2, lambda: do(UpdateAgent(by=HUB, agent_id=agent, description=new_id("text")))),
@@ -91,8 +91,8 @@ class Play:
 
     async def delete_and_mail_at_once(self, agent: str) -> None:
         """A mailbox goes and comes again under the same key, in one commit."""
-        delete = self.rig.hub.log.do(c.DeleteThread(by=HUB, thread_id=mailbox_of(agent)))
-        await asyncio.gather(delete, self.rig.hub.bus.mail(HUB, agent, "again"), return_exceptions=True)
+        delete = self.rig.hub.log.do(c.DeleteThread(by=HUB, thread_id=build_mailbox_id(agent)))
+        await asyncio.gather(delete, self.rig.hub.bus.post_mail(HUB, agent, "again"), return_exceptions=True)
 
     async def disturb(self, client: SyncClient) -> None:
         """A client comes to look at a thread, leaves one, or loses its connection while things go on."""
@@ -123,7 +123,7 @@ class Play:
                     assert held.rows == now.rows, (view, key, held.error, now.error)
             for _, ended in client.gone:  # only a mailbox comes back, when there is mail again
                 thread = self.rig.hub.rows.get(THREADS, str(ended))
-                hidden = thread is None or not may_see(self.rig.hub.rows, self.rig.principal(token), thread)
+                hidden = thread is None or not may_see_thread(self.rig.hub.rows, self.rig.principal(token), thread)
                 assert hidden or str(ended).startswith("mbx_")
 
     async def go_on(self) -> None:

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 TEXT, CONTINUATION, PING = 1, 0, 9
 SPARE_BYTES = 20 << 20

@@ -10,13 +10,13 @@ from typing import Any
 import apsw
 import pytest
 
-from greenroom.doors.sync import reading
+from greenroom.doors.sync import view_reader
 from greenroom.doors.sync.views import VIEWS
 from greenroom.log.ids import new_secret
 from greenroom.log.store_sqlite import SqliteSnapshot
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.threads import commands as c
-from greenroom.nouns.threads.queries import mailbox_of
+from greenroom.nouns.threads.queries import build_mailbox_id
 from tests.doors.sync_rig import Rig, serving
 
 pytestmark = pytest.mark.anyio
@@ -75,7 +75,7 @@ async def test_when_more_has_changed_than_a_snapshot_holds_a_snapshot_comes(rig:
 
 
 async def test_when_more_is_gone_than_a_page_holds_a_snapshot_comes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_ROWS", 3)
+    monkeypatch.setattr(view_reader, "MOST_ROWS", 3)
     kept, *doomed = [await rig.thread() for _ in range(5)]
     async with rig.client() as client:
         held = await client.subscribe("threads")
@@ -101,8 +101,8 @@ async def test_no_view_is_read_by_going_through_a_table(rig: Rig) -> None:
         now.connection.exec_trace = note
         for view in VIEWS.values():
             if view.name not in FEW:
-                reading.read_all(view, "key", by, 10, now)
-                reading.read_since(view, "key", by, 10, 1, now)
+                view_reader.read_all(view, "key", by, 10, now)
+                view_reader.read_since(view, "key", by, 10, 1, now)
         now.connection.exec_trace = None
         plans = {sql: plan_of(now.connection, sql) for sql in asked}
     assert len(plans) > len(VIEWS)
@@ -206,8 +206,8 @@ async def test_a_deleted_thread_is_announced_as_gone_and_nothing_follows(rig: Ri
 
 async def test_a_mailbox_that_goes_and_comes_again_in_one_commit_is_announced_as_gone(rig: Rig) -> None:
     agent, _ = await rig.agent()
-    await rig.hub.bus.mail(HUB, agent, "old")
-    mailbox = mailbox_of(agent)
+    await rig.hub.bus.post_mail(HUB, agent, "old")
+    mailbox = build_mailbox_id(agent)
     async with rig.client() as client:
         await client.subscribe("thread", mailbox)
         threads = await client.subscribe("threads")
@@ -251,12 +251,12 @@ async def test_presence_is_told_to_who_watches_agents_and_typing_to_who_watches_
     thread, other = await rig.thread(), await rig.thread()
     agent, _ = await rig.agent()
     late, _ = await rig.agent()
-    rig.hub.presence.hear(agent, "here")
+    rig.hub.presence.note_activity(agent, "here")
     async with rig.client() as watcher, rig.client() as reader, rig.client() as elsewhere:
         await watcher.subscribe("agents")
         await reader.subscribe("thread", thread)
         await elsewhere.subscribe("thread", other)
-        rig.hub.presence.hear(late, "here")
+        rig.hub.presence.note_activity(late, "here")
         rig.hub.presence.leave(agent)
         typing = {"thread_id": thread, "agent_id": agent, "is_typing": True}
         rig.hub.signals.emit("agent.typing", typing)

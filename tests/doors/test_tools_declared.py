@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from greenroom.doors.mcp.offer import OFFER
+from greenroom.doors.mcp.catalog import OFFER
 from greenroom.doors.mcp.tools import TOOLS
-from greenroom.doors.mcp.tools.served import WORDS
-from greenroom.nouns.policy.tables import HUB_TOOLS
+from greenroom.doors.mcp.tools.tool_wrapper import WORDS
+from greenroom.nouns.policy.known_tools import HUB_TOOLS
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 GUIDE = (Path(__file__).parents[2] / "docs/users/mcp.md").read_text()
 

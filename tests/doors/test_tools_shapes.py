@@ -4,10 +4,10 @@ import base64
 
 import pytest
 
-from greenroom.doors.mcp.images import kind_of
-from greenroom.doors.mcp.tools.messages import patience_ms
-from greenroom.doors.mcp.tools.served import refusal
-from greenroom.doors.mcp.tools.snippet import snippet
+from greenroom.doors.mcp.images import detect_image_type
+from greenroom.doors.mcp.tools.messages import limit_wait_ms
+from greenroom.doors.mcp.tools.snippet import cut_snippet
+from greenroom.doors.mcp.tools.tool_wrapper import build_refusal
 from greenroom.log.errors import Refused
 
 
@@ -23,7 +23,7 @@ from greenroom.log.errors import Refused
     ],
 )
 def test_a_snippet_shows_the_words_and_what_is_around_them(content: str, query: str, expected: str) -> None:
-    assert snippet(content, query) == expected
+    assert cut_snippet(content, query) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,16 +40,16 @@ def test_a_snippet_shows_the_words_and_what_is_around_them(content: str, query: 
     ],
 )
 def test_an_image_is_what_its_first_bytes_say(start: bytes, kind: str | None) -> None:
-    assert kind_of(start) == kind
+    assert detect_image_type(start) == kind
 
 
 def test_a_long_wait_ends_before_the_client_gives_up_and_a_short_one_on_time() -> None:
-    assert [patience_ms(ms) for ms in (0, 50, 59_999, 60_000, 300_000)] == [0, 50, 59_999, 55_000, 295_000]
+    assert [limit_wait_ms(ms) for ms in (0, 50, 59_999, 60_000, 300_000)] == [0, 50, 59_999, 55_000, 295_000]
 
 
 def test_a_refusal_bears_the_words_of_the_bus_and_the_code_of_the_hub() -> None:
     limited = Refused("rate_limited", "Wait 3 s.", "limited", limit=30, window_seconds=60, retry_after=3)
-    assert refusal(limited) == {
+    assert build_refusal(limited) == {
         "error": "Rate limit exceeded",
         "code": "rate_limited",
         "message": "Wait 3 s.",
@@ -58,5 +58,5 @@ def test_a_refusal_bears_the_words_of_the_bus_and_the_code_of_the_hub() -> None:
         "window": 60,
         "retry_after": 3,
     }
-    assert refusal(Refused("bad_reply_to", "None such."))["detail"] == "None such."
-    assert refusal(Refused("not_admin", "No."))["error"] == "not_admin"
+    assert build_refusal(Refused("bad_reply_to", "None such."))["detail"] == "None such."
+    assert build_refusal(Refused("not_admin", "No."))["error"] == "not_admin"

@@ -9,8 +9,8 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 from tests.doors.pictures import png
 
@@ -61,7 +61,7 @@ def test_the_extension_plays_a_whole_session_with_a_server_url_that_holds_its_to
         listed = httpx.get(f"{open_hub.url}/api/credentials", headers=operator).json()
         assert [one["name"] for one in listed if one["id"] == mine] == ["VS Code"]
         assert httpx.delete(f"{open_hub.url}/api/credentials/{mine}", headers=operator).status_code in (200, 204)
-        eventually(lambda: extension.get("/api/threads").status_code == 401)
+        wait_until(lambda: extension.get("/api/threads").status_code == 401)
         assert token not in httpx.get(f"{open_hub.url}/api/audit?limit=1000", headers=operator).text
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from greenroom.app import NOUNS, open_hub
 from greenroom.hub import Hub
-from greenroom.log.check import check
+from greenroom.log.check import check_sqlite
 from greenroom.log.ids import new_id, new_secret
 from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads.bus import Posted
+from greenroom.nouns.threads.bus import PostResult
 from greenroom.nouns.threads.commands import CreateThread
 from greenroom.settings import Settings
 
@@ -21,7 +21,7 @@ async def open_thread(hub: Hub, topic: str = "talk") -> str:
     return thread_id
 
 
-async def post(hub: Hub, thread_id: str, content: str, key: str | None = None) -> Posted:
+async def post(hub: Hub, thread_id: str, content: str, key: str | None = None) -> PostResult:
     """A message of the hub itself."""
     return await hub.bus.post(HUB, thread_id, None, content, strict=False, key=key)
 
@@ -37,5 +37,5 @@ async def talk(data: Path, messages: int) -> str:
 
 def assert_in_order(data: Path) -> None:
     """Nothing is wrong with the data."""
-    found = check(data, NOUNS).findings
+    found = check_sqlite(data, NOUNS).findings
     assert not found, found

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from greenroom.log.clock import from_iso
+from greenroom.log.clock import parse_iso
+from greenroom.testing.fake_clock import ClockFile
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.set_clock import ClockFile
 from tests.conftest import checked
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -146,7 +146,7 @@ def put_back(stage: Stage, clock: ClockFile, by_s: int) -> None:
 
     def is_noticed() -> bool:
         made = stage.api.post("/api/threads", json={"topic": f"{by_s} s, {next(topics)}"}).json()
-        return from_iso(made["created_at"]) < (time.time() - by_s + 60) * 1000
+        return parse_iso(made["created_at"]) < (time.time() - by_s + 60) * 1000
 
     clock.set_s(-by_s)
     stage.until(is_noticed, "the hub to go along with the clock")

@@ -8,11 +8,11 @@ import apsw
 import pytest
 
 from greenroom.app import NOUNS, open_hub
-from greenroom.log.check import check
-from greenroom.log.directory import MARK, StoreUnusable
+from greenroom.log.check import check_sqlite
+from greenroom.log.data_directory import MARK, StoreUnusable
 from greenroom.log.store_sqlite import FILE
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.raw_http import Line
+from greenroom.testing.raw_http import KeepAliveConnection
 from tests.faults.rig import QUIET, open_thread, post, talk
 
 pytestmark = pytest.mark.anyio
@@ -53,12 +53,12 @@ async def test_a_wal_that_lost_acknowledged_events_is_refused_at_start_and_found
     head = await leave_wal(data)
     wal = data / f"{FILE}-wal"
     wal.write_bytes(damage(wal.read_bytes()))
-    code, said = HubProcess(data).refuse()
+    code, said = HubProcess(data).start_refused()
     assert code == 1
     assert f"{head} were acknowledged" in said
     assert "greenroom restore" in said
     assert len(said.strip().splitlines()) == 1
-    assert "events_lost" in {finding.code for finding in check(data, NOUNS).findings}
+    assert "events_lost" in {finding.code for finding in check_sqlite(data, NOUNS).findings}
 
 
 async def test_a_wal_as_a_crash_leaves_it_is_taken_up_whole(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ async def test_a_wal_as_a_crash_leaves_it_is_taken_up_whole(tmp_path: Path) -> N
         wal.write(bytes(range(256)) * 3)  # a frame that was being written when the power went
     async with open_hub(data, QUIET) as hub:
         assert hub.store.head() == head
-    assert not check(data, NOUNS).findings
+    assert not check_sqlite(data, NOUNS).findings
 
 
 async def test_without_the_mark_a_hub_goes_on_from_what_is_left(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ async def test_flipped_bits_in_the_database_are_never_silent(tmp_path: Path) -> 
 async def is_noticed(data: Path) -> bool:
     """Refused at start with a sentence, or named by check."""
     try:
-        if not check(data, NOUNS).ok:
+        if not check_sqlite(data, NOUNS).ok:
             return True
         async with open_hub(data, QUIET):
             return False
@@ -137,7 +137,7 @@ async def test_a_file_that_is_no_database_is_refused_in_one_line(tmp_path: Path,
     data = tmp_path / "data"
     await talk(data, 3)
     (data / FILE).write_bytes(content)
-    code, said = HubProcess(data).refuse()
+    code, said = HubProcess(data).start_refused()
     assert code == 1
     assert str(data) in said
     assert "Traceback" not in said
@@ -152,7 +152,7 @@ async def test_a_database_that_is_damaged_under_a_running_hub_is_told_of_and_not
         for page in range(2, file.seek(0, 2) // 4096):
             file.seek(page * 4096)
             file.write(b"\xa5" * 4096)
-    async with Line(hub.url, hub.token) as line:
+    async with KeepAliveConnection(hub.url, hub.token) as line:
         for method, path, body in (
             ("GET", f"/api/threads/{thread_id}/messages?limit=300", None),
             ("POST", f"/api/threads/{thread_id}/messages", {"content": "lost?"}),
@@ -164,4 +164,4 @@ async def test_a_database_that_is_damaged_under_a_running_hub_is_told_of_and_not
             assert answer.json["detail"]
         assert (await line.call("GET", "/health")).status == 200
     assert hub.stop() == 0
-    assert "database_damaged" in {finding.code for finding in check(data, NOUNS).findings}
+    assert "database_damaged" in {finding.code for finding in check_sqlite(data, NOUNS).findings}

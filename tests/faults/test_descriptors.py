@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import LONG_MS, WAIT_S
-from greenroom.testing.people import GONE, Poster, enrol, open_thread, read_all
-from greenroom.testing.raw_http import Line
+from greenroom.testing.raw_http import KeepAliveConnection
+from greenroom.testing.rest_agents import GONE, RestPoster, open_thread, read_all_messages, register_agent
+from greenroom.testing.timeouts import LONG_MS, WAIT_S
 from tests.conftest import checked
 
 pytestmark = pytest.mark.anyio
@@ -22,10 +22,10 @@ async def test_a_hub_without_descriptors_recovers_by_itself(tmp_path: Path) -> N
     """RX-14"""
     for hub in checked(HubProcess(tmp_path / "data", prefix=("prlimit", f"--nofile={LIMIT}:{LIMIT}"))):
         thread_id = await open_thread(hub.url, hub.token)
-        _, token = await enrol(hub.url, hub.token, "agent")
-        poster = Poster(hub.url, token, thread_id, "poster")
+        _, token = await register_agent(hub.url, hub.token, "agent")
+        poster = RestPoster(hub.url, token, thread_id, "poster")
         await poster.post("before")
-        lines = [Line(hub.url, token) for _ in range(LIMIT + 50)]
+        lines = [KeepAliveConnection(hub.url, token) for _ in range(LIMIT + 50)]
         process = psutil.Process(hub.pid)
         calls = []
         for start in range(0, len(lines), 50):
@@ -39,14 +39,14 @@ async def test_a_hub_without_descriptors_recovers_by_itself(tmp_path: Path) -> N
             call.cancel()
         await asyncio.wait(calls)
         for line in lines:
-            line.hang_up()
+            line.close()
         async with asyncio.timeout(WAIT_S):
-            other = Poster(hub.url, token, thread_id, "other")
+            other = RestPoster(hub.url, token, thread_id, "other")
             await other.post("and so does a new one")
-        stored = {m["content"] for m in await read_all(hub.url, hub.token, thread_id)}
+        stored = {m["content"] for m in await read_all_messages(hub.url, hub.token, thread_id)}
         assert stored == {"before", "an open connection still works", "and so does a new one"}
-        poster.hang_up()
-        other.hang_up()
+        poster.close()
+        other.close()
 
 
 async def busy_share(process: psutil.Process) -> float:
@@ -56,7 +56,7 @@ async def busy_share(process: psutil.Process) -> float:
     return float(sum(process.cpu_times()[:2]) - cpu) / (time.monotonic() - began)
 
 
-async def wait(line: Line, thread_id: str) -> None:
+async def wait(line: KeepAliveConnection, thread_id: str) -> None:
     """Hold a connection open; the hub may be unable to take it."""
     with contextlib.suppress(*GONE):
         await line.call("GET", f"/api/threads/{thread_id}/wait?timeout_ms={LONG_MS}")
@@ -66,7 +66,7 @@ async def test_what_cannot_be_kept_for_want_of_descriptors_is_refused_and_not_sh
     for hub in checked(HubProcess(tmp_path / "data")):
         thread_id = await open_thread(hub.url, hub.token)
         path = f"/api/threads/{thread_id}/messages"
-        async with Line(hub.url, hub.token) as line:
+        async with KeepAliveConnection(hub.url, hub.token) as line:
             assert (await line.call("POST", path, {"content": "long" * 20_000})).status == 201
             process = psutil.Process(hub.pid)
             limits = process.rlimit(psutil.RLIMIT_NOFILE)

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
-from greenroom.testing.people import enrol, open_thread, read_all
-from greenroom.testing.raw_http import Line
+from greenroom.testing.raw_http import KeepAliveConnection
+from greenroom.testing.rest_agents import open_thread, read_all_messages, register_agent
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import assert_in_order
 from tests.faults.conftest import SmallDisk
 from tests.runs.conftest import staged
@@ -46,9 +46,9 @@ async def test_a_post_on_a_full_disk_is_refused_with_507_and_the_hub_recovers_by
     path = f"/api/threads/{thread_id}/messages"
     acknowledged: list[str] = []
     async with contextlib.AsyncExitStack() as stack:
-        lines = [await stack.enter_async_context(Line(cramped.url, cramped.token)) for _ in range(16)]
+        lines = [await stack.enter_async_context(KeepAliveConnection(cramped.url, cramped.token)) for _ in range(16)]
 
-        async def post_until_refused(line: Line) -> int:
+        async def post_until_refused(line: KeepAliveConnection) -> int:
             for _ in range(500):
                 answer = await line.call("POST", path, {"content": "x" * 5000})
                 if answer.status != 201:
@@ -61,7 +61,7 @@ async def test_a_post_on_a_full_disk_is_refused_with_507_and_the_hub_recovers_by
         small_disk.fill(leave=500_000)
         statuses = await asyncio.gather(*[post_until_refused(line) for line in lines])
         assert set(statuses) == {507}
-        stored = await read_all(cramped.url, cramped.token, thread_id)
+        stored = await read_all_messages(cramped.url, cramped.token, thread_id)
         assert {m["id"] for m in stored} == set(acknowledged)
         assert len(stored) == len(acknowledged)
         small_disk.fill()
@@ -69,7 +69,7 @@ async def test_a_post_on_a_full_disk_is_refused_with_507_and_the_hub_recovers_by
         assert await post_until_refused(lines[0]) == 507
         small_disk.empty()
         assert (await lines[0].call("POST", path, {"content": "room again"})).status == 201
-    assert len(await read_all(cramped.url, cramped.token, thread_id)) == len(acknowledged) + 1
+    assert len(await read_all_messages(cramped.url, cramped.token, thread_id)) == len(acknowledged) + 1
 
 
 async def test_a_long_message_on_a_full_disk_is_refused_and_leaves_no_half_of_it(
@@ -77,13 +77,13 @@ async def test_a_long_message_on_a_full_disk_is_refused_and_leaves_no_half_of_it
 ) -> None:
     thread_id = await open_thread(cramped.url, cramped.token)
     path = f"/api/threads/{thread_id}/messages"
-    async with Line(cramped.url, cramped.token) as line:
+    async with KeepAliveConnection(cramped.url, cramped.token) as line:
         small_disk.fill(leave=100_000)
         assert (await line.call("POST", path, {"content": "y" * 900_000})).status == 507
         small_disk.empty()
         assert [path for path in (cramped.data / "files").rglob("*") if path.is_file()] == []
         assert (await line.call("POST", path, {"content": "y" * 900_000})).status == 201
-        assert (await read_all(cramped.url, cramped.token, thread_id))[0]["content"] == "y" * 900_000
+        assert (await read_all_messages(cramped.url, cramped.token, thread_id))[0]["content"] == "y" * 900_000
 
 
 def test_an_upload_on_a_full_disk_is_refused_and_works_once_there_is_room(
@@ -112,7 +112,7 @@ def test_a_backup_onto_a_full_disk_fails_in_one_line_and_leaves_nothing(hub: Hub
 def test_a_hub_that_cannot_write_at_its_start_says_so_in_one_line(cramped: HubProcess, small_disk: SmallDisk) -> None:
     cramped.kill()
     small_disk.fill()
-    code, said = cramped.refuse(cramped.port)
+    code, said = cramped.start_refused(cramped.port)
     assert code in (1, 3)
     assert "Traceback" not in said
     assert said.splitlines()[-1].startswith("greenroom: ")
@@ -148,7 +148,7 @@ async def test_that_a_message_was_delivered_is_written_once_there_is_room(
     cramped: HubProcess, small_disk: SmallDisk
 ) -> None:
     path = f"/api/threads/{await open_thread(cramped.url, cramped.token)}"
-    _, token = await enrol(cramped.url, cramped.token, "listener")
+    _, token = await register_agent(cramped.url, cramped.token, "listener")
     with Stage(cramped) as stage:
         assert stage.api.post(f"{path}/messages", json={"content": "hello"}).status_code == 201
         own = {"Authorization": f"Bearer {token}"}

@@ -9,8 +9,8 @@ import pytest
 import websockets
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
-from greenroom.testing.people import open_thread
+from greenroom.testing.rest_agents import open_thread
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import greenroom
 from tests.conftest import assert_in_order
 from tests.faults.conftest import SmallDisk

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.hub_process import HubEnded, HubProcess
-from greenroom.testing.people import Listener, Poster, enrol, open_thread, read_all
+from greenroom.testing.rest_agents import RestListener, RestPoster, open_thread, read_all_messages, register_agent
 from tests.faults.rig import assert_in_order
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,7 @@ async def test_what_was_acknowledged_survives_a_kill_and_nothing_is_doubled(stag
             tasks.create_task(client.run(lambda: dying))
         await die_again_and_again(hub, stage, random.Random(stage))
         dying = False
-    stored = await read_all(hub.url, hub.token, thread_id)
+    stored = await read_all_messages(hub.url, hub.token, thread_id)
     await asyncio.gather(*[listener.catch_up(stored[-1]["id"]) for listener in listeners])
     assert hub.stop() == 0
     assert_in_order(hub.data)
@@ -44,14 +44,14 @@ async def test_what_was_acknowledged_survives_a_kill_and_nothing_is_doubled(stag
     print(f"{stage}: {KILLS} kills, {len(stored)} messages, {tries - len(stored)} repeats")
 
 
-async def gather_round(hub: HubProcess, thread_id: str) -> tuple[list[Poster], list[Listener]]:
+async def gather_round(hub: HubProcess, thread_id: str) -> tuple[list[RestPoster], list[RestListener]]:
     """Posters of eight agents, and listeners of four more: two keep their cursor, for two the hub keeps it.
 
     What the hub keeps may be a moment old after a crash: then a message comes again, and is known by its id.
     """
-    agents = [await enrol(hub.url, hub.token, f"agent {number}") for number in range(12)]
-    posters = [Poster(hub.url, agents[n % 8][1], thread_id, f"poster {n}") for n in range(POSTERS)]
-    listeners = [Listener(hub.url, token, thread_id, durable=n < 2) for n, (_, token) in enumerate(agents[8:])]
+    agents = [await register_agent(hub.url, hub.token, f"agent {number}") for number in range(12)]
+    posters = [RestPoster(hub.url, agents[n % 8][1], thread_id, f"poster {n}") for n in range(POSTERS)]
+    listeners = [RestListener(hub.url, token, thread_id, durable=n < 2) for n, (_, token) in enumerate(agents[8:])]
     return posters, listeners
 
 

@@ -52,9 +52,9 @@ def test_a_removed_directory_where_there_was_a_hub_is_refused(data: Path) -> Non
 
 def test_an_empty_database_beside_the_files_of_a_hub_is_refused(tmp_path: Path) -> None:
     with postgres_server() as server:
-        with HubProcess(tmp_path / "data", {"GREENROOM_DATABASE": server.new_database()}) as hub:
+        with HubProcess(tmp_path / "data", {"GREENROOM_DATABASE": server.create_database()}) as hub:
             assert hub.token
-        other = {"GREENROOM_DATABASE": server.new_database()}
+        other = {"GREENROOM_DATABASE": server.create_database()}
         assert "another one is meant" in refusal(tmp_path / "data", other)
 
 

@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import LONG_MS, WAIT_S
-from greenroom.testing.people import accepted, enrol, open_thread, until_waiters
-from greenroom.testing.raw_http import Answer, Line
+from greenroom.testing.raw_http import KeepAliveConnection, RawResponse
+from greenroom.testing.rest_agents import need_success, open_thread, register_agent, wait_for_waiters
+from greenroom.testing.timeouts import LONG_MS, WAIT_S
 from tests.conftest import checked
 
 pytestmark = pytest.mark.anyio
@@ -35,7 +35,7 @@ class Crowd:
 
         async def enrol_some(first: int) -> list[str]:
             numbers = range(first, AGENTS, 20)
-            return [(await enrol(self.hub.url, self.hub.token, f"agent {n}"))[1] for n in numbers]
+            return [(await register_agent(self.hub.url, self.hub.token, f"agent {n}"))[1] for n in numbers]
 
         self.tokens = [token for some in await asyncio.gather(*map(enrol_some, range(20))) for token in some]
 
@@ -51,16 +51,16 @@ class RestWaiter:
 
     def __init__(self, hub: HubProcess, token: str, thread_id: str) -> None:
         self._path = f"/api/threads/{thread_id}/wait?timeout_ms={LONG_MS}&after_seq=0"
-        self.line = Line(hub.url, token)
+        self.line = KeepAliveConnection(hub.url, token)
 
     async def prepare(self) -> None:
-        await self.line.dial()
+        await self.line.connect()
 
     async def wait(self) -> tuple[float, str]:
         """When it was woken, and by which words."""
         answer = await self.line.call("GET", self._path)
         woken = time.monotonic()
-        return woken, accepted(answer)["messages"][-1]["content"]
+        return woken, need_success(answer)["messages"][-1]["content"]
 
 
 class McpWaiter:
@@ -69,17 +69,17 @@ class McpWaiter:
     def __init__(self, hub: HubProcess, token: str, thread_id: str) -> None:
         self._thread_id = thread_id
         self._headers = dict(MCP)
-        self.line = Line(hub.url, token)
+        self.line = KeepAliveConnection(hub.url, token)
 
     async def prepare(self) -> None:
         client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
         opened = await self._send("initialize", client)
         self._headers["Mcp-Session-Id"] = opened.headers["mcp-session-id"]
 
-    async def _send(self, method: str, params: dict[str, Any]) -> Answer:
+    async def _send(self, method: str, params: dict[str, Any]) -> RawResponse:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         answer = await self.line.call("POST", "/mcp", message, self._headers)
-        accepted(answer)
+        need_success(answer)
         return answer
 
     async def wait(self) -> tuple[float, str]:
@@ -110,24 +110,24 @@ async def test_a_post_reaches_a_thousand_agents_that_wait(crowd: Crowd, kind: Wa
     before = process.memory_info().rss
     waiters = await gather_waiters(crowd, kind, thread_id, AGENTS)
     waiting = [asyncio.create_task(waiter.wait()) for waiter in waiters]
-    await until_waiters(hub.url, hub.token, lambda count: count == AGENTS)
+    await wait_for_waiters(hub.url, hub.token, lambda count: count == AGENTS)
     grown = process.memory_info().rss - before
     cpu, began = sum(process.cpu_times()[:2]), time.monotonic()
     await asyncio.sleep(2)
     idle = (sum(process.cpu_times()[:2]) - cpu) / (time.monotonic() - began)
-    async with Line(hub.url, hub.token) as line:
+    async with KeepAliveConnection(hub.url, hub.token) as line:
         posted = time.monotonic()
-        accepted(await line.call("POST", f"/api/threads/{thread_id}/messages", {"content": "to all of you"}))
+        need_success(await line.call("POST", f"/api/threads/{thread_id}/messages", {"content": "to all of you"}))
     async with asyncio.timeout(WAIT_S):
         woken = await asyncio.gather(*waiting)
     for waiter in waiters:
-        waiter.line.hang_up()
+        waiter.line.close()
     assert {words for _, words in woken} == {"to all of you"}
     last = max(at for at, _ in woken) - posted
     print(f"{kind.__name__}: {grown / AGENTS / 1024:.0f} kB each, {idle:.1%} of a processor, last after {last:.2f} s")
     assert grown / AGENTS < 80 * 1024
     assert idle < 0.1
-    await until_waiters(hub.url, hub.token, lambda count: count == 0)
+    await wait_for_waiters(hub.url, hub.token, lambda count: count == 0)
 
 
 @pytest.mark.parametrize("how", ["hang up", "vanish"])
@@ -141,15 +141,15 @@ async def test_agents_that_go_away_are_let_go(crowd: Crowd, how: str) -> None:
         *await gather_waiters(crowd, McpWaiter, thread_id, 50),
     ]
     waiting = [asyncio.create_task(waiter.wait()) for waiter in waiters]
-    await until_waiters(hub.url, hub.token, lambda count: count == 100)
+    await wait_for_waiters(hub.url, hub.token, lambda count: count == 100)
     for waiter in waiters:
-        _, writer = await waiter.line.dial()
+        _, writer = await waiter.line.connect()
         if how == "vanish":
             drop(writer.get_extra_info("socket"))
     for task in waiting:
         task.cancel()
     await asyncio.wait(waiting)
-    await until_waiters(hub.url, hub.token, lambda count: count == 0)
+    await wait_for_waiters(hub.url, hub.token, lambda count: count == 0)
 
 
 def drop(line: socket.socket) -> None:
@@ -165,15 +165,15 @@ async def test_one_agent_has_a_bounded_number_of_waits(crowd: Crowd) -> None:
     hub = crowd.hub
     await crowd.gather()
     thread_id = await open_thread(hub.url, hub.token, "greedy")
-    lines = [Line(hub.url, crowd.tokens[0]) for _ in range(30)]
+    lines = [KeepAliveConnection(hub.url, crowd.tokens[0]) for _ in range(30)]
     path = f"/api/threads/{thread_id}/wait?timeout_ms={LONG_MS}"
     calls = [asyncio.create_task(line.call("GET", path)) for line in lines]
     async with asyncio.timeout(WAIT_S):
         while sum(call.done() for call in calls) < 14:
             await asyncio.wait([call for call in calls if not call.done()], return_when=asyncio.FIRST_COMPLETED)
-        async with Line(hub.url, hub.token) as line:
-            accepted(await line.call("POST", f"/api/threads/{thread_id}/messages", {"content": "go on"}))
+        async with KeepAliveConnection(hub.url, hub.token) as line:
+            need_success(await line.call("POST", f"/api/threads/{thread_id}/messages", {"content": "go on"}))
         answers = await asyncio.gather(*calls)
     for line in lines:
-        line.hang_up()
+        line.close()
     assert sorted(a.status for a in answers) == [200] * 16 + [429] * 14

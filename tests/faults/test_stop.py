@@ -12,9 +12,18 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import LONG_MS, WAIT_S
-from greenroom.testing.people import GONE, Listener, Poster, accepted, enrol, open_thread, read_all, until_waiters
-from greenroom.testing.raw_http import Line, dial
+from greenroom.testing.raw_http import KeepAliveConnection, open_socket
+from greenroom.testing.rest_agents import (
+    GONE,
+    RestListener,
+    RestPoster,
+    need_success,
+    open_thread,
+    read_all_messages,
+    register_agent,
+    wait_for_waiters,
+)
+from greenroom.testing.timeouts import LONG_MS, WAIT_S
 from tests.conftest import assert_in_order, checked
 
 pytestmark = pytest.mark.anyio
@@ -26,21 +35,21 @@ UPLOAD = (
 
 async def test_sigterm_ends_a_busy_hub_in_time_and_releases_everybody(hub: HubProcess) -> None:
     thread_id = await open_thread(hub.url, hub.token)
-    agents = [await enrol(hub.url, hub.token, f"agent {number}") for number in range(20)]
-    listeners = [Listener(hub.url, token, thread_id) for _, token in agents]
+    agents = [await register_agent(hub.url, hub.token, f"agent {number}") for number in range(20)]
+    listeners = [RestListener(hub.url, token, thread_id) for _, token in agents]
     waiting = [asyncio.create_task(listener.wait(LONG_MS)) for listener in listeners]
-    upload = dial(hub.url)
+    upload = open_socket(hub.url)
     upload.sendall(UPLOAD.format(thread=thread_id, port=hub.port, token=hub.token).encode() + b'{"content": "half')
-    idle = [dial(hub.url) for _ in range(5)]
-    events = Line(hub.url, hub.token)
+    idle = [open_socket(hub.url) for _ in range(5)]
+    events = KeepAliveConnection(hub.url, hub.token)
     streaming = asyncio.create_task(events.call("GET", "/events", headers={"Accept": "text/event-stream"}))
     async with connect(f"ws{hub.url[4:]}/sync", additional_headers={"Authorization": f"Bearer {hub.token}"}) as socket:
-        poster = Poster(hub.url, agents[0][1], thread_id, "poster")
+        poster = RestPoster(hub.url, agents[0][1], thread_id, "poster")
         await poster.post("before")
         await asyncio.gather(*waiting)
         waiting = [asyncio.create_task(listener.wait(LONG_MS)) for listener in listeners]
-        await until_waiters(hub.url, hub.token, lambda count: count >= 20)
-        hub.send(signal.SIGTERM)
+        await wait_for_waiters(hub.url, hub.token, lambda count: count >= 20)
+        hub.send_signal(signal.SIGTERM)
         async with asyncio.timeout(WAIT_S):  # waiters are let go, and do not wait to their end
             released = await asyncio.gather(*waiting)
         assert released == [None] * 20
@@ -56,17 +65,17 @@ async def test_sigterm_ends_a_busy_hub_in_time_and_releases_everybody(hub: HubPr
         client.hang_up()
     await asyncio.wait([streaming])
     streaming.exception()
-    events.hang_up()
+    events.close()
     assert_in_order(hub)
     hub.restart()
-    stored = await read_all(hub.url, hub.token, thread_id)
+    stored = await read_all_messages(hub.url, hub.token, thread_id)
     assert {m["content"]: (m["id"], m["seq"]) for m in stored} == poster.acknowledged
 
 
 async def test_what_is_acknowledged_while_the_hub_stops_is_there_when_it_is_back(hub: HubProcess) -> None:
     thread_id = await open_thread(hub.url, hub.token)
-    _, token = await enrol(hub.url, hub.token, "agent")
-    posters = [Poster(hub.url, token, thread_id, f"poster {number}") for number in range(16)]
+    _, token = await register_agent(hub.url, hub.token, "agent")
+    posters = [RestPoster(hub.url, token, thread_id, f"poster {number}") for number in range(16)]
     posting = True
     tasks = [asyncio.create_task(poster.run(lambda: posting)) for poster in posters]
     for _ in range(5):
@@ -75,7 +84,7 @@ async def test_what_is_acknowledged_while_the_hub_stops_is_there_when_it_is_back
         await asyncio.to_thread(hub.restart)
     posting = False
     await asyncio.gather(*tasks)
-    stored = await read_all(hub.url, hub.token, thread_id)
+    stored = await read_all_messages(hub.url, hub.token, thread_id)
     assert len(stored) == len({m["content"] for m in stored})
     acknowledged = {content: place for poster in posters for content, place in poster.acknowledged.items()}
     assert {m["content"]: (m["id"], m["seq"]) for m in stored} == acknowledged
@@ -97,18 +106,18 @@ def patient_hub(tmp_path: Path) -> Iterator[HubProcess]:
 async def test_a_second_sigterm_ends_the_hub_at_once(patient_hub: HubProcess) -> None:
     hub = patient_hub
     thread_id = await open_thread(hub.url, hub.token)
-    upload = dial(hub.url)
+    upload = open_socket(hub.url)
     upload.sendall(UPLOAD.format(thread=thread_id, port=hub.port, token=hub.token).encode() + b'{"content": "half')
-    async with Line(hub.url, hub.token) as line:
-        accepted(await line.call("GET", "/api/threads"))
-        hub.send(signal.SIGTERM)
+    async with KeepAliveConnection(hub.url, hub.token) as line:
+        need_success(await line.call("GET", "/api/threads"))
+        hub.send_signal(signal.SIGTERM)
         with pytest.raises(GONE):
             async with asyncio.timeout(WAIT_S):
                 while True:
                     await line.call("GET", "/api/threads")
                     await asyncio.sleep(0.02)
     assert hub.is_running(), "it still waits for the upload"
-    hub.send(signal.SIGTERM)
+    hub.send_signal(signal.SIGTERM)
     assert await asyncio.to_thread(hub.wait) == 0
     upload.close()
     assert_in_order(hub)

@@ -66,7 +66,7 @@ async def test_the_same_large_message_posted_many_times_at_once_is_kept(tmp_path
         large = "x" * 100_000
         posted = await asyncio.gather(*[post(hub, thread_id, large) for _ in range(20)])
         assert len({p.event.message_id for p in posted}) == 20
-        assert all(hub.bus.content_of(m) == large for m in find_messages(hub.rows, thread_id))
+        assert all(hub.bus.read_content(m) == large for m in find_messages(hub.rows, thread_id))
     assert_in_order(tmp_path / "data")
 
 
@@ -80,7 +80,7 @@ async def test_a_large_message_outlives_the_deletion_of_a_thread_that_held_the_s
                 post(hub, new, large), hub.log.do(DeleteThread(by=HUB, thread_id=old)), post(hub, new, large)
             )
             await asyncio.sleep(0.02)
-            assert [hub.bus.content_of(m) == large for m in find_messages(hub.rows, new)] == [True, True]
+            assert [hub.bus.read_content(m) == large for m in find_messages(hub.rows, new)] == [True, True]
     assert_in_order(tmp_path / "data")
 
 

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import LONG_MS, WAIT_S
+from greenroom.testing.timeouts import LONG_MS, WAIT_S
 
 OLD, NEW = "2025-11-25", "2026-07-28"
 """A wait that shall be ended by what it waits for, and not by time."""

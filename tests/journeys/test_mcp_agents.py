@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import LONG_MS, WAIT_S
+from greenroom.testing.timeouts import LONG_MS, WAIT_S
 from tests.conftest import checked
 from tests.journeys.mcp_clients import NEW, OLD, Stage, Talker, contents, fresh
 

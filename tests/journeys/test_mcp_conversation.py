@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.journeys.mcp_clients import NEW, OLD, Agent, Stage, connected, contents, fresh
 
 pytestmark = pytest.mark.anyio

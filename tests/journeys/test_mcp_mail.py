@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.journeys.mcp_clients import NEW, OLD, Stage, contents
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.journeys.mcp_clients import NEW, OLD, Stage, contents, fresh
 
 pytestmark = pytest.mark.anyio

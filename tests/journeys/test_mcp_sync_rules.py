@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 from tests.journeys.mcp_clients import NEW, OLD, Stage, contents, fresh
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from greenroom.testing.browser_login import log_in
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done, greenroom
 from tests.doors.sync_rig import SyncClient
 
@@ -157,7 +157,7 @@ def test_logins_are_told_apart_by_device_address_and_use(hub: HubProcess, api: h
         def used() -> set[str]:
             return {one["device"] for one in api.get("/api/credentials").json() if one["last_used_at"]}
 
-        eventually(lambda: used() == {"Firefox on Linux"})
+        wait_until(lambda: used() == {"Firefox on Linux"})
         shown = done(hub.data, "token", "list").out
         assert "Safari on iPhone, 127.0.0.1, used 20" in shown
         assert phone.get("/api/me").is_success

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import LONG_MS, WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.timeouts import LONG_MS, WAIT_S
 from tests.conftest import checked
 from tests.doors.rest_rig import RW, Agent, Rest, code_of
 
@@ -105,7 +105,7 @@ def wait(client: httpx.Client, thread: str, **query: Any) -> dict[str, Any]:
 def until(check: Callable[[], Any]) -> Any:
     """What the check says once it says something, within a bounded time."""
     found: list[Any] = []
-    eventually(lambda: found.append(check()) or found[-1])
+    wait_until(lambda: found.append(check()) or found[-1])
     return found[-1]
 
 

@@ -14,4 +14,4 @@ def anyio_backend() -> str:
 def either_store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The notebook is kept in each kind of store in turn."""
     if request.param == "postgres":
-        monkeypatch.setattr(notebook, "database", request.getfixturevalue("postgres").new_database())
+        monkeypatch.setattr(notebook, "database", request.getfixturevalue("postgres").create_database())

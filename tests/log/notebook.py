@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from greenroom.log.check import Checked, check
+from greenroom.log.check import CheckReport, check_sqlite
 from greenroom.log.check_postgres import check_postgres
 from greenroom.log.clock import Clock
 from greenroom.log.errors import Refused
 from greenroom.log.log import Log
-from greenroom.log.model import Actor, Command, Context, Event, Noun, Recorded, Row, Rows, Table, Tx
+from greenroom.log.model import Command, CommandActor, Context, Event, Noun, Recorded, Row, Rows, Table, Tx
 from greenroom.log.rebuild import ensure_rows
 from greenroom.log.store_postgres import PostgresStore
 from greenroom.log.store_sqlite import SqliteStore
 from greenroom.settings import Settings
 
-WRITER = Actor(id="writer")
-OTHER = Actor(id="other")
+WRITER = CommandActor(id="writer")
+OTHER = CommandActor(id="other")
 
 
 class Note(Row, frozen=True, kw_only=True):
@@ -234,9 +234,9 @@ async def open_notebook(data: Path, clock: Clock | None = None) -> AsyncIterator
         await store.close()
 
 
-def check_notebook(data: Path) -> Checked:
+def check_notebook(data: Path) -> CheckReport:
     """Verify the notebook wherever it is kept."""
-    return check(data, (NOTEBOOK,)) if database is None else check_postgres(data, database, (NOTEBOOK,))
+    return check_sqlite(data, (NOTEBOOK,)) if database is None else check_postgres(data, database, (NOTEBOOK,))
 
 
 def note(number: int | str, text: str = "a thought", page: str = "first", **fields: Any) -> WriteNote:

@@ -14,13 +14,13 @@ import msgspec
 import pytest
 
 from greenroom.log import backup as module
-from greenroom.log.backup import Manifest, backup
+from greenroom.log.backup import BackupManifest, backup
 from greenroom.log.blobs import FileBlobs
-from greenroom.log.check import check
-from greenroom.log.directory import StoreUnusable
+from greenroom.log.check import check_sqlite
+from greenroom.log.data_directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.restore import restore
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.log.notebook import NOTEBOOK, NOTES, WRITER, EraseNote, TearPage, note, open_notebook
 
 pytestmark = pytest.mark.anyio
@@ -62,15 +62,15 @@ def rewrite(file: Path, parts: list[tuple[tarfile.TarInfo, bytes]]) -> None:
             tar.addfile(info, io.BytesIO(content))
 
 
-def manifest_of(file: Path) -> Manifest:
-    return msgspec.json.decode(members(file)["manifest.json"][1], type=Manifest)
+def manifest_of(file: Path) -> BackupManifest:
+    return msgspec.json.decode(members(file)["manifest.json"][1], type=BackupManifest)
 
 
 async def test_a_backup_comes_back_as_it_was(notebook: Path, saved: Path, tmp_path: Path) -> None:
     made = restore(saved, tmp_path / "new")
-    checked = check(tmp_path / "new", NOUNS)
+    checked = check_sqlite(tmp_path / "new", NOUNS)
     assert (made.seq, checked.seq, checked.files, checked.findings) == (52, 52, 1, [])
-    assert checked.chain == check(notebook, NOUNS).chain
+    assert checked.chain == check_sqlite(notebook, NOUNS).chain
     async with open_notebook(tmp_path / "new") as log:
         assert log.rows.count(NOTES) == 50
         assert (await log.do(note(7, key="k7"))).repeated
@@ -124,7 +124,7 @@ async def test_a_backup_under_load_holds_every_message_acknowledged_before_it_be
         await asyncio.gather(*clients)
     for number in range(4):
         restore(tmp_path / f"{number}.tar", tmp_path / f"copy{number}")
-        checked = check(tmp_path / f"copy{number}", NOUNS)
+        checked = check_sqlite(tmp_path / f"copy{number}", NOUNS)
         assert checked.findings == []
         assert checked.seq >= 200 * (number + 1)
 
@@ -150,7 +150,7 @@ async def test_a_file_dropped_while_the_backup_is_made_makes_it_begin_again(
         made = await asyncio.to_thread(backup, notebook, tmp_path / "saved.tar", NOUNS)
     assert (copies, made.seq, made.files, made.left_out) == (2, 53, {}, [])
     restore(tmp_path / "saved.tar", tmp_path / "new")
-    assert check(tmp_path / "new", NOUNS).findings == []
+    assert check_sqlite(tmp_path / "new", NOUNS).findings == []
 
 
 def test_a_missing_or_damaged_payload_is_left_out_and_named(notebook: Path, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_missing_or_damaged_payload_is_left_out_and_named(notebook: Path, tmp_
     made = backup(notebook, tmp_path / "saved.tar", NOUNS)
     assert (made.files, made.left_out) == ({}, [file.name])
     restore(tmp_path / "saved.tar", tmp_path / "new")
-    assert [f.code for f in check(tmp_path / "new", NOUNS).findings] == ["file_missing"]
+    assert [f.code for f in check_sqlite(tmp_path / "new", NOUNS).findings] == ["file_missing"]
 
 
 def test_a_damaged_database_is_not_backed_up(notebook: Path, tmp_path: Path) -> None:
@@ -220,14 +220,14 @@ async def test_restore_by_force_moves_the_old_data_aside_and_keeps_the_settings(
 def _restore_by_force_twice(saved: Path, data: Path) -> None:
     (data / "greenroom.toml").write_text("port = 1")
     (data / "ann.token").write_text("gr_agent_secret")
-    old = check(data, NOUNS)
+    old = check_sqlite(data, NOUNS)
     restore(saved, data, force=True)
-    assert check(data, NOUNS).seq == 52
+    assert check_sqlite(data, NOUNS).seq == 52
     assert (data / "greenroom.toml").read_text() == "port = 1"
     assert (data / "ann.token").exists()
     assert not (data / "operator.token").exists()
     (aside,) = data.glob("replaced-*")
-    assert (check(aside, NOUNS).seq, check(aside, NOUNS).findings) == (old.seq, [])
+    assert (check_sqlite(aside, NOUNS).seq, check_sqlite(aside, NOUNS).findings) == (old.seq, [])
     restore(saved, data, force=True)
     assert len(list(data.glob("replaced-*"))) == 2
 
@@ -283,7 +283,7 @@ def test_a_flipped_bit_anywhere_is_refused_or_harmless(saved: Path, tmp_path: Pa
     except Refused as refused:
         assert refused.code == "backup_damaged", refused.message
     else:  # a bit of padding, or of the manifest's prose
-        assert check(tmp_path / "new", NOUNS).findings == []
+        assert check_sqlite(tmp_path / "new", NOUNS).findings == []
 
 
 def hostile(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
@@ -380,6 +380,6 @@ def test_an_interrupted_restore_is_done_again(saved: Path, tmp_path: Path) -> No
     (data / ".restoring" / "files").mkdir(parents=True)
     (data / ".restoring" / "greenroom.db").write_text("half")
     restore(saved, data)
-    assert check(data, NOUNS).findings == []
+    assert check_sqlite(data, NOUNS).findings == []
     assert not (data / ".restoring").exists()
     assert manifest_of(saved).seq == 52

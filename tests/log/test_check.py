@@ -9,8 +9,8 @@ import apsw
 import pytest
 
 from greenroom.log.blobs import FileBlobs
-from greenroom.log.check import Checked, Finding, check
-from greenroom.log.directory import StoreUnusable
+from greenroom.log.check import CheckFinding, CheckReport, check_sqlite
+from greenroom.log.data_directory import StoreUnusable
 from greenroom.log.rebuild import forget_rows
 from tests.log.notebook import NOTEBOOK, OTHER, WRITER, EraseNote, StarNote, TearPage, note, open_notebook
 
@@ -43,13 +43,13 @@ def change(data: Path, sql: str) -> None:
         connection.execute(sql)
 
 
-def only(checked: Checked) -> Finding:
+def only(checked: CheckReport) -> CheckFinding:
     assert len(checked.findings) == 1, checked.findings
     return checked.findings[0]
 
 
 async def test_a_sound_notebook_has_no_findings_and_names_the_head_of_its_chain(notebook: Path) -> None:
-    checked = check(notebook, NOUNS)
+    checked = check_sqlite(notebook, NOUNS)
     assert checked.findings == []
     assert checked.ok
     assert (checked.seq, checked.chain_seq, checked.files) == (35, 35, 1)
@@ -59,7 +59,7 @@ async def test_a_sound_notebook_has_no_findings_and_names_the_head_of_its_chain(
 
 async def test_progress_is_told_for_every_part(notebook: Path) -> None:
     told: dict[str, tuple[int, int]] = {}
-    check(notebook, NOUNS, lambda what, done, of: told.update({what: (done, of)}))
+    check_sqlite(notebook, NOUNS, lambda what, done, of: told.update({what: (done, of)}))
     assert told == {"pages": (1, 1), "events": (35, 35), "tables": (2, 2), "files": (1, 1)}
 
 
@@ -68,7 +68,7 @@ async def test_a_check_beside_the_running_writer_sees_one_moment(tmp_path: Path)
         posting = asyncio.gather(*[log.do(note(n, page=f"p{n % 5}")) for n in range(2000)])
         while log.store.head() < 200:
             await asyncio.wait([asyncio.ensure_future(log.do(StarNote(by=OTHER, id="n0")))])
-        checked = await asyncio.to_thread(check, tmp_path, NOUNS)
+        checked = await asyncio.to_thread(check_sqlite, tmp_path, NOUNS)
         await posting
     assert checked.findings == []
     assert 200 <= checked.seq <= 2500
@@ -101,7 +101,7 @@ async def test_a_check_beside_the_running_writer_sees_one_moment(tmp_path: Path)
 )
 async def test_what_was_changed_behind_the_log_is_found(notebook: Path, sql: str, code: str, seq: int | None) -> None:
     change(notebook, sql)
-    checked = check(notebook, NOUNS)
+    checked = check_sqlite(notebook, NOUNS)
     found = checked.findings[0]
     assert (found.code, found.level) == (code, "error"), checked.findings
     if seq is not None:
@@ -112,26 +112,26 @@ async def test_what_was_changed_behind_the_log_is_found(notebook: Path, sql: str
 
 async def test_a_lost_end_of_the_log_is_found_by_the_mark_beside_it(notebook: Path) -> None:
     (notebook / "head").write_text("00000000000000000040")
-    found = only(check(notebook, NOUNS))
+    found = only(check_sqlite(notebook, NOUNS))
     assert (found.code, found.seq) == ("events_lost", 36)
 
 
 async def test_a_missing_and_a_changed_payload_file_are_found(notebook: Path) -> None:
     (file,) = (notebook / "files").glob("*/*")
     file.write_bytes(b"a long stor\xf9")
-    assert only(check(notebook, NOUNS)).code == "file_damaged"
+    assert only(check_sqlite(notebook, NOUNS)).code == "file_damaged"
     file.unlink()
-    assert only(check(notebook, NOUNS)).code == "file_missing"
+    assert only(check_sqlite(notebook, NOUNS)).code == "file_missing"
 
 
 async def test_a_newer_schema_and_a_foreign_database_are_named_and_left_alone(notebook: Path) -> None:
     before = (notebook / "greenroom.db").read_bytes()
     change(notebook, "PRAGMA user_version = 2")
-    assert only(check(notebook, NOUNS)).code == "newer_schema"
+    assert only(check_sqlite(notebook, NOUNS)).code == "newer_schema"
     change(notebook, "PRAGMA user_version = 1; PRAGMA application_id = 7")
-    assert only(check(notebook, NOUNS)).code == "not_greenroom"
+    assert only(check_sqlite(notebook, NOUNS)).code == "not_greenroom"
     change(notebook, f"PRAGMA application_id = {0x67726565}")
-    assert check(notebook, NOUNS).ok
+    assert check_sqlite(notebook, NOUNS).ok
     assert len((notebook / "greenroom.db").read_bytes()) == len(before)
 
 
@@ -143,11 +143,11 @@ async def test_a_damaged_database_is_not_touched_by_a_wish_to_rebuild(notebook: 
 
 async def test_rows_of_another_version_are_a_note_and_not_an_error(notebook: Path) -> None:
     forget_rows(notebook)
-    checked = check(notebook, NOUNS)
+    checked = check_sqlite(notebook, NOUNS)
     assert (only(checked).code, only(checked).level, checked.ok) == ("rows_outdated", "note", True)
     async with open_notebook(notebook):
         pass
-    assert check(notebook, NOUNS).findings == []
+    assert check_sqlite(notebook, NOUNS).findings == []
 
 
 async def test_rows_are_not_forgotten_while_a_hub_owns_them(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ async def test_rows_are_not_forgotten_while_a_hub_owns_them(tmp_path: Path) -> N
 
 def test_a_directory_without_a_database_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreUnusable, match="--data"):
-        check(tmp_path, NOUNS)
+        check_sqlite(tmp_path, NOUNS)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -180,7 +180,7 @@ async def test_damaged_pages_are_reported_and_never_raise(notebook: Path, page: 
     with path.open("r+b") as file:
         file.seek(page * 4096)
         file.write(b"\xa5" * 4096)
-    checked = check(notebook, NOUNS)
+    checked = check_sqlite(notebook, NOUNS)
     assert not checked.ok
     assert any("greenroom restore" in f.message for f in checked.findings)
 
@@ -190,4 +190,4 @@ async def test_damaged_pages_are_reported_and_never_raise(notebook: Path, page: 
 )
 async def test_a_damaged_header_and_a_cut_file_are_reported(notebook: Path, harm: Callable[[Path], None]) -> None:
     harm(notebook / "greenroom.db")
-    assert not check(notebook, NOUNS).ok
+    assert not check_sqlite(notebook, NOUNS).ok

@@ -8,7 +8,7 @@ import pytest
 
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.log.notebook import (
     NOTES,
     OTHER,

@@ -12,7 +12,7 @@ import pytest
 import uvloop
 
 from greenroom.log.loop_watch import LoopWatch
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.hub_process import HubProcess, wait_until
 
 PAUSE_MS = 100
 TRIES = 20
@@ -101,7 +101,7 @@ def test_a_hub_that_was_stopped_by_a_signal_has_not_computed(hub: HubProcess, ap
         assert now["busy"] == before["busy"]
         return bool(now["blocked"] + now["starved"] > before["blocked"] + before["starved"])
 
-    eventually(paused)
+    wait_until(paused)
     told = api.get("/api/metrics", headers={"accept": "text/plain"}).text
     assert 'greenroom_loop_pauses_total{kind="busy"}' in told
 

@@ -14,8 +14,8 @@ from greenroom.log.model import Commit
 from greenroom.log.rebuild import ensure_rows
 from greenroom.log.store_postgres import PostgresStore
 from greenroom.settings import Settings
-from greenroom.testing.patience import WAIT_S
 from greenroom.testing.postgres import PostgresServer
+from greenroom.testing.timeouts import WAIT_S
 from tests.log.notebook import NOTEBOOK, NOTES, PAGES, WRITER, EraseNote, StarNote, note
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,7 @@ async def hub_on(data: Path, url: str) -> AsyncIterator[Log]:
     store = PostgresStore(data, url, (NOTEBOOK,))
     ensure_rows(store, (NOTEBOOK,))
     log = Log(store, (NOTEBOOK,), Settings())
-    store.hear_others(log.announce)
+    store.subscribe_to_others(log.announce)
     tasks = [asyncio.create_task(log.run()), asyncio.create_task(store.listen(data.name))]
     try:
         yield log
@@ -65,7 +65,7 @@ class Witness:
 async def test_two_hubs_that_write_at_once_both_hear_every_event_once_and_in_order(
     tmp_path: Path, postgres: PostgresServer
 ) -> None:
-    url = postgres.new_database()
+    url = postgres.create_database()
     async with hub_on(tmp_path / "a", url) as a, hub_on(tmp_path / "b", url) as b:
         goal = 2 * _EACH + 2
         seen = Witness(a, goal), Witness(b, goal)
@@ -89,7 +89,7 @@ async def test_two_hubs_that_write_at_once_both_hear_every_event_once_and_in_ord
 async def test_a_hub_that_comes_back_goes_on_from_what_the_others_wrote(
     tmp_path: Path, postgres: PostgresServer
 ) -> None:
-    url = postgres.new_database()
+    url = postgres.create_database()
     async with hub_on(tmp_path / "a", url) as a:
         async with hub_on(tmp_path / "b", url) as b:
             await b.do(note(1))
@@ -103,7 +103,7 @@ async def test_a_database_that_goes_away_refuses_for_a_while_and_loses_nothing(t
     from greenroom.testing.postgres import postgres_server
 
     with postgres_server() as server:
-        async with hub_on(tmp_path, server.new_database()) as log:
+        async with hub_on(tmp_path, server.create_database()) as log:
             await log.do(note(1))
             server.kill()
             with pytest.raises(Unavailable):
@@ -123,16 +123,16 @@ async def test_a_database_that_goes_away_refuses_for_a_while_and_loses_nothing(t
 
 
 async def test_one_hub_leads_and_another_takes_over_when_it_is_gone(tmp_path: Path, postgres: PostgresServer) -> None:
-    url = postgres.new_database()
+    url = postgres.create_database()
     async with hub_on(tmp_path / "a", url) as a, hub_on(tmp_path / "b", url) as b:
         assert isinstance(a.store, PostgresStore) and isinstance(b.store, PostgresStore)
         leads = asyncio.Event()
 
         async def follow(store: PostgresStore) -> None:
-            async with store.leading("all"):
+            async with store.acquire_lead("all"):
                 leads.set()
 
-        async with a.store.leading("all"):
+        async with a.store.acquire_lead("all"):
             following = asyncio.create_task(follow(b.store))
             await b.do(note(1))
             assert not leads.is_set()
@@ -143,15 +143,15 @@ async def test_one_hub_leads_and_another_takes_over_when_it_is_gone(tmp_path: Pa
 async def test_a_hub_that_waits_for_the_lead_does_not_hold_up_the_database(
     tmp_path: Path, postgres: PostgresServer
 ) -> None:
-    url = postgres.new_database()
+    url = postgres.create_database()
     async with hub_on(tmp_path / "a", url) as a, hub_on(tmp_path / "b", url) as b:
         assert isinstance(a.store, PostgresStore) and isinstance(b.store, PostgresStore)
 
         async def follow(store: PostgresStore) -> None:
-            async with store.leading("all"):
+            async with store.acquire_lead("all"):
                 raise AssertionError("the other one leads")
 
-        async with a.store.leading("all"):
+        async with a.store.acquire_lead("all"):
             following = asyncio.create_task(follow(b.store))
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as other:
                 await b.do(note(1))

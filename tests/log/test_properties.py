@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from greenroom.app import NOUNS, open_hub
 from greenroom.hub import Hub
-from greenroom.log.check import check
+from greenroom.log.check import check_sqlite
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
 from greenroom.log.model import Command
@@ -51,7 +51,7 @@ def test_rows_equal_a_rebuild_after_any_commands_in_any_groups(batches: list[lis
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(Path(folder)))
-        checked = check(Path(folder), (NOTEBOOK,))
+        checked = check_sqlite(Path(folder), (NOTEBOOK,))
         assert checked.findings == []
 
 
@@ -97,7 +97,7 @@ def test_rows_of_threads_equal_a_rebuild_after_any_commands(commands: list[Comma
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(Path(folder)))
-        assert check(Path(folder), NOUNS).findings == []
+        assert check_sqlite(Path(folder), NOUNS).findings == []
 
 
 async def _talk_at_length(hub: Hub) -> None:

@@ -10,8 +10,8 @@ import pytest
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded
-from greenroom.log.reactors import Reactor, run_reactor
-from greenroom.testing.patience import WAIT_S
+from greenroom.log.reactors import EventReactor, run_reactor
+from greenroom.testing.timeouts import WAIT_S
 from tests.log.notebook import WRITER, EraseNote, NoteErased, NoteWritten, note, open_notebook
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("either_store")]
@@ -28,7 +28,7 @@ async def reacting(
     errors: list[str] | None = None,
     choose: Callable[[list[Recorded]], list[Recorded]] = every,
 ) -> AsyncIterator[None]:
-    task = asyncio.create_task(run_reactor(log, Reactor("reader", (NoteWritten,), react, choose), errors))
+    task = asyncio.create_task(run_reactor(log, EventReactor("reader", (NoteWritten,), react, choose), errors))
     try:
         yield
     finally:

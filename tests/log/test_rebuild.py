@@ -6,10 +6,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from greenroom.log.check import check
+from greenroom.log.check import check_sqlite
 from greenroom.log.codec import Codec, UnknownEvent
 from greenroom.log.model import Noun
-from greenroom.log.rebuild import ensure_rows, fingerprint, forget_rows
+from greenroom.log.rebuild import compute_fingerprint, ensure_rows, forget_rows
 from greenroom.log.store_sqlite import SqliteStore
 from tests.log.notebook import NOTEBOOK, NOTES, WRITER, EraseNote, Note, StarNote, note, open_notebook
 
@@ -42,7 +42,7 @@ async def test_rows_are_equal_after_a_change_of_the_code_that_makes_them(tmp_pat
     async with open_notebook(tmp_path) as log:
         assert log.rows.search(NOTES, "thought 7")[0].id == "n7"
     assert rows_of(tmp_path) == before
-    assert check(tmp_path, NOUNS).findings == []
+    assert check_sqlite(tmp_path, NOUNS).findings == []
 
 
 async def test_rows_are_left_alone_while_the_code_is_the_same(tmp_path: Path) -> None:
@@ -60,11 +60,11 @@ async def test_rows_are_left_alone_while_the_code_is_the_same(tmp_path: Path) ->
 
 def test_the_fingerprint_follows_tables_and_named_sources() -> None:
     other = Noun(name="x", tables=(), events=(), decide={}, project={}, sources=("tests.log.notebook",))
-    assert fingerprint(NOUNS) == fingerprint(list(NOUNS))
-    assert fingerprint(NOUNS) != fingerprint([other])
+    assert compute_fingerprint(NOUNS) == compute_fingerprint(list(NOUNS))
+    assert compute_fingerprint(NOUNS) != compute_fingerprint([other])
     missing = Noun(name="x", tables=(), events=(), decide={}, project={}, sources=("tests.log.nowhere",))
     with pytest.raises(ValueError, match="nowhere"):
-        fingerprint([missing])
+        compute_fingerprint([missing])
 
 
 async def test_events_of_old_versions_are_read_as_todays(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ async def test_events_of_old_versions_are_read_as_todays(tmp_path: Path) -> None
         assert log.rows.get(NOTES, "n0") == Note(id="n0", page="loose", text="from the first version")
         assert log.rows.get(NOTES, "n1") == Note(id="n1", page="old", text="from the second")
         assert log.store.events(0, 1)[0].event.page == "loose"
-    assert check(tmp_path, NOUNS).findings == []
+    assert check_sqlite(tmp_path, NOUNS).findings == []
 
 
 def test_events_that_this_program_does_not_know_are_named() -> None:

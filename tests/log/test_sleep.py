@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-from greenroom.testing.machine import lacking
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.machine_requirements import skip_or_fail
+from greenroom.testing.timeouts import WAIT_S
 
 _SLEPT_S = 3600
 _UNSHARE = ["unshare", "--user", "--map-root-user"]
@@ -27,7 +27,7 @@ beyond.communicate()
 
 def test_the_hubs_time_goes_on_while_the_machine_sleeps() -> None:
     if subprocess.run([*_UNSHARE, "--time", "true"], capture_output=True, check=False).returncode:
-        lacking("this machine has no namespaces of time")
+        skip_or_fail("this machine has no namespaces of time")
     command = [*_UNSHARE, sys.executable, "-c", _SCRIPT]
     passed = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert passed.returncode == 0, passed.stderr

@@ -7,8 +7,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from greenroom.log.check import check
-from greenroom.log.sqlite_words import WAITING
+from greenroom.log.check import check_sqlite
+from greenroom.log.sqlite_text_index import WAITING
 from tests.log.notebook import (
     NOTEBOOK,
     NOTES,
@@ -48,7 +48,7 @@ async def test_rows_are_found_whether_or_not_they_are_in_the_index_yet(tmp_path:
         await log.do(TearPage(by=WRITER, name="p0"))
         assert log.rows.search(NOTES, "word2") == []
         assert log.rows.search(NOTES, "word5")[0].id == "n5"
-    assert check(tmp_path, (NOTEBOOK,)).findings == []
+    assert check_sqlite(tmp_path, (NOTEBOOK,)).findings == []
 
 
 async def test_rows_that_take_the_numbers_of_erased_ones_are_found(tmp_path: Path) -> None:
@@ -69,13 +69,13 @@ async def test_rewritten_rows_are_found_by_their_new_words_only(tmp_path: Path) 
         for number in (0, 9, WAITING + 1):
             assert log.rows.search(NOTES, f"word{number}") == []
             assert [n.id for n in log.rows.search(NOTES, f"other{number}")] == [f"n{number}"]
-    assert check(tmp_path, (NOTEBOOK,)).findings == []
+    assert check_sqlite(tmp_path, (NOTEBOOK,)).findings == []
 
 
 async def test_an_index_that_has_lost_a_row_is_noticed(tmp_path: Path) -> None:
     async with open_notebook(tmp_path) as log:
         await asyncio.gather(*[log.do(note(n, f"word{n}")) for n in range(WAITING + 7)])
-    assert check(tmp_path, (NOTEBOOK,)).findings == []
+    assert check_sqlite(tmp_path, (NOTEBOOK,)).findings == []
     with contextlib.closing(apsw.Connection(str(tmp_path / "greenroom.db"))) as connection:
         connection.execute("DELETE FROM text_note WHERE rowid = 2")
-    assert [finding.code for finding in check(tmp_path, (NOTEBOOK,)).findings] == ["search_differs"]
+    assert [finding.code for finding in check_sqlite(tmp_path, (NOTEBOOK,)).findings] == ["search_differs"]

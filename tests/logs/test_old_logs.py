@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from greenroom.app import NOUNS
-from greenroom.log.check import check
-from greenroom.log.directory import FILES
+from greenroom.log.check import check_sqlite
+from greenroom.log.data_directory import FILES
 from greenroom.log.store_sqlite import APPLICATION_ID, MECHANISM
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 LOGS = sorted(Path(__file__).parent.glob("*.jsonl"))
 AT_WORK = Path(__file__).parent / "0.1.0-agents.jsonl"
@@ -65,7 +65,7 @@ def test_an_old_log_is_read_shown_and_continued(log: Path, tmp_path: Path) -> No
             said = api.post(f"/api/threads/{threads['engines']['id']}/messages", json={"content": "and on it goes"})
             assert said.json()["seq"] > events[-1]["seq"]
         assert hub.stop() == 0, hub.stderr
-    assert check(tmp_path / "data", NOUNS).findings == []
+    assert check_sqlite(tmp_path / "data", NOUNS).findings == []
 
 
 def test_runs_asks_and_workflows_of_an_old_log_are_there_and_go_on(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_runs_asks_and_workflows_of_an_old_log_are_there_and_go_on(tmp_path: Pat
             ended = api.get(f"/api/workflow-runs/{waiting['id']}/wait", params={"for_s": 20}).json()
             assert (ended["status"], ended["output"]) == ("completed", done["output"])
         assert hub.stop() == 0, hub.stderr
-    assert check(tmp_path / "data", NOUNS).findings == []
+    assert check_sqlite(tmp_path / "data", NOUNS).findings == []
 
 
 def test_the_owner_of_an_old_log_has_one_name_on_all_their_credentials(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import apsw
 import httpx
 
-from greenroom.log.chain import GENESIS, link
-from greenroom.log.directory import FILES
+from greenroom.log.chain import GENESIS, hash_link
+from greenroom.log.data_directory import FILES
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.pictures import png
 
 WORKFLOW = """
@@ -139,7 +139,7 @@ def without_place(lines: list[dict[str, Any]], folder: str) -> list[dict[str, An
         line["data"] = line["data"].replace(folder, PLACE)
         if line["chain"]:
             raw = (line["seq"], line["at"], line["by"], line["type"], line["v"], line["data"].encode())
-            before = link(before, raw)
+            before = hash_link(before, raw)
             line["chain"] = before.hex().upper()
     return lines
 

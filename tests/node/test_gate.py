@@ -6,23 +6,23 @@ from typing import Any
 import msgspec
 import pytest
 
-from greenroom.node.gate import Gate
-from greenroom.node.operands import find_programs
-from greenroom.node.paths import seen_here
-from greenroom.nouns.asks.digest import digest_of
+from greenroom.node.call_paths import resolve_call_paths
+from greenroom.node.permission_gate import PermissionGate
+from greenroom.node.program_digests import digest_programs
+from greenroom.nouns.asks.digest import hash_call
 from greenroom.nouns.asks.model import Subject
 from greenroom.runtimes.contract import PermissionAsked
 
 PLACE = Subject(tool="", agent_id="agt_1", run_id="run_1")
 
 
-def approved_after(gate: Gate, tool: str, arguments: Any, directory: Path) -> dict[str, Any]:
+def approved_after(gate: PermissionGate, tool: str, arguments: Any, directory: Path) -> dict[str, Any]:
     """A call is asked about, and this is the order that a person's yes makes."""
-    seen = gate.noted(PermissionAsked(permission="1", call="c", tool=tool, input=arguments), PLACE, directory)
+    seen = gate.add_call(PermissionAsked(permission="1", call="c", tool=tool, input=arguments), PLACE, directory)
     subject = msgspec.structs.replace(
         PLACE, tool=tool, arguments=arguments, directory=seen["directory"], files=seen["files"]
     )
-    return {"decision": "allow", "digest": digest_of(subject)}
+    return {"decision": "allow", "digest": hash_call(subject)}
 
 
 def test_a_path_that_leads_elsewhere_after_the_approval_is_refused(tmp_path: Path) -> None:
@@ -32,20 +32,20 @@ def test_a_path_that_leads_elsewhere_after_the_approval_is_refused(tmp_path: Pat
     work = tmp_path / "work"
     work.mkdir()
     (work / "docs").symlink_to(tmp_path / "notes")
-    gate = Gate()
+    gate = PermissionGate()
     order = approved_after(gate, "Write", {"file_path": "docs/a.txt", "content": "x"}, work)
     (work / "docs").unlink()
     (work / "docs").symlink_to(tmp_path / "outside")
-    assert "leads elsewhere" in (gate.refusal("1", order) or "")
+    assert "leads elsewhere" in (gate.get_refusal("1", order) or "")
 
 
 def test_a_plain_folder_that_became_a_link_after_the_approval_is_refused(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
-    gate = Gate()
+    gate = PermissionGate()
     order = approved_after(gate, "Write", {"file_path": "docs/a.txt", "content": "x"}, tmp_path)
     (tmp_path / "docs").rmdir()
     (tmp_path / "docs").symlink_to("/etc")
-    assert gate.refusal("1", order) is not None
+    assert gate.get_refusal("1", order) is not None
 
 
 def test_a_working_directory_that_was_swapped_is_refused(tmp_path: Path) -> None:
@@ -53,18 +53,18 @@ def test_a_working_directory_that_was_swapped_is_refused(tmp_path: Path) -> None
     (tmp_path / "two").mkdir()
     work = tmp_path / "work"
     work.symlink_to(tmp_path / "one")
-    gate = Gate()
+    gate = PermissionGate()
     order = approved_after(gate, "Bash", {"command": "make"}, work)
     work.unlink()
     work.symlink_to(tmp_path / "two")
-    assert gate.refusal("1", order) is not None
+    assert gate.get_refusal("1", order) is not None
 
 
 def test_a_call_of_which_nothing_has_changed_runs(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("true")
-    gate = Gate()
+    gate = PermissionGate()
     order = approved_after(gate, "Bash", {"command": "sh run.sh > out.txt", "cwd": "."}, tmp_path)
-    assert gate.refusal("1", order) is None
+    assert gate.get_refusal("1", order) is None
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_a_script_is_bound_wherever_it_stands_in_the_command(tmp_path: Path, com
     script = tmp_path / "run.sh"
     (tmp_path / "sub").mkdir()
     script.write_text("true")
-    before = find_programs("Bash", {"command": command}, tmp_path)
+    before = digest_programs("Bash", {"command": command}, tmp_path)
     script.write_text("false")
     assert before
-    assert find_programs("Bash", {"command": command}, tmp_path) != before
+    assert digest_programs("Bash", {"command": command}, tmp_path) != before
 
 
 @pytest.mark.parametrize(
@@ -129,26 +129,26 @@ def test_a_script_is_bound_in_the_directory_that_it_runs_in(tmp_path: Path, argu
     script = tmp_path / "sub" / "run.sh"
     script.parent.mkdir()
     script.write_text("true")
-    assert list(find_programs("Bash", arguments, tmp_path)) in (["sub/run.sh"], ["run.sh"], ["./run.sh"])
+    assert list(digest_programs("Bash", arguments, tmp_path)) in (["sub/run.sh"], ["run.sh"], ["./run.sh"])
 
 
 def test_neither_size_nor_a_detour_nor_a_crowd_hides_a_script(tmp_path: Path) -> None:
     large = tmp_path / "large.sh"
     with large.open("wb") as file:
         file.truncate(80 << 20)
-    before = find_programs("Bash", {"command": "./large.sh"}, tmp_path)
+    before = digest_programs("Bash", {"command": "./large.sh"}, tmp_path)
     with large.open("r+b") as file:
         file.write(b"harm")
-    assert find_programs("Bash", {"command": "./large.sh"}, tmp_path) != before
+    assert digest_programs("Bash", {"command": "./large.sh"}, tmp_path) != before
     (tmp_path / "run.sh").write_text("true")
     detour = f"/usr/..{tmp_path}/run.sh"
-    assert list(find_programs("Bash", {"command": detour}, tmp_path)) == [detour]
+    assert list(digest_programs("Bash", {"command": detour}, tmp_path)) == [detour]
     for number in range(20):
         (tmp_path / f"s{number}").write_text("true")
     crowd = "; ".join(f"./s{number}" for number in range(20)) + "; ./run.sh"
-    assert "./run.sh" in find_programs("Bash", {"command": crowd}, tmp_path)
+    assert "./run.sh" in digest_programs("Bash", {"command": crowd}, tmp_path)
     (tmp_path / "Makefile").write_text("test:\n")
-    assert list(find_programs("Bash", {"command": "make test"}, tmp_path)) == ["Makefile"]
+    assert list(digest_programs("Bash", {"command": "make test"}, tmp_path)) == ["Makefile"]
 
 
 @pytest.mark.parametrize(
@@ -167,9 +167,9 @@ def test_the_hubs_files_are_not_an_agents_even_where_they_lie_in_its_folder(
 ) -> None:
     (tmp_path / "hub").mkdir()
     (tmp_path / "sub").mkdir()
-    assert seen_here(tmp_path, tool, arguments, tmp_path / "hub").get("own")
-    assert not seen_here(tmp_path, "Read", {"file_path": "sub/a"}, tmp_path / "hub").get("own")
+    assert resolve_call_paths(tmp_path, tool, arguments, tmp_path / "hub").get("own")
+    assert not resolve_call_paths(tmp_path, "Read", {"file_path": "sub/a"}, tmp_path / "hub").get("own")
     desk = tmp_path / "hub" / "node" / "work" / "agt_1"
     desk.mkdir(parents=True)
-    assert not seen_here(desk, "Read", {"file_path": "a.txt"}, tmp_path / "hub").get("own")
-    assert not seen_here(desk, "Grep", {"pattern": "x"}, tmp_path / "hub").get("own")
+    assert not resolve_call_paths(desk, "Read", {"file_path": "a.txt"}, tmp_path / "hub").get("own")
+    assert not resolve_call_paths(desk, "Grep", {"pattern": "x"}, tmp_path / "hub").get("own")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.node.sandbox import Sandbox, sandbox_for
-from greenroom.testing.machine import need_program
-from greenroom.testing.patience import WAIT_S
+from greenroom.node.sandbox import Sandbox, make_sandbox
+from greenroom.testing.machine_requirements import need_program
+from greenroom.testing.timeouts import WAIT_S
 
 pytestmark = pytest.mark.anywhere
 LOOK = """
@@ -44,7 +44,7 @@ def test_secrets_of_the_home_and_sockets_of_services_are_not_there(tmp_path: Pat
     node = tmp_path / "data" / "node"
     (node / "scratch" / "other").mkdir(parents=True)
     (tmp_path / "data" / "operator.token").write_text("canary")
-    box = sandbox_for("bwrap", node, str(home), [home])
+    box = make_sandbox("bwrap", node, str(home), [home])
     assert box is not None
     command = box.wrap([sys.executable, "-c", LOOK, str(home), str(tmp_path / "data")], home)
     done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
@@ -64,7 +64,7 @@ def test_a_directory_that_was_swapped_for_the_hubs_own_is_not_given_away(tmp_pat
     for own in (tmp_path / "data", node):
         link = tmp_path / f"project-{own.name}"
         link.symlink_to(own)
-        box = sandbox_for("bwrap", node, None, [link])
+        box = make_sandbox("bwrap", node, None, [link])
         assert isinstance(box, Sandbox)
         with pytest.raises(ValueError, match="is not a directory for an agent"):
             box.wrap(["/bin/true"], link)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.node.sandbox import Sandbox, sandbox_for
+from greenroom.node.sandbox import Sandbox, make_sandbox
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import need_program
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.machine_requirements import need_program
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import environment
 from tests.conftest import checked
 from tests.node.installs import install_cli, install_greenroom
@@ -107,7 +107,7 @@ def test_a_program_of_npm_below_tmp_is_started_with_its_interpreter_and_its_pack
     linked = folder / "local" / "bin" / "agent"
     linked.parent.mkdir(parents=True)
     linked.symlink_to(program)
-    box = sandbox_for("bwrap", folder / "data" / "node", None, [])
+    box = make_sandbox("bwrap", folder / "data" / "node", None, [])
     assert box is not None
     path = f"{runtime}:/usr/bin:/bin"
     for command in (program, linked):
@@ -126,7 +126,7 @@ def test_an_agent_cannot_have_a_hidden_folder_shown_by_changing_its_program(fold
     (folder / "desk" / "link").symlink_to(hidden / "cat")
     (folder / "desk" / "folder").symlink_to(hidden)
     (folder / "desk" / "script").write_text(f"#!{hidden / 'cat'}\n")
-    box = sandbox_for("bwrap", folder / "data" / "node", None, [])
+    box = make_sandbox("bwrap", folder / "data" / "node", None, [])
     assert box is not None
     for program in ("link", "folder/cat", "script"):
         assert not [

@@ -8,16 +8,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from greenroom.node.processes import Child, Spawner, find_tree
+from greenroom.node.processes import Child, ProcessSpawner, find_tree
 
 pytestmark = pytest.mark.anyio
 _MANY = 60
 _SCRIPT = "sleep 600 & (trap '' TERM; sleep 600) & echo there; sleep 600"
 
 
-async def start(folder: Path, count: int) -> list[tuple[Spawner, Child]]:
+async def start(folder: Path, count: int) -> list[tuple[ProcessSpawner, Child]]:
     """Trees of several processes each, some of which do not end when they are asked to."""
-    spawners = [Spawner() for _ in range(count)]
+    spawners = [ProcessSpawner() for _ in range(count)]
     env = {"PATH": os.environ["PATH"]}
     children = [await one.spawn(["sh", "-c", _SCRIPT], folder, env) for one in spawners]
     for child in children:
@@ -25,7 +25,7 @@ async def start(folder: Path, count: int) -> list[tuple[Spawner, Child]]:
     return list(zip(spawners, children, strict=True))
 
 
-async def end(trees: list[tuple[Spawner, Child]]) -> float:
+async def end(trees: list[tuple[ProcessSpawner, Child]]) -> float:
     """How much of the processor it takes to end them."""
     pids = [pid for spawner, _ in trees for pid in find_tree(spawner.mark)]
     before = time.process_time()

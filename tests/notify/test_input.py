@@ -10,11 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from greenroom.cli.remote_input import command_of, find_typist
+from greenroom.cli.remote_input import build_typing_command, need_typing_program
 from greenroom.log.errors import Refused
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.machine import need_program
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.machine_requirements import need_program
+from greenroom.testing.timeouts import WAIT_S
 from tests.assist.rig import room_token
 from tests.cli.shell import greenroom
 
@@ -43,8 +43,8 @@ def test_the_program_that_fits_the_desktop_types(
 ) -> None:
     recorder(tmp_path, *there)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert find_typist(env, system) == chosen
-    argv, fed = command_of(chosen, "--help; rm -rf /")
+    assert need_typing_program(env, system) == chosen
+    argv, fed = build_typing_command(chosen, "--help; rm -rf /")
     assert fed == "--help; rm -rf /" or argv[-2:] == ["--", "--help; rm -rf /"]
 
 
@@ -52,7 +52,7 @@ def test_where_nothing_can_type_it_is_said(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", str(tmp_path))
     for env, code in (({}, "no_desktop"), ({"DISPLAY": ":0"}, "no_typist")):
         with pytest.raises(Refused) as no:
-            find_typist(env, "Linux")
+            need_typing_program(env, "Linux")
         assert no.value.code == code
 
 
@@ -116,7 +116,7 @@ def test_a_real_window_gets_the_text(tmp_path: Path) -> None:
         window = [terminal, "-e", "sh", "-c", f"read line; printf %s \"$line\" > '{out}'"]
         env = {**os.environ, "DISPLAY": number, "WAYLAND_DISPLAY": ""}
         look = ["xdotool", "getdisplaygeometry"]
-        eventually(lambda: subprocess.run(look, env=env, capture_output=True).returncode == 0)
+        wait_until(lambda: subprocess.run(look, env=env, capture_output=True).returncode == 0)
         shown = subprocess.Popen(window, env=env)
         subprocess.run(
             ["xdotool", "search", "--sync", "--class", "xterm", "windowfocus"], env=env, check=True, timeout=WAIT_S

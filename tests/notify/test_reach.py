@@ -18,10 +18,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from standardwebhooks import Webhook
 
-from greenroom.gateway.notify.keys import Keys, Ticket
-from greenroom.gateway.notify.telling import as_chat, is_quiet
-from greenroom.nouns.notify.model import Rules
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.gateway.notify.keys import NotifyKeys, Ticket
+from greenroom.gateway.notify.notification import build_chat_message, is_quiet
+from greenroom.nouns.channels.model import Rules
+from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.assist.rig import Agent, Device, room_token
 from tests.cli.shell import done
 from tests.conftest import checked
@@ -184,7 +184,7 @@ def test_a_chat_room_is_told_and_nobody_in_it_is_called_by_an_agents_words(hub: 
     assert link.startswith(f"{hub.url}/n/")
     assert list(sent.json) == ["text"]
     said = {"title": "hey @everyone", "body": "A question", "url": "https://hub.example/n/x"}
-    assert as_chat(said, "discord.com") == {
+    assert build_chat_message(said, "discord.com") == {
         "content": "A question: `hey @everyone`\nhttps://hub.example/n/x",
         "allowed_mentions": {"parse": []},
     }
@@ -234,7 +234,7 @@ def test_a_browser_that_is_gone_is_forgotten(hub: HubProcess, person: Person, fa
     far.answers[:] = [410]
     person.ask("hello?")
     far.next()
-    eventually(lambda: person.call("GET", "/api/notify")["channels"] == [])
+    wait_until(lambda: person.call("GET", "/api/notify")["channels"] == [])
 
 
 def test_high_risk_and_questions_are_opened_and_not_answered_in_passing(person: Person, far: FarSide) -> None:
@@ -249,7 +249,7 @@ def test_a_ticket_does_not_approve_high_risk(hub: HubProcess, person: Person, fa
     """Notifications of high risk hold no such ticket; one that was signed all the same is refused by the rules."""
     _, channel = subscribe(person, far)
     ask = person.ask("Drop the table?", risk="high")
-    ticket = Keys(hub.data).sign(Ticket(ask["id"], ask["digest"], channel["id"], "act"))
+    ticket = NotifyKeys(hub.data).sign(Ticket(ask["id"], ask["digest"], channel["id"], "act"))
     yes = httpx.post(f"{hub.url}/api/notify/act", json={"ticket": ticket, "verdict": "approve"})
     assert (yes.status_code, yes.json()["code"]) == (409, "high_risk")
     no = httpx.post(f"{hub.url}/api/notify/act", json={"ticket": ticket, "verdict": "deny"})

@@ -21,7 +21,7 @@ from greenroom.nouns.threads.events import AdminDecided, MessagePosted
 from greenroom.nouns.threads.model import Message
 from greenroom.nouns.threads.queries import find_messages
 from greenroom.settings import Settings
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 pytestmark = pytest.mark.anyio
 LONG_MS = 3600_000
@@ -36,7 +36,7 @@ class Hands:
     def now(self) -> int:
         return self._ms
 
-    def behind(self) -> int:
+    def measure_lag_ms(self) -> int:
         return 0
 
     def move(self, ms: int) -> None:
@@ -70,8 +70,8 @@ class Play:
         create = CreateThread(by=agents[0], thread_id=self.thread_id, topic="quiet", nonce=new_secret(12))
         await self.hub.log.do(create)
         for agent in agents:
-            await self.hub.bus.sync_context(agent, self.thread_id, None)
-            self.hub.presence.hear(agent.agent_id or "", "joined")
+            await self.hub.bus.issue_sync_context(agent, self.thread_id, None)
+            self.hub.presence.note_activity(agent.agent_id or "", "joined")
 
     @asynccontextmanager
     async def waiting(self, *agents: Principal) -> AsyncIterator[list["asyncio.Task[Any]"]]:
@@ -88,7 +88,7 @@ class Play:
 
     async def look(self) -> list[Message]:
         """What the thread holds after the coordinator has looked."""
-        await self.coordinator.look()
+        await self.coordinator.check_threads()
         return find_messages(self.hub.rows, self.thread_id)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from greenroom.nouns.access.secrets import PATTERNS
 from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.threads.filter import find_secret
+from greenroom.nouns.threads.secret_filter import find_secret
 
 _A = "Ab3" * 40
 SECRETS = {

@@ -10,9 +10,18 @@ from hypothesis import strategies as st
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import HUB, RIGHTS, Principal
 from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.agents.profiles import Definition, PutProfile
+from greenroom.nouns.agents.profiles import ProfileDefinition, PutProfile
 from greenroom.nouns.nodes.model import NODES, ORDERS, ConnectNode, JoinNode
-from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExtendRun, PauseLoop, PlaceRun, Sent, StartRun, TakeItem
+from greenroom.nouns.runs.commands import (
+    CancelRun,
+    EndAgent,
+    ExtendRun,
+    NodeItem,
+    PauseLoop,
+    PlaceRun,
+    StartRun,
+    TakeItem,
+)
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, AgentContext, Constraints, Run
 from greenroom.nouns.runs.queries import find_placeable
@@ -29,7 +38,7 @@ class Room(Present):
         self._number = 0
         self.node("one", capacity=capacity)
         for name, fields in (profiles or {"actor": {}}).items():
-            self.do(PutProfile(by=HUB, name=name, definition=Definition(driver="rehearsal", **fields)))
+            self.do(PutProfile(by=HUB, name=name, definition=ProfileDefinition(driver="rehearsal", **fields)))
 
     def node(self, name: str, capacity: int = 100, labels: tuple[str, ...] = ()) -> None:
         self.do(JoinNode(by=HUB, node_id=name, name=name, credential_id=f"cred_{name}", digest=name))
@@ -61,7 +70,7 @@ class Room(Present):
         """The run's node has heard something."""
         node = self.get(NODES, run.node_id)
         by = Principal(id=node.id, kind="node", name=node.id, rights=RIGHTS["node"], agent_id=node.id)
-        item = Sent(number=node.taken + 1, run_id=run.id, at=self.now, heard=heard)
+        item = NodeItem(number=node.taken + 1, run_id=run.id, at=self.now, heard=heard)
         self.do(TakeItem(by=by, node_id=node.id, epoch=node.epoch, item=item, order_id=f"ord_{node.id}_{node.taken}"))
         return self.run(run.id)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads.bus import Waited
-from greenroom.testing.patience import WAIT_S
+from greenroom.nouns.threads.bus import WaitResult
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.sync_rig import Rig, serving
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ async def test_what_is_handed_to_an_agent_is_found_behind_thousands_of_others(ri
     by = rig.principal(token)
     thread = await rig.thread(by=by)
 
-    async def wait(after: int, timeout_ms: int = 0) -> Waited:
+    async def wait(after: int, timeout_ms: int = 0) -> WaitResult:
         async with asyncio.timeout(WAIT_S):
             return await rig.hub.bus.wait(by, thread, after, timeout_ms, agent_id=agent, for_agent=agent)
 

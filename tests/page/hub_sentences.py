@@ -11,7 +11,7 @@ from pathlib import Path
 from greenroom import hub
 
 SOURCE = Path(hub.__file__).parent
-_ERRORS = {"Refused": 0, "Unavailable": 0, "HttpRefused": 1, "Refusal": 1, "bad_request": -1}
+_ERRORS = {"Refused": 0, "Unavailable": 0, "HttpRefused": 1, "GuardRefused": 1, "build_bad_request": -1}
 """What makes an error, and which of its arguments is the code; the sentence follows it."""
 _ELSEWHERE = (
     "builtin/",
@@ -20,56 +20,56 @@ _ELSEWHERE = (
     "demo/",
     "doors/agent_backend/",
     "doors/assist/",
-    "doors/claudia.py",
+    "doors/run_tree_socket.py",
     "doors/mcp/",
     "gateway/tool_gate.py",
     "log/backup.py",
     "log/restore.py",
-    "runtimes/points.py",
-    "runtimes/trial.py",
+    "runtimes/conformance_points.py",
+    "runtimes/conformance_trial.py",
     "testing/",
 )
 """Where refusals are for programs, agents and the command line."""
 _SPOKEN = (
-    "gateway/health.py",
+    "gateway/profile_health.py",
     "gateway/notify/outbound.py",
     "gateway/notify/sender.py",
-    "gateway/notify/telling.py",
+    "gateway/notify/notification.py",
     "gateway/policy_file.py",
     "gateway/profile_files.py",
     "gateway/tool_servers.py",
     "gateway/workflow_files.py",
     "node/agents.py",
-    "node/gate.py",
+    "node/permission_gate.py",
     "node/install_prefixes.py",
-    "node/looking.py",
+    "node/profile_check.py",
     "node/processes.py",
     "node/sandbox.py",
-    "node/surroundings.py",
+    "node/launch_env.py",
     "node/worktrees.py",
     "nouns/agents/permissions.py",
     "nouns/agents/profiles.py",
     "nouns/asks/decide.py",
-    "nouns/asks/raising.py",
+    "nouns/asks/ask_builder.py",
     "nouns/policy/*.py",
     "nouns/runs/*.py",
     "nouns/servers/decide.py",
     "nouns/threads/decide_*.py",
     "nouns/threads/templates.py",
     "nouns/workflows/*.py",
-    "nouns/workflows/checking/*.py",
+    "nouns/workflows/checks/*.py",
     "nouns/workflows/core/*.py",
-    "nouns/workflows/engine/people.py",
+    "nouns/workflows/engine/step_asks.py",
     "nouns/workflows/engine/results.py",
-    "nouns/workflows/engine/tell.py",
-    "nouns/workflows/engine/world.py",
-    "nouns/workflows/reading/load.py",
-    "nouns/workflows/reading/marked.py",
+    "nouns/workflows/engine/news_delivery.py",
+    "nouns/workflows/engine/hub_executor.py",
+    "nouns/workflows/parser/loader.py",
+    "nouns/workflows/parser/marked_values.py",
     "runtimes/drivers/*/driver.py",
-    "runtimes/drivers/acp/ending.py",
+    "runtimes/drivers/acp/turn_end.py",
     "runtimes/drivers/opencode/limits.py",
     "runtimes/programs.py",
-    "runtimes/shipped.py",
+    "runtimes/shipped_profiles.py",
     "validation.py",
 )
 """Where nearly every text is one that a person reads: reasons, problems, explanations."""
@@ -92,7 +92,7 @@ def refusals() -> dict[str, set[str]]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ERRORS:
                 at = _ERRORS[node.func.id]
-                code = node.func.id if at < 0 else "".join(map(_text, node.args[at : at + 1]))
+                code = "bad_request" if at < 0 else "".join(map(_text, node.args[at : at + 1]))
                 said = {text for one in node.args[at + 1 : at + 2] if (text := _text(one)) and re.search("[a-z]", text)}
                 if code and said:
                     found.setdefault(code, set()).update(said)

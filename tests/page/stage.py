@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from greenroom.doors.page import built
+from greenroom.doors.page import load_build
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import lacking, need_program
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.machine_requirements import need_program, skip_or_fail
+from greenroom.testing.timeouts import WAIT_S
 
 JOURNEYS = Path(__file__).parent / "journeys"
 QUIET = Path(__file__).parent / "quiet_chromium.py"
@@ -20,8 +20,8 @@ NOTEBOOK = str(Path(__file__).parents[1] / "policy" / "notebook_server.py")
 
 def need_page() -> None:
     """Skip where the page was not built, or there is no browser to look at it."""
-    if not built().is_there or not MODULES.is_dir():
-        lacking("the page is not built (see `make page`)")
+    if not load_build().is_there or not MODULES.is_dir():
+        skip_or_fail("the page is not built (see `make page`)")
 
 
 def travel(hub: HubProcess, name: str, *, browser: Path | None = None, **more: object) -> None:

@@ -6,8 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from greenroom.testing.machine import need_program
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.machine_requirements import need_program
+from greenroom.testing.timeouts import WAIT_S
 from tests.page.stage import MODULES, need_page
 
 ROOT = Path(__file__).parents[2]

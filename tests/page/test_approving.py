@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import need_program
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.machine_requirements import need_program
+from greenroom.testing.timeouts import WAIT_S
 from tests.page.stage import need_page, travel
 
 RULES = Path(__file__).parent / "rules"

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from greenroom.doors.page import built
+from greenroom.doors.page import load_build
 from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import lacking
+from greenroom.testing.machine_requirements import skip_or_fail
 
 
 @pytest.fixture
 def browser(shared_hub: HubProcess) -> Iterator[httpx.Client]:
     """Somebody who has logged in."""
-    if not built().is_there:
-        lacking("the page is not built (see `make page`)")
+    if not load_build().is_there:
+        skip_or_fail("the page is not built (see `make page`)")
     headers = {"Authorization": f"Bearer {shared_hub.token}"}
     code = httpx.post(f"{shared_hub.url}/api/login-codes", headers=headers).json()["code"]
     with httpx.Client(base_url=shared_hub.url, headers={"Origin": shared_hub.url}) as client:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.page.stage import QUIET, need_page, travel
 from tests.runs.conftest import end_node
 from tests.runs.far_node import FarNode

@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import need_program
+from greenroom.testing.machine_requirements import need_program
 from tests.conftest import checked
 from tests.page.stage import need_page, travel
 from tests.runs.far_node import FarNode

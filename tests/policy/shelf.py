@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from greenroom.log.model import Row, Table, Value
-from greenroom.nouns.agents.profiles import PROFILES, Definition, Profile
+from greenroom.nouns.agents.profiles import PROFILES, Profile, ProfileDefinition
 from greenroom.nouns.policy.model import RULES, STATE, THE, KeptRule, Options, PolicyState, Rule
 
 R = TypeVar("R", bound=Row)
@@ -14,7 +14,7 @@ NOW = 1_800_000_000_000
 class Shelf:
     """Rows by table, found by looking at each."""
 
-    def __init__(self, *rules: Rule, options: Options | None = None, **profiles: Definition) -> None:
+    def __init__(self, *rules: Rule, options: Options | None = None, **profiles: ProfileDefinition) -> None:
         self._rows: dict[str, list[Any]] = {}
         for number, rule in enumerate(rules):
             self.put(

@@ -10,8 +10,8 @@ from greenroom.nouns.asks.commands import AnswerAsk
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.policy.commands import LoadRules
 from greenroom.nouns.policy.model import Budget, Options
-from greenroom.nouns.runs.model import Limits, Tree
-from greenroom.nouns.runs.pauses import more_of
+from greenroom.nouns.runs.model import Tree, TreeLimits
+from greenroom.nouns.runs.pauses import raise_limits
 from tests.nouns.test_runs_rules import Room
 from tests.runs.stage import Stage
 
@@ -93,7 +93,7 @@ def test_a_run_at_work_is_paused_when_the_day_is_used_up_and_once_more_on_the_ne
 
 
 def test_a_tree_beyond_its_tokens_may_use_as_many_again_after_a_yes() -> None:
-    limits = Limits(max_tokens=1000, max_cost_usd=2.0)
+    limits = TreeLimits(max_tokens=1000, max_cost_usd=2.0)
     tree = Tree(root_id="r", limits=limits, tokens=1200, cost_usd=0.5)
-    more = more_of(tree)
+    more = raise_limits(tree)
     assert (more.max_tokens, more.max_cost_usd) == (2200, 2.0)

@@ -4,20 +4,20 @@ from typing import Any
 
 import pytest
 
-from greenroom.nouns.policy.facts import facts_of
+from greenroom.nouns.policy.facts import read_call_facts
 from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import Judgement, Rule, Wanted
-from greenroom.nouns.policy.remember import RuleChoice, rule_of
+from greenroom.nouns.policy.model import CallRequest, Judgement, Rule
+from greenroom.nouns.policy.remembered_rule import RuleChoice, build_remembered_rule
 from tests.policy.shelf import NOW, Shelf
 
 HERE = "/w/project"
 
 
-def want(tool: str, arguments: Any, directory: str = HERE, resolved: dict[str, str] | None = None) -> Wanted:
-    return Wanted(tool=tool, arguments=arguments, directory=directory, resolved=resolved or {})
+def want(tool: str, arguments: Any, directory: str = HERE, resolved: dict[str, str] | None = None) -> CallRequest:
+    return CallRequest(tool=tool, arguments=arguments, directory=directory, resolved=resolved or {})
 
 
-def remember(wanted: Wanted) -> Rule:
+def remember(wanted: CallRequest) -> Rule:
     """The rule that a yes to this call makes when nobody chooses anything."""
     verdict = judge(Shelf(), wanted, NOW)
     past = Judgement(
@@ -30,7 +30,7 @@ def remember(wanted: Wanted) -> Rule:
         profile="",
         digest=verdict.digest,
     )
-    return rule_of(past, "allow", RuleChoice(), NOW).rule
+    return build_remembered_rule(past, "allow", RuleChoice(), NOW).rule
 
 
 @pytest.mark.parametrize("first", ["cd sub", "pushd sub", "cd /elsewhere", "builtin cd sub", "cd sub >/dev/null"])
@@ -84,7 +84,7 @@ def test_a_remembered_command_is_not_allowed_elsewhere_or_with_fewer_limits(besi
 @pytest.mark.parametrize("before", ["", "*** Add File: a.txt\n+words\n", "*** Add File: a.txt\r\n+words\r\n"])
 def test_no_header_of_a_patch_is_overlooked(header: str, before: str) -> None:
     wanted = want("apply_patch", {"input": f"*** Begin Patch\n{before}{header}\n*** End Patch"})
-    assert "/x" in [file.full for file in facts_of(wanted).files]
+    assert "/x" in [file.full for file in read_call_facts(wanted).files]
     assert judge(Shelf(), wanted, NOW).rule == "default.write_outside"
 
 

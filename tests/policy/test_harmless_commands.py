@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import Wanted
-from greenroom.nouns.policy.readers import READERS, Reader
-from greenroom.testing.machine import need_program
-from greenroom.testing.patience import TEST_LIMIT_S
+from greenroom.nouns.policy.model import CallRequest
+from greenroom.nouns.policy.read_only_programs import READERS, ReadOnlyProgram
+from greenroom.testing.machine_requirements import need_program
+from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.policy.shelf import NOW, Shelf
 
 SHELLS = ("bash", "dash", "zsh")
@@ -72,12 +72,12 @@ PIECES = (
 
 def is_allowed(command: str, directory: str) -> bool:
     return (
-        judge(Shelf(), Wanted(tool="Bash", arguments={"command": command}, directory=directory), NOW).decision
+        judge(Shelf(), CallRequest(tool="Bash", arguments={"command": command}, directory=directory), NOW).decision
         == "allow"
     )
 
 
-def options_of(reader: Reader) -> Iterable[str]:
+def options_of(reader: ReadOnlyProgram) -> Iterable[str]:
     yield ""
     yield from (f"-{letter}" for letter in reader.flags + reader.values)
     yield from (f"-{letter}1" for letter in reader.values)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from greenroom.nouns.agents.profiles import Definition
+from greenroom.nouns.agents.profiles import ProfileDefinition
 from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import Decision, Place, Rule, Wanted
+from greenroom.nouns.policy.model import CallRequest, Decision, LineageEntry, Rule
 from tests.policy.shelf import NOW, Shelf
 
 DENIED = Rule(decision="deny", commands=["touch **"])
@@ -12,8 +12,10 @@ DENIED = Rule(decision="deny", commands=["touch **"])
 
 def decide(command: str, rule: Rule = DENIED) -> Decision:
     """What is said where nothing but the rule stands in the way."""
-    shelf = Shelf(rule, free=Definition(driver="", approvals="never"))
-    wanted = Wanted(tool="Bash", arguments={"command": command}, directory="/w/p", lineage=[Place(profile="free")])
+    shelf = Shelf(rule, free=ProfileDefinition(driver="", approvals="never"))
+    wanted = CallRequest(
+        tool="Bash", arguments={"command": command}, directory="/w/p", lineage=[LineageEntry(profile="free")]
+    )
     return judge(shelf, wanted, NOW).decision
 
 

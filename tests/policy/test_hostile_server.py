@@ -14,7 +14,7 @@ import httpx
 import psutil
 import pytest
 
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.policy.test_gateway import Notebook, text
 
 SERVER = str(Path(__file__).with_name("hostile_server.py"))
@@ -38,7 +38,7 @@ def memory_kb(pid: int) -> int:
 
 def test_a_flood_of_changed_tools_is_looked_at_now_and_then(book: Notebook) -> None:
     turn(book, "flood")
-    eventually(lambda: book.states() == {"work": "held"} or book.states() == {"work": "new"})
+    wait_until(lambda: book.states() == {"work": "held"} or book.states() == {"work": "new"})
     began = time.monotonic()
     for _ in range(100):
         assert book.api.get("/api/servers").status_code == 200, "the hub has time for others"
@@ -59,7 +59,7 @@ def test_no_server_that_ignores_its_end_is_left_behind_by_a_hub_that_ends(book: 
     server, child = (int(pid) for pid in (book.desk / "pids").read_text().split())
     assert living({server, child}) == {server, child}
     book.hub.kill() if ends == "killed" else book.hub.stop()
-    eventually(lambda: not living({server}))
+    wait_until(lambda: not living({server}))
     if ends == "stopped":
         assert not living({child})
     book.restart()
@@ -81,7 +81,7 @@ def test_what_is_too_much_ends_the_connection_and_costs_no_memory(book: Notebook
 
 def test_tools_in_too_many_words_are_not_taken(book: Notebook) -> None:
     turn(book, "wordy")
-    eventually(lambda: "described in more than" in (book.shown()["server"].get("error") or ""))
+    wait_until(lambda: "described in more than" in (book.shown()["server"].get("error") or ""))
     assert book.states() == {}
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from greenroom.nouns.agents.profiles import Definition
-from greenroom.nouns.policy.answers import judged_events
-from greenroom.nouns.policy.budgets import day_of
+from greenroom.nouns.agents.profiles import ProfileDefinition
+from greenroom.nouns.policy.answer_effects import build_judgement_events
+from greenroom.nouns.policy.budgets import format_day
 from greenroom.nouns.policy.events import CallJudged
 from greenroom.nouns.policy.judge import judge
 from greenroom.nouns.policy.model import (
@@ -18,28 +18,28 @@ from greenroom.nouns.policy.model import (
     JUDGEMENTS,
     STRICTNESS,
     Budget,
+    CallRequest,
     DayCost,
     Grant,
     Judgement,
+    LineageEntry,
     Options,
-    Place,
     Rule,
     Verdict,
-    Wanted,
 )
 from greenroom.nouns.policy.templates import get_template
 from tests.policy.shelf import NOW, Shelf
 
 HERE = "/w/project"
-ON_RISK = Definition(driver="rehearsal")
+ON_RISK = ProfileDefinition(driver="rehearsal")
 
 
-def call(tool: str = "Write", profile: str | None = None, **arguments: Any) -> Wanted:
-    lineage = [Place(profile=profile, run="run_1")]
-    return Wanted(tool=tool, arguments=arguments, directory=HERE, lineage=lineage, agent_id="agt_1")
+def call(tool: str = "Write", profile: str | None = None, **arguments: Any) -> CallRequest:
+    lineage = [LineageEntry(profile=profile, run="run_1")]
+    return CallRequest(tool=tool, arguments=arguments, directory=HERE, lineage=lineage, agent_id="agt_1")
 
 
-def says(shelf: Shelf, wanted: Wanted) -> str:
+def says(shelf: Shelf, wanted: CallRequest) -> str:
     return judge(shelf, wanted, NOW).decision
 
 
@@ -117,14 +117,14 @@ def test_the_first_of_allow_and_ask_counts() -> None:
     [("always", "ask", "ask"), ("on_risk", "allow", "ask"), ("never", "allow", "allow"), ("deny", "deny", "deny")],
 )
 def test_a_profile_says_when_is_asked(approvals: str, quiet: str, loud: str) -> None:
-    shelf = Shelf(coder=Definition(driver="x", approvals=approvals))
+    shelf = Shelf(coder=ProfileDefinition(driver="x", approvals=approvals))
     assert says(shelf, call("Read", "coder", file_path="a")) == quiet
     assert says(shelf, call("Bash", "coder", command="make")) == loud
 
 
 def test_a_profile_that_never_asks_is_still_refused_and_still_asked_by_rules() -> None:
     rules = (Rule(decision="deny", hosts=["*.evil.example"]), Rule(decision="ask", commands=["git push **"]))
-    shelf = Shelf(*rules, coder=Definition(driver="x", approvals="never"))
+    shelf = Shelf(*rules, coder=ProfileDefinition(driver="x", approvals="never"))
     assert says(shelf, call("WebFetch", "coder", url="http://a.evil.example/")) == "deny"
     assert says(shelf, call("Bash", "coder", command="git push origin")) == "ask"
 
@@ -140,14 +140,14 @@ def test_a_profile_that_never_asks_is_still_refused_and_still_asked_by_rules() -
         ({"denied_tools": ["Ed*"]}, call("Edit", "coder", file_path="a")),
     ],
 )
-def test_what_a_profile_may_not_do_no_rule_allows(forbids: dict[str, Any], wanted: Wanted) -> None:
-    shelf = Shelf(Rule(decision="allow"), coder=Definition(driver="x", approvals="never", **forbids))
+def test_what_a_profile_may_not_do_no_rule_allows(forbids: dict[str, Any], wanted: CallRequest) -> None:
+    shelf = Shelf(Rule(decision="allow"), coder=ProfileDefinition(driver="x", approvals="never", **forbids))
     assert says(shelf, wanted) == "deny"
 
 
 def test_a_run_has_no_tool_that_its_starter_did_not_give_it() -> None:
-    lineage = [Place(profile=None, run="r", allowed_tools=["Read"])]
-    wanted = Wanted(tool="Grep", arguments={"pattern": "x"}, directory=HERE, lineage=lineage)
+    lineage = [LineageEntry(profile=None, run="r", allowed_tools=["Read"])]
+    wanted = CallRequest(tool="Grep", arguments={"pattern": "x"}, directory=HERE, lineage=lineage)
     assert says(Shelf(Rule(decision="allow")), wanted) == "deny"
 
 
@@ -158,7 +158,7 @@ def test_a_profile_that_is_gone_is_asked_about_always() -> None:
 def test_a_condition_that_fails_allows_nothing_and_lets_nothing_past_a_deny() -> None:
     broken = 'arguments.missing == "x"'
     assert says(Shelf(Rule(decision="allow", when=broken)), call(file_path="a")) == "ask"
-    never = Definition(driver="x", approvals="never")
+    never = ProfileDefinition(driver="x", approvals="never")
     verdict = judge(Shelf(Rule(decision="deny", when=broken), p=never), call("Write", "p", file_path="a"), NOW)
     assert (verdict.decision, verdict.risk) == ("ask", "high")
 
@@ -188,10 +188,10 @@ def test_a_text_that_is_too_long_to_be_searched_allows_nothing_and_slips_past_no
     long = call("Write", file_path="a", content="x" * 50_000)
     pattern = {"content": "*a*b*c*d*e*f*"}
     assert says(Shelf(Rule(decision="allow", arguments=pattern)), long) == "ask"
-    never = Definition(driver="x", approvals="never")
+    never = ProfileDefinition(driver="x", approvals="never")
     shelf = Shelf(Rule(decision="deny", arguments=pattern), p=never)
     assert says(shelf, call("Write", "p", file_path="a", content="x" * 50_000)) == "ask"
-    kept = judged_events("jdg_1", call("Write", content="x" * 100_000), judge(Shelf(), long, NOW))[0]
+    kept = build_judgement_events("jdg_1", call("Write", content="x" * 100_000), judge(Shelf(), long, NOW))[0]
     assert isinstance(kept, CallJudged)
     assert kept.wanted.arguments == {"too_large": True}
 
@@ -204,11 +204,11 @@ def test_one_yes_holds_for_writing_inside_in_the_same_run_only() -> None:
     assert says(shelf, call(file_path="b")) == "allow"
     assert says(shelf, call(file_path="../b")) == "ask"
     assert says(shelf, call(file_path=".git/hooks/x")) == "ask"
-    other = msgspec.structs.replace(call(file_path="b"), lineage=[Place(profile=None, run="run_2")])
+    other = msgspec.structs.replace(call(file_path="b"), lineage=[LineageEntry(profile=None, run="run_2")])
     assert says(shelf, other) == "ask"
 
 
-def _judged(number: int, wanted: Wanted, verdict: Verdict) -> Judgement:
+def _judged(number: int, wanted: CallRequest, verdict: Verdict) -> Judgement:
     return Judgement(
         id=f"j{number}",
         at=NOW - number,
@@ -244,9 +244,9 @@ def test_who_asks_too_often_is_refused() -> None:
 
 def test_every_call_asks_once_the_money_of_the_day_is_spent() -> None:
     shelf = Shelf(Rule(decision="allow"), options=Options(budget=Budget(usd_per_day=5.0)))
-    shelf.put(DAY_COSTS, DayCost(day=day_of(NOW), usd=4.9))
+    shelf.put(DAY_COSTS, DayCost(day=format_day(NOW), usd=4.9))
     assert says(shelf, call("Read", file_path="a")) == "allow"
-    shelf.put(DAY_COSTS, DayCost(day=day_of(NOW), usd=5.0))
+    shelf.put(DAY_COSTS, DayCost(day=format_day(NOW), usd=5.0))
     verdict = judge(shelf, call("Read", file_path="a"), NOW)
     assert (verdict.decision, verdict.rule) == ("ask", "budget.usd_per_day")
     assert judge(shelf, call("Read", file_path="a"), NOW + 86_400_000).decision == "allow"
@@ -290,7 +290,7 @@ _rules = some.lists(
     max_size=6,
 )
 _definitions = some.builds(
-    Definition,
+    ProfileDefinition,
     driver=some.just("x"),
     approvals=some.sampled_from(["always", "on_risk", "never", "deny"]),
     allowed_tools=some.lists(some.sampled_from(["Bash", "*", "Read"]), max_size=1),
@@ -301,7 +301,7 @@ _definitions = some.builds(
 )
 _lines = some.lists(
     some.builds(
-        Place,
+        LineageEntry,
         profile=some.sampled_from(["p0", "p1", "p2", None, "gone"]),
         depth=some.integers(0, 3),
         thread=some.sampled_from(["t0", "t1", None]),
@@ -315,20 +315,24 @@ _lines = some.lists(
 @settings(max_examples=400, deadline=None)
 @given(_rules, some.tuples(_definitions, _definitions, _definitions), _words, _arguments, _lines)
 def test_no_rules_give_a_child_what_its_parent_may_not_do(
-    rules: list[Rule], profiles: tuple[Definition, ...], tool: str, arguments: dict[str, Any], line: list[Place]
+    rules: list[Rule],
+    profiles: tuple[ProfileDefinition, ...],
+    tool: str,
+    arguments: dict[str, Any],
+    line: list[LineageEntry],
 ) -> None:
     """AP-15"""
     shelf = Shelf(*rules, options=Options(loop_times=0), p0=profiles[0], p1=profiles[1], p2=profiles[2])
-    own = judge(shelf, Wanted(tool=tool, arguments=arguments, directory=HERE, lineage=line), NOW)
+    own = judge(shelf, CallRequest(tool=tool, arguments=arguments, directory=HERE, lineage=line), NOW)
     for number in range(1, len(line)):
-        above = judge(shelf, Wanted(tool=tool, arguments=arguments, directory=HERE, lineage=line[number:]), NOW)
+        above = judge(shelf, CallRequest(tool=tool, arguments=arguments, directory=HERE, lineage=line[number:]), NOW)
         assert STRICTNESS[own.decision] >= STRICTNESS[above.decision]
 
 
 @settings(max_examples=300, deadline=None)
 @given(_rules, _definitions, _words, _arguments)
 def test_a_deny_that_fits_wins_whatever_else_there_is(
-    rules: list[Rule], profile: Definition, tool: str, arguments: dict[str, Any]
+    rules: list[Rule], profile: ProfileDefinition, tool: str, arguments: dict[str, Any]
 ) -> None:
     wanted = call(tool, "p0", **arguments)
     everything = [Rule(decision="deny"), *rules]
@@ -340,7 +344,7 @@ def test_a_deny_that_fits_wins_whatever_else_there_is(
 @settings(max_examples=400, deadline=None)
 @given(some.text(max_size=60) | _words, _json, some.none() | some.text(max_size=20))
 def test_no_input_makes_the_judge_allow_by_error(tool: str, arguments: Any, directory: str | None) -> None:
-    wanted = Wanted(tool=tool, arguments=arguments, directory=directory)
+    wanted = CallRequest(tool=tool, arguments=arguments, directory=directory)
     verdict = judge(Shelf(), wanted, NOW)
     assert verdict.decision in STRICTNESS
     assert verdict.decision != "allow" or verdict.rule.startswith("default.")
@@ -352,7 +356,7 @@ def test_what_strangers_have_said_makes_a_call_riskier_for_the_run_and_all_below
     """B.7: taint raises the risk by one level."""
     written = call("Write", file_path="a.py")
     plain = judge(Shelf(), written, NOW)
-    told = [Place(profile=None, run="run_1"), Place(profile=None, run="run_0", taint="a webhook")]
+    told = [LineageEntry(profile=None, run="run_1"), LineageEntry(profile=None, run="run_0", taint="a webhook")]
     tainted = judge(Shelf(), msgspec.structs.replace(written, lineage=told), NOW)
     assert (plain.decision, plain.risk, tainted.decision, tainted.risk) == ("ask", "medium", "ask", "high")
     assert "comes from a webhook" in tainted.why

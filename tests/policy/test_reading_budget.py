@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from greenroom.nouns.policy import shell
-from greenroom.nouns.policy.facts import facts_of
-from greenroom.nouns.policy.model import Wanted
+from greenroom.nouns.policy import shell_parser
+from greenroom.nouns.policy.facts import read_call_facts
+from greenroom.nouns.policy.model import CallRequest
 from greenroom.nouns.policy.reading_budget import ReadingBudget, TextSource
 from tests.security.test_freezes import CALLS, COMMANDS
 
@@ -41,11 +41,11 @@ def count_calls(tool: str, arguments: Any) -> int:
         nonlocal calls
         calls += event in ("call", "c_call")
 
-    shell.parse.cache_clear()
-    wanted = Wanted(tool=tool, arguments=arguments, directory="/w")
+    shell_parser.parse_shell.cache_clear()
+    wanted = CallRequest(tool=tool, arguments=arguments, directory="/w")
     sys.setprofile(count)
     try:
-        facts_of(wanted)
+        read_call_facts(wanted)
     finally:
         sys.setprofile(None)
     return calls
@@ -65,14 +65,14 @@ def test_twice_the_text_takes_twice_the_steps_at_most(unit: str) -> None:
 @pytest.mark.parametrize("wrapper", WRAPPED)
 def test_commands_that_hold_commands_do_not_multiply(wrapper: str) -> None:
     inner = wrapper * 12 + '"' + "a;" * 150 + '"'
-    parsed = shell.parse(wrapper * 12 + f"'{inner}'")
+    parsed = shell_parser.parse_shell(wrapper * 12 + f"'{inner}'")
     assert len(parsed.commands) <= 200
     assert count_calls("Bash", {"command": wrapper * 12 + f"'{inner}'"}) < MOST_CALLS
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_is_beyond_the_budget_cannot_be_inspected(name: str) -> None:
-    facts = facts_of(Wanted(tool="Bash", arguments={"command": COMMANDS[name]}, directory="/w"))
+    facts = read_call_facts(CallRequest(tool="Bash", arguments={"command": COMMANDS[name]}, directory="/w"))
     assert facts.doubt or name == "a long name of a host"
 
 
@@ -82,7 +82,7 @@ def test_a_grammar_that_goes_back_too_often_gets_no_more_text() -> None:
         source.read(0, None)
     assert source.is_exhausted
     assert source.read(0, None) == b""
-    assert shell.parse("a?" * 400).doubt
+    assert shell_parser.parse_shell("a?" * 400).doubt
 
 
 def test_a_budget_is_shared_by_a_text_and_the_texts_in_it() -> None:
@@ -94,4 +94,4 @@ def test_a_budget_is_shared_by_a_text_and_the_texts_in_it() -> None:
 
 def test_an_ordinary_script_is_read_whole() -> None:
     lines = [f"mkdir -p build/{n} && cp src/{n}.c build/{n}/ 2>/dev/null || echo none" for n in range(60)]
-    assert shell.parse("\n".join(lines)).doubt == ""
+    assert shell_parser.parse_shell("\n".join(lines)).doubt == ""

@@ -9,18 +9,18 @@ import pytest
 
 from greenroom.gateway.policy_file import read_policy
 from greenroom.log.model import Context
-from greenroom.nouns.agents.profiles import Definition, read_definition
+from greenroom.nouns.agents.profiles import ProfileDefinition, read_definition
 from greenroom.nouns.asks.events import AskRaised
 from greenroom.nouns.nodes.model import OrderGiven
-from greenroom.nouns.policy.model import JUDGEMENTS, Judgement, Rule, Verdict, Wanted
+from greenroom.nouns.policy.model import JUDGEMENTS, CallRequest, Judgement, Rule, Verdict
 from greenroom.nouns.policy.templates import TEMPLATES
 from greenroom.nouns.policy.trials import find_suggestions, try_rule
 from greenroom.nouns.runs.events import RunPaused
-from greenroom.nouns.runs.loops import call_digest, looping
-from greenroom.nouns.runs.model import CALLS, Call, Run
-from greenroom.nouns.runs.pauses import used_up
+from greenroom.nouns.runs.loop_detection import hash_repeated_call, pause_if_looping
+from greenroom.nouns.runs.model import CALLS, Run, ToolCall
+from greenroom.nouns.runs.pauses import pause_for_quota
 from greenroom.settings import Settings
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.cli.shell import done, greenroom
 from tests.policy.shelf import NOW, Shelf
 
@@ -53,18 +53,18 @@ def test_the_file_is_taken_up_when_it_changes_and_its_last_good_version_holds(
         found: dict[str, Any] = api.get("/api/policy").json()
         return found
 
-    eventually(lambda: [rule["name"] for rule in policy()["rules"]] == ["tests", "second"])
+    wait_until(lambda: [rule["name"] for rule in policy()["rules"]] == ["tests", "second"])
     assert policy()["options"]["budget"] == {"usd_per_day": 5.0}
     api.put("/api/policy/rules/third", json={"rule": {"decision": "ask"}}).raise_for_status()
     path.write_text(FILE.replace("commands", "comands"))
-    eventually(lambda: policy()["wrong"])
+    wait_until(lambda: policy()["wrong"])
     wrong = policy()["wrong"][0]
     assert (wrong["key"], "did you mean 'commands'?" in wrong["problem"]) == ("rules[1].comands", True)
     assert [rule["name"] for rule in policy()["rules"]] == ["tests", "second", "third"]
     changed = api.put("/api/policy/rules/tests", json={"rule": {"decision": "ask"}})
     assert (changed.status_code, changed.json()["code"]) == (409, "rule_in_file")
     path.unlink()
-    eventually(lambda: [rule["name"] for rule in policy()["rules"]] == ["third"])
+    wait_until(lambda: [rule["name"] for rule in policy()["rules"]] == ["third"])
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_rules_are_added_listed_placed_and_removed_from_the_command_line(hub: Hu
 
 def test_rules_can_be_moved_before_each_other_as_often_as_one_likes(hub: HubProcess, api: httpx.Client) -> None:
     (hub.data / "policy.toml").write_text(FILE)
-    eventually(lambda: len(api.get("/api/policy").json()["rules"]) == 2)
+    wait_until(lambda: len(api.get("/api/policy").json()["rules"]) == 2)
 
     def put(name: str, **place: str) -> None:
         api.put(f"/api/policy/rules/{name}", json={"rule": {"decision": "ask"}, **place}).raise_for_status()
@@ -156,7 +156,7 @@ def test_a_template_is_made_of_good_rules(template: Any, api: httpx.Client) -> N
 
 
 def _past(number: int, command: str, answer: str | None) -> Judgement:
-    wanted = Wanted(tool="Bash", arguments={"command": command}, directory=f"/w/{number}")
+    wanted = CallRequest(tool="Bash", arguments={"command": command}, directory=f"/w/{number}")
     verdict = Verdict(decision="ask", risk="medium", rule="default.execute", why="")
     return Judgement(
         id=f"jdg_{number}",
@@ -172,7 +172,7 @@ def _past(number: int, command: str, answer: str | None) -> Judgement:
 
 
 def test_nothing_is_suggested_where_people_disagree() -> None:
-    shelf = Shelf(p=Definition(driver="x"))
+    shelf = Shelf(p=ProfileDefinition(driver="x"))
     for number in range(6):
         shelf.put(JUDGEMENTS, _past(number, "make a" if number < 3 else "make b", "deny" if number == 5 else "approve"))
     assert [one.rule.commands for one in find_suggestions(shelf)] == [["make a"]]
@@ -220,18 +220,22 @@ def test_a_run_that_repeats_a_call_for_which_no_leave_is_needed_is_paused_and_as
     shelf, context = Shelf(), Context(NOW, Settings())
     heard = {"tool": "Read", "input": {"file_path": "a"}}
     for number in range(9):
-        assert looping(shelf, run, heard, "ord_1", context) == []
-        call = Call(
+        assert pause_if_looping(shelf, run, heard, "ord_1", context) == []
+        call = ToolCall(
             run_id="run_1",
             call_id=f"c{number}",
             tool="Read",
             started_at=NOW - number,
-            digest=call_digest("Read", {"file_path": "a"}),
+            digest=hash_repeated_call("Read", {"file_path": "a"}),
         )
         shelf.put(CALLS, call)
-    assert [type(event) for event in looping(shelf, run, heard, "ord_1", context)] == [RunPaused, OrderGiven, AskRaised]
-    assert looping(shelf, run, {"tool": "Read", "input": {"file_path": "b"}}, "ord_1", context) == []
-    assert call_digest("mcp__greenroom__msg_wait", {"thread_id": "x"}) == ""
+    assert [type(event) for event in pause_if_looping(shelf, run, heard, "ord_1", context)] == [
+        RunPaused,
+        OrderGiven,
+        AskRaised,
+    ]
+    assert pause_if_looping(shelf, run, {"tool": "Read", "input": {"file_path": "b"}}, "ord_1", context) == []
+    assert hash_repeated_call("mcp__greenroom__msg_wait", {"thread_id": "x"}) == ""
 
 
 def test_a_run_that_waits_for_a_persons_word_does_not_go_on_because_its_account_can() -> None:
@@ -248,10 +252,10 @@ def test_a_run_that_waits_for_a_persons_word_does_not_go_on_because_its_account_
         node_id="nod_1",
     )
     heard, context = {"resets_at": NOW + 1000}, Context(NOW, Settings())
-    (paused,) = used_up(Shelf(), run, heard, "ord_1", context)
+    (paused,) = pause_for_quota(Shelf(), run, heard, "ord_1", context)
     assert isinstance(paused, RunPaused) and paused.until == NOW + 1000
     asked = msgspec.structs.replace(run, status="waiting", waiting_for="limit: 60 s of time are used")
-    assert used_up(Shelf(), asked, heard, "ord_1", context) == []
+    assert pause_for_quota(Shelf(), asked, heard, "ord_1", context) == []
 
 
 def test_an_agent_permission_policy_is_read_as_it_stands() -> None:
@@ -269,7 +273,7 @@ def test_an_agent_permission_policy_is_read_as_it_stands() -> None:
         "maxDepth": 1,
         "requireUserApproval": "on_sensitive_tools",
     }
-    assert read_definition({"driver": "claude", "permissions": permissions}) == Definition(
+    assert read_definition({"driver": "claude", "permissions": permissions}) == ProfileDefinition(
         driver="claude",
         allowed_tools=["Read"],
         denied_tools=["Bash"],

@@ -2,10 +2,10 @@
 
 import pytest
 
-from greenroom.nouns.policy.facts import facts_of
+from greenroom.nouns.policy.facts import read_call_facts
 from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import Rule, Verdict, Wanted
-from greenroom.nouns.policy.shell import parse
+from greenroom.nouns.policy.model import CallRequest, Rule, Verdict
+from greenroom.nouns.policy.shell_parser import parse_shell
 from tests.policy.shelf import NOW, Shelf
 
 GIT = Rule(decision="allow", kinds=["execute"], commands=["git status"])
@@ -13,7 +13,7 @@ NO_RM = Rule(decision="deny", kinds=["execute"], commands=["rm **"])
 
 
 def said(text: str, *rules: Rule) -> Verdict:
-    return judge(Shelf(*rules), Wanted(tool="Bash", arguments={"command": text}, directory="/w/project"), NOW)
+    return judge(Shelf(*rules), CallRequest(tool="Bash", arguments={"command": text}, directory="/w/project"), NOW)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_what_reads_elsewhere_or_does_more_than_read_asks(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["cat <<'EOF'\n`rm x`\nEOF", 'cat <<"EOF"\n`rm x`\nEOF'])
 def test_backticks_in_a_quoted_here_document_are_text(text: str) -> None:
-    assert not parse(text).doubt
+    assert not parse_shell(text).doubt
 
 
 def test_a_condition_sees_assignments_and_redirections() -> None:
@@ -280,11 +280,11 @@ def test_a_condition_sees_assignments_and_redirections() -> None:
 
 
 def test_redirections_are_files_that_are_read_and_written() -> None:
-    parsed = parse("sort < names > /tmp/sorted 2>> errors.log 3>&1")
+    parsed = parse_shell("sort < names > /tmp/sorted 2>> errors.log 3>&1")
     assert parsed.reads == ("names",)
     assert parsed.writes == ("/tmp/sorted", "errors.log")
 
 
 def test_the_hosts_of_a_command_are_found() -> None:
-    wanted = Wanted(tool="Bash", arguments={"command": "curl -s https://a.example/x && scp y bob@b.example:/z"})
-    assert facts_of(wanted).hosts == ("a.example", "b.example")
+    wanted = CallRequest(tool="Bash", arguments={"command": "curl -s https://a.example/x && scp y bob@b.example:/z"})
+    assert read_call_facts(wanted).hosts == ("a.example", "b.example")

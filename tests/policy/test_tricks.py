@@ -6,19 +6,21 @@ import msgspec
 import pytest
 
 from greenroom.nouns.policy.events import GrantGiven
-from greenroom.nouns.policy.facts import facts_of
+from greenroom.nouns.policy.facts import read_call_facts
 from greenroom.nouns.policy.globs import Glob
-from greenroom.nouns.policy.hosts import host_of
+from greenroom.nouns.policy.hosts import parse_host
 from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import GRANTS, Decision, Grant, Judgement, Place, Rule, Verdict, Wanted
-from greenroom.nouns.policy.remember import RuleChoice, rule_of
+from greenroom.nouns.policy.model import GRANTS, CallRequest, Decision, Grant, Judgement, LineageEntry, Rule, Verdict
+from greenroom.nouns.policy.remembered_rule import RuleChoice, build_remembered_rule
 from tests.policy.shelf import NOW, Shelf
 
 HERE = "/w/project"
 
 
 def said(tool: str, arguments: Any, *rules: Rule, resolved: dict[str, str] | None = None) -> Verdict:
-    return judge(Shelf(*rules), Wanted(tool=tool, arguments=arguments, directory=HERE, resolved=resolved or {}), NOW)
+    return judge(
+        Shelf(*rules), CallRequest(tool=tool, arguments=arguments, directory=HERE, resolved=resolved or {}), NOW
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def test_an_always_for_a_command_holds_in_the_agents_own_directory(name: str) ->
     assert said("Bash", {"command": "git status", name: "sub/.."}, rule, resolved=moved).decision == "ask"
 
 
-def _with_grant(verdict: Verdict, wanted: Wanted) -> Verdict:
+def _with_grant(verdict: Verdict, wanted: CallRequest) -> Verdict:
     shelf = Shelf()
     given = GrantGiven(grant_id="grt_1", scope="run", holder="run_1", like=verdict.like, words="", ask_id=None)
     fields = {name: getattr(given, name) for name in ("scope", "holder", "like", "words")}
@@ -130,11 +132,11 @@ def _with_grant(verdict: Verdict, wanted: Wanted) -> Verdict:
 
 
 def test_a_yes_for_a_run_does_not_follow_a_link_that_was_swapped() -> None:
-    first = Wanted(
+    first = CallRequest(
         tool="Write",
         arguments={"file_path": "notes/.env", "content": "x"},
         directory=HERE,
-        lineage=[Place(profile=None, run="run_1")],
+        lineage=[LineageEntry(profile=None, run="run_1")],
     )
     verdict = judge(Shelf(), first, NOW)
     assert verdict.decision == "ask"
@@ -144,8 +146,8 @@ def test_a_yes_for_a_run_does_not_follow_a_link_that_was_swapped() -> None:
 
 
 def test_a_yes_for_a_command_told_in_words_holds_for_those_words() -> None:
-    lineage = [Place(profile=None, run="run_1")]
-    first = Wanted(tool="execute", arguments={"title": "ls", "content": []}, directory=HERE, lineage=lineage)
+    lineage = [LineageEntry(profile=None, run="run_1")]
+    first = CallRequest(tool="execute", arguments={"title": "ls", "content": []}, directory=HERE, lineage=lineage)
     verdict = judge(Shelf(), first, NOW)
     other = msgspec.structs.replace(first, arguments={"title": "rm -rf .", "content": []})
     assert _with_grant(verdict, first).decision == "allow"
@@ -189,7 +191,7 @@ def test_a_yes_for_a_command_told_in_words_holds_for_those_words() -> None:
     ],
 )
 def test_an_address_leads_to_one_host_or_it_is_not_told(text: str, host: str | None) -> None:
-    assert host_of(text) == host
+    assert parse_host(text) == host
 
 
 GOOD = Rule(decision="allow", hosts=["good.example", "*.good.example"])
@@ -240,7 +242,7 @@ def test_a_program_that_may_go_elsewhere_is_not_allowed_by_one_host(words: str) 
 
 
 def test_hosts_of_a_command_are_told_with_what_is_not_known() -> None:
-    facts = facts_of(Wanted(tool="Bash", arguments={"command": "scp -P 22 a me@b.example:/c"}))
+    facts = read_call_facts(CallRequest(tool="Bash", arguments={"command": "scp -P 22 a me@b.example:/c"}))
     assert (facts.hosts, facts.has_unknown_hosts) == (("b.example",), True)
 
 
@@ -312,7 +314,7 @@ def test_a_rule_over_a_commands_text_allows_nothing_that_stands_beside_it(beside
 )
 def test_what_is_remembered_is_the_call_and_no_other(tool: str, asked: Any, other: Any) -> None:
     """AP-17"""
-    wanted = Wanted(tool=tool, arguments=asked, directory=HERE)
+    wanted = CallRequest(tool=tool, arguments=asked, directory=HERE)
     verdict = judge(Shelf(), wanted, NOW)
     assert verdict.decision == "ask"
     rule, refusal = remembered(wanted, verdict, "allow"), remembered(wanted, verdict, "deny")
@@ -336,7 +338,7 @@ def test_what_is_remembered_is_the_call_and_no_other(tool: str, asked: Any, othe
 )
 def test_a_remembered_command_is_that_line_in_that_folder(asked: str, others: list[str]) -> None:
     """AP-17"""
-    wanted = Wanted(tool="Bash", arguments={"command": asked, "description": "x"}, directory=HERE)
+    wanted = CallRequest(tool="Bash", arguments={"command": asked, "description": "x"}, directory=HERE)
     rule = remembered(wanted, judge(Shelf(), wanted, NOW), "allow")
     assert said("Bash", {"command": asked}, rule).decision == "allow"
     for other in others:
@@ -345,10 +347,10 @@ def test_a_remembered_command_is_that_line_in_that_folder(asked: str, others: li
     assert judge(Shelf(rule), elsewhere, NOW).decision == "ask"
     linked = msgspec.structs.replace(wanted, resolved={word: f"/etc/{word}" for word in asked.split()})
     moved = judge(Shelf(rule), linked, NOW)
-    assert moved.decision == "ask" or not facts_of(linked).files, "links lead elsewhere than they did"
+    assert moved.decision == "ask" or not read_call_facts(linked).files, "links lead elsewhere than they did"
 
 
-def remembered(wanted: Wanted, verdict: Verdict, decision: Decision) -> Rule:
+def remembered(wanted: CallRequest, verdict: Verdict, decision: Decision) -> Rule:
     past = Judgement(
         id="jdg_1",
         at=NOW,
@@ -359,7 +361,7 @@ def remembered(wanted: Wanted, verdict: Verdict, decision: Decision) -> Rule:
         profile="",
         digest=verdict.digest,
     )
-    return rule_of(past, decision, RuleChoice(), NOW).rule
+    return build_remembered_rule(past, decision, RuleChoice(), NOW).rule
 
 
 def test_an_allow_for_a_command_covers_no_tool_of_which_nobody_knows_what_it_makes_of_the_words() -> None:

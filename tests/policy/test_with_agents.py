@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from greenroom.testing.hub_process import eventually
+from greenroom.testing.hub_process import wait_until
 from tests.cli.shell import done
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -174,7 +174,7 @@ def test_the_same_call_again_and_again_asks_although_a_rule_allows_it(stage: Sta
     (stage.hub.data / "policy.toml").write_text(
         '[options]\nloop_times = 3\n[[rules]]\nname = "free"\ndecision = "allow"\nkinds = ["execute"]\n'
     )
-    eventually(lambda: stage.api.get("/api/policy").json()["rules"])
+    wait_until(lambda: stage.api.get("/api/policy").json()["rules"])
     run = stage.start("SHELL make again\n" * 3 + "SAY done")
     ask = stage.asked()
     assert (ask["rule"], ask["risk"]) == ("loop", "high")

@@ -4,7 +4,7 @@ import asyncio
 import random
 import threading
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 
 class ChaosProxy:

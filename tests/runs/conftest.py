@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.conftest import checked
 from tests.runs.stage import Stage
 
@@ -59,7 +59,7 @@ def end_node(data: Path) -> None:
         if "greenroom" in said and "node" in said and str(data) in said:
             with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
                 os.kill(process.pid, signal.SIGTERM)
-                eventually(partial(_has_ended, process))
+                wait_until(partial(_has_ended, process))
 
 
 def _has_ended(process: psutil.Process) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 _LOOK_S = 20.0
 ENDED = ("completed", "failed", "cancelled", "interrupted")

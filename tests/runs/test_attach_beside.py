@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.runtimes.scripted import wire
-from greenroom.testing.clis import CODEX
+from greenroom.runtimes.scripted_model import write_model_wiring
+from greenroom.testing.agent_clis import CODEX
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import lacking
+from greenroom.testing.machine_requirements import skip_or_fail
 from tests.conftest import checked
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -25,7 +25,7 @@ CLIS = Path(__file__).parents[2] / ".clis"
 def stage() -> Iterator[Stage]:
     """A hub whose node finds Codex, in a folder whose path is short enough for a socket."""
     if not (CLIS / "ready").exists():
-        lacking("Codex is not installed: run `make clis`")
+        skip_or_fail("Codex is not installed: run `make clis`")
     path = os.pathsep.join([str((CLIS / CODEX).parent), os.environ["PATH"]])
     with tempfile.TemporaryDirectory(prefix="gr") as folder:
         hub = HubProcess(Path(folder) / "data", env={"GREENROOM_LOCAL_NODE": "1", "PATH": path})
@@ -39,7 +39,7 @@ def stage() -> Iterator[Stage]:
 
 def test_who_attaches_sits_in_the_live_conversation_and_leaves_it_running(stage: Stage, tmp_path: Path) -> None:
     with FakeModel() as model:
-        wiring = wire("codex", tmp_path / "home", model.url)
+        wiring = write_model_wiring("codex", tmp_path / "home", model.url)
         assert wiring is not None
         env = {"HOME": str(tmp_path / "home"), **wiring.env}
         profile = {"driver": "codex", "model": wiring.model, "env": env, "options": {"attach": True}}

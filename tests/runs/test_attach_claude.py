@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from greenroom.runtimes.scripted import wire
-from greenroom.testing.clis import CLAUDE
+from greenroom.runtimes.scripted_model import write_model_wiring
+from greenroom.testing.agent_clis import CLAUDE
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import lacking
+from greenroom.testing.machine_requirements import skip_or_fail
 from tests.cli.shell import done
 from tests.conftest import checked
 from tests.runs.conftest import end_node
@@ -35,7 +35,7 @@ class Seated(Stage):
         super().__init__(hub)
         home, self.desk = folder / "home", folder / "desk"
         self.desk.mkdir()
-        wiring = wire("claude", home, model.url)
+        wiring = write_model_wiring("claude", home, model.url)
         assert wiring is not None
         home.mkdir(exist_ok=True)
         known = {
@@ -61,7 +61,7 @@ class Seated(Stage):
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seated]:
     """One for all, whose nodes find Claude Code."""
     if not (CLIS / "ready").exists():
-        lacking("Claude Code is not installed: run `make clis`")
+        skip_or_fail("Claude Code is not installed: run `make clis`")
     folder = tmp_path_factory.mktemp("seated")
     path = os.pathsep.join([str((CLIS / CLAUDE).parent), os.environ["PATH"]])
     hub = HubProcess(folder / "data", env={"GREENROOM_LOCAL_NODE": "1", "PATH": path})

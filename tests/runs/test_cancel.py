@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from greenroom.testing.patience import TEST_LIMIT_S
+from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.runs.stage import Stage
 from tests.runs.test_hygiene import marked
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import psutil
 
-from greenroom.open_files import PER_AGENT, agents_within
+from greenroom.open_files import PER_AGENT, count_agents_within
 from greenroom.testing.hub_process import HubProcess
 from tests.conftest import checked
 from tests.runs.conftest import end_node
@@ -61,7 +61,7 @@ def test_a_changed_setting_holds_for_a_node_that_has_gone_on_meanwhile(tmp_path:
 def test_more_agents_than_files_allow_all_do_their_work_and_idle_ones_sleep(tmp_path: Path) -> None:
     agents = 60
     with limited(tmp_path, _FEW, _FEW, GREENROOM_LOCAL_CAPACITY="500") as stage:
-        most = agents_within(_FEW)
+        most = count_agents_within(_FEW)
         assert local(stage)["capacity"] == most
         assert f"holds {most} agents at once and not 500 (local_capacity)" in stage.hub.stderr
         runs = [stage.start(f"SAY {number}", keep=True) for number in range(agents)]

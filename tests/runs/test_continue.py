@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import environment
 from tests.runs.stage import Stage
 from tests.runs.test_invite import ready

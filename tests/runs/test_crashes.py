@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runs.conftest import staged
 from tests.runs.stage import Stage
 

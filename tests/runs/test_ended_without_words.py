@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from websockets.sync.client import connect
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
 from tests.runs.test_links import hello

@@ -7,8 +7,8 @@ import pytest
 
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import lacking
-from greenroom.testing.patience import TEST_LIMIT_S
+from greenroom.testing.machine_requirements import skip_or_fail
+from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.conftest import checked
 from tests.runs.conftest import end_node
 from tests.runs.foreign_words import PLACES
@@ -28,7 +28,7 @@ REAL = (*INSTALLED, "opencode", "opencode attach", "gemini", "claude-agent-acp",
 def room(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     name: str = request.param
     if not ((CLIS if name in INSTALLED else MORE) / "ready").exists():
-        lacking(f"{name} is not installed: run `make test-clis`")
+        skip_or_fail(f"{name} is not installed: run `make test-clis`")
     folder = tmp_path_factory.mktemp("room")
     (folder / "bodies").mkdir()
     hub = HubProcess(folder / "data", env={"GREENROOM_LOCAL_NODE": "1"})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done, environment
 from tests.runs.stage import Stage
 

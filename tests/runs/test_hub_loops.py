@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenroom.testing.hub_process import eventually
+from greenroom.testing.hub_process import wait_until
 from tests.runs.stage import Stage
 
 TIMES = 4
@@ -12,7 +12,7 @@ TIMES = 4
 def strict(stage: Stage) -> Stage:
     """A hub that is quick to see a loop."""
     (stage.hub.data / "policy.toml").write_text(f"[options]\nloop_times = {TIMES}\n")
-    eventually(lambda: stage.api.get("/api/policy").json()["options"].get("loop_times") == TIMES)
+    wait_until(lambda: stage.api.get("/api/policy").json()["options"].get("loop_times") == TIMES)
     return stage
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from greenroom.node.sandbox import Sandbox, sandbox_for
+from greenroom.node.sandbox import Sandbox, make_sandbox
 from greenroom.nouns.access.tokens import PATTERN
-from greenroom.runtimes.process_trees import family
+from greenroom.runtimes.process_trees import build_family_mark
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.machine import need_program
+from greenroom.testing.machine_requirements import need_program
 from tests.cli.shell import done
 from tests.conftest import checked
 from tests.runs.conftest import end_node
@@ -22,7 +22,7 @@ from tests.runs.stage import Stage
 
 def marked(stage: Stage) -> list[int]:
     """Processes of the node's agents, by their mark."""
-    mark = f"GREENROOM_TREE={family(stage.hub.data / 'node')}.".encode()
+    mark = f"GREENROOM_TREE={build_family_mark(stage.hub.data / 'node')}.".encode()
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -222,7 +222,7 @@ def test_a_sandbox_that_is_missing_is_refused_with_a_remedy(tmp_path: Path) -> N
     with pytest.raises(ValueError, match="install bubblewrap"):
         Sandbox([], [], path=str(tmp_path))
     with pytest.raises(ValueError, match="write one of none, bwrap"):
-        sandbox_for("firejail", tmp_path, None, [])
+        make_sandbox("firejail", tmp_path, None, [])
 
 
 @pytest.mark.anywhere

@@ -16,8 +16,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from greenroom.gateway import frames
-from greenroom.node.outbox import Outbox
-from greenroom.testing.patience import WAIT_S
+from greenroom.node.outbox import NodeOutbox
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done
 from tests.runs.chaos import ChaosProxy
 from tests.runs.conftest import end_node
@@ -212,7 +212,7 @@ def test_a_node_that_is_removed_while_it_talks_is_told_so(stage: Stage, far: Far
         removing = threading.Thread(target=stage.api.delete, args=(f"/api/nodes/{far.id}?force=true",))
         removing.start()
         for number in range(1, 100_000):
-            item = frames.Item(number=number, run="run_none", at=1, heard={"type": "said", "text": "hm"})
+            item = frames.ItemFrame(number=number, run="run_none", at=1, heard={"type": "said", "text": "hm"})
             link.send(frames.encode(item).decode())
             while number % 200 == 0 and frames.decode_from_hub(link.recv(timeout=WAIT_S)) != frames.Ack(number=number):
                 pass  # so that it is no flood
@@ -270,7 +270,7 @@ def test_a_run_whose_start_reached_only_an_earlier_boot_of_its_node_is_interrupt
         order = frames.decode_from_hub(link.recv(timeout=WAIT_S))
         while not isinstance(order, frames.Ordered):
             order = frames.decode_from_hub(link.recv(timeout=WAIT_S))
-    outbox = Outbox(far.data / "node")
+    outbox = NodeOutbox(far.data / "node")
     assert outbox.keep_order(order), "it is stored, and then the machine loses its power"
     outbox.close()
     far.start(stage.hub.url)

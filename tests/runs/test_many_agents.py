@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from greenroom.open_files import files_for
+from greenroom.open_files import count_files_for
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
 
@@ -36,7 +36,7 @@ def count_sleeping(node: psutil.Process) -> int:
 def test_a_node_raises_its_limit_of_open_files_and_holds_as_many_agents_as_it_says(
     stage: Stage, tmp_path: Path
 ) -> None:
-    limits = f"--nofile={SOFT}:{files_for(AGENTS)}"
+    limits = f"--nofile={SOFT}:{count_files_for(AGENTS)}"
     node = FarNode(stage, tmp_path, "crowded", "--capacity", str(AGENTS), prefix=("prlimit", limits))
     node.start(stage.hub.url)
     try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import environment
 from tests.journeys.mcp_clients import connected
 from tests.runs.stage import Stage

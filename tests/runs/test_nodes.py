@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 import pytest
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage

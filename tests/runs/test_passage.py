@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from greenroom.testing.fake_llm import FakeModel
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runs.stage import Stage
 
 _OLD = "2025-11-25"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenroom.node.surroundings import fill, fill_all
+from greenroom.node.launch_env import fill_argument, fill_command
 
 HOSTILE = [
     *(
@@ -25,7 +25,7 @@ HOSTILE = [
 @pytest.mark.parametrize("value", HOSTILE)
 def test_what_is_put_in_is_one_argument_and_stays_as_it_is(value: str) -> None:
     values = {"{prompt}": value, "{thread_topic}": "t", "{token_file}": "/secret"}
-    command = fill_all(["run", "--say", "{prompt}", "a{thread_topic}b", "{unknown}"], values)
+    command = fill_command(["run", "--say", "{prompt}", "a{thread_topic}b", "{unknown}"], values)
     assert command == ["run", "--say", value, "atb", "{unknown}"]
 
 
@@ -34,6 +34,6 @@ def test_a_value_that_looks_like_an_option_is_refused(value: str) -> None:
     values = {"{prompt}": value, "{thread_topic}": ""}
     for argument in ("{prompt}", "{thread_topic}{prompt}", "{prompt} and more"):
         with pytest.raises(ValueError, match="option"):
-            fill(argument, values)
-    assert fill("--say={prompt}", values) == f"--say={value}"
-    assert fill_all(["run", "--", "{prompt}"], values) == ["run", "--", value]
+            fill_argument(argument, values)
+    assert fill_argument("--say={prompt}", values) == f"--say={value}"
+    assert fill_command(["run", "--", "{prompt}"], values) == ["run", "--", value]

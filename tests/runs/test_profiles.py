@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.gateway.profile_files import read_files
-from greenroom.nouns.agents.profiles import Definition, filled_command
+from greenroom.gateway.profile_files import read_profile_files
+from greenroom.nouns.agents.profiles import ProfileDefinition, fill_command
 from tests.cli.shell import greenroom
 from tests.runs.stage import Stage
 from tests.runs.test_invite import thread_of
@@ -29,7 +29,7 @@ def write(data: Path, name: str, text: str) -> None:
 )
 def test_both_shapes_of_available_agents_give_the_same_command_in_words(tmp_path: Path, shape: object) -> None:
     write(tmp_path, "config/available-agents.json", json.dumps(shape))
-    read = read_files(tmp_path)
+    read = read_profile_files(tmp_path)
     source, definition = read.wanted["copilot-cli"]
     assert (source, definition.display_name, read.wrong) == ("legacy", "Copilot CLI", [])
     assert definition.command == ["copilot", "invite", "--thread", "{thread_id}", "--say", "two words"]
@@ -37,8 +37,8 @@ def test_both_shapes_of_available_agents_give_the_same_command_in_words(tmp_path
 
 
 def test_a_placeholder_stays_one_argument_whatever_is_put_in() -> None:
-    definition = Definition(driver="command", command=["join", "--topic", "{thread_topic}"])
-    assert filled_command(definition, {"{thread_topic}": "a; rm -rf {thread_id}"}) == (
+    definition = ProfileDefinition(driver="command", command=["join", "--topic", "{thread_topic}"])
+    assert fill_command(definition, {"{thread_topic}": "a; rm -rf {thread_id}"}) == (
         "join --topic 'a; rm -rf {thread_id}'"
     )
 
@@ -82,7 +82,7 @@ def test_a_placeholder_stays_one_argument_whatever_is_put_in() -> None:
 def test_a_wrong_file_is_told_with_its_key_and_a_remedy(tmp_path: Path, text: str, said: str) -> None:
     write(tmp_path, "agents/bad.toml", text)
     write(tmp_path, "agents/good.toml", 'driver = "rehearsal"')
-    read = read_files(tmp_path)
+    read = read_profile_files(tmp_path)
     assert list(read.wanted) == ["good"]
     (wrong,) = read.wrong
     assert wrong.file.endswith("agents/bad.toml")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from greenroom.runtimes.shipped import SHIPPED
+from greenroom.runtimes.shipped_profiles import SHIPPED
 from tests.runs.stage import Stage
 from tests.runs.test_invite import ready, thread_of
 

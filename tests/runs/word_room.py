@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from greenroom.runtimes.scripted import wire
+from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runs.stage import ENDED, Stage
 from tests.runtimes.acp_rig import CACHE, COMMANDS
 from tests.runtimes.native_rig import PROGRAMS
@@ -46,7 +46,7 @@ class Room(Stage):
         home, self.desk = folder / "home", folder / "home" / "desk"
         self.outside = folder / "outside.txt"
         self.outside.write_text(SECRET)
-        wiring = wire(driver, home, model.url)
+        wiring = write_model_wiring(driver, home, model.url)
         assert wiring is not None
         for path, text in OWN.items():
             (self.desk / path).parent.mkdir(parents=True, exist_ok=True)

@@ -11,18 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from greenroom.node.processes import Child, Spawner
+from greenroom.node.processes import Child, ProcessSpawner
+from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import PermissionAsked
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.drivers.acp import known
-from greenroom.runtimes.scripted import script_for
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.drivers.acp import known_agents
+from greenroom.runtimes.scripted_model import choose_script
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from tests.runtimes.acp_rig import Desk, agent, rehearsal
 
-FIXTURES = Path(known.__file__).parent / "fixtures"
+FIXTURES = Path(known_agents.__file__).parent / "fixtures"
 _LONG = 300
 _CUT: dict[str, Any] = {
     "availableCommands": [],
@@ -36,7 +36,7 @@ _CUT: dict[str, Any] = {
 """Long lists that are the vendor's own words and that the translation never reads."""
 
 
-class RecordingSpawner(Spawner):
+class RecordingSpawner(ProcessSpawner):
     """Starts children that remember every line of their pipes."""
 
     def __init__(self) -> None:
@@ -65,21 +65,21 @@ class RecordingSpawner(Spawner):
             self.lines.append((who, json.loads(line)))
 
 
-async def play(trial: Trial) -> None:
+async def play(trial: DriverTrial) -> None:
     """What every fixture holds: an answer, a tool of the hub, a yes, a no, and a cancelled turn."""
 
     async def refuse(permission: PermissionAsked) -> None:
         await trial.session.decide(permission.permission, "deny")
 
     await trial.open()
-    await trial.turn(trial.say("hello there"))
-    await trial.turn(trial.script.hub_tool.replace("TEXT", "called"))
-    await trial.turn(trial.touch("allowed", "did it")[0])
-    await trial.turn(trial.touch("refused", "not said")[0], refuse)
+    await trial.run_turn(trial.build_say_prompt("hello there"))
+    await trial.run_turn(trial.script.hub_tool.replace("TEXT", "called"))
+    await trial.run_turn(trial.build_touch_prompt("allowed", "did it")[0])
+    await trial.run_turn(trial.build_touch_prompt("refused", "not said")[0], refuse)
     await trial.session.prompt(trial.script.slow)
-    await trial.until_said()
+    await trial.wait_until_said()
     await trial.session.cancel()
-    await trial.to_the_end()
+    await trial.finish_turn()
     await trial.close()
 
 
@@ -88,7 +88,7 @@ def record(name: str, folder: Path) -> list[tuple[str, Any]]:
     spawner = RecordingSpawner()
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
         desk = rehearsal(folder / "home", hub) if name == "rehearsal" else agent(name, folder / "home", hub, model.url)
-        asyncio.run(play(Trial(DRIVERS[name], desk.opening, Witness(spawner), script_for(name))))
+        asyncio.run(play(DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), choose_script(name))))
         clean = cleaner(desk, model.url)
     return [(who, clean(message)) for who, message in spawner.lines]
 

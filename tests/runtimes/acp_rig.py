@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import msgspec
 
-from greenroom.runtimes.contract import Opening
-from greenroom.runtimes.scripted import wire
+from greenroom.runtimes.contract import SessionOptions
+from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.hub_process import HubProcess
 
 CLIS = Path(__file__).parents[2] / ".clis"
@@ -39,7 +39,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
     def directory(self) -> Path:
         return self.home / "desk"
 
-    def opening(self, resume: str | None = None) -> Opening:
+    def opening(self, resume: str | None = None) -> SessionOptions:
         """As a node would make it: the private folder is new each time, the rest stays."""
         scratch = self.home / "scratch"
         for folder in (self.directory, scratch):
@@ -47,7 +47,7 @@ class Desk(msgspec.Struct, frozen=True, kw_only=True):
         token_file = scratch / "token"
         token_file.write_text(self.token)
         path = os.pathsep.join([*(str(Path(part).parent) for part in self.command[:1]), os.environ["PATH"]])
-        return Opening(
+        return SessionOptions(
             command=self.command,
             directory=self.directory,
             scratch=scratch,
@@ -89,7 +89,7 @@ CACHE = {"copilot": {"XDG_CACHE_HOME": str(CLIS / "cache")}}
 
 def agent(name: str, home: Path, hub: HubProcess, model_url: str) -> Desk:
     """A real agent on the scripted model."""
-    wiring = wire(name, home, model_url)
+    wiring = write_model_wiring(name, home, model_url)
     assert wiring is not None
     env = {**wiring.env, **CACHE.get(name, {})}
     token = make_token(hub, name)

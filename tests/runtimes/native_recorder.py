@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from greenroom.runtimes import drivers
+from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import PermissionAsked, QuestionAsked, TurnEnded
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted import FAKED
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.scripted_model import FAKED
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from tests.runtimes.acp_recorder import RecordingSpawner, cleaner
@@ -50,7 +50,7 @@ _DROPPED = ("remoteControl/status/changed", "configWarning", "account/rateLimits
 _DROPPED += ("thread/readState/changed", "thread/status/changed", "mcpServer/startupStatus/updated")
 
 
-async def play(trial: Trial, scripts: dict[str, str]) -> None:
+async def play(trial: DriverTrial, scripts: dict[str, str]) -> None:
     """What both fixtures hold, in this order, and then what each has for itself."""
 
     async def refuse(permission: PermissionAsked) -> None:
@@ -60,23 +60,23 @@ async def play(trial: Trial, scripts: dict[str, str]) -> None:
         await trial.session.cancel()
 
     await trial.open()
-    await trial.turn(trial.say("hello there"))
-    await trial.turn(trial.script.hub_tool.replace("TEXT", "called"))
-    await trial.turn(trial.touch("allowed", "did it")[0])
-    await trial.turn(trial.touch("refused", "went on")[0], refuse)
-    await trial.turn(trial.touch("withdrawn", "not said")[0], cancel)
+    await trial.run_turn(trial.build_say_prompt("hello there"))
+    await trial.run_turn(trial.script.hub_tool.replace("TEXT", "called"))
+    await trial.run_turn(trial.build_touch_prompt("allowed", "did it")[0])
+    await trial.run_turn(trial.build_touch_prompt("refused", "went on")[0], refuse)
+    await trial.run_turn(trial.build_touch_prompt("withdrawn", "not said")[0], cancel)
     await trial.session.prompt(trial.script.slow)
-    await trial.until_said()
+    await trial.wait_until_said()
     await trial.session.cancel()
-    await trial.to_the_end()
-    await trial.turn(scripts["write"], refuse)
+    await trial.finish_turn()
+    await trial.run_turn(scripts["write"], refuse)
     await trial.session.prompt(scripts["question"])
-    while not isinstance(heard := await trial.hear(), TurnEnded):
+    while not isinstance(heard := await trial.read_next(), TurnEnded):
         if isinstance(heard, QuestionAsked):
             await trial.session.decide(heard.permission, "allow", text="B")
     if "helper" in scripts:
-        await trial.turn(scripts["helper"])
-    await trial.turn("ERROR 400")
+        await trial.run_turn(scripts["helper"])
+    await trial.run_turn("ERROR 400")
     await trial.close()
 
 
@@ -86,7 +86,7 @@ def record(name: str, folder: Path) -> list[tuple[str, Any]]:
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
         desk = make_desk(name, folder / "home", model.url, hub)
         desk = msgspec.structs.replace(desk, options=OPTIONS[name])
-        asyncio.run(play(Trial(DRIVERS[name], desk.opening, Witness(spawner), FAKED), SCRIPTS[name]))
+        asyncio.run(play(DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), FAKED), SCRIPTS[name]))
         clean = cleaner(desk, model.url)
     lines = [(who, message) for who, message in spawner.lines if not _is_dropped(message)]
     return [(who, clean(_cut(message))) for who, message in lines]

@@ -11,15 +11,15 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.runtimes.contract import Died, Heard, Opening, Said, TurnEnded
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_trial import DriverTrial
+from greenroom.runtimes.contract import Died, Heard, Said, SessionOptions, TurnEnded
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted import FAKED, wire
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
-from greenroom.testing.clis import CLAUDE, CODEX
+from greenroom.runtimes.scripted_model import FAKED, write_model_wiring
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.testing.agent_clis import CLAUDE, CODEX
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.acp_rig import CLIS, Desk, make_token
 
 Wanted = TypeVar("Wanted", bound=Heard)
@@ -32,23 +32,23 @@ def make_desk(name: str, home: Path, model_url: str, hub: HubProcess | None = No
         if os.environ.get("CI"):
             pytest.fail(f"{name} is not installed")
         pytest.skip(f"{name} is not installed: run `make clis` (Linux on x86-64)")
-    wiring = wire(name, home, model_url)
+    wiring = write_model_wiring(name, home, model_url)
     assert wiring is not None
     token, url = (make_token(hub, name), hub.url) if hub else ("", "")
     command = [str(PROGRAMS[name])]
     return Desk(home=home, hub_url=url, token=token, command=command, env=wiring.env, model=wiring.model)
 
 
-def make_opening(desk: Desk, resume: str | None = None) -> Opening:
+def make_opening(desk: Desk, resume: str | None = None) -> SessionOptions:
     """As the desk makes it; one without a hub has nobody to show a credential to."""
     opening = desk.opening(resume)
     return opening if desk.hub_url else msgspec.structs.replace(opening, hub_url=None, token_file=None)
 
 
 @asynccontextmanager
-async def on_trial(name: str, desk: Desk, spawner: Spawner) -> AsyncIterator[Trial]:
+async def on_trial(name: str, desk: Desk, spawner: ProcessSpawner) -> AsyncIterator[DriverTrial]:
     """A conversation that takes no longer than a test may, and of which nothing is left."""
-    trial = Trial(DRIVERS[name], partial(make_opening, desk), Witness(spawner), FAKED)
+    trial = DriverTrial(DRIVERS[name], partial(make_opening, desk), TrackingSpawner(spawner), FAKED)
     try:
         async with asyncio.timeout(WAIT_S):
             yield trial
@@ -56,9 +56,9 @@ async def on_trial(name: str, desk: Desk, spawner: Spawner) -> AsyncIterator[Tri
         await trial.close()
 
 
-async def hear_next(trial: Trial, kind: type[Wanted]) -> Wanted:
+async def hear_next(trial: DriverTrial, kind: type[Wanted]) -> Wanted:
     """Wait for the next of a kind within the turn."""
-    while not isinstance(heard := await trial.hear(), kind):
+    while not isinstance(heard := await trial.read_next(), kind):
         assert not isinstance(heard, TurnEnded | Died), heard
     return heard
 

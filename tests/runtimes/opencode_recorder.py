@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from greenroom.node.processes import Spawner
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.opencode import driver
-from greenroom.runtimes.drivers.opencode.server import Server
-from greenroom.runtimes.scripted import FAKED
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.drivers.opencode.server import OpencodeServer
+from greenroom.runtimes.scripted_model import FAKED
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from tests.runtimes.acp_recorder import cleaner
@@ -33,7 +33,7 @@ SCRIPTS = {
 _lines: list[tuple[str, Any]] = []
 
 
-class RecordingServer(Server):
+class RecordingServer(OpencodeServer):
     """The server with all that it tells, and what is asked of it."""
 
     async def read_line(self) -> bytes:
@@ -61,11 +61,11 @@ def _cut(value: Any) -> Any:
 
 def record(folder: Path) -> list[tuple[str, Any]]:
     """Play the scenario with the real server."""
-    driver.Server = RecordingServer  # type: ignore[misc]
+    driver.OpencodeServer = RecordingServer  # type: ignore[misc]
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
         desk = agent("opencode", folder / "home", hub, model.url)
         desk = msgspec.structs.replace(desk, options={"attach": True})
-        trial = Trial(DRIVERS["opencode"], desk.opening, Witness(Spawner()), FAKED)
+        trial = DriverTrial(DRIVERS["opencode"], desk.opening, TrackingSpawner(ProcessSpawner()), FAKED)
         asyncio.run(play(trial, SCRIPTS))
         clean = cleaner(desk, model.url)
     return [(who, clean(message)) for who, message in _lines]

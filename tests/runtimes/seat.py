@@ -5,9 +5,9 @@ from typing import Any
 
 import pyte
 
-from greenroom.node.processes import ChildTerminal, Spawner
-from greenroom.runtimes.contract import Opening, Session
-from greenroom.runtimes.seating import Attachable
+from greenroom.node.processes import ChildTerminal, ProcessSpawner
+from greenroom.runtimes.attachable import Attachable
+from greenroom.runtimes.contract import RuntimeSession, SessionOptions
 
 ROWS, COLUMNS = 36, 110
 _ANSWERS = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62;c"}
@@ -63,7 +63,7 @@ class Seat:
         await self._terminal.end()
 
 
-async def sit_beside(session: Session, opening: Opening, spawner: Spawner) -> Seat:
+async def sit_beside(session: RuntimeSession, opening: SessionOptions, spawner: ProcessSpawner) -> Seat:
     """Start the runtime's own terminal program on a live session."""
     assert isinstance(session, Attachable)
     beside = session.attach_command()

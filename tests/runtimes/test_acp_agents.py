@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.runtimes.check import check_driver
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_check import check_driver
+from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import Said
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted import script_for
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.scripted_model import choose_script
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from tests.runtimes.acp_rig import CLIS, COMMANDS, MORE, Desk, agent
@@ -50,10 +50,10 @@ def make_desk(name: str, home: Path, hub: HubProcess, model: FakeModel) -> Desk:
 @pytest.mark.anywhere
 @pytest.mark.parametrize("name", agents())
 async def test_a_real_agent_keeps_the_contract(
-    name: str, tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+    name: str, tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: ProcessSpawner
 ) -> None:
     desk = make_desk(name, tmp_path / "home", shared_hub, model)
-    script = msgspec.structs.replace(script_for(name), hub_tool=WRITES)
+    script = msgspec.structs.replace(choose_script(name), hub_tool=WRITES)
     findings = await check_driver(DRIVERS[name], desk.opening, spawner, script, patience_s=90)
     assert not [finding for finding in findings if finding.verdict == "failed"]
     assert {finding.point for finding in findings if finding.verdict == "lacking"} == LACKING.get(name, set())
@@ -61,15 +61,15 @@ async def test_a_real_agent_keeps_the_contract(
 
 @pytest.mark.parametrize("name", agents())
 async def test_a_real_agent_gets_its_instructions(
-    name: str, tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+    name: str, tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: ProcessSpawner
 ) -> None:
     desk = make_desk(name, tmp_path / "home", shared_hub, model)
     desk = msgspec.structs.replace(desk, instructions="Wear a green hat at work.")
-    trial = Trial(DRIVERS[name], desk.opening, Witness(spawner), script_for(name))
+    trial = DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), choose_script(name))
     await trial.open()
     try:
-        heard = await trial.turn("SYSTEM Wear a [a-z]+ hat")
-        heard += await trial.turn("RECALL")
+        heard = await trial.run_turn("SYSTEM Wear a [a-z]+ hat")
+        heard += await trial.run_turn("RECALL")
     finally:
         await trial.close()
     said = "".join(one.text for one in heard if isinstance(one, Said))

@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.nouns.agents.acp_manifest import TOKEN, Given, Manifest
-from greenroom.nouns.agents.profiles import Definition
-from greenroom.runtimes.contract import Opened, Opening
+from greenroom.node.processes import ProcessSpawner
+from greenroom.nouns.agents.acp_manifest import TOKEN, AcpManifest, ValueInjection
+from greenroom.nouns.agents.profiles import ProfileDefinition
+from greenroom.runtimes.contract import Opened, SessionOptions
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.drivers.acp import known
+from greenroom.runtimes.drivers.acp import known_agents
 from greenroom.runtimes.drivers.acp.launch import plan_launch
 from greenroom.runtimes.programs import write_private
 
@@ -23,8 +23,8 @@ HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-driver.md"
 SECRET = "gr_agent_secret"
 
 
-def opening(folder: Path, **changed: object) -> Opening:
-    made = Opening(
+def opening(folder: Path, **changed: object) -> SessionOptions:
+    made = SessionOptions(
         command=["agent"],
         directory=folder / "desk",
         scratch=folder / "scratch",
@@ -37,9 +37,11 @@ def opening(folder: Path, **changed: object) -> Opening:
 
 
 @pytest.mark.parametrize(
-    "manifest", [known.COPILOT, known.GEMINI, known.CLAUDE, known.CODEX], ids=lambda found: found.name
+    "manifest",
+    [known_agents.COPILOT, known_agents.GEMINI, known_agents.CLAUDE, known_agents.CODEX],
+    ids=lambda found: found.name,
 )
-def test_no_secret_is_in_the_arguments(manifest: Manifest, tmp_path: Path) -> None:
+def test_no_secret_is_in_the_arguments(manifest: AcpManifest, tmp_path: Path) -> None:
     launch = plan_launch(manifest, opening(tmp_path), SECRET, "pw")
     assert SECRET not in str(launch.command)
     given = str(launch.servers) + launch.env.get(TOKEN, "")
@@ -50,8 +52,8 @@ def test_no_secret_is_in_the_arguments(manifest: Manifest, tmp_path: Path) -> No
 
 
 def test_a_value_is_put_in_as_it_is_and_not_looked_at_again(tmp_path: Path) -> None:
-    given = Given(args=["--rules={value}"], env={"RULES": "{file}"}, meta={"deep": [{"rules": "{value}"}]})
-    launch = plan_launch(Manifest(instructions=given), opening(tmp_path), None, "pw")
+    given = ValueInjection(args=["--rules={value}"], env={"RULES": "{file}"}, meta={"deep": [{"rules": "{value}"}]})
+    launch = plan_launch(AcpManifest(instructions=given), opening(tmp_path), None, "pw")
     text = "Be {value}-ish, and {file} it."
     assert launch.command == ["agent", f"--rules={text}"]
     assert launch.meta == {"deep": [{"rules": text}]}
@@ -60,15 +62,17 @@ def test_a_value_is_put_in_as_it_is_and_not_looked_at_again(tmp_path: Path) -> N
 
 
 def test_what_has_no_place_goes_before_the_first_prompt_or_into_the_session(tmp_path: Path) -> None:
-    launch = plan_launch(Manifest(), opening(tmp_path, options={"mode": "plan"}), None, "pw")
+    launch = plan_launch(AcpManifest(), opening(tmp_path, options={"mode": "plan"}), None, "pw")
     assert launch.preface == "Be {value}-ish, and {file} it."
     assert (launch.model, launch.mode) == ("large", "plan")
 
 
 def test_a_profile_goes_before_what_is_always_given_and_keeps_its_own_json(tmp_path: Path) -> None:
-    manifest = Manifest(
-        always=Given(env={"QUIET": "1", "LOUD": "1"}, json_env={"CONFIG": {"ask": {"bash": "ask", "edit": "ask"}}}),
-        model=Given(json_env={"CONFIG": {"model": "{value}"}}),
+    manifest = AcpManifest(
+        always=ValueInjection(
+            env={"QUIET": "1", "LOUD": "1"}, json_env={"CONFIG": {"ask": {"bash": "ask", "edit": "ask"}}}
+        ),
+        model=ValueInjection(json_env={"CONFIG": {"model": "{value}"}}),
         unset=["TRAP"],
     )
     own = {"LOUD": "0", "TRAP": "yes", "CONFIG": json.dumps({"ask": {"edit": "allow"}, "model": "mine", "more": 1})}
@@ -79,7 +83,7 @@ def test_a_profile_goes_before_what_is_always_given_and_keeps_its_own_json(tmp_p
 
 
 def test_a_variable_that_should_hold_json_and_does_not_is_refused(tmp_path: Path) -> None:
-    manifest = Manifest(always=Given(json_env={"CONFIG": {"a": 1}}))
+    manifest = AcpManifest(always=ValueInjection(json_env={"CONFIG": {"a": 1}}))
     with pytest.raises(ValueError, match="CONFIG must hold a JSON object"):
         plan_launch(manifest, opening(tmp_path, env={"CONFIG": "model = 3"}), None, "pw")
 
@@ -98,20 +102,20 @@ def test_private_files_are_private_and_follow_no_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_the_profile_of_the_how_to_works(tmp_path: Path, spawner: Spawner) -> None:
+async def test_the_profile_of_the_how_to_works(tmp_path: Path, spawner: ProcessSpawner) -> None:
     found = re.search(r"```toml\n(.*?)```", HOW_TO.read_text(), re.DOTALL)
     assert found is not None
-    profile = msgspec.convert(tomllib.loads(found[1]), Definition)
+    profile = msgspec.convert(tomllib.loads(found[1]), ProfileDefinition)
     for folder in ("desk", "scratch"):
         (tmp_path / folder).mkdir()
     shown = opening(tmp_path, command=profile.command, model=profile.model, options=profile.options)
-    launch = plan_launch(msgspec.convert(profile.options["manifest"], Manifest), shown, None, "pw")
+    launch = plan_launch(msgspec.convert(profile.options["manifest"], AcpManifest), shown, None, "pw")
     assert launch.command == ["my-agent", "--acp", "--model", "small"]
     assert launch.files == {Path(launch.env["MY_AGENT_RULES"]): shown.instructions}
 
     agent = [sys.executable, str(Path(__file__).parent / "odd_agent.py")]
     session = await DRIVERS[profile.driver].open(msgspec.structs.replace(shown, command=agent), spawner)
-    assert isinstance(await anext(session.heard()), Opened)
+    assert isinstance(await anext(session.listen()), Opened)
     await session.close()
 
 
@@ -122,4 +126,4 @@ def test_the_how_to_names_files_and_fields_that_there_are() -> None:
         assert (root / path).exists(), path
     table = text[text.index("| field | says |") : text.index("## An ACP agent that ships")]
     fields = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)}
-    assert fields <= set(Manifest.__struct_fields__)
+    assert fields <= set(AcpManifest.__struct_fields__)

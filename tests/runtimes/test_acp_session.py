@@ -8,20 +8,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
+from greenroom.node.processes import ProcessSpawner
 from greenroom.runtimes.contract import (
     CallFinished,
     Died,
     Heard,
     PermissionAsked,
+    RuntimeSession,
     Said,
-    Session,
     Thought,
     TurnEnded,
 )
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
-from greenroom.runtimes.transports.ears import Ears
-from greenroom.testing.patience import WAIT_S
+from greenroom.runtimes.transports.heard_queue import HeardQueue
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.odd_agent import FLOOD
 
@@ -31,27 +31,27 @@ pytestmark = pytest.mark.anyio
 class Stage:
     """Opens agents with bad manners."""
 
-    def __init__(self, home: Path, spawner: Spawner) -> None:
+    def __init__(self, home: Path, spawner: ProcessSpawner) -> None:
         self._desk = Desk(home=home, hub_url="http://127.0.0.1:1", token="nobody")
         self._spawner = spawner
 
-    async def open(self, manner: str, **manifest: Any) -> Session:
+    async def open(self, manner: str, **manifest: Any) -> RuntimeSession:
         command = [sys.executable, str(Path(__file__).parent / "odd_agent.py"), manner]
         desk = msgspec.structs.replace(self._desk, command=command, options={"manifest": manifest})
         return await AcpDriver().open(desk.opening(), self._spawner)
 
 
 @pytest.fixture
-def stage(tmp_path: Path, spawner: Spawner) -> Stage:
+def stage(tmp_path: Path, spawner: ProcessSpawner) -> Stage:
     return Stage(tmp_path / "home", spawner)
 
 
-async def play(session: Session, text: str, decision: str = "deny", words: str = "") -> list[Heard]:
+async def play(session: RuntimeSession, text: str, decision: str = "deny", words: str = "") -> list[Heard]:
     """One turn, then the end of the session; all that is heard after the opening."""
     found: list[Heard] = []
     await session.prompt(text)
     async with asyncio.timeout(WAIT_S):
-        async for heard in session.heard():
+        async for heard in session.listen():
             found.append(heard)
             if isinstance(heard, PermissionAsked):
                 await session.decide(heard.permission, "allow" if decision == "allow" else "deny", text=words)
@@ -83,7 +83,7 @@ async def test_an_agent_that_never_answers_is_ended_when_somebody_gives_up(stage
             await stage.open("never answers")
 
 
-async def test_a_program_that_is_not_there_is_refused(stage: Stage, spawner: Spawner, tmp_path: Path) -> None:
+async def test_a_program_that_is_not_there_is_refused(stage: Stage, spawner: ProcessSpawner, tmp_path: Path) -> None:
     desk = Desk(home=tmp_path / "home", hub_url="http://127.0.0.1:1", token="nobody", command=["/no/such/program"])
     with pytest.raises(OSError, match="no/such/program"):
         await AcpDriver().open(desk.opening(), spawner)
@@ -100,16 +100,16 @@ async def test_a_flood_is_heard_whole_and_in_order(stage: Stage) -> None:
 
 
 async def test_a_slow_reader_holds_the_agent_back() -> None:
-    ears = Ears()
+    ears = HeardQueue()
     ears.put(*[Thought(str(number)) for number in range(1500)])
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
-            await ears.room()
+            await ears.wait_for_room()
     listening = ears.listen()
     for _ in range(1200):
         await anext(listening)
     async with asyncio.timeout(WAIT_S):
-        await ears.room()
+        await ears.wait_for_room()
 
 
 async def test_lines_that_are_no_messages_are_passed_over_and_a_strange_end_is_a_failure(stage: Stage) -> None:
@@ -148,7 +148,7 @@ async def test_who_goes_on_by_itself_is_told_only_words(stage: Stage) -> None:
 async def test_a_question_after_the_turn_is_withdrawn_unheard(stage: Stage) -> None:
     session = await stage.open("asks too late")
     await session.prompt("go")
-    listening = session.heard()
+    listening = session.listen()
     async with asyncio.timeout(WAIT_S):
         heard = [await anext(listening) for _ in range(4)]
     await session.close()

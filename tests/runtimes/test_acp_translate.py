@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.nouns.agents.acp_manifest import Manifest
+from greenroom.nouns.agents.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -16,20 +16,20 @@ from greenroom.runtimes.contract import (
     Said,
     TurnEnded,
 )
-from greenroom.runtimes.drivers.acp import form, known
-from greenroom.runtimes.drivers.acp.ending import Meter, Tokens, ended
-from greenroom.runtimes.drivers.acp.translate import Translator, choose
+from greenroom.runtimes.drivers.acp import form, known_agents
+from greenroom.runtimes.drivers.acp.translator import AcpTranslator, choose_option
+from greenroom.runtimes.drivers.acp.turn_end import TokenCount, TokenMeter, read_turn_end
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
 from tests.runtimes.acp_recorder import FIXTURES
 
 Json = dict[str, Any]
-MANIFESTS = (known.COPILOT, known.GEMINI, known.CLAUDE, known.CODEX, REHEARSAL)
+MANIFESTS = (known_agents.COPILOT, known_agents.GEMINI, known_agents.CLAUDE, known_agents.CODEX, REHEARSAL)
 
 
 class Turn:
     """One prompt of a fixture: what is heard of it, how it ended, and what it used."""
 
-    def __init__(self, heard: list[Heard], end: TurnEnded, used: Tokens | None) -> None:
+    def __init__(self, heard: list[Heard], end: TurnEnded, used: TokenCount | None) -> None:
         self.heard = heard
         self.end = end
         self.used = used
@@ -43,9 +43,9 @@ class Turn:
         return found
 
 
-def turns(manifest: Manifest) -> Iterator[Turn]:
+def turns(manifest: AcpManifest) -> Iterator[Turn]:
     """Feed a fixture through the translation."""
-    translator, meter = Translator(manifest), Meter(manifest)
+    translator, meter = AcpTranslator(manifest), TokenMeter(manifest)
     heard: list[Heard] = []
     prompts: set[int] = set()
     for line in (FIXTURES / f"{manifest.name}.jsonl").read_text().splitlines():
@@ -57,16 +57,16 @@ def turns(manifest: Manifest) -> Iterator[Turn]:
                 meter.begin()
                 heard = []
         elif message.get("method") == "session/update":
-            heard += translator.update(message["params"]["update"])
+            heard += translator.translate_update(message["params"]["update"])
         elif message.get("method") == "session/request_permission":
-            heard += translator.permission("prm_1", message["params"])
+            heard += translator.translate_permission("prm_1", message["params"])
         elif "method" not in message and message["id"] in prompts:
             meter.count(message["result"])
-            yield Turn([*heard, *translator.left_over()], ended(message["result"]), meter.turn)
+            yield Turn([*heard, *translator.finish_calls()], read_turn_end(message["result"]), meter.turn)
 
 
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.name)
-def test_a_recorded_session_is_understood(manifest: Manifest) -> None:
+def test_a_recorded_session_is_understood(manifest: AcpManifest) -> None:
     answer, hub, allowed, refused, *rest = turns(manifest)
 
     assert answer.said == "hello there"
@@ -93,7 +93,7 @@ def test_a_recorded_session_is_understood(manifest: Manifest) -> None:
 
 
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.name)
-def test_the_account_of_each_turn_is_its_own(manifest: Manifest) -> None:
+def test_the_account_of_each_turn_is_its_own(manifest: AcpManifest) -> None:
     used = [turn.used for turn in turns(manifest) if turn.end.reason == "done" and turn.used is not None]
     assert all(one.input <= 3000 and one.output <= 150 for one in used), used
 
@@ -114,7 +114,7 @@ def call(**told: Any) -> Json:
     ],
 )
 def test_words_of_the_model_do_not_pass_for_a_tool_of_the_hub(told: Json) -> None:
-    (heard,) = Translator(known.COPILOT).update(call(**told))
+    (heard,) = AcpTranslator(known_agents.COPILOT).translate_update(call(**told))
     assert isinstance(heard, CallStarted)
     assert not heard.tool.startswith("mcp__greenroom")
 
@@ -124,33 +124,35 @@ def wish(**told: Any) -> Json:
 
 
 def test_a_title_that_comes_with_the_wish_does_not_make_a_tool_of_the_hub_of_it() -> None:
-    translator = Translator(known.COPILOT)
-    translator.update(call(kind="other", title="notes-jot_down", rawInput={}))
-    (asked,) = translator.permission("p1", wish(kind="other", title="greenroom-msg_post"))
+    translator = AcpTranslator(known_agents.COPILOT)
+    translator.translate_update(call(kind="other", title="notes-jot_down", rawInput={}))
+    (asked,) = translator.translate_permission("p1", wish(kind="other", title="greenroom-msg_post"))
     assert isinstance(asked, PermissionAsked)
     assert asked.tool == "other:notes-jot_down"
-    *_, asked = Translator(known.COPILOT).permission("p1", wish(kind="other", title="greenroom-msg_post"))
+    *_, asked = AcpTranslator(known_agents.COPILOT).translate_permission(
+        "p1", wish(kind="other", title="greenroom-msg_post")
+    )
     assert isinstance(asked, PermissionAsked)
     assert asked.tool == "other:greenroom-msg_post"
 
 
 def test_a_tool_of_a_server_is_asked_about_by_its_name_and_never_as_a_command() -> None:
-    translator = Translator(known.CODEX)
+    translator = AcpTranslator(known_agents.CODEX)
     given = {"server": "greenroom__notes", "tool": "run", "arguments": {"command": "ls"}}
-    translator.update(call(kind="execute", title="run", rawInput=given, _meta={"is_mcp_tool_call": True}))
-    (asked,) = translator.permission("p1", wish(kind="execute"))
+    translator.translate_update(call(kind="execute", title="run", rawInput=given, _meta={"is_mcp_tool_call": True}))
+    (asked,) = translator.translate_permission("p1", wish(kind="execute"))
     assert isinstance(asked, PermissionAsked)
     assert (asked.tool, asked.input) == ("mcp__greenroom_notes__run", {"command": "ls"})
 
 
 def test_a_wish_that_comes_before_its_arguments_is_not_yet_told() -> None:
-    translator = Translator(Manifest(tool_name="first_title", early_calls=True, late_arguments=True))
+    translator = AcpTranslator(AcpManifest(tool_name="first_title", early_calls=True, late_arguments=True))
     early = wish(kind="other", title="notes_jot_down", rawInput={})
-    translator.update({**call(kind="other", title="notes_jot_down", rawInput={}), "status": "pending"})
-    assert not translator.is_told(early)
-    translator.update(call(kind="other", title="notes_jot_down", rawInput={"line": "x"}))
-    assert translator.is_told(early)
-    *_, asked = translator.permission("p1", early)
+    translator.translate_update({**call(kind="other", title="notes_jot_down", rawInput={}), "status": "pending"})
+    assert not translator.is_call_known(early)
+    translator.translate_update(call(kind="other", title="notes_jot_down", rawInput={"line": "x"}))
+    assert translator.is_call_known(early)
+    *_, asked = translator.translate_permission("p1", early)
     assert isinstance(asked, PermissionAsked)
     assert asked.input == {"line": "x"}
 
@@ -160,14 +162,14 @@ def options(*kinds: str) -> list[Json]:
 
 
 def test_a_yes_is_never_a_yes_for_ever() -> None:
-    assert choose(options("allow_always", "allow_once", "reject_once"), "allow") == "id_allow_once"
-    assert choose(options("allow_always", "reject_once"), "allow") is None
+    assert choose_option(options("allow_always", "allow_once", "reject_once"), "allow") == "id_allow_once"
+    assert choose_option(options("allow_always", "reject_once"), "allow") is None
 
 
 def test_a_no_takes_the_least_that_says_no() -> None:
-    assert choose(options("allow_once", "reject_always", "reject_once"), "deny") == "id_reject_once"
-    assert choose(options("allow_once", "reject_always"), "deny") == "id_reject_always"
-    assert choose(options("allow_once"), "deny") is None
+    assert choose_option(options("allow_once", "reject_always", "reject_once"), "deny") == "id_reject_once"
+    assert choose_option(options("allow_once", "reject_always"), "deny") == "id_reject_always"
+    assert choose_option(options("allow_once"), "deny") is None
 
 
 def test_several_ways_to_say_yes_are_a_question() -> None:
@@ -177,15 +179,17 @@ def test_several_ways_to_say_yes_are_a_question() -> None:
         {"optionId": "c", "name": "None", "kind": "reject_once"},
     ]
     params = {"toolCall": {"toolCallId": "q", "title": "Which colour?"}, "options": offered}
-    assert Translator(Manifest()).permission("prm_1", params) == [
+    assert AcpTranslator(AcpManifest()).translate_permission("prm_1", params) == [
         QuestionAsked(permission="prm_1", question="Which colour?", options=["Red", "Green"])
     ]
-    assert choose(offered, "allow", "Green") == "b"
+    assert choose_option(offered, "allow", "Green") == "b"
 
 
 def test_several_ways_to_allow_a_command_are_still_a_permission() -> None:
     told = {"toolCallId": "c", "title": "ls", "kind": "execute", "rawInput": {"command": "ls"}}
-    heard = Translator(Manifest()).permission("prm_1", {"toolCall": told, "options": options(*["allow_once"] * 2)})
+    heard = AcpTranslator(AcpManifest()).translate_permission(
+        "prm_1", {"toolCall": told, "options": options(*["allow_once"] * 2)}
+    )
     assert [type(one) for one in heard] == [CallStarted, PermissionAsked]
 
 
@@ -198,7 +202,7 @@ def a_form(**fields: Json) -> Json:
 
 
 def test_a_form_with_one_choice_is_a_question_with_options() -> None:
-    asked = form.question("prm_1", a_form(pick=CHOICE, custom=FREE))
+    asked = form.build_question("prm_1", a_form(pick=CHOICE, custom=FREE))
     assert asked == QuestionAsked(permission="prm_1", question="Which one?", options=["A", "B"])
 
 
@@ -217,11 +221,11 @@ def test_a_form_with_one_choice_is_a_question_with_options() -> None:
     ],
 )
 def test_an_answer_in_words_fills_a_form_in(fields: dict[str, Json], text: str, content: Json) -> None:
-    assert form.fill_in(a_form(**fields), text) == content
+    assert form.fill_form(a_form(**fields), text) == content
 
 
 def test_a_form_with_several_questions_lists_them() -> None:
-    asked = form.question(
+    asked = form.build_question(
         "prm_1", a_form(first={**CHOICE, "description": "This?"}, second={**CHOICE, "title": "That?"})
     )
     assert asked.question == "Which one?\nfirst: This? (A | B)\nsecond: That? (A | B)"
@@ -242,7 +246,7 @@ def test_a_form_with_several_questions_lists_them() -> None:
     ],
 )
 def test_a_strange_update_is_no_error(update: Json) -> None:
-    Translator(known.CODEX).update(update)
+    AcpTranslator(known_agents.CODEX).translate_update(update)
 
 
 @pytest.mark.parametrize(
@@ -250,11 +254,11 @@ def test_a_strange_update_is_no_error(update: Json) -> None:
     [{}, {"stopReason": "new"}, {"stopReason": "end_turn", "usage": 3, "_meta": {"quota": {"model_usage": [1]}}}],
 )
 def test_a_strange_answer_is_no_error(answer: Json) -> None:
-    Meter(known.COPILOT).count(answer)
-    assert ended(answer).reason in ("failed", "done")
+    TokenMeter(known_agents.COPILOT).count(answer)
+    assert read_turn_end(answer).reason in ("failed", "done")
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests"])
 def test_a_limit_of_the_runtime_itself_leaves_an_error_text(reason: str) -> None:
-    end = ended({"stopReason": reason})
+    end = read_turn_end({"stopReason": reason})
     assert (end.reason, "limit" in end.error) == ("limit", True)

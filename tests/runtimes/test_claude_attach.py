@@ -12,10 +12,10 @@ import msgspec
 import pyte
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.runtimes.contract import CallFinished, Heard, PermissionAsked, PermissionGone, TurnEnded, Usage
-from greenroom.runtimes.seating import Seated
-from greenroom.runtimes.trial import Trial, need_end
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.attachable import TerminalSession
+from greenroom.runtimes.conformance_trial import DriverTrial, need_turn_end
+from greenroom.runtimes.contract import CallFinished, Heard, PermissionAsked, PermissionWithdrawn, TurnEnded, Usage
 from greenroom.testing.fake_llm import FakeModel
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.native_rig import hear_next, last, make_desk, on_trial, only, said
@@ -57,9 +57,9 @@ def desk(tmp_path: Path, model: FakeModel) -> Desk:
 class Sitter:
     """Somebody at the terminal that the session lives in."""
 
-    def __init__(self, trial: Trial) -> None:
-        assert isinstance(trial.session, Seated)
-        self.seat = trial.session.seat()
+    def __init__(self, trial: DriverTrial) -> None:
+        assert isinstance(trial.session, TerminalSession)
+        self.seat = trial.session.get_terminal()
         self._screen = Screen(110, 36)
         self._stream = pyte.ByteStream(self._screen)
         self._changed = asyncio.Event()
@@ -91,7 +91,7 @@ class Sitter:
 
 
 @asynccontextmanager
-async def seated(desk: Desk, spawner: Spawner) -> AsyncIterator[tuple[Trial, Sitter]]:
+async def seated(desk: Desk, spawner: ProcessSpawner) -> AsyncIterator[tuple[DriverTrial, Sitter]]:
     async with on_trial("claude", desk, spawner) as trial:
         await trial.open()
         sitter = Sitter(trial)
@@ -101,79 +101,81 @@ async def seated(desk: Desk, spawner: Spawner) -> AsyncIterator[tuple[Trial, Sit
             sitter.leave()
 
 
-async def test_the_hub_drives_it_and_answers_what_it_asks(desk: Desk, spawner: Spawner) -> None:
+async def test_the_hub_drives_it_and_answers_what_it_asks(desk: Desk, spawner: ProcessSpawner) -> None:
     async with seated(desk, spawner) as (trial, sitter):
-        assert said(await trial.turn("SAY driven by the hub")) == "driven by the hub"
+        assert said(await trial.run_turn("SAY driven by the hub")) == "driven by the hub"
         assert trial.session is not None
         await trial.session.prompt("USE_TOOL bash touch allowed\nSAY saw it happen")
         asked = await hear_next(trial, PermissionAsked)
         assert (asked.tool, asked.input["command"]) == ("Bash", "touch allowed")
         await sitter.until_shown(QUESTION)
         await trial.session.decide(asked.permission, "allow")
-        heard = await trial.to_the_end()
+        heard = await trial.finish_turn()
         assert said(heard) == "saw it happen"
         assert (desk.directory / "allowed").exists()
 
 
-async def test_what_the_hub_refuses_does_not_run_and_the_agent_goes_on(desk: Desk, spawner: Spawner) -> None:
+async def test_what_the_hub_refuses_does_not_run_and_the_agent_goes_on(desk: Desk, spawner: ProcessSpawner) -> None:
     async with seated(desk, spawner) as (trial, _):
         assert trial.session is not None
         await trial.session.prompt("USE_TOOL bash touch refused\nSAY went on")
         asked = await hear_next(trial, PermissionAsked)
         await trial.session.decide(asked.permission, "deny", text="not today")
-        need_end(await trial.to_the_end(), "done")
+        need_turn_end(await trial.finish_turn(), "done")
         assert not (desk.directory / "refused").exists()
 
 
-async def test_a_person_answers_and_speaks_at_its_terminal(desk: Desk, spawner: Spawner) -> None:
+async def test_a_person_answers_and_speaks_at_its_terminal(desk: Desk, spawner: ProcessSpawner) -> None:
     async with seated(desk, spawner) as (trial, sitter):
-        need_end(await trial.turn("SAY before anybody came"), "done")
+        need_turn_end(await trial.run_turn("SAY before anybody came"), "done")
         assert trial.session is not None
         await trial.session.prompt("USE_TOOL bash touch allowed-there\nSAY saw it happen")
         asked = await hear_next(trial, PermissionAsked)
         await sitter.answer(b"1")
-        assert await hear_next(trial, PermissionGone) == PermissionGone(asked.permission)
+        assert await hear_next(trial, PermissionWithdrawn) == PermissionWithdrawn(asked.permission)
         assert (await hear_next(trial, CallFinished)).ok
-        assert said(await trial.to_the_end()) == "saw it happen"
+        assert said(await trial.finish_turn()) == "saw it happen"
         assert (desk.directory / "allowed-there").exists()
 
         sitter.seat.type(b"SAY spoken by a person")
         await sitter.until_shown("SAY spoken by a person")
         sitter.seat.type(b"\r")
         await sitter.until_shown("● spoken by a person")
-        assert said(await trial.turn("SAY driven on")) == "driven on"
+        assert said(await trial.run_turn("SAY driven on")) == "driven on"
 
 
-async def test_a_turn_is_cancelled_and_the_next_goes_on(desk: Desk, spawner: Spawner) -> None:
+async def test_a_turn_is_cancelled_and_the_next_goes_on(desk: Desk, spawner: ProcessSpawner) -> None:
     async with seated(desk, spawner) as (trial, sitter):
-        need_end(await trial.turn("SAY remember the milk"), "done")
+        need_turn_end(await trial.run_turn("SAY remember the milk"), "done")
         assert trial.session is not None
         await trial.session.prompt("SLOW 200 0.5\nSAY " + "never " * 40)
         await sitter.until_shown("❯ SLOW 200 0.5")
         await sitter.until_shown(" tokens)")
         await trial.session.cancel()
-        need_end(await trial.to_the_end(), "cancelled")
-        assert said(await trial.turn("SAY still here")) == "still here"
+        need_turn_end(await trial.finish_turn(), "cancelled")
+        assert said(await trial.run_turn("SAY still here")) == "still here"
 
 
-async def test_a_turn_cancelled_as_soon_as_it_was_asked_for_leaves_nothing_behind(desk: Desk, spawner: Spawner) -> None:
+async def test_a_turn_cancelled_as_soon_as_it_was_asked_for_leaves_nothing_behind(
+    desk: Desk, spawner: ProcessSpawner
+) -> None:
     async with seated(desk, spawner) as (trial, _):
         for script in ("SLOW 200 0.5", "SLOW 200 0.5\nSAY never"):
             assert trial.session is not None
             await trial.session.prompt(script)
             await trial.session.cancel()
-            need_end(await trial.to_the_end(), "cancelled")
-            assert said(await trial.turn("SAY still here")) == "still here"
+            need_turn_end(await trial.finish_turn(), "cancelled")
+            assert said(await trial.run_turn("SAY still here")) == "still here"
 
 
-async def test_a_turn_is_cancelled_while_it_asks_and_the_next_goes_on(desk: Desk, spawner: Spawner) -> None:
+async def test_a_turn_is_cancelled_while_it_asks_and_the_next_goes_on(desk: Desk, spawner: ProcessSpawner) -> None:
     async with seated(desk, spawner) as (trial, _):
         assert trial.session is not None
         await trial.session.prompt("USE_TOOL bash touch unanswered\nSAY never")
         await hear_next(trial, PermissionAsked)
         await trial.session.cancel()
-        need_end(await trial.to_the_end(), "cancelled")
-        assert said(await trial.turn("SAY still here")) == "still here"
+        need_turn_end(await trial.finish_turn(), "cancelled")
+        assert said(await trial.run_turn("SAY still here")) == "still here"
         assert not (desk.directory / "unanswered").exists()
 
 
@@ -182,32 +184,32 @@ def used(heard: list[Heard]) -> tuple[int, int, float | None, bool]:
     return told.input_tokens, told.output_tokens, told.cost_usd, told.is_last
 
 
-async def test_what_a_turn_has_used_is_told_once_also_after_a_resume(desk: Desk, spawner: Spawner) -> None:
+async def test_what_a_turn_has_used_is_told_once_also_after_a_resume(desk: Desk, spawner: ProcessSpawner) -> None:
     async with seated(desk, spawner) as (trial, _):
-        assert used(await trial.turn("SAY one")) == (1000, 50, 0.005, True)
-        two = await trial.turn("USE_TOOL bash echo two\nUSE_TOOL bash sleep 2\nSAY two")
+        assert used(await trial.run_turn("SAY one")) == (1000, 50, 0.005, True)
+        two = await trial.run_turn("USE_TOOL bash echo two\nUSE_TOOL bash sleep 2\nSAY two")
         assert used(two) == (3000, 150, 0.015, True)
         until_then = [one.is_last for one in two if isinstance(one, Usage)][:-1]
         assert until_then, "it can be stopped at a limit: what the first call used was written down during the second"
         assert not any(until_then)
         await trial.close()
         await trial.open(resume=trial.last_id)
-        recalled = await trial.turn("RECALL")
+        recalled = await trial.run_turn("RECALL")
         assert "SAY one" in said(recalled)
         assert used(recalled) == (1000, 50, 0.005, True)
 
 
 async def test_a_turn_is_over_when_its_helpers_are_and_counts_them(
-    desk: Desk, spawner: Spawner, model: FakeModel
+    desk: Desk, spawner: ProcessSpawner, model: FakeModel
 ) -> None:
     helper = json.dumps({"description": "look", "prompt": "SAY i have looked", "subagent_type": "general-purpose"})
     async with seated(desk, spawner) as (trial, _):
         before = len(model.log)
-        heard = await trial.turn(f"USE_TOOL Agent {helper}\nSAY looked")
+        heard = await trial.run_turn(f"USE_TOOL Agent {helper}\nSAY looked")
         assert only(heard, TurnEnded).reason == "done"
         asked = [entry["prompt"] for entry in model.log[before:]]
         assert asked.count("SAY i have looked") == 1
-        after = await trial.turn("SAY next")
+        after = await trial.run_turn("SAY next")
         assert said(after) == "next"
         # It may speak once more of itself when the helper has ended; then that counts as part of the next turn.
         (tokens, _, cost, _), (tokens_after, _, cost_after, _) = used(heard), used(after)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from greenroom.runtimes.drivers.claude.hooks import HookBell
-from greenroom.runtimes.drivers.claude.ledger import Ledger, find_transcripts
-from greenroom.testing.patience import WAIT_S
+from greenroom.runtimes.drivers.claude.hooks import HookListener
+from greenroom.runtimes.drivers.claude.transcript_usage import TranscriptUsage, find_transcripts
+from greenroom.testing.timeouts import WAIT_S
 
 pytestmark = pytest.mark.anyio
 
@@ -26,32 +26,36 @@ def test_tokens_are_counted_by_call_with_helpers_and_without_what_was_there_befo
     helper = transcript.with_suffix("") / "subagents" / "agent-1.jsonl"
     helper.parent.mkdir(parents=True)
     transcript.write_text(call("old", 1000) + "\n")
-    ledger = Ledger(find_transcripts({"CLAUDE_CONFIG_DIR": str(tmp_path)}, "one"))
+    ledger = TranscriptUsage(find_transcripts({"CLAUDE_CONFIG_DIR": str(tmp_path)}, "one"))
     with transcript.open("a") as file:
         file.write("\n".join([call("a", 10), call("a", 10, "said"), "no json", call("x", 99, model="<synthetic>"), ""]))
         file.write(call("b", 20)[:30])
     helper.write_text(call("c", 40, "of the helper") + "\n")
-    ledger.look(transcript)
-    assert (ledger.used().input_tokens, ledger.used().output_tokens, ledger.used().model) == (60, 2, "m")
+    ledger.read_more(transcript)
+    assert (ledger.count_used().input_tokens, ledger.count_used().output_tokens, ledger.count_used().model) == (
+        60,
+        2,
+        "m",
+    )
     assert ledger.has_said("said", 1)
     with transcript.open("a") as file:
         file.write(call("b", 20)[30:] + "\n")
-    ledger.look(transcript)
-    assert ledger.used().input_tokens == 85
+    ledger.read_more(transcript)
+    assert ledger.count_used().input_tokens == 85
     ledger.close()
-    assert ledger.used().input_tokens == 0
+    assert ledger.count_used().input_tokens == 0
 
 
 def test_money_is_what_the_session_costs_more_than_before(tmp_path: Path) -> None:
-    ledger = Ledger([])
-    assert ledger.used().cost_usd is None
+    ledger = TranscriptUsage([])
+    assert ledger.count_used().cost_usd is None
     for total in (1.5, 1.75):
         ledger.tell_cost({"cost": {"total_cost_usd": total}})
-    assert ledger.used().cost_usd == 0.25
+    assert ledger.count_used().cost_usd == 0.25
     ledger.close()
     for odd in ({}, {"cost": None}, {"cost": {"total_cost_usd": "much"}}):
         ledger.tell_cost(odd)
-    assert ledger.used().cost_usd == 0.0
+    assert ledger.count_used().cost_usd == 0.0
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "long"])
@@ -66,9 +70,9 @@ def test_a_transcript_that_is_none_costs_nothing(tmp_path: Path, kind: str) -> N
         case _:
             with transcript.open("wb") as file:
                 file.truncate(1 << 33)
-    ledger = Ledger([])
-    ledger.look(transcript)
-    assert ledger.used().input_tokens == 0
+    ledger = TranscriptUsage([])
+    ledger.read_more(transcript)
+    assert ledger.count_used().input_tokens == 0
 
 
 async def test_a_bell_that_is_rung_for_another_file_is_not_heard(tmp_path: Path) -> None:
@@ -81,7 +85,7 @@ async def test_a_bell_that_is_rung_for_another_file_is_not_heard(tmp_path: Path)
         heard.append((kind, told))
         came.set()
 
-    bell = HookBell(folder, hear)
+    bell = HookListener(folder, hear)
     try:
         (folder / "turn.2").symlink_to(elsewhere)
         (folder / "call.3").write_text('{"tool_name": "Bash"}')

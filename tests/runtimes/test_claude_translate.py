@@ -17,8 +17,13 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.drivers.claude.account import Account, Totals
-from greenroom.runtimes.drivers.claude.translate import Translator, ended, permission, resets_at
+from greenroom.runtimes.drivers.claude.session_usage import SessionUsage, UsageTotals
+from greenroom.runtimes.drivers.claude.translator import (
+    ClaudeTranslator,
+    read_permission,
+    read_reset_time,
+    read_turn_end,
+)
 from tests.runtimes.native_recorder import DRIVERS_FOLDER
 from tests.runtimes.native_rig import last, only, said
 
@@ -27,19 +32,19 @@ Json = dict[str, Any]
 
 def turns() -> Iterator[list[Heard]]:
     """Feed the fixture through the translation, as the session does; each prompt is a turn."""
-    translator, account = Translator(), Account()
+    translator, account = ClaudeTranslator(), SessionUsage()
     heard: list[Heard] = []
     for line in (DRIVERS_FOLDER / "claude/fixtures/session.jsonl").read_text().splitlines():
         ((who, message),) = json.loads(line).items()
         if who == "client":
             continue
         if message["type"] == "control_request":
-            heard += permission(message["request_id"], message["request"])
+            heard += read_permission(message["request_id"], message["request"])
         elif message["type"] == "result":
-            yield [*heard, account.close(message), ended(message)]
+            yield [*heard, account.close(message), read_turn_end(message)]
             heard = []
         else:
-            heard += translator.hear(message)
+            heard += translator.translate(message)
             used = account.count(message.get("event", {}))
             heard += [used] if used else []
 
@@ -110,7 +115,7 @@ def result(**fields: Any) -> Json:
     ],
 )
 def test_an_end_has_its_reason(told: Json, end: TurnEnded) -> None:
-    assert ended(told) == end
+    assert read_turn_end(told) == end
 
 
 def used(model: str, tokens_in: int, tokens_out: int, cost_usd: float, cached: int = 0) -> Json:
@@ -119,20 +124,20 @@ def used(model: str, tokens_in: int, tokens_out: int, cost_usd: float, cached: i
 
 
 def test_a_turn_is_charged_its_share_of_the_session() -> None:
-    account = Account()
+    account = SessionUsage()
     assert account.close(used("opus", 10, 5, 0.5, cached=100)) == Usage(110, 5, 0.5, "opus")
     assert account.close(used("opus", 30, 6, 0.75, cached=100)) == Usage(20, 1, 0.25, "opus")
 
 
 def test_a_resumed_session_is_not_charged_again_for_what_it_used_before() -> None:
-    account = Account()
-    account.take_over(Totals({"opus": (100, 50)}, 2.0))
+    account = SessionUsage()
+    account.resume_from(UsageTotals({"opus": (100, 50)}, 2.0))
     assert account.close(used("opus", 110, 55, 2.5)) == Usage(10, 5, 0.5, "opus")
 
 
 def test_without_an_account_of_the_past_the_calls_are_counted_and_the_cost_is_unknown() -> None:
-    account = Account()
-    account.take_over(None)
+    account = SessionUsage()
+    account.resume_from(None)
     account.count({"type": "message_start", "message": {"model": "opus", "usage": {"input_tokens": 7}}})
     account.count({"type": "message_delta", "usage": {"output_tokens": 3}})
     assert account.close(used("opus", 1000, 500, 9.0)) == Usage(7, 3, None, "opus")
@@ -141,18 +146,18 @@ def test_without_an_account_of_the_past_the_calls_are_counted_and_the_cost_is_un
 
 def test_words_of_a_helper_are_not_the_agents() -> None:
     whole = {"id": "m1", "content": [{"type": "text", "text": "hm"}, {"type": "tool_use", "id": "t1", "name": "Read"}]}
-    heard = Translator().hear({"type": "assistant", "message": whole, "parent_tool_use_id": "t0"})
+    heard = ClaudeTranslator().translate({"type": "assistant", "message": whole, "parent_tool_use_id": "t0"})
     assert heard == [Thought("hm"), CallStarted("t1", "Read")]
 
 
 def test_thoughts_are_told_once() -> None:
-    translator = Translator()
+    translator = ClaudeTranslator()
     start = {"type": "message_start", "message": {"id": "m1"}}
     delta = {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "well"}}
-    heard = [*translator.hear({"type": "stream_event", "event": start})]
-    heard += translator.hear({"type": "stream_event", "event": delta})
+    heard = [*translator.translate({"type": "stream_event", "event": start})]
+    heard += translator.translate({"type": "stream_event", "event": delta})
     whole = {"id": "m1", "content": [{"type": "thinking", "thinking": "well"}]}
-    heard += translator.hear({"type": "assistant", "message": whole})
+    heard += translator.translate({"type": "assistant", "message": whole})
     assert heard == [Thought("well")]
 
 
@@ -168,16 +173,18 @@ def test_thoughts_are_told_once() -> None:
     ],
 )
 def test_a_strange_message_is_no_error(message: Json) -> None:
-    assert Translator().hear(message) == []
+    assert ClaudeTranslator().translate(message) == []
 
 
 def test_questions_without_a_question_are_a_permission() -> None:
-    (asked,) = permission("r1", {"tool_name": "AskUserQuestion", "input": {"questions": [{}]}, "tool_use_id": "t1"})
+    (asked,) = read_permission(
+        "r1", {"tool_name": "AskUserQuestion", "input": {"questions": [{}]}, "tool_use_id": "t1"}
+    )
     assert isinstance(asked, PermissionAsked)
 
 
 def test_an_account_that_is_used_up_is_told_with_its_time() -> None:
-    assert resets_at({"status": "allowed_warning", "resetsAt": 1_800_000_000}) is None
-    assert resets_at({"status": "rejected", "resetsAt": 1_800_000_000}) == 1_800_000_000_000
-    assert resets_at({"status": "rejected", "resetsAt": 1_800_000_000_000}) == 1_800_000_000_000
-    assert resets_at({"status": "rejected"}) == 0
+    assert read_reset_time({"status": "allowed_warning", "resetsAt": 1_800_000_000}) is None
+    assert read_reset_time({"status": "rejected", "resetsAt": 1_800_000_000}) == 1_800_000_000_000
+    assert read_reset_time({"status": "rejected", "resetsAt": 1_800_000_000_000}) == 1_800_000_000_000
+    assert read_reset_time({"status": "rejected"}) == 0

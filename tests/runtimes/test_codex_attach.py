@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.runtimes.contract import Heard, PermissionAsked, PermissionGone
-from greenroom.runtimes.seating import Attachable
-from greenroom.runtimes.trial import Trial, need_end
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.attachable import Attachable
+from greenroom.runtimes.conformance_trial import DriverTrial, need_turn_end
+from greenroom.runtimes.contract import Heard, PermissionAsked, PermissionWithdrawn
 from greenroom.testing.fake_llm import FakeModel
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.native_rig import hear_next, make_desk, make_opening, on_trial, said
@@ -36,9 +36,9 @@ def desk(tmp_path: Path, model: FakeModel) -> Desk:
     return msgspec.structs.replace(make_desk("codex", tmp_path / "home", model.url), options=options)
 
 
-async def press(seat: Seat, key: str, trial: Trial) -> PermissionGone:
+async def press(seat: Seat, key: str, trial: DriverTrial) -> PermissionWithdrawn:
     """Answer what the terminal asks. A key that comes too soon after the question is not taken: it is pressed again."""
-    gone = asyncio.create_task(hear_next(trial, PermissionGone))
+    gone = asyncio.create_task(hear_next(trial, PermissionWithdrawn))
     while not gone.done():
         if QUESTION in seat.shown:
             await seat.type(key)
@@ -47,10 +47,10 @@ async def press(seat: Seat, key: str, trial: Trial) -> PermissionGone:
     return gone.result()
 
 
-async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spawner: Spawner) -> None:
+async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
-        await trial.turn("SAY before anybody came")
+        await trial.run_turn("SAY before anybody came")
         assert isinstance(trial.session, Attachable)
         seat = await sit_beside(trial.session, make_opening(desk), spawner)
         try:
@@ -59,8 +59,8 @@ async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spa
             await trial.session.prompt("USE_TOOL bash touch allowed-there\nSAY saw it happen")
             asked = await hear_next(trial, PermissionAsked)
             await seat.until_shown(QUESTION)
-            assert await press(seat, "y", trial) == PermissionGone(asked.permission)
-            heard = await trial.to_the_end()
+            assert await press(seat, "y", trial) == PermissionWithdrawn(asked.permission)
+            heard = await trial.finish_turn()
             assert said(heard) == "saw it happen"
             assert (desk.directory / "allowed-there").exists()
             await seat.until_shown("saw it happen")
@@ -70,16 +70,16 @@ async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spa
             await seat.type("\r")
             words: list[Heard] = []
             while "spoken by a person" not in said(words):
-                words.append(await trial.hear())
+                words.append(await trial.read_next())
 
-            heard = await trial.turn("SAY driven on")
-            need_end(heard, "done")
+            heard = await trial.run_turn("SAY driven on")
+            need_turn_end(heard, "done")
             assert said(heard).endswith("driven on")
         finally:
             await seat.leave()
 
 
-async def test_without_the_option_nobody_can_sit_in(desk: Desk, spawner: Spawner) -> None:
+async def test_without_the_option_nobody_can_sit_in(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", msgspec.structs.replace(desk, options={}), spawner) as trial:
         await trial.open()
         assert isinstance(trial.session, Attachable)

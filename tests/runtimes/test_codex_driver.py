@@ -12,13 +12,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.runtimes.check import check_driver
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_check import check_driver
+from greenroom.runtimes.conformance_trial import need_turn_end
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
     PermissionAsked,
-    PermissionGone,
+    PermissionWithdrawn,
     QuestionAsked,
     Said,
     TurnEnded,
@@ -26,10 +27,9 @@ from greenroom.runtimes.contract import (
 )
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.codex.launch import plan_launch
-from greenroom.runtimes.scripted import FAKED
-from greenroom.runtimes.trial import need_end
+from greenroom.runtimes.scripted_model import FAKED
 from greenroom.testing.fake_llm import FakeModel
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.native_recorder import OPTIONS, SCRIPTS
 from tests.runtimes.native_rig import hear_next, last, make_desk, make_opening, on_trial, only, said
@@ -89,28 +89,28 @@ def with_options(desk: Desk, **options: object) -> Desk:
 
 @pytest.mark.anywhere
 @pytest.mark.parametrize("attach", [False, True])
-async def test_it_keeps_the_contract(attach: bool, desk_at_hub: Desk, spawner: Spawner) -> None:
+async def test_it_keeps_the_contract(attach: bool, desk_at_hub: Desk, spawner: ProcessSpawner) -> None:
     desk = with_options(desk_at_hub, attach=attach)
     script = msgspec.structs.replace(FAKED, hub_tool='USE_TOOL bus_connect {"thread_name": "stage"}\nSAY TEXT')
     findings = await check_driver(DRIVERS["codex"], desk.opening, spawner, script)
     assert [finding for finding in findings if finding.verdict != "ok"] == []
 
 
-async def test_every_command_is_asked_and_a_refusal_tells_the_model_why(desk: Desk, spawner: Spawner) -> None:
+async def test_every_command_is_asked_and_a_refusal_tells_the_model_why(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
 
         async def refuse(asked: PermissionAsked) -> None:
             await trial.session.decide(asked.permission, "deny", text="SAY then I will not")
 
-        heard = await trial.turn("USE_TOOL bash echo hello\nSAY it was run", refuse)
+        heard = await trial.run_turn("USE_TOOL bash echo hello\nSAY it was run", refuse)
         assert only(heard, PermissionAsked).title == "echo hello"
         assert not only(heard, CallFinished).ok
         assert said(heard) == "then I will not"
-        need_end(heard, "done")
+        need_turn_end(heard, "done")
 
 
-async def test_a_changed_file_is_shown_before_it_is_written(desk: Desk, spawner: Spawner) -> None:
+async def test_a_changed_file_is_shown_before_it_is_written(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
         file = trial.directory / "made.txt"
@@ -121,26 +121,26 @@ async def test_a_changed_file_is_shown_before_it_is_written(desk: Desk, spawner:
             assert not file.exists()
             await trial.session.decide(asked.permission, "allow")
 
-        heard = await trial.turn(SCRIPTS["codex"]["write"], look)
+        heard = await trial.run_turn(SCRIPTS["codex"]["write"], look)
         assert only(heard, CallStarted).tool == only(heard, PermissionAsked).tool == "fileChange"
         assert file.read_text() == "hello\n"
 
 
-async def test_a_cancelled_permission_ends_the_turn(desk: Desk, spawner: Spawner) -> None:
+async def test_a_cancelled_permission_ends_the_turn(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
 
         async def cancel(asked: PermissionAsked) -> None:
             await trial.session.decide(asked.permission, "cancel")
 
-        heard = await trial.turn("USE_TOOL bash touch file\nSAY not this", cancel)
-        need_end(heard, "cancelled")
+        heard = await trial.run_turn("USE_TOOL bash touch file\nSAY not this", cancel)
+        need_turn_end(heard, "cancelled")
         assert not said(heard)
         assert not (trial.directory / "file").exists()
 
 
 async def test_tools_of_other_servers_are_asked_and_those_of_the_hub_are_not(
-    desk_at_hub: Desk, spawner: Spawner
+    desk_at_hub: Desk, spawner: ProcessSpawner
 ) -> None:
     other = {"url": f"{desk_at_hub.hub_url}/mcp", "bearer_token_env_var": "GREENROOM_TOKEN", "required": True}
     desk = with_options(desk_at_hub, config={"mcp_servers.other": other})
@@ -150,19 +150,21 @@ async def test_tools_of_other_servers_are_asked_and_those_of_the_hub_are_not(
         async def cancel(asked: PermissionAsked) -> None:
             await trial.session.decide(asked.permission, "cancel")
 
-        heard = await trial.turn(f"FORCE_TOOL mcp__other::thread_create {CREATE}")
+        heard = await trial.run_turn(f"FORCE_TOOL mcp__other::thread_create {CREATE}")
         asked = only(heard, PermissionAsked)
         assert (asked.tool, asked.input) == ("mcp__other__thread_create", json.loads(CREATE))
         assert asked.call == only(heard, CallStarted).call
         assert only(heard, CallFinished).ok
-        need_end(await trial.turn(f"FORCE_TOOL mcp__other::thread_create {CREATE}\nSLOW 99", cancel), "cancelled")
+        need_turn_end(
+            await trial.run_turn(f"FORCE_TOOL mcp__other::thread_create {CREATE}\nSLOW 99", cancel), "cancelled"
+        )
 
-        heard = await trial.turn(f"FORCE_TOOL mcp__greenroom::thread_create {CREATE}")
+        heard = await trial.run_turn(f"FORCE_TOOL mcp__greenroom::thread_create {CREATE}")
         assert only(heard, CallFinished).ok
         assert not [one for one in heard if isinstance(one, PermissionAsked)]
 
 
-async def test_the_agents_questions_are_answered_one_by_one(desk: Desk, spawner: Spawner) -> None:
+async def test_the_agents_questions_are_answered_one_by_one(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", with_options(desk, **OPTIONS["codex"]), spawner) as trial:
         await trial.open()
         await trial.session.prompt(SCRIPTS["codex"]["question"])
@@ -170,81 +172,81 @@ async def test_the_agents_questions_are_answered_one_by_one(desk: Desk, spawner:
         second = await hear_next(trial, QuestionAsked)
         await trial.session.decide(second.permission, "allow", text="mine")
         await trial.session.decide(first.permission, "allow", text="A")
-        told = said(await trial.to_the_end())
+        told = said(await trial.finish_turn())
         assert '"one":{"answers":["A"]}' in told
         assert '"two":{"answers":["mine"]}' in told
 
 
-async def test_helpers_ask_and_count_with_the_agent_and_stop_with_it(desk: Desk, spawner: Spawner) -> None:
+async def test_helpers_ask_and_count_with_the_agent_and_stop_with_it(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
-        heard = await trial.turn(SCRIPTS["codex"]["helper"])
+        heard = await trial.run_turn(SCRIPTS["codex"]["helper"])
         assert only(heard, PermissionAsked).title == "touch helped"
-        await asyncio.to_thread(eventually, (trial.directory / "helped").exists)  # a helper may end after its agent
+        await asyncio.to_thread(wait_until, (trial.directory / "helped").exists)  # a helper may end after its agent
         assert last(heard, Usage).input_tokens >= 4000
 
         async def cancel(asked: PermissionAsked) -> None:
             await trial.session.cancel()
 
-        heard = await trial.turn(SCRIPTS["codex"]["helper"].replace("helped", "stopped"), cancel)
-        need_end(heard, "cancelled")
-        assert only(heard, PermissionGone).permission == only(heard, PermissionAsked).permission
+        heard = await trial.run_turn(SCRIPTS["codex"]["helper"].replace("helped", "stopped"), cancel)
+        need_turn_end(heard, "cancelled")
+        assert only(heard, PermissionWithdrawn).permission == only(heard, PermissionAsked).permission
         assert not (trial.directory / "stopped").exists()
 
 
-async def test_a_turn_is_cancelled_before_it_has_begun(desk: Desk, spawner: Spawner) -> None:
+async def test_a_turn_is_cancelled_before_it_has_begun(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
         await trial.session.prompt("SLOW 100 0.2")
         await trial.session.cancel()
         assert not await trial.session.steer("too late")
-        need_end(await trial.to_the_end(), "cancelled")
-        assert said(await trial.turn("SAY next")) == "next"
+        need_turn_end(await trial.finish_turn(), "cancelled")
+        assert said(await trial.run_turn("SAY next")) == "next"
 
 
-async def test_what_is_said_meanwhile_belongs_to_the_turn(desk: Desk, spawner: Spawner) -> None:
+async def test_what_is_said_meanwhile_belongs_to_the_turn(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
         assert not await trial.session.steer("nobody works")
         await trial.session.prompt("SLOW 100 0.1")
-        await trial.until_said()
+        await trial.wait_until_said()
         assert await trial.session.steer("SAY short")
-        heard = await trial.to_the_end()
+        heard = await trial.finish_turn()
         assert said(heard).endswith("short")
-        need_end(heard, "done")
+        need_turn_end(heard, "done")
 
 
-async def test_what_was_taken_and_not_answered_is_said_again(tmp_path: Path, spawner: Spawner) -> None:
+async def test_what_was_taken_and_not_answered_is_said_again(tmp_path: Path, spawner: ProcessSpawner) -> None:
     script = tmp_path / "codex.py"
     script.write_text(FORGETFUL)
     desk = Desk(home=tmp_path / "home", hub_url="", token="", command=[sys.executable, str(script)])
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
         for words in ("one", "two", "three", "four"):
-            assert said(await trial.turn(words)) == words
+            assert said(await trial.run_turn(words)) == words
 
 
-async def test_it_has_its_instructions_and_its_model(desk: Desk, spawner: Spawner) -> None:
+async def test_it_has_its_instructions_and_its_model(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", msgspec.structs.replace(desk, instructions="Wear a green hat."), spawner) as trial:
         await trial.open()
-        heard = await trial.turn("SYSTEM Wear a [a-z]+ hat")
+        heard = await trial.run_turn("SYSTEM Wear a [a-z]+ hat")
         assert "Wear a green hat" in said(heard)
         assert last(heard, Usage) == Usage(1000, 50, None, "fake-model")
 
 
-async def test_a_resumed_session_tells_what_the_turn_used(desk: Desk, spawner: Spawner) -> None:
+async def test_a_resumed_session_tells_what_the_turn_used(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         opened = await trial.open()
-        await trial.turn("SAY one")
-        await trial.turn("SAY two")
+        await trial.run_turn("SAY one")
+        await trial.run_turn("SAY two")
         await trial.close()
         assert (await trial.open(resume=opened.session)).session == opened.session
-        heard = await trial.turn("RECALL")
+        heard = await trial.run_turn("RECALL")
         assert "3 user messages" in said(heard)
         assert last(heard, Usage) == Usage(1000, 50, None, "fake-model")
 
 
-async def test_what_cannot_begin_says_why(desk_at_hub: Desk, spawner: Spawner, tmp_path: Path) -> None:
+async def test_what_cannot_begin_says_why(desk_at_hub: Desk, spawner: ProcessSpawner, tmp_path: Path) -> None:
     desk = msgspec.structs.replace(desk_at_hub, hub_url="", token="")
     with pytest.raises(ValueError, match="Codex says: no rollout found"):
         await DRIVERS["codex"].open(make_opening(desk, "00000000-0000-4000-8000-000000000000"), spawner)
@@ -260,31 +262,31 @@ async def test_what_cannot_begin_says_why(desk_at_hub: Desk, spawner: Spawner, t
         await DRIVERS["codex"].open(make_opening(broken), spawner)
 
 
-async def test_an_account_that_is_used_up_is_a_fact_with_its_time(desk: Desk, spawner: Spawner) -> None:
+async def test_an_account_that_is_used_up_is_a_fact_with_its_time(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
         before = time.time() * 1000
-        end = (await trial.turn("QUOTA 3600"))[-1]
+        end = (await trial.run_turn("QUOTA 3600"))[-1]
         assert isinstance(end, TurnEnded) and end.reason == "quota" and "usage limit" in end.error, end
         assert end.resets_at is not None and before < end.resets_at - 3_500_000 < before + 300_000
-        assert said(await trial.turn("SAY back again")) == "back again"
+        assert said(await trial.run_turn("SAY back again")) == "back again"
 
 
-async def test_a_model_that_fails_is_a_fact(desk: Desk, spawner: Spawner) -> None:
+async def test_a_model_that_fails_is_a_fact(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
-        heard = await trial.turn("ERROR 400")
-        need_end(heard, "failed")
+        heard = await trial.run_turn("ERROR 400")
+        need_turn_end(heard, "failed")
         assert "fake error" in heard[-1].error  # type: ignore[union-attr]
 
 
-async def test_a_session_that_is_gone_takes_words_without_an_error(desk: Desk, spawner: Spawner) -> None:
+async def test_a_session_that_is_gone_takes_words_without_an_error(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial("codex", desk, spawner) as trial:
         await trial.open()
         await trial.session.prompt("SLOW 100 0.2")
         await hear_next(trial, Said)
         os.kill(trial.witness.last_pid, signal.SIGKILL)
-        assert (await trial.until_died()).code == -9
+        assert (await trial.wait_until_died()).code == -9
         assert not await trial.session.steer("too late")
         await trial.session.cancel()
         await trial.session.prompt("nobody hears this")

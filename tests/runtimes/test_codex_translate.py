@@ -17,8 +17,8 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.drivers.codex.requests import answer, is_hub_call, read_request
-from greenroom.runtimes.drivers.codex.translate import Translator, ended
+from greenroom.runtimes.drivers.codex.requests import build_answer, is_hub_call, read_request
+from greenroom.runtimes.drivers.codex.translator import CodexTranslator, read_turn_end
 from tests.runtimes.native_recorder import DRIVERS_FOLDER
 from tests.runtimes.native_rig import last, only, said
 
@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 def turns() -> Iterator[list[Heard]]:
     """Feed the fixture through the translation, as the session does; each of the main thread's turns is one."""
-    translator = Translator()
+    translator = CodexTranslator()
     heard: list[Heard] = []
     main = ""
     for line in (DRIVERS_FOLDER / "codex/fixtures/session.jsonl").read_text().splitlines():
@@ -42,11 +42,11 @@ def turns() -> Iterator[list[Heard]]:
             asked = read_request(translator, message["id"], method, params)
             heard += asked.heard if asked else []
         elif method:
-            heard += translator.hear(method, params, is_helper=thread != main)
+            heard += translator.translate(method, params, is_helper=thread != main)
             if method == "turn/completed":
                 heard += translator.finish(thread)
                 if thread == main:
-                    yield [*heard, ended(params["turn"])]
+                    yield [*heard, read_turn_end(params["turn"])]
                     heard = []
 
 
@@ -112,22 +112,22 @@ def test_only_calls_of_the_hub_are_accepted_unasked() -> None:
 
 
 def test_a_tool_of_another_server_is_asked_by_its_name() -> None:
-    translator = Translator()
+    translator = CodexTranslator()
     call = {"type": "mcpToolCall", "id": "c1", "server": "other", "tool": "make", "arguments": {"topic": "t"}}
-    translator.hear("item/started", {"item": call, "threadId": "t1"})
+    translator.translate("item/started", {"item": call, "threadId": "t1"})
     asked = read_request(translator, 7, ELICITATION, elicited("other"))
     assert asked is not None
     permission = only(list(asked.heard), PermissionAsked)
     assert (permission.call, permission.tool, permission.input) == ("c1", "mcp__other__make", {"topic": "t"})
-    assert answer(asked, "allow") == {"action": "accept", "content": {}}
-    assert answer(asked, "deny") == {"action": "decline", "content": None}
+    assert build_answer(asked, "allow") == {"action": "accept", "content": {}}
+    assert build_answer(asked, "deny") == {"action": "decline", "content": None}
 
 
 def test_a_wish_that_may_be_for_either_of_two_calls_is_named_for_neither() -> None:
-    translator = Translator()
+    translator = CodexTranslator()
     for tool in ("read", "remove"):
         call = {"type": "mcpToolCall", "id": tool, "server": "other", "tool": tool, "arguments": {"topic": "t"}}
-        translator.hear("item/started", {"item": call, "threadId": "t1"})
+        translator.translate("item/started", {"item": call, "threadId": "t1"})
     asked = read_request(translator, 7, ELICITATION, elicited("other"))
     assert asked is not None
     assert only(list(asked.heard), PermissionAsked).tool == "mcp__other__*"
@@ -135,26 +135,26 @@ def test_a_wish_that_may_be_for_either_of_two_calls_is_named_for_neither() -> No
 
 def test_a_form_is_filled_in() -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
-    asked = read_request(Translator(), 7, ELICITATION, elicited("other", kind=None, requestedSchema=schema))
+    asked = read_request(CodexTranslator(), 7, ELICITATION, elicited("other", kind=None, requestedSchema=schema))
     assert asked is not None
     question = only(list(asked.heard), QuestionAsked)
     asked.answers[question.permission] = "Ada"
-    assert answer(asked, "allow") == {"action": "accept", "content": {"name": "Ada"}}
+    assert build_answer(asked, "allow") == {"action": "accept", "content": {"name": "Ada"}}
 
 
 def test_more_rights_are_given_for_the_turn_only() -> None:
     wanted = {"network": {"enabled": True}}
     params = {"itemId": "c1", "threadId": "t1", "permissions": wanted, "reason": "to fetch", "cwd": "/"}
-    asked = read_request(Translator(), 7, "item/permissions/requestApproval", params)
+    asked = read_request(CodexTranslator(), 7, "item/permissions/requestApproval", params)
     assert asked is not None
     assert only(list(asked.heard), PermissionAsked).input["permissions"] == wanted
-    assert answer(asked, "allow") == {"permissions": wanted, "scope": "turn"}
-    assert answer(asked, "deny") == {"permissions": {}, "scope": "turn"}
+    assert build_answer(asked, "allow") == {"permissions": wanted, "scope": "turn"}
+    assert build_answer(asked, "deny") == {"permissions": {}, "scope": "turn"}
 
 
 def test_what_is_not_known_is_not_asked() -> None:
-    assert read_request(Translator(), 7, "item/tool/requestUserInput", {"questions": []}) is None
-    assert read_request(Translator(), 7, "attestation/generate", {}) is None
+    assert read_request(CodexTranslator(), 7, "item/tool/requestUserInput", {"questions": []}) is None
+    assert read_request(CodexTranslator(), 7, "attestation/generate", {}) is None
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_what_is_not_known_is_not_asked() -> None:
     ],
 )
 def test_an_end_has_its_reason(turn: Json, end: tuple[str, str]) -> None:
-    found = ended(turn)
+    found = read_turn_end(turn)
     assert (found.reason, found.error) == end
 
 
@@ -187,14 +187,14 @@ def test_an_end_has_its_reason(turn: Json, end: tuple[str, str]) -> None:
     ],
 )
 def test_a_strange_message_is_no_error(method: str, params: Json) -> None:
-    assert Translator().hear(method, params) == []
+    assert CodexTranslator().translate(method, params) == []
 
 
 def test_an_account_that_is_used_up_is_told_with_the_time_of_its_last_full_window() -> None:
-    translator = Translator()
+    translator = CodexTranslator()
     turn = {"status": "failed", "error": {"message": "You've hit your limit.", "codexErrorInfo": "usageLimitExceeded"}}
-    assert translator.ended(turn) == TurnEnded(reason="quota", error="You've hit your limit.")
+    assert translator.translate_turn_end(turn) == TurnEnded(reason="quota", error="You've hit your limit.")
     day, week = {"usedPercent": 100, "resetsAt": 1_800_000_000}, {"usedPercent": 40, "resetsAt": 1_800_500_000}
-    translator.hear("account/rateLimits/updated", {"rateLimits": {"primary": day, "secondary": week}})
-    assert translator.ended(turn).resets_at == 1_800_000_000_000
-    assert translator.ended({"status": "completed"}) == TurnEnded(reason="done")
+    translator.translate("account/rateLimits/updated", {"rateLimits": {"primary": day, "secondary": week}})
+    assert translator.translate_turn_end(turn).resets_at == 1_800_000_000_000
+    assert translator.translate_turn_end({"status": "completed"}) == TurnEnded(reason="done")

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from greenroom.node.processes import Spawner, find_tree
-from greenroom.runtimes.contract import Died, Heard, Opened, Opening, Said, TurnEnded
+from greenroom.node.processes import ProcessSpawner, find_tree
+from greenroom.runtimes.contract import Died, Heard, Opened, Said, SessionOptions, TurnEnded
 from greenroom.runtimes.drivers.command.driver import CommandDriver
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 pytestmark = pytest.mark.anyio
 
 
-def opening(folder: Path, command: list[str], **options: Any) -> Opening:
+def opening(folder: Path, command: list[str], **options: Any) -> SessionOptions:
     token = folder / "token"
     token.write_text("gr_agent_x")
     env = {"PATH": "/usr/bin:/bin"}
-    return Opening(
+    return SessionOptions(
         command=command,
         directory=folder,
         scratch=folder,
@@ -32,11 +32,11 @@ def opening(folder: Path, command: list[str], **options: Any) -> Opening:
 
 async def heard(folder: Path, command: list[str], text: str = "", **options: Any) -> list[Heard]:
     """Everything from the beginning to the end of a command; nothing of it is left."""
-    spawner = Spawner()
+    spawner = ProcessSpawner()
     async with asyncio.timeout(WAIT_S):
         session = await CommandDriver().open(opening(folder, command, **options), spawner)
         await session.prompt(text)
-        found = [one async for one in session.heard()]
+        found = [one async for one in session.listen()]
         await session.close()
     assert not find_tree(spawner.mark)
     assert isinstance(found[0], Opened)
@@ -90,14 +90,14 @@ async def test_a_command_finds_the_hub_by_its_environment_and_not_by_its_argumen
 
 
 async def test_a_cancelled_command_is_gone(tmp_path: Path) -> None:
-    session = await CommandDriver().open(opening(tmp_path, ["sleep", "600"]), Spawner())
+    session = await CommandDriver().open(opening(tmp_path, ["sleep", "600"]), ProcessSpawner())
     await session.prompt("")
     await session.cancel()
     async with asyncio.timeout(WAIT_S):
-        found = [one async for one in session.heard()]
+        found = [one async for one in session.listen()]
     assert ended(found).reason == "cancelled"
 
 
 async def test_a_command_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises((OSError, ValueError), match="no-such-program"):
-        await CommandDriver().open(opening(tmp_path, ["no-such-program"]), Spawner())
+        await CommandDriver().open(opening(tmp_path, ["no-such-program"]), ProcessSpawner())

@@ -7,19 +7,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.nouns.agents.acp_manifest import Given, Manifest
-from greenroom.runtimes.check import Finding, check_driver
-from greenroom.runtimes.contract import Driver, Opening
+from greenroom.node.processes import ProcessSpawner
+from greenroom.nouns.agents.acp_manifest import AcpManifest, ValueInjection
+from greenroom.runtimes.conformance_check import PointResult, check_driver
+from greenroom.runtimes.conformance_points import POINTS
+from greenroom.runtimes.conformance_trial import ModelScript
+from greenroom.runtimes.contract import Driver, SessionOptions
 from greenroom.runtimes.contract import Spawner as AnySpawner
+from greenroom.runtimes.driver_names import DRIVER_NAMES
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
-from greenroom.runtimes.names import DRIVER_NAMES
-from greenroom.runtimes.points import POINTS
-from greenroom.runtimes.scripted import REHEARSED
-from greenroom.runtimes.trial import Script
+from greenroom.runtimes.scripted_model import REHEARSED
 from greenroom.testing.hub_process import HubProcess
 from tests.runtimes.acp_rig import Desk, rehearsal
 
@@ -38,13 +38,15 @@ def test_the_drivers_are_known_by_name_without_being_loaded() -> None:
 QUICK = msgspec.structs.replace(REHEARSED, slow="SAY beginning\nSLEEP 2")
 
 
-async def judge(driver: Driver, desk: Desk, spawner: Spawner, script: Script = QUICK) -> dict[str, Finding]:
+async def judge(
+    driver: Driver, desk: Desk, spawner: ProcessSpawner, script: ModelScript = QUICK
+) -> dict[str, PointResult]:
     findings = await check_driver(driver, desk.opening, spawner, script, patience_s=8)
     assert [finding.point for finding in findings] == list(POINTS)
     return {finding.point: finding for finding in findings}
 
 
-async def test_the_scripted_agent_keeps_every_point(desk: Desk, spawner: Spawner) -> None:
+async def test_the_scripted_agent_keeps_every_point(desk: Desk, spawner: ProcessSpawner) -> None:
     found = await judge(DRIVERS["rehearsal"], desk, spawner)
     assert not [finding for finding in found.values() if finding.verdict != "ok"]
 
@@ -57,7 +59,7 @@ def lying(**traps: object) -> AcpDriver:
 class Showing(AcpDriver):
     """A driver that puts the credential where everybody can read it."""
 
-    async def open(self, opening: Opening, spawner: AnySpawner) -> AcpSession:
+    async def open(self, opening: SessionOptions, spawner: AnySpawner) -> AcpSession:
         assert opening.token_file is not None
         command = [*REHEARSAL.command, opening.token_file.read_text()]
         return await super().open(msgspec.structs.replace(opening, command=command), spawner)
@@ -66,7 +68,7 @@ class Showing(AcpDriver):
 class Leaving(AcpDriver):
     """A driver that forgets to give the agent the hub."""
 
-    async def open(self, opening: Opening, spawner: AnySpawner) -> AcpSession:
+    async def open(self, opening: SessionOptions, spawner: AnySpawner) -> AcpSession:
         return await super().open(msgspec.structs.replace(opening, hub_url=None), spawner)
 
 
@@ -93,13 +95,13 @@ Agent().serve()
     ids=["cannot resume", "cannot steer", "mute", "not installed", "shows its credential", "has no hub", "open to all"],
 )
 async def test_what_is_missing_or_wrong_is_found(
-    make: Callable[[], AcpDriver], point: str, verdict: str, desk: Desk, spawner: Spawner
+    make: Callable[[], AcpDriver], point: str, verdict: str, desk: Desk, spawner: ProcessSpawner
 ) -> None:
     found = await judge(make(), desk, spawner)
     assert found[point].verdict == verdict, found[point]
 
 
-async def test_a_wrong_account_is_found(desk: Desk, spawner: Spawner) -> None:
+async def test_a_wrong_account_is_found(desk: Desk, spawner: ProcessSpawner) -> None:
     script = msgspec.structs.replace(QUICK, tokens=(10, 5))
     found = (await judge(DRIVERS["rehearsal"], desk, spawner, script))["tells what the turn has used"]
     assert found.verdict == "failed"
@@ -115,5 +117,5 @@ async def test_a_runtime_that_is_not_installed_is_not_found(tmp_path: Path) -> N
     program.write_text("#!/bin/sh\nexit 3\n")
     program.chmod(0o755)
     env = {"PATH": str(tmp_path)}
-    assert await AcpDriver(Manifest(command=["nowhere"])).find(env) is None
-    assert await AcpDriver(Manifest(command=["broken"], always=Given())).find(env) is None
+    assert await AcpDriver(AcpManifest(command=["nowhere"])).find(env) is None
+    assert await AcpDriver(AcpManifest(command=["broken"], always=ValueInjection())).find(env) is None

@@ -12,26 +12,26 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.runtimes.check import check_driver
-from greenroom.runtimes.contract import Opening, QuestionAsked, Said, Thought, TurnEnded
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_check import check_driver
+from greenroom.runtimes.conformance_trial import DriverTrial
+from greenroom.runtimes.contract import QuestionAsked, Said, SessionOptions, Thought, TurnEnded
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted import script_for
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
-from greenroom.testing.hub_process import eventually
-from greenroom.testing.patience import WAIT_S
+from greenroom.runtimes.scripted_model import choose_script
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.testing.hub_process import wait_until
+from greenroom.testing.timeouts import WAIT_S
 
 pytestmark = pytest.mark.anyio
 SERVER = [sys.executable, "-m", "greenroom.testing.scripted_tool"]
 TOOL = {"tool": "perform", "prompt_argument": "script"}
 
 
-def opening(folder: Path, command: list[str], options: dict[str, object], resume: str | None = None) -> Opening:
+def opening(folder: Path, command: list[str], options: dict[str, object], resume: str | None = None) -> SessionOptions:
     for name in ("desk", "scratch"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     passed = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return Opening(
+    return SessionOptions(
         command=command,
         directory=folder / "desk",
         scratch=folder / "scratch",
@@ -42,11 +42,11 @@ def opening(folder: Path, command: list[str], options: dict[str, object], resume
 
 
 @asynccontextmanager
-async def conversation(folder: Path, spawner: Spawner, **more: object) -> AsyncIterator[Trial]:
-    def make(resume: str | None) -> Opening:
+async def conversation(folder: Path, spawner: ProcessSpawner, **more: object) -> AsyncIterator[DriverTrial]:
+    def make(resume: str | None) -> SessionOptions:
         return opening(folder, SERVER, {**TOOL, **more}, resume)
 
-    trial = Trial(DRIVERS["mcp"], make, Witness(spawner), script_for("mcp"))
+    trial = DriverTrial(DRIVERS["mcp"], make, TrackingSpawner(spawner), choose_script("mcp"))
     async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
@@ -55,9 +55,9 @@ async def conversation(folder: Path, spawner: Spawner, **more: object) -> AsyncI
             await trial.close()
 
 
-async def test_it_keeps_the_contract_as_far_as_a_tool_can(tmp_path: Path, spawner: Spawner) -> None:
+async def test_it_keeps_the_contract_as_far_as_a_tool_can(tmp_path: Path, spawner: ProcessSpawner) -> None:
     findings = await check_driver(
-        DRIVERS["mcp"], lambda resume: opening(tmp_path, SERVER, dict(TOOL), resume), spawner, script_for("mcp")
+        DRIVERS["mcp"], lambda resume: opening(tmp_path, SERVER, dict(TOOL), resume), spawner, choose_script("mcp")
     )
     assert not [finding for finding in findings if finding.verdict == "failed"]
     assert {f.point for f in findings if f.verdict == "ok"} >= {
@@ -66,38 +66,38 @@ async def test_it_keeps_the_contract_as_far_as_a_tool_can(tmp_path: Path, spawne
     }
 
 
-async def test_arguments_progress_and_structured_output_are_told(tmp_path: Path, spawner: Spawner) -> None:
+async def test_arguments_progress_and_structured_output_are_told(tmp_path: Path, spawner: ProcessSpawner) -> None:
     async with conversation(tmp_path, spawner, arguments={"greeting": "good evening"}) as trial:
-        heard = await trial.turn("SLEEP 0\nSAY hello")
+        heard = await trial.run_turn("SLEEP 0\nSAY hello")
         assert [type(one) for one in heard] == [Thought, Said, TurnEnded]
         assert heard[1] == Said("good evening\nhello")
-        end = (await trial.turn('JSON {"verdict": "fine"}'))[-1]
+        end = (await trial.run_turn('JSON {"verdict": "fine"}'))[-1]
         assert isinstance(end, TurnEnded)
         assert (end.reason, end.output) == ("done", {"verdict": "fine"})
 
 
-async def test_a_failed_tool_fails_the_turn_and_the_next_one_works(tmp_path: Path, spawner: Spawner) -> None:
+async def test_a_failed_tool_fails_the_turn_and_the_next_one_works(tmp_path: Path, spawner: ProcessSpawner) -> None:
     async with conversation(tmp_path, spawner) as trial:
-        end = (await trial.turn("FAIL no paper left"))[-1]
+        end = (await trial.run_turn("FAIL no paper left"))[-1]
         assert isinstance(end, TurnEnded)
         assert end.reason == "failed"
         assert "no paper left" in end.error
-        assert Said("again") in await trial.turn("SAY again")
+        assert Said("again") in await trial.run_turn("SAY again")
 
 
-async def test_a_question_of_the_server_is_answered_by_a_person(tmp_path: Path, spawner: Spawner) -> None:
+async def test_a_question_of_the_server_is_answered_by_a_person(tmp_path: Path, spawner: ProcessSpawner) -> None:
     async with conversation(tmp_path, spawner) as trial:
         await trial.session.prompt("ASK which colour?")
-        asked = await trial.hear()
+        asked = await trial.read_next()
         assert isinstance(asked, QuestionAsked)
         assert "which colour?" in asked.question
         await trial.session.decide(asked.permission, "allow", text="green")
-        assert Said("green") in await trial.to_the_end()
+        assert Said("green") in await trial.finish_turn()
 
 
-async def test_a_server_that_dies_fails_the_turn(tmp_path: Path, spawner: Spawner) -> None:
+async def test_a_server_that_dies_fails_the_turn(tmp_path: Path, spawner: ProcessSpawner) -> None:
     async with conversation(tmp_path, spawner) as trial:
-        end = (await trial.turn("CRASH"))[-1]
+        end = (await trial.run_turn("CRASH"))[-1]
         assert isinstance(end, TurnEnded)
         assert end.reason == "failed"
 
@@ -111,7 +111,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     with (tmp_path / "server.log").open("w") as log:
         server = subprocess.Popen([*SERVER, str(port)], stdout=log, stderr=log)
     try:
-        eventually(lambda: _listens(port))
+        wait_until(lambda: _listens(port))
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         server.kill()
@@ -123,13 +123,15 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-async def test_a_server_by_its_address_is_called(tmp_path: Path, spawner: Spawner, address: str) -> None:
+async def test_a_server_by_its_address_is_called(tmp_path: Path, spawner: ProcessSpawner, address: str) -> None:
     options = {**TOOL, "url": address}
-    trial = Trial(DRIVERS["mcp"], lambda r: opening(tmp_path, [], options, r), Witness(spawner), script_for("mcp"))
+    trial = DriverTrial(
+        DRIVERS["mcp"], lambda r: opening(tmp_path, [], options, r), TrackingSpawner(spawner), choose_script("mcp")
+    )
     async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
-            assert Said("over the wire") in await trial.turn("SAY over the wire")
+            assert Said("over the wire") in await trial.run_turn("SAY over the wire")
         finally:
             await trial.close()
 
@@ -150,7 +152,7 @@ async def test_a_server_by_its_address_is_called(tmp_path: Path, spawner: Spawne
     ],
 )
 async def test_what_is_wrong_is_said_before_the_first_prompt(
-    tmp_path: Path, spawner: Spawner, command: list[str], options: dict[str, object], sentence: str
+    tmp_path: Path, spawner: ProcessSpawner, command: list[str], options: dict[str, object], sentence: str
 ) -> None:
     async with asyncio.timeout(WAIT_S):
         with pytest.raises(ValueError, match=re.escape(sentence)):

@@ -10,17 +10,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.nouns.policy.facts import facts_of
-from greenroom.nouns.policy.model import Wanted
+from greenroom.node.processes import ProcessSpawner
+from greenroom.nouns.policy.facts import read_call_facts
+from greenroom.nouns.policy.model import CallRequest
+from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import PermissionAsked
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted import script_for
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.scripted_model import choose_script
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes import own_server
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.test_acp_agents import make_desk
@@ -47,9 +47,9 @@ def furnish(name: str, desk: Desk, server: str, tool: str) -> None:
     file.write_text(json.dumps(told))
 
 
-async def call(name: str, desk: Desk, spawner: Spawner, tool: str) -> list[PermissionAsked]:
+async def call(name: str, desk: Desk, spawner: ProcessSpawner, tool: str) -> list[PermissionAsked]:
     """Let the model call the tool; what is asked is refused."""
-    trial = Trial(DRIVERS[name], desk.opening, Witness(spawner), script_for(name))
+    trial = DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), choose_script(name))
     asked: list[PermissionAsked] = []
 
     async def refuse(wanted: PermissionAsked) -> None:
@@ -59,7 +59,7 @@ async def call(name: str, desk: Desk, spawner: Spawner, tool: str) -> list[Permi
     async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
-            await trial.turn(f'FORCE_TOOL {tool} {{"line": "a line"}}\nSAY done', refuse)
+            await trial.run_turn(f'FORCE_TOOL {tool} {{"line": "a line"}}\nSAY done', refuse)
         finally:
             await trial.close()
     return asked
@@ -82,12 +82,12 @@ async def test_such_a_tool_is_asked_about_as_one_of_which_nothing_is_known(
     tmp_path: Path,
     shared_hub: HubProcess,
     model: FakeModel,
-    spawner: Spawner,
+    spawner: ProcessSpawner,
 ) -> None:
     desk = msgspec.structs.replace(make_desk(name, tmp_path / "home", shared_hub, model), options=options)
     furnish(name, desk, server, tool)
     named = f"{server.replace('.', '_')}_{tool}" if name == "opencode" else f"mcp_{server}_{tool}"
     (asked,) = await call(name, desk, spawner, named)
     assert tool in asked.tool
-    assert facts_of(Wanted(tool=asked.tool, arguments=asked.input)).kind == "other"
+    assert read_call_facts(CallRequest(tool=asked.tool, arguments=asked.input)).kind == "other"
     assert not (desk.directory / "jotted").exists()

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.runtimes.trial import need_end
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_trial import need_turn_end
 from greenroom.testing.fake_llm import FakeModel
 from tests.runtimes.native_rig import make_desk, on_trial
 
@@ -40,12 +40,12 @@ def offered_tools(bodies: Path) -> set[str]:
 @pytest.mark.parametrize("may_spawn", [True, False])
 @pytest.mark.parametrize("name", ["claude", "codex"])
 async def test_a_runtime_has_helpers_of_its_own_only_if_the_profile_lets_it_spawn(
-    name: str, may_spawn: bool, tmp_path: Path, model: FakeModel, bodies: Path, spawner: Spawner
+    name: str, may_spawn: bool, tmp_path: Path, model: FakeModel, bodies: Path, spawner: ProcessSpawner
 ) -> None:
     desk = msgspec.structs.replace(make_desk(name, tmp_path / "home", model.url), may_spawn=may_spawn)
     async with on_trial(name, desk, spawner) as trial:
         await trial.open()
-        need_end(await trial.turn("SAY hello"), "done")
+        need_turn_end(await trial.run_turn("SAY hello"), "done")
     offered = offered_tools(bodies)
     assert len(offered) > 3, offered
     assert bool(offered & HELPERS[name]) is may_spawn, offered

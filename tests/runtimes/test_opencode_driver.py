@@ -9,17 +9,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.runtimes.check import check_driver
-from greenroom.runtimes.contract import Heard, PermissionAsked, PermissionGone, QuestionAsked, TurnEnded, Usage
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_check import check_driver
+from greenroom.runtimes.conformance_trial import DriverTrial, need_turn_end
+from greenroom.runtimes.contract import Heard, PermissionAsked, PermissionWithdrawn, QuestionAsked, TurnEnded, Usage
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted import FAKED
-from greenroom.runtimes.trial import Trial, need_end
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.scripted_model import FAKED
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.native_rig import hear_next, last, said
 from tests.runtimes.opencode_recorder import SCRIPTS
@@ -41,8 +41,8 @@ def desk(tmp_path: Path, shared_hub: HubProcess, model: FakeModel) -> Desk:
 
 
 @asynccontextmanager
-async def on_trial(desk: Desk, spawner: Spawner) -> AsyncIterator[Trial]:
-    trial = Trial(DRIVERS["opencode"], desk.opening, Witness(spawner), FAKED)
+async def on_trial(desk: Desk, spawner: ProcessSpawner) -> AsyncIterator[DriverTrial]:
+    trial = DriverTrial(DRIVERS["opencode"], desk.opening, TrackingSpawner(spawner), FAKED)
     try:
         async with asyncio.timeout(WAIT_S):
             await trial.open()
@@ -51,15 +51,15 @@ async def on_trial(desk: Desk, spawner: Spawner) -> AsyncIterator[Trial]:
         await trial.close()
 
 
-async def test_it_keeps_every_point(desk: Desk, spawner: Spawner) -> None:
+async def test_it_keeps_every_point(desk: Desk, spawner: ProcessSpawner) -> None:
     script = msgspec.structs.replace(FAKED, hub_tool=WRITES)
     findings = await check_driver(DRIVERS["opencode"], desk.opening, spawner, script, patience_s=60)
     assert [finding for finding in findings if finding.verdict != "ok"] == []
 
 
-async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spawner: Spawner) -> None:
+async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial(desk, spawner) as trial:
-        await trial.turn("SAY before anybody came")
+        await trial.run_turn("SAY before anybody came")
         seat = await sit_beside(trial.session, desk.opening(), spawner)
         try:
             assert not trial.witness.find_in_arguments("OPENCODE_SERVER_PASSWORD")
@@ -69,8 +69,8 @@ async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spa
             asked = await hear_next(trial, PermissionAsked)
             await seat.until_shown("Allow once")
             await seat.type("\r")
-            assert await hear_next(trial, PermissionGone) == PermissionGone(asked.permission)
-            heard = await trial.to_the_end()
+            assert await hear_next(trial, PermissionWithdrawn) == PermissionWithdrawn(asked.permission)
+            heard = await trial.finish_turn()
             assert said(heard) == "saw it happen"
             assert (desk.directory / "allowed-there").exists()
             await seat.until_shown("saw it happen")
@@ -80,46 +80,46 @@ async def test_a_person_sees_the_live_session_answers_and_speaks(desk: Desk, spa
             await seat.type("\r")
             words: list[Heard] = []
             while "spoken by a person" not in said(words):
-                words.append(await trial.hear())
+                words.append(await trial.read_next())
 
-            heard = await trial.turn("SAY driven on")
-            need_end(heard, "done")
+            heard = await trial.run_turn("SAY driven on")
+            need_turn_end(heard, "done")
             assert said(heard).endswith("driven on")
         finally:
             await seat.leave()
 
 
-async def test_a_question_of_the_agent_is_answered(desk: Desk, spawner: Spawner) -> None:
+async def test_a_question_of_the_agent_is_answered(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial(desk, spawner) as trial:
         await trial.session.prompt(SCRIPTS["question"] + "\nSAY thanks")
         asked = await hear_next(trial, QuestionAsked)
         await trial.session.decide(asked.permission, "allow", text="B")
-        heard = await trial.to_the_end()
-        need_end(heard, "done")
+        heard = await trial.finish_turn()
+        need_turn_end(heard, "done")
         assert "B" in str(heard)
 
 
-async def test_a_turn_that_is_cancelled_as_it_begins_does_not_go_on(desk: Desk, spawner: Spawner) -> None:
+async def test_a_turn_that_is_cancelled_as_it_begins_does_not_go_on(desk: Desk, spawner: ProcessSpawner) -> None:
     async with on_trial(desk, spawner) as trial:
         for number in range(3):
             await trial.session.prompt(f"USE_TOOL bash touch late{number}\nSAY too late")
             await trial.session.cancel()
-            assert (await trial.to_the_end())[-1] == TurnEnded(reason="cancelled")
-        heard = await trial.turn("SAY still here")
-        need_end(heard, "done")
+            assert (await trial.finish_turn())[-1] == TurnEnded(reason="cancelled")
+        heard = await trial.run_turn("SAY still here")
+        need_turn_end(heard, "done")
         assert said(heard).endswith("still here")
         assert not await asyncio.to_thread(lambda: list(desk.directory.glob("late*")))
 
 
-async def test_a_session_that_is_not_there_is_refused(desk: Desk, spawner: Spawner) -> None:
+async def test_a_session_that_is_not_there_is_refused(desk: Desk, spawner: ProcessSpawner) -> None:
     with pytest.raises(ValueError, match="OpenCode says"):
         await DRIVERS["opencode"].open(desk.opening("ses_nowhere"), spawner)
 
 
-async def test_what_a_helper_of_the_agent_uses_is_counted_with_its_turn(desk: Desk, spawner: Spawner) -> None:
+async def test_what_a_helper_of_the_agent_uses_is_counted_with_its_turn(desk: Desk, spawner: ProcessSpawner) -> None:
     helped = {"description": "help", "prompt": "SAY helped", "subagent_type": "general"}
     async with on_trial(desk, spawner) as trial:
-        heard = await trial.turn(f"USE_TOOL task {json.dumps(helped)}\nSAY done")
-        need_end(heard, "done")
+        heard = await trial.run_turn(f"USE_TOOL task {json.dumps(helped)}\nSAY done")
+        need_turn_end(heard, "done")
         used = last(heard, Usage)
         assert (used.input_tokens, used.output_tokens) == (3 * TOKENS_IN, 3 * TOKENS_OUT)

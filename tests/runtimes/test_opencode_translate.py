@@ -14,24 +14,24 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.drivers.opencode.asking import Asked, read_permission, read_question
-from greenroom.runtimes.drivers.opencode.limits import end_of_steps, end_of_tries
-from greenroom.runtimes.drivers.opencode.session import message_id
-from greenroom.runtimes.drivers.opencode.translate import Translator, ended
+from greenroom.runtimes.drivers.opencode.limits import get_retry_end, get_step_limit_end
+from greenroom.runtimes.drivers.opencode.requests import OpencodeRequest, read_permission, read_question
+from greenroom.runtimes.drivers.opencode.session import make_message_id
+from greenroom.runtimes.drivers.opencode.translator import OpencodeTranslator, read_turn_end
 from tests.runtimes.native_rig import last, only, said
 from tests.runtimes.opencode_recorder import FIXTURE
 
 
 def turns() -> Iterator[list[Heard]]:
     """Feed the fixture through the translation; what comes between two prompts is one turn."""
-    translator = Translator()
+    translator = OpencodeTranslator()
     heard: list[Heard] = []
     said_last = ""
     is_cancelled = False
 
     def over() -> list[Heard]:
         answers = [one for one in translator.answers.values() if one.parent == said_last]
-        return [*heard, *translator.left_over(), ended(answers[-1], is_cancelled=is_cancelled)]
+        return [*heard, *translator.finish_calls(), read_turn_end(answers[-1], is_cancelled=is_cancelled)]
 
     for line in FIXTURE.read_text().splitlines():
         ((who, message),) = json.loads(line).items()
@@ -47,7 +47,7 @@ def turns() -> Iterator[list[Heard]]:
         elif message["type"] == "question.asked":
             heard += read_question(message["properties"])[1]
         else:
-            heard += translator.hear(message["type"], message["properties"])
+            heard += translator.translate(message["type"], message["properties"])
     yield over()
 
 
@@ -82,15 +82,18 @@ def test_a_recorded_session_is_understood() -> None:
 
 
 def test_every_decision_has_its_reply() -> None:
-    asked = Asked("per_1", ["prm_1"])
+    asked = OpencodeRequest("per_1", ["prm_1"])
     path = "/permission/per_1/reply"
-    assert asked.reply("allow", "") == (path, {"reply": "once"})
-    assert asked.reply("deny", "use another") == (path, {"reply": "reject", "message": "use another"})
-    assert asked.reply("deny", "") == (path, {"reply": "reject", "message": "This was not allowed. Go on without it."})
-    assert asked.reply("cancel", "") == (path, {"reply": "reject"})
-    question = Asked("que_1", ["a", "b"], is_question=True, answers={"b": "two", "a": "one"})
-    assert question.reply("allow", "") == ("/question/que_1/reply", {"answers": [["one"], ["two"]]})
-    assert question.reply("deny", "") == ("/question/que_1/reject", None)
+    assert asked.build_reply("allow", "") == (path, {"reply": "once"})
+    assert asked.build_reply("deny", "use another") == (path, {"reply": "reject", "message": "use another"})
+    assert asked.build_reply("deny", "") == (
+        path,
+        {"reply": "reject", "message": "This was not allowed. Go on without it."},
+    )
+    assert asked.build_reply("cancel", "") == (path, {"reply": "reject"})
+    question = OpencodeRequest("que_1", ["a", "b"], is_question=True, answers={"b": "two", "a": "one"})
+    assert question.build_reply("allow", "") == ("/question/que_1/reply", {"answers": [["one"], ["two"]]})
+    assert question.build_reply("deny", "") == ("/question/que_1/reject", None)
 
 
 def test_ids_of_messages_sort_by_their_time_as_opencodes_own_do() -> None:
@@ -103,12 +106,12 @@ def test_ids_of_messages_sort_by_their_time_as_opencodes_own_do() -> None:
         and "parentID" in one["agent"]["properties"]["info"]
     )
     assert theirs["parentID"] < theirs["id"]
-    assert len(message_id()) == len(theirs["id"])
-    assert message_id() <= message_id()[:16] + "z"
+    assert len(make_message_id()) == len(theirs["id"])
+    assert make_message_id() <= make_message_id()[:16] + "z"
 
 
 def test_what_is_not_understood_is_passed_over() -> None:
-    translator = Translator()
+    translator = OpencodeTranslator()
     odd: list[dict[str, Any]] = [
         {},
         {"part": {"type": "tool"}},
@@ -117,23 +120,23 @@ def test_what_is_not_understood_is_passed_over() -> None:
     ]
     for properties in odd:
         for kind in ("message.updated", "message.part.updated", "message.part.delta", "something.new"):
-            assert translator.hear(kind, properties) == []
+            assert translator.translate(kind, properties) == []
 
 
 def test_opencode_is_not_left_to_try_for_ever() -> None:
     now = 1_000_000
     status = {"type": "retry", "attempt": 4, "message": "rate limit reached", "next": now + 16_000}
-    assert end_of_tries(status, now) is None
-    ended = end_of_tries({**status, "attempt": 5}, now)
+    assert get_retry_end(status, now) is None
+    ended = get_retry_end({**status, "attempt": 5}, now)
     assert ended is not None
     assert (ended.reason, "rate limit reached" in ended.error) == ("limit", True)
-    far = end_of_tries({**status, "next": now + 3_600_000}, now)
+    far = get_retry_end({**status, "next": now + 3_600_000}, now)
     assert far == TurnEnded(reason="quota", error="rate limit reached", resets_at=now + 3_600_000)
 
 
 def test_the_last_step_that_a_turn_may_take_is_told_as_a_limit() -> None:
-    assert end_of_steps(100, None) is None
-    assert end_of_steps(2, 3) is None
-    ended = end_of_steps(3, 3)
+    assert get_step_limit_end(100, None) is None
+    assert get_step_limit_end(2, 3) is None
+    ended = get_step_limit_end(3, 3)
     assert ended is not None
     assert (ended.reason, ended.error) == ("limit", "OpenCode reached its limit of 3 steps for one turn")

@@ -9,15 +9,15 @@ import httpx
 import msgspec
 import pytest
 
-from greenroom.cli.connect_files import PROGRAMS, place_of, with_entry
-from greenroom.node.processes import Spawner
+from greenroom.cli.connect_files import PROGRAMS, add_entry, locate_config_file
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_trial import DriverTrial, need_turn_end
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted import script_for
-from greenroom.runtimes.trial import Trial, need_end
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.scripted_model import choose_script
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes import native_rig, test_acp_agents
 from tests.runtimes.acp_rig import Desk, make_token
 
@@ -45,11 +45,11 @@ def connect(name: str, home: Path, hub: HubProcess) -> None:
     home.mkdir(exist_ok=True)
     token_file = home / "own.token"
     token_file.write_text(make_token(hub, "a person's own"))
-    place = place_of(name, home, None, {})
+    place = locate_config_file(name, home, None, {})
     command = [sys.executable, "-P", "-m", "greenroom", "mcp", "--url", hub.url, "--token-file", str(token_file)]
     place.file.parent.mkdir(parents=True, exist_ok=True)
     before = place.file.read_text() if place.file.exists() else ""
-    place.file.write_text(with_entry(place, before, command))
+    place.file.write_text(add_entry(place, before, command))
 
 
 def connect_by_hand(home: Path, hub: HubProcess) -> None:
@@ -67,13 +67,13 @@ def find_author(hub: HubProcess, topic: str) -> str:
     return str(message["author"])
 
 
-async def speak(name: str, desk: Desk, topic: str, spawner: Spawner) -> None:
+async def speak(name: str, desk: Desk, topic: str, spawner: ProcessSpawner) -> None:
     """Let the agent say something in a thread."""
-    trial = Trial(DRIVERS[name], desk.opening, Witness(spawner), script_for(name))
+    trial = DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), choose_script(name))
     async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
-            need_end(await trial.turn(PROMPT.format(topic)), "done")
+            need_turn_end(await trial.run_turn(PROMPT.format(topic)), "done")
         finally:
             await trial.close()
 
@@ -90,7 +90,12 @@ async def speak(name: str, desk: Desk, topic: str, spawner: Spawner) -> None:
     ],
 )
 async def test_an_agent_speaks_under_its_own_name(
-    name: str, options: dict[str, bool], tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+    name: str,
+    options: dict[str, bool],
+    tmp_path: Path,
+    shared_hub: HubProcess,
+    model: FakeModel,
+    spawner: ProcessSpawner,
 ) -> None:
     desk = msgspec.structs.replace(make_desk(name, tmp_path / "home", shared_hub, model), options=options)
     connect(name, desk.home, shared_hub)
@@ -99,7 +104,7 @@ async def test_an_agent_speaks_under_its_own_name(
 
 
 async def test_codex_speaks_under_its_own_name_where_a_person_has_the_hub_by_its_address_too(
-    tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+    tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: ProcessSpawner
 ) -> None:
     desk = make_desk("codex", tmp_path / "home", shared_hub, model)
     connect_by_hand(desk.home, shared_hub)

@@ -10,17 +10,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.nouns.policy.facts import facts_of
-from greenroom.nouns.policy.model import Wanted
+from greenroom.node.processes import ProcessSpawner
+from greenroom.nouns.policy.facts import read_call_facts
+from greenroom.nouns.policy.model import CallRequest
+from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import Heard, PermissionAsked
 from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted import script_for
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.scripted_model import choose_script
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes import own_server
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.test_acp_agents import EVERYDAY, make_desk
@@ -72,9 +72,9 @@ def furnish(name: str, desk: Desk) -> None:
     desk.directory.mkdir(parents=True, exist_ok=True)
 
 
-async def jot(name: str, desk: Desk, spawner: Spawner) -> tuple[list[PermissionAsked], list[Heard]]:
+async def jot(name: str, desk: Desk, spawner: ProcessSpawner) -> tuple[list[PermissionAsked], list[Heard]]:
     """Let the model call the tool; what is asked is refused."""
-    trial = Trial(DRIVERS[name], desk.opening, Witness(spawner), script_for(name))
+    trial = DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), choose_script(name))
     asked: list[PermissionAsked] = []
 
     async def refuse(wanted: PermissionAsked) -> None:
@@ -84,7 +84,7 @@ async def jot(name: str, desk: Desk, spawner: Spawner) -> tuple[list[PermissionA
     async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
-            return asked, await trial.turn(PROMPT, refuse)
+            return asked, await trial.run_turn(PROMPT, refuse)
         finally:
             await trial.close()
 
@@ -98,7 +98,12 @@ async def jot(name: str, desk: Desk, spawner: Spawner) -> tuple[list[PermissionA
     ],
 )
 async def test_a_call_of_such_a_server_is_asked_about_with_all_that_it_would_do(
-    name: str, options: dict[str, Any], tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+    name: str,
+    options: dict[str, Any],
+    tmp_path: Path,
+    shared_hub: HubProcess,
+    model: FakeModel,
+    spawner: ProcessSpawner,
 ) -> None:
     desk = msgspec.structs.replace(make_desk(name, tmp_path / "home", shared_hub, model), options=options)
     furnish(name, desk)
@@ -106,13 +111,13 @@ async def test_a_call_of_such_a_server_is_asked_about_with_all_that_it_would_do(
     assert not more
     assert "jot_down" in asked.tool
     assert "a line" in str(asked.input)
-    assert facts_of(Wanted(tool=asked.tool, arguments=asked.input)).kind == "other"
+    assert read_call_facts(CallRequest(tool=asked.tool, arguments=asked.input)).kind == "other"
     assert not (desk.directory / "jotted").exists()
 
 
 @pytest.mark.clis
 async def test_claudes_adapter_starts_no_server_but_the_hub(
-    tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+    tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: ProcessSpawner
 ) -> None:
     desk = make_desk("claude-agent-acp", tmp_path / "home", shared_hub, model)
     furnish("claude-agent-acp", desk)

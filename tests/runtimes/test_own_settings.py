@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from greenroom.node.processes import Spawner
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import PermissionAsked
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.claude.own_rules import has_own_rules
-from greenroom.runtimes.scripted import script_for
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.scripted_model import choose_script
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes import native_rig
 from tests.runtimes.acp_rig import Desk
 from tests.runtimes.test_acp_agents import make_desk
@@ -96,10 +96,12 @@ def test_a_folder_above_counts_and_a_persons_home_does_not(tmp_path: Path, told:
 
 @pytest.mark.parametrize(("name", "files"), list(cases()))
 async def test_ap_21_what_a_projects_files_allow_is_asked_all_the_same(
-    name: str, files: dict[str, Any], tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: Spawner
+    name: str, files: dict[str, Any], tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: ProcessSpawner
 ) -> None:
     desk = furnished(name, tmp_path / "home", shared_hub, model, files)
-    trial = Trial(DRIVERS[name], partial(native_rig.make_opening, desk), Witness(spawner), script_for(name))
+    trial = DriverTrial(
+        DRIVERS[name], partial(native_rig.make_opening, desk), TrackingSpawner(spawner), choose_script(name)
+    )
     asked: list[PermissionAsked] = []
 
     async def refuse(wanted: PermissionAsked) -> None:
@@ -109,7 +111,7 @@ async def test_ap_21_what_a_projects_files_allow_is_asked_all_the_same(
     async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
-            await trial.turn("USE_TOOL bash touch ran\nSAY done", refuse)
+            await trial.run_turn("USE_TOOL bash touch ran\nSAY done", refuse)
         finally:
             await trial.close()
     assert len(asked) == 1

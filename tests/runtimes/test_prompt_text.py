@@ -10,17 +10,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from greenroom.node.processes import Spawner
-from greenroom.node.surroundings import fill_all
+from greenroom.node.launch_env import fill_command
+from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import Heard, PermissionAsked, TurnEnded
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.pty.driver import PtyDriver
-from greenroom.runtimes.prompt_text import LEAD, WAYS, find_way
-from greenroom.runtimes.scripted import script_for, wire
-from greenroom.runtimes.trial import Trial
-from greenroom.runtimes.witness import Witness
+from greenroom.runtimes.prompt_text import LEAD, WAYS, choose_quoting
+from greenroom.runtimes.scripted_model import choose_script, write_model_wiring
+from greenroom.runtimes.tracking_spawner import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.pictures import png
 from tests.runtimes.acp_rig import CACHE, CLIS, COMMANDS, MORE, Desk
 from tests.runtimes.native_rig import PROGRAMS, make_opening, only, said
@@ -106,7 +106,7 @@ def make_desk(name: str, home: Path, model: FakeModel) -> Desk:
         if os.environ.get("CI"):
             pytest.fail(f"{name} is not installed")
         pytest.skip(f"{name} is not installed: run `make {'clis' if name in EVERYDAY else 'test-clis'}`")
-    wiring = wire(driver, home, model.url)
+    wiring = write_model_wiring(driver, home, model.url)
     assert wiring is not None
     command = [str(PROGRAMS[driver])] if driver in PROGRAMS else COMMANDS[driver]
     env = {**wiring.env, **CACHE.get(driver, {})}
@@ -126,11 +126,11 @@ def make_desk(name: str, home: Path, model: FakeModel) -> Desk:
 @pytest.mark.timeout(WAIT_S * 4)
 @pytest.mark.parametrize("name", ways())
 async def test_no_words_make_a_cli_act_by_itself(
-    name: str, tmp_path: Path, model: FakeModel, bodies: Path, spawner: Spawner
+    name: str, tmp_path: Path, model: FakeModel, bodies: Path, spawner: ProcessSpawner
 ) -> None:
     desk = make_desk(name, tmp_path / "home", model)
     driver = name.partition(" ")[0]
-    trial = Trial(DRIVERS[driver], partial(make_opening, desk), Witness(spawner), script_for(driver))
+    trial = DriverTrial(DRIVERS[driver], partial(make_opening, desk), TrackingSpawner(spawner), choose_script(driver))
     await trial.open()
     try:
         for form in FORMS:
@@ -151,26 +151,28 @@ async def test_no_words_make_a_cli_act_by_itself(
     assert base64.b64encode(png()[:24]).decode() not in seen
 
 
-async def _turn(trial: Trial, prompt: str) -> list[Heard]:
+async def _turn(trial: DriverTrial, prompt: str) -> list[Heard]:
     async with asyncio.timeout(WAIT_S):
-        return await trial.turn(prompt)
+        return await trial.run_turn(prompt)
 
 
 async def test_words_said_into_a_running_turn_have_no_meaning_either(
-    tmp_path: Path, model: FakeModel, bodies: Path, spawner: Spawner
+    tmp_path: Path, model: FakeModel, bodies: Path, spawner: ProcessSpawner
 ) -> None:
     desk = make_desk("claude", tmp_path / "home", model)
-    trial = Trial(DRIVERS["claude"], partial(make_opening, desk), Witness(spawner), script_for("claude"))
+    trial = DriverTrial(
+        DRIVERS["claude"], partial(make_opening, desk), TrackingSpawner(spawner), choose_script("claude")
+    )
     await trial.open()
     try:
         async with asyncio.timeout(WAIT_S):
-            await trial.turn("SAY first")
+            await trial.run_turn("SAY first")
             await trial.session.prompt("USE_TOOL bash touch wanted\nSAY done")
-            while not isinstance(asked := await trial.hear(), PermissionAsked):
+            while not isinstance(asked := await trial.read_next(), PermissionAsked):
                 pass
             assert await trial.session.steer(f"/own @{desk.directory}/secret.txt @secret.txt")
             await trial.session.decide(asked.permission, "allow")
-            await trial.to_the_end()
+            await trial.finish_turn()
     finally:
         await trial.close()
     seen = "".join(path.read_text() for path in bodies.iterdir())
@@ -192,14 +194,14 @@ DRAFTS = {
 
 @pytest.mark.timeout(WAIT_S * 4)
 async def test_what_a_person_has_not_sent_is_not_sent_with_the_next_prompt(
-    tmp_path: Path, model: FakeModel, spawner: Spawner
+    tmp_path: Path, model: FakeModel, spawner: ProcessSpawner
 ) -> None:
     desk = make_desk("claude attach", tmp_path / "home", model)
     async with seated(desk, spawner) as (trial, sitter):
-        await trial.turn("SAY first")
+        await trial.run_turn("SAY first")
         for number, keys in enumerate(DRAFTS.values()):
             await _type(sitter, keys)
-            assert said(await trial.turn(f"SAY answer {number}")) == f"answer {number}"
+            assert said(await trial.run_turn(f"SAY answer {number}")) == f"answer {number}"
         assert not (desk.directory / "made").exists()
 
 
@@ -209,27 +211,29 @@ async def _type(sitter: Sitter, keys: bytes) -> None:
 
 
 async def test_no_key_is_pressed_in_a_dialog_that_a_person_has_open(
-    tmp_path: Path, model: FakeModel, spawner: Spawner
+    tmp_path: Path, model: FakeModel, spawner: ProcessSpawner
 ) -> None:
     desk = make_desk("claude attach", tmp_path / "home", model)
     async with seated(desk, spawner) as (trial, sitter):
-        await trial.turn("SAY first")
+        await trial.run_turn("SAY first")
         await _type(sitter, b"/model")
         await _type(sitter, b"\r")
-        end = only(await trial.turn("SAY never"), TurnEnded)
+        end = only(await trial.run_turn("SAY never"), TurnEnded)
         assert end.reason == "failed"
         assert "a person has to close" in end.error
         await _type(sitter, b"\x1b")
-        assert said(await trial.turn("SAY afterwards")) == "afterwards"
+        assert said(await trial.run_turn("SAY afterwards")) == "afterwards"
 
 
-async def test_no_line_is_a_command_where_a_terminal_program_knows_no_pastes(tmp_path: Path, spawner: Spawner) -> None:
+async def test_no_line_is_a_command_where_a_terminal_program_knows_no_pastes(
+    tmp_path: Path, spawner: ProcessSpawner
+) -> None:
     script = 'stty -echo; printf ready; for i in 1 2 3 4; do IFS= read -r x; echo "$x" >> lines; done'
     given = opening(tmp_path, ["bash", "-c", script], ready="ready")
     session = await PtyDriver().open(given, spawner)
     async with asyncio.timeout(WAIT_S):
         await session.prompt("hello\n!touch made\n/clear\x1b[201~\n\tsee @/etc/passwd")
-        [one async for one in session.heard()]
+        [one async for one in session.listen()]
     assert (tmp_path / "lines").read_text().splitlines() == [
         "hello",
         f"{LEAD}!touch made",
@@ -278,8 +282,8 @@ def test_every_driver_has_its_way() -> None:
 
 
 def test_a_command_that_starts_an_agent_cli_gets_its_words_quoted() -> None:
-    way = find_way("command", ["/usr/bin/claude", "-p", "{prompt}"], {})
-    assert fill_all(["claude", "-p", "{prompt}"], {"{prompt}": way.quote("/clear @a")})[2] == f"{LEAD}/ clear @ a"
+    way = choose_quoting("command", ["/usr/bin/claude", "-p", "{prompt}"], {})
+    assert fill_command(["claude", "-p", "{prompt}"], {"{prompt}": way.quote("/clear @a")})[2] == f"{LEAD}/ clear @ a"
     assert way.env["CLAUDE_CODE_DISABLE_FILE_MENTIONS"] == "1"
-    assert find_way("command", ["wc", "{prompt}"], {}).quote("/etc/hosts") == "/etc/hosts"
-    assert find_way("pty", ["/usr/bin/gemini"], {}).quote("a.txt 'my b.png'") == f"{LEAD}a.txt 'my b.png'"
+    assert choose_quoting("command", ["wc", "{prompt}"], {}).quote("/etc/hosts") == "/etc/hosts"
+    assert choose_quoting("pty", ["/usr/bin/gemini"], {}).quote("a.txt 'my b.png'") == f"{LEAD}a.txt 'my b.png'"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from greenroom.node.processes import Spawner, find_tree
-from greenroom.node.terminals import Pace, ShownTerminal
+from greenroom.node.processes import ProcessSpawner, find_tree
+from greenroom.node.terminals import ShownTerminal, TerminalPacer
 from greenroom.runtimes.contract import Died, Heard, TurnEnded
 from greenroom.runtimes.drivers.pty.driver import PtyDriver
 from greenroom.runtimes.drivers.pty.session import PtySession
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.test_command_driver import ended, opening
 
 pytestmark = pytest.mark.anyio
@@ -22,12 +22,12 @@ pytestmark = pytest.mark.anyio
 class Sitter:
     """A terminal program with its screen, and somebody who looks."""
 
-    def __init__(self, session: PtySession, spawner: Spawner) -> None:
+    def __init__(self, session: PtySession, spawner: ProcessSpawner) -> None:
         self.session = session
         self.spawner = spawner
         self.frames: list[tuple[str, Any]] = []
         self._came = asyncio.Event()
-        self.terminal = ShownTerminal(session.seat(), self._show, Pace())
+        self.terminal = ShownTerminal(session.get_terminal(), self._show, TerminalPacer())
         self.terminal.watch(True)
 
     def _show(self, kind: str, data: Any) -> bool:
@@ -43,7 +43,7 @@ class Sitter:
 
     async def to_the_end(self) -> list[Heard]:
         async with asyncio.timeout(WAIT_S):
-            return [one async for one in self.session.heard()]
+            return [one async for one in self.session.listen()]
 
     async def leave(self) -> None:
         await self.session.close()
@@ -52,7 +52,7 @@ class Sitter:
 
 
 async def sit(folder: Path, command: list[str], **options: Any) -> Sitter:
-    spawner = Spawner()
+    spawner = ProcessSpawner()
     return Sitter(await PtyDriver().open(opening(folder, command, **options), spawner), spawner)
 
 
@@ -120,7 +120,7 @@ async def test_the_screen_answers_for_a_person_who_is_not_there(tmp_path: Path) 
     sitter.terminal.watch(False)
     async with asyncio.timeout(WAIT_S):
         while not any("[3\\;5" in row or "[3;5" in row for row in sitter.terminal.screen.text()):
-            await sitter.session.seat().quiet(0.05, 1)
+            await sitter.session.get_terminal().wait_until_quiet(0.05, 1)
     await sitter.leave()
 
 

@@ -11,7 +11,7 @@ import msgspec
 import psutil
 import pytest
 
-from greenroom.node.processes import Spawner
+from greenroom.node.processes import ProcessSpawner
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -19,8 +19,8 @@ from greenroom.runtimes.contract import (
     Heard,
     PermissionAsked,
     QuestionAsked,
+    RuntimeSession,
     Said,
-    Session,
     TaskSession,
     Thought,
     TurnEnded,
@@ -29,8 +29,8 @@ from greenroom.runtimes.contract import (
 from greenroom.runtimes.drivers import DRIVERS
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.acp_rig import Desk, make_token, rehearsal
 
 pytestmark = pytest.mark.anyio
@@ -44,10 +44,10 @@ def desk(tmp_path: Path, shared_hub: HubProcess) -> Desk:
 class Conversation:
     """One session with the scripted agent; permissions are allowed, questions answered with `answer`."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: RuntimeSession) -> None:
         self.session = session
         self.answer = "green"
-        self._listening = session.heard()
+        self._listening = session.listen()
 
     async def hear(self) -> Heard:
         async with asyncio.timeout(WAIT_S):
@@ -69,13 +69,13 @@ class Conversation:
         return found
 
 
-async def begin(desk: Desk, spawner: Spawner, resume: str | None = None) -> tuple[Conversation, str]:
+async def begin(desk: Desk, spawner: ProcessSpawner, resume: str | None = None) -> tuple[Conversation, str]:
     conversation = Conversation(await DRIVERS["rehearsal"].open(desk.opening(resume), spawner))
     opened = await conversation.hear()
     return conversation, getattr(opened, "session", "")
 
 
-async def run(desk: Desk, spawner: Spawner, script: str) -> list[Heard]:
+async def run(desk: Desk, spawner: ProcessSpawner, script: str) -> list[Heard]:
     """One turn in a session of its own."""
     conversation, _ = await begin(desk, spawner)
     try:
@@ -88,7 +88,7 @@ def said(heard: list[Heard]) -> str:
     return "".join(one.text for one in heard if isinstance(one, Said))
 
 
-async def test_words_thoughts_output_and_usage_are_told(desk: Desk, spawner: Spawner) -> None:
+async def test_words_thoughts_output_and_usage_are_told(desk: Desk, spawner: ProcessSpawner) -> None:
     desk = msgspec.structs.replace(desk, model="hamlet")
     script = 'THINK well\nSAY one\\ntwo\nHello, who is there?\nOUTPUT {"a": [1]}\nUSAGE 10 2\nUSAGE 5 1'
     assert await run(desk, spawner, script) == [
@@ -112,7 +112,7 @@ async def test_words_thoughts_output_and_usage_are_told(desk: Desk, spawner: Spa
     ],
 )
 async def test_plain_words_are_answered_with_what_it_can_do(
-    desk: Desk, spawner: Spawner, prompt: str, begins: str, offers: str
+    desk: Desk, spawner: ProcessSpawner, prompt: str, begins: str, offers: str
 ) -> None:
     heard = await run(desk, spawner, prompt)
     words = said(heard)
@@ -121,7 +121,7 @@ async def test_plain_words_are_answered_with_what_it_can_do(
     assert heard[-1] == TurnEnded(reason="done")
 
 
-async def test_a_command_runs_where_the_agent_works(desk: Desk, spawner: Spawner) -> None:
+async def test_a_command_runs_where_the_agent_works(desk: Desk, spawner: ProcessSpawner) -> None:
     heard = await run(desk, spawner, "SHELL pwd\nSAY in {{output}}\nSHELL echo no >&2; exit 3")
     assert said(heard) == f"in {desk.directory}"
     finished = [one for one in heard if isinstance(one, CallFinished)]
@@ -129,14 +129,14 @@ async def test_a_command_runs_where_the_agent_works(desk: Desk, spawner: Spawner
     assert finished[1].output == "no\n\nexit code 3"
 
 
-async def test_a_file_is_written_when_it_is_allowed(desk: Desk, spawner: Spawner) -> None:
+async def test_a_file_is_written_when_it_is_allowed(desk: Desk, spawner: ProcessSpawner) -> None:
     heard = await run(desk, spawner, "WRITE notes/a.txt one\\ntwo")
     asked = next(one for one in heard if isinstance(one, PermissionAsked))
     assert asked.input == {"path": str(desk.directory / "notes/a.txt"), "content": "one\ntwo"}
     assert (desk.directory / "notes/a.txt").read_text() == "one\ntwo"
 
 
-async def test_a_question_waits_for_its_answer(desk: Desk, spawner: Spawner, shared_hub: HubProcess) -> None:
+async def test_a_question_waits_for_its_answer(desk: Desk, spawner: ProcessSpawner, shared_hub: HubProcess) -> None:
     playing = asyncio.create_task(run(desk, spawner, "ASK Which colour?\nSAY so {{answer}}"))
     assert await asyncio.to_thread(answer_as_a_person, shared_hub, "green") == "Which colour?"
     assert said(await playing) == "so green"
@@ -145,13 +145,15 @@ async def test_a_question_waits_for_its_answer(desk: Desk, spawner: Spawner, sha
 def answer_as_a_person(hub: HubProcess, text: str) -> str:
     """Answer the one question that waits, once it does; what it was."""
     with httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}) as api:
-        eventually(lambda: api.get("/api/asks").json()["asks"])
+        wait_until(lambda: api.get("/api/asks").json()["asks"])
         (ask,) = api.get("/api/asks").json()["asks"]
         api.post(f"/api/asks/{ask['id']}/answer", json={"verdict": "answer", "text": text}).raise_for_status()
         return str(ask["title"])
 
 
-async def test_it_posts_in_threads_by_id_and_by_topic(desk: Desk, spawner: Spawner, shared_hub: HubProcess) -> None:
+async def test_it_posts_in_threads_by_id_and_by_topic(
+    desk: Desk, spawner: ProcessSpawner, shared_hub: HubProcess
+) -> None:
     script = 'TOOL thread_create {"topic": "curtain"}\nPOST {{thread_id}} by id\nPOST curtain by\\ntopic'
     heard = await run(desk, spawner, script)
     started = [one for one in heard if isinstance(one, CallStarted)]
@@ -166,7 +168,9 @@ async def test_agents_that_post_at_once_all_have_their_say(desk: Desk, shared_hu
         for number in range(3)
     ]
     scripts = [f"POST crowd {number} first\nPOST crowd {number} second" for number in range(3)]
-    turns = await asyncio.gather(*(run(one, Spawner(), script) for one, script in zip(desks, scripts, strict=True)))
+    turns = await asyncio.gather(
+        *(run(one, ProcessSpawner(), script) for one, script in zip(desks, scripts, strict=True))
+    )
     assert [heard[-1] for heard in turns] == [TurnEnded(reason="done")] * 3
     assert all(one.ok for heard in turns for one in heard if isinstance(one, CallFinished))
     assert sorted(read(shared_hub, "crowd")) == [f"{n} {which}" for n in range(3) for which in ("first", "second")]
@@ -190,7 +194,7 @@ def read(hub: HubProcess, topic: str) -> list[str]:
     ],
 )
 async def test_a_tool_that_refuses_is_told_and_the_script_goes_on(
-    script: str, words: str, desk: Desk, spawner: Spawner
+    script: str, words: str, desk: Desk, spawner: ProcessSpawner
 ) -> None:
     heard = await run(desk, spawner, f"{script}\nSAY next")
     assert not next(one for one in heard if isinstance(one, CallFinished)).ok
@@ -198,7 +202,7 @@ async def test_a_tool_that_refuses_is_told_and_the_script_goes_on(
     assert said(heard).endswith("next")
 
 
-async def test_without_a_hub_a_tool_fails_and_nobody_hangs(desk: Desk, spawner: Spawner) -> None:
+async def test_without_a_hub_a_tool_fails_and_nobody_hangs(desk: Desk, spawner: ProcessSpawner) -> None:
     away = msgspec.structs.replace(desk, hub_url="http://127.0.0.1:9")
     heard = await run(away, spawner, "TOOL bus_get_config {}")
     assert "the hub cannot be reached" in said(heard)
@@ -214,14 +218,14 @@ async def test_without_a_hub_a_tool_fails_and_nobody_hangs(desk: Desk, spawner: 
         ('SHELL rm -r "$PWD"\nSHELL pwd', "[Errno 2] No such file or directory"),
     ],
 )
-async def test_a_failure_ends_the_turn_with_words(script: str, error: str, desk: Desk, spawner: Spawner) -> None:
+async def test_a_failure_ends_the_turn_with_words(script: str, error: str, desk: Desk, spawner: ProcessSpawner) -> None:
     heard = await run(desk, spawner, script)
     assert isinstance(heard[-1], TurnEnded)
     assert heard[-1].reason == "failed"
     assert heard[-1].error.startswith(error)
 
 
-async def test_a_crash_is_heard_with_last_words(desk: Desk, spawner: Spawner) -> None:
+async def test_a_crash_is_heard_with_last_words(desk: Desk, spawner: ProcessSpawner) -> None:
     heard = await run(desk, spawner, "SAY goodbye\nCRASH")
     assert heard == [Said("goodbye"), Died(70, "rehearsal: crashed as the script says \n")]
 
@@ -230,7 +234,7 @@ async def test_a_crash_is_heard_with_last_words(desk: Desk, spawner: Spawner) ->
     "script",
     ["SAY a\nSLEEP 60", "SAY a\nSHELL sleep 60", 'SAY a\nTOOL msg_wait {"thread_id": "x", "timeout_ms": 60000}'],
 )
-async def test_a_cancel_ends_what_takes_long(script: str, desk: Desk, spawner: Spawner) -> None:
+async def test_a_cancel_ends_what_takes_long(script: str, desk: Desk, spawner: ProcessSpawner) -> None:
     conversation, _ = await begin(desk, spawner)
     thread = await conversation.play('TOOL thread_create {"topic": "silence"}')
     thread_id = msgspec.json.decode(next(one.output for one in thread if isinstance(one, CallFinished)))["thread_id"]
@@ -243,7 +247,9 @@ async def test_a_cancel_ends_what_takes_long(script: str, desk: Desk, spawner: S
     await conversation.session.close()
 
 
-async def test_a_hung_agent_does_not_answer_a_cancel_and_is_ended_by_closing(desk: Desk, spawner: Spawner) -> None:
+async def test_a_hung_agent_does_not_answer_a_cancel_and_is_ended_by_closing(
+    desk: Desk, spawner: ProcessSpawner
+) -> None:
     conversation, _ = await begin(desk, spawner)
     await conversation.session.prompt("SAY a\nHANG")
     await conversation.hear()
@@ -255,7 +261,7 @@ async def test_a_hung_agent_does_not_answer_a_cancel_and_is_ended_by_closing(des
 
 
 @pytest.mark.parametrize("way", ["told", "load"])
-async def test_another_process_takes_the_session_up(way: str, desk: Desk, spawner: Spawner) -> None:
+async def test_another_process_takes_the_session_up(way: str, desk: Desk, spawner: ProcessSpawner) -> None:
     conversation, session = await begin(desk, spawner)
     await conversation.play("SAY the first words")
     await conversation.session.close()
@@ -266,7 +272,7 @@ async def test_another_process_takes_the_session_up(way: str, desk: Desk, spawne
     await again.session.close()
 
 
-async def resume(desk: Desk, spawner: Spawner, session: str, task: str) -> list[Heard]:
+async def resume(desk: Desk, spawner: ProcessSpawner, session: str, task: str) -> list[Heard]:
     """What is heard of a task that another process finishes."""
     again, _ = await begin(desk, spawner, session)
     assert isinstance(again.session, TaskSession)
@@ -277,7 +283,7 @@ async def resume(desk: Desk, spawner: Spawner, session: str, task: str) -> list[
         await again.session.close()
 
 
-async def cut_off(desk: Desk, spawner: Spawner, task: str, script: str, until: Callable[[Heard], bool]) -> str:
+async def cut_off(desk: Desk, spawner: ProcessSpawner, task: str, script: str, until: Callable[[Heard], bool]) -> str:
     """Kill the agent's process at its script, as soon as this is heard; the session."""
     conversation, session = await begin(desk, spawner)
     assert isinstance(conversation.session, TaskSession)
@@ -290,7 +296,7 @@ async def cut_off(desk: Desk, spawner: Spawner, task: str, script: str, until: C
     return session
 
 
-async def test_another_process_goes_on_with_the_line_that_was_under_way(desk: Desk, spawner: Spawner) -> None:
+async def test_another_process_goes_on_with_the_line_that_was_under_way(desk: Desk, spawner: ProcessSpawner) -> None:
     script = """SAY first
         SHELL echo once >> effects; echo seen
         SAY {{output}}
@@ -311,7 +317,7 @@ async def test_another_process_goes_on_with_the_line_that_was_under_way(desk: De
 
 
 async def test_a_command_that_has_ended_is_not_run_again_though_its_end_was_not_heard(
-    desk: Desk, spawner: Spawner
+    desk: Desk, spawner: ProcessSpawner
 ) -> None:
     script = (
         "SHELL echo x >> effects; echo out; kill -9 $(ps -o ppid= -p $(ps -o ppid= -p $$)); exit 3\nSAY so: {{output}}"
@@ -323,7 +329,9 @@ async def test_a_command_that_has_ended_is_not_run_again_though_its_end_was_not_
     assert (desk.directory / "effects").read_text() == "x\n"
 
 
-async def test_a_task_that_was_finished_is_answered_again_and_not_done_again(desk: Desk, spawner: Spawner) -> None:
+async def test_a_task_that_was_finished_is_answered_again_and_not_done_again(
+    desk: Desk, spawner: ProcessSpawner
+) -> None:
     script = 'SHELL echo x >> effects\nSAY done\nOUTPUT {"a": 1}'
     session = await cut_off(desk, spawner, "t", script, lambda heard: isinstance(heard, TurnEnded))
     failed = "SHELL echo y >> effects\nFAIL out of ideas"
@@ -333,12 +341,12 @@ async def test_a_task_that_was_finished_is_answered_again_and_not_done_again(des
     assert (desk.directory / "effects").read_text() == "x\ny\n"
 
 
-async def test_a_task_that_never_reached_it_is_done_from_its_beginning(desk: Desk, spawner: Spawner) -> None:
+async def test_a_task_that_never_reached_it_is_done_from_its_beginning(desk: Desk, spawner: ProcessSpawner) -> None:
     session = await cut_off(desk, spawner, "earlier", "SAY before", lambda heard: isinstance(heard, TurnEnded))
     assert said(await resume(desk, spawner, session, "later")) == "it is new to me"
 
 
-async def test_a_session_that_never_was_is_refused(desk: Desk, spawner: Spawner) -> None:
+async def test_a_session_that_never_was_is_refused(desk: Desk, spawner: ProcessSpawner) -> None:
     for session in ("0123", "../../etc/passwd"):
         with pytest.raises(ValueError, match="rehearsal says: There is no session"):
             await begin(desk, spawner, session)

@@ -21,7 +21,7 @@ from greenroom.nouns.threads.commands import CreateThread
 from greenroom.nouns.threads.model import MESSAGES
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 
 
@@ -81,7 +81,7 @@ async def _furnish(house: House) -> None:
         confined = await give(hub, "agent", rights=["read", "chat", "all", "register"], threads=[house.threads["open"]])
         await enrol(hub, house, "confined", find_principal(hub, confined))
         ada = house.agents["ada"]
-        await hub.bus.mail(HUB, ada, "for ada only")
+        await hub.bus.post_mail(HUB, ada, "for ada only")
         house.threads["mailbox"] = f"mbx_{ada}"
         house.messages["mailbox"] = hub.bus.rows.find(MESSAGES, {"thread_id": f"mbx_{ada}"})[0].id
 

@@ -9,7 +9,7 @@ from greenroom.app import open_hub
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id, new_secret
 from greenroom.nouns.access.model import HUB, RIGHTS, Principal
-from greenroom.nouns.agents.profiles import Definition, PutProfile
+from greenroom.nouns.agents.profiles import ProfileDefinition, PutProfile
 from greenroom.nouns.policy.commands import PutRule
 from greenroom.nouns.policy.model import Rule
 from greenroom.nouns.threads.commands import CreateThread, IssueToken
@@ -66,7 +66,9 @@ def post(hub: Hub, house: House, topic: str, content: str) -> Awaitable[Any]:
 
 
 def profile(number: int) -> PutProfile:
-    definition = Definition(driver="command", command=["true"], display_name=f"Profile {number}", description="x" * 200)
+    definition = ProfileDefinition(
+        driver="command", command=["true"], display_name=f"Profile {number}", description="x" * 200
+    )
     return PutProfile(by=HUB, name=f"profile{number}", definition=definition)
 
 

@@ -13,10 +13,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from greenroom.app import NOUNS
-from greenroom.log.check import check
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.machine import need_program
-from greenroom.testing.patience import WAIT_S
+from greenroom.log.check import check_sqlite
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.machine_requirements import need_program
+from greenroom.testing.timeouts import WAIT_S
 from tests.assist.facts import make, parse
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -149,7 +149,7 @@ def test_ap_13_every_try_of_who_is_known_is_in_the_audit(house: House, gate: str
 
     for who in ("ada", "viewer", "node", "webhook"):
         house.call(who, "POST", f"/api/asks/{gate}/answer", json={"verdict": "approve"})
-    eventually(lambda: len(noted()) >= 4)
+    wait_until(lambda: len(noted()) >= 4)
 
 
 def assert_untouched(house: House, gate: str) -> None:
@@ -244,7 +244,7 @@ def test_ap_01_an_agent_without_a_sandbox_does_not_get_a_call_approved_by_what_i
     assert found["edited"] in (1, 2) or "failed" in str(found["edited"])
     assert not canary.exists(), "nothing follows from a row, only from the event that makes it"
     stage.hub.stop()
-    codes = {finding.code for finding in check(stage.hub.data, NOUNS).findings}
+    codes = {finding.code for finding in check_sqlite(stage.hub.data, NOUNS).findings}
     assert codes == ({"rows_differ"} if isinstance(found["edited"], int) else set())
     with sqlite3.connect(stage.hub.data / "greenroom.db") as db:
         assert db.execute("SELECT count(*) FROM events WHERE type = 'AskAnswered'").fetchone() == (0,)
@@ -262,5 +262,5 @@ def test_ap_01_an_agent_in_the_sandbox_finds_nothing_to_approve_with(stage: Stag
     assert stage.decide(ask, "approve").status_code == 200
     stage.until(canary.exists, "the call to run once a person has said so")
     stage.hub.stop()
-    assert check(stage.hub.data, NOUNS).findings == []
+    assert check_sqlite(stage.hub.data, NOUNS).findings == []
     stage.hub.start()

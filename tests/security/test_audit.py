@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.cli.shell import done, greenroom
 
 
@@ -30,7 +30,7 @@ def test_each_refused_call_is_recorded_once_with_actor_action_and_reason(hub: Hu
         vera.get("/api/threads")
     httpx.get(f"{hub.url}/api/threads", headers={"Authorization": "Bearer gr_operator_x_secret"})
     httpx.get(f"{hub.url}/api/threads", headers={"Origin": "https://evil.test"})
-    eventually(lambda: len(refused(api)) >= 4)
+    wait_until(lambda: len(refused(api)) >= 4)
     found = [(one.get("by", "") != "", one["action"], one["code"], one["status"]) for one in refused(api)]
     assert found == [
         (True, "POST /api/credentials", "forbidden", 403),
@@ -43,7 +43,7 @@ def test_each_refused_call_is_recorded_once_with_actor_action_and_reason(hub: Hu
 def test_a_secret_in_a_path_or_query_is_not_recorded(hub: HubProcess, api: httpx.Client) -> None:
     for path in ("/api/canary-5f2a", "/api/runs/canary-5f2a", "/api/threads/x?token=canary-5f2a", "/canary-5f2a/x"):
         assert api.get(path).status_code in (400, 404)
-    eventually(lambda: len(refused(api)) >= 3)
+    wait_until(lambda: len(refused(api)) >= 3)
     assert "canary-5f2a" not in api.get("/api/audit?limit=1000").text
 
 

@@ -17,13 +17,13 @@ from starlette.routing import BaseRoute, WebSocketRoute
 
 from greenroom.app import open_hub
 from greenroom.doors import router
+from greenroom.doors.dispatcher import Dispatcher
 from greenroom.doors.endpoint import PUBLIC
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.page import PageDoor
-from greenroom.doors.routes import Routes
 from greenroom.settings import Settings
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.raw_http import dial, parse, speak
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.raw_http import open_socket, parse_responses, send_raw
 from tests.security.conftest import House
 
 ASSIST = "/agentassistproto.SrvAgentAssist"
@@ -57,7 +57,7 @@ async def places(data: Path) -> tuple[list[Place], list[str]]:
     """Everything that the application serves over HTTP, and the paths of its WebSockets."""
     async with (
         open_hub(data, Settings(port=1, local_node=False)) as hub,
-        router.build(hub, LoginCodes()) as (app, endpoints),
+        router.build_app(hub, LoginCodes()) as (app, endpoints),
     ):
         found = [Place(e.method, e.path, e.needs) for e in endpoints]
         routes = find_routes(app)
@@ -76,7 +76,7 @@ def find_routes(app: object) -> list[BaseRoute]:
     return [
         route
         for part in inside
-        if isinstance(part, (FunctionType, Starlette, PageDoor, Routes))
+        if isinstance(part, (FunctionType, Starlette, PageDoor, Dispatcher))
         for route in find_routes(part)
     ]
 
@@ -109,7 +109,7 @@ def answered_at_once(house: House, method: str, path: str, proof: str) -> Iterat
     """The status of a call that announces a body and never sends it, unless it is public."""
     length = 0 if path in (*BODILESS, "/schemas/workflow.json") or path.startswith(ASSIST) else 1000
     head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n{proof.format(**house.tokens)}"
-    with dial(house.hub.url) as line:
+    with open_socket(house.hub.url) as line:
         line.sendall(f"{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n".encode())
         yield parse_status(line)
 
@@ -125,7 +125,7 @@ def test_a_websocket_is_refused_before_the_upgrade(house: House, served: tuple[l
             if path == "/ws" and name in ("none", "cookie"):
                 continue  # who shows nothing may log in by a frame: tests/assist/test_strangers.py
             said = handshake(house.hub, path.replace("{", "").replace("}", ""), proof.format(**house.tokens))
-            [answer] = speak(house.hub.url, said)
+            [answer] = send_raw(house.hub.url, said)
             assert answer.status in (401, 403), (path, name)  # 403 once so many were wrong that none is looked at
 
 
@@ -141,7 +141,7 @@ def handshake(hub: HubProcess, path: str, headers: str = "") -> bytes:
 @pytest.mark.parametrize("path", ["/login", "/health", "/api/threads", "/mcp", "/sync"])
 def test_another_method_opens_nothing(house: House, method: str, path: str) -> None:
     """AU-01"""
-    answers = speak(house.hub.url, f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n\r\n".encode())
+    answers = send_raw(house.hub.url, f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n\r\n".encode())
     assert [a.status for a in answers] in ([400], [401], [404], [405], [429])
 
 
@@ -185,7 +185,7 @@ def test_a_confusing_target_or_host_never_gets_around_the_guard(house: House, li
     port = house.hub.port
     for extra in ("", "X-Original-URL: /login\r\n", "X-Rewrite-URL: /login\r\n"):
         said = f"{line} HTTP/1.1\r\n{host}\r\n{extra}Connection: close\r\n\r\n".replace("{port}", str(port))
-        answers = speak(house.hub.url, said.encode())
+        answers = send_raw(house.hub.url, said.encode())
         assert [a.status for a in answers] in ([400], [401], [404], [421], [429]), answers
 
 
@@ -228,13 +228,13 @@ def test_a_token_that_is_present_is_not_a_token_that_is_valid(house: House) -> N
     ]
     for headers in wrong:
         said = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n{headers}\r\n\r\n"
-        [answer] = speak(house.hub.url, said.encode("latin-1"), once=True)
+        [answer] = send_raw(house.hub.url, said.encode("latin-1"), once=True)
         assert answer.status in (401, 429), (headers[:80], answer)
     for token in (good, house.tokens["ada"]):
         assert house.call(None, "GET", f"/api/threads?token={token}&access_token={token}").status_code in (401, 429)
     for headers in (f"Authorization: Bearer {good}\0", f"Authorization: Bearer {'x' * 1_000_000}"):
         said = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n{headers}\r\n\r\n"
-        answers = speak(house.hub.url, said.encode("latin-1"))
+        answers = send_raw(house.hub.url, said.encode("latin-1"))
         assert [a.status for a in answers] in ([], [400], [431]), (headers[:40], answers)
     assert house.call("operator", "GET", "/api/threads").status_code == 200
 
@@ -262,7 +262,7 @@ BLANK: list[dict[str, str]] = [
 def test_a_blank_setting_is_refused_and_not_taken_for_leave(own_data: Path, env: dict[str, str]) -> None:
     """AU-05"""
     hub = HubProcess(own_data, env)
-    code, said = hub.refuse()
+    code, said = hub.start_refused()
     assert code == 1, said
     assert len(said.strip().splitlines()) == 1, said
 
@@ -277,7 +277,7 @@ def test_a_blank_token_file_gives_nobody_a_way_in(own_data: Path, content: str) 
         assert hub.token not in ("", old)
         for proof in ("Authorization: Bearer", "Authorization: Bearer ", f"Authorization: Bearer {content.strip()}"):
             said = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\n{proof}\r\n\r\n"
-            [answer] = speak(hub.url, said.encode("latin-1"), once=True)
+            [answer] = send_raw(hub.url, said.encode("latin-1"), once=True)
             assert answer.status in (400, 401)
 
 
@@ -298,7 +298,7 @@ def test_a_hub_does_not_listen_beyond_this_machine_in_the_open(
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    code, said = HubProcess(own_data, env, args).refuse(port)
+    code, said = HubProcess(own_data, env, args).start_refused(port)
     assert code == 1
     assert len(said.strip().splitlines()) == 1
     assert "tls_cert" in said or "allow_anonymous_local" in said
@@ -308,9 +308,9 @@ def test_a_hub_does_not_listen_beyond_this_machine_in_the_open(
 def test_a_hub_may_listen_beyond_this_machine_when_told_so(own_data: Path) -> None:
     """AU-06"""
     with HubProcess(own_data, {"GREENROOM_ALLOW_PLAINTEXT": "true"}, ("--host", "0.0.0.0")) as hub:
-        eventually(lambda: speak(hub.url, b"GET /login HTTP/1.1\r\n\r\n")[0].status == 421)
+        wait_until(lambda: send_raw(hub.url, b"GET /login HTTP/1.1\r\n\r\n")[0].status == 421)
         said = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\n\r\n"
-        assert speak(hub.url, said.encode())[0].status == 401
+        assert send_raw(hub.url, said.encode())[0].status == 401
 
 
 FORWARDED = [
@@ -326,9 +326,9 @@ FORWARDED = [
 def test_being_local_or_forwarded_is_no_credential(house: House, header: str) -> None:
     """AU-07"""
     said = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n{header}\r\n"
-    [answer] = speak(house.hub.url, f"{said}\r\n".encode())
+    [answer] = send_raw(house.hub.url, f"{said}\r\n".encode())
     assert answer.status == (400 if header in FORWARDED else 401)
-    [answer] = speak(house.hub.url, f"{said}Authorization: Bearer {house.tokens['operator']}\r\n\r\n".encode())
+    [answer] = send_raw(house.hub.url, f"{said}Authorization: Bearer {house.tokens['operator']}\r\n\r\n".encode())
     assert answer.status == (400 if header in FORWARDED else 200)
 
 
@@ -337,18 +337,20 @@ def test_behind_a_proxy_forwarded_headers_say_nothing(own_data: Path) -> None:
     with HubProcess(own_data, {"GREENROOM_BEHIND_PROXY": "true"}) as hub:
         for header in FORWARDED:
             said = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\n{header}\r\n"
-            assert speak(hub.url, f"{said}\r\n".encode())[0].status == 401, header
-            assert speak(hub.url, f"{said}Authorization: Bearer {hub.token}\r\n\r\n".encode())[0].status == 200, header
+            assert send_raw(hub.url, f"{said}\r\n".encode())[0].status == 401, header
+            assert send_raw(hub.url, f"{said}Authorization: Bearer {hub.token}\r\n\r\n".encode())[0].status == 200, (
+                header
+            )
 
 
 def test_behind_a_proxy_nobody_counts_as_local(own_data: Path) -> None:
     """AU-07"""
     env = {"GREENROOM_BEHIND_PROXY": "true", "GREENROOM_ALLOW_ANONYMOUS_LOCAL": "true"}
-    code, said = HubProcess(own_data, env).refuse()
+    code, said = HubProcess(own_data, env).start_refused()
     assert code == 1
     assert "allow_anonymous_local" in said
 
 
 def test_parse_reads_several_answers() -> None:
     two = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n"
-    assert [a.status for a in parse(two)] == [200, 404]
+    assert [a.status for a in parse_responses(two)] == [200, 404]

@@ -18,10 +18,10 @@ import psutil
 import pytest
 
 from greenroom.settings import Settings
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
-from greenroom.testing.people import accepted, enrol, open_thread
-from greenroom.testing.raw_http import Line, dial, speak
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.raw_http import KeepAliveConnection, open_socket, send_raw
+from greenroom.testing.rest_agents import need_success, open_thread, register_agent
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 from tests.security.conftest import House
 from tests.security.rig import Mcp, initialize_params
@@ -46,10 +46,10 @@ async def background(hub: HubProcess) -> AsyncIterator[list[float]]:
     took: list[float] = []
 
     async def post() -> None:
-        async with Line(hub.url, hub.token) as line:
+        async with KeepAliveConnection(hub.url, hub.token) as line:
             while True:
                 began = time.monotonic()
-                accepted(await line.call("POST", f"/api/threads/{thread_id}/messages", {"content": "still here"}))
+                need_success(await line.call("POST", f"/api/threads/{thread_id}/messages", {"content": "still here"}))
                 took.append(time.monotonic() - began)
                 await asyncio.sleep(0.05)
 
@@ -75,7 +75,7 @@ def head(hub: HubProcess, line: str, token: str | None, *more: str) -> bytes:
 def pour(hub: HubProcess, first: bytes, chunk: bytes, limit: int) -> tuple[int, int]:
     """Send chunk after chunk until the hub has had enough; its status, and how much it let us send."""
     sent = 0
-    with dial(hub.url) as line:
+    with open_socket(hub.url) as line:
         line.sendall(first)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             while sent < limit:
@@ -100,7 +100,7 @@ def test_a_body_without_end_is_cut_off(house: House, path: str, who: str | None)
     assert status in (0, 400, 401, 413, 415, 429), status
     assert sent < 30 * MB
     stated = head(house.hub, f"POST {path} HTTP/1.1", token, *kinds, f"Content-Length: {1000 * MB}")
-    [answer] = speak(house.hub.url, stated, once=True)
+    [answer] = send_raw(house.hub.url, stated, once=True)
     assert answer.status in (401, 413, 429)
     assert rss(house.hub) - before < 50 * MB
 
@@ -121,7 +121,7 @@ def test_headers_without_end_are_cut_off(house: House) -> None:
         "headers without end": f"GET /login {start}" + "X: y\r\n" * 200_000,
     }
     for name, said in attacks.items():
-        answers = speak(house.hub.url, said.encode(), once=True)
+        answers = send_raw(house.hub.url, said.encode(), once=True)
         assert [a.status for a in answers] in ([431], [400], []), (name, answers)
     assert rss(house.hub) - before < 50 * MB
 
@@ -160,7 +160,7 @@ async def test_slow_and_silent_strangers_go_and_hold_nobody_up(own_hub: HubProce
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
     ).encode()
     first: dict[str, bytes] = {"silent": b"", "slow head": b"GET", "slow body": body, "half upgrade": upgrade}
-    lines = {name: [dial(hub.url) for _ in range(100)] for name in first}
+    lines = {name: [open_socket(hub.url) for _ in range(100)] for name in first}
     for name, said in first.items():
         for line in lines[name]:
             line.sendall(said)
@@ -179,7 +179,7 @@ async def test_slow_and_silent_strangers_go_and_hold_nobody_up(own_hub: HubProce
                     del open_lines[name]
     assert not open_lines, {name: len(found) for name, found in open_lines.items()}
     assert max(took) < min(ended.values()), "nobody else waits for those who dawdle"
-    eventually(lambda: process.num_fds() <= before + 5)
+    wait_until(lambda: process.num_fds() <= before + 5)
     for found in lines.values():
         for line in found:
             line.close()
@@ -204,8 +204,8 @@ def test_newcomers_are_bounded_and_the_oldest_has_to_go(tmp_path: Path) -> None:
     """RX-03"""
     prefix = ("prlimit", "--nofile=400:400")
     with HubProcess(tmp_path / "data", prefix=prefix) as hub:
-        crowd = [dial(hub.url) for _ in range(350)]
-        eventually(lambda: httpx.get(f"{hub.url}/health").status_code == 200)
+        crowd = [open_socket(hub.url) for _ in range(350)]
+        wait_until(lambda: httpx.get(f"{hub.url}/health").status_code == 200)
         assert psutil.Process(hub.pid).num_fds() < 250
         assert is_closed(crowd[0], b"")
         assert not is_closed(crowd[-1], b"")
@@ -230,7 +230,7 @@ def test_sessions_of_mcp_are_bounded_and_end_by_themselves(tmp_path: Path) -> No
             bad = {**opening, "params": {"protocolVersion": 7}}
             refused = {client.post("/mcp", json=bad).status_code for _ in range(50)}
             assert 200 not in refused or refused == {200, 429}
-            eventually(lambda: client.post("/mcp", json=opening).status_code == 200)
+            wait_until(lambda: client.post("/mcp", json=opening).status_code == 200)
 
 
 def test_opening_sessions_for_ever_costs_no_memory(house: House) -> None:
@@ -289,7 +289,7 @@ def test_a_bomb_on_the_socket_closes_it_and_touches_nothing_else(house: House, n
     """RX-04"""
     make, codes = BOMBS[name]
     before = rss(house.hub)
-    with dial(house.hub.url) as line, dial(house.hub.url) as other:
+    with open_socket(house.hub.url) as line, open_socket(house.hub.url) as other:
         for each in (line, other):
             each.sendall(handshake(house))
             assert b" 101 " in each.recv(4096)
@@ -333,13 +333,13 @@ async def test_a_flood_of_one_agent_does_not_hold_up_the_others(own_hub: HubProc
     """RX-08"""
     hub = own_hub
     thread_id = await open_thread(hub.url, hub.token)
-    _, token = await enrol(hub.url, hub.token, "flooder")
+    _, token = await register_agent(hub.url, hub.token, "flooder")
     flooding = True
     sent = 0
 
     async def flood() -> None:
         nonlocal sent
-        async with Line(hub.url, token) as line:
+        async with KeepAliveConnection(hub.url, token) as line:
             while flooding:
                 answer = await line.call("POST", f"/api/threads/{thread_id}/messages", {"content": "x" * 250_000})
                 assert answer.status == 201
@@ -360,32 +360,32 @@ async def test_an_agent_that_posts_too_much_is_told_to_wait(tmp_path: Path) -> N
     """RX-08"""
     with HubProcess(tmp_path / "data", {"GREENROOM_POSTS_PER_MINUTE": "30"}) as hub:
         thread_id = await open_thread(hub.url, hub.token)
-        _, noisy = await enrol(hub.url, hub.token, "noisy")
-        _, quiet = await enrol(hub.url, hub.token, "quiet")
+        _, noisy = await register_agent(hub.url, hub.token, "noisy")
+        _, quiet = await register_agent(hub.url, hub.token, "quiet")
         path = f"/api/threads/{thread_id}/messages"
-        async with Line(hub.url, noisy) as line, Line(hub.url, quiet) as other:
+        async with KeepAliveConnection(hub.url, noisy) as line, KeepAliveConnection(hub.url, quiet) as other:
             answers = [await line.call("POST", path, {"content": f"{n}"}) for n in range(60)]
             assert {a.status for a in answers} == {201, 429}
             assert [a.status for a in answers].count(201) <= 60
             assert int(answers[-1].headers["retry-after"]) >= 1
-            accepted(await other.call("POST", path, {"content": "not held up"}))
+            need_success(await other.call("POST", path, {"content": "not held up"}))
 
 
 async def test_requests_can_be_limited_per_credential(tmp_path: Path) -> None:
     """RX-08"""
     with HubProcess(tmp_path / "data", {"GREENROOM_REQUESTS_PER_SECOND": "5"}) as hub:
-        _, noisy = await enrol(hub.url, hub.token, "noisy")
-        async with Line(hub.url, noisy) as line, Line(hub.url, hub.token) as other:
+        _, noisy = await register_agent(hub.url, hub.token, "noisy")
+        async with KeepAliveConnection(hub.url, noisy) as line, KeepAliveConnection(hub.url, hub.token) as other:
             statuses = [(await line.call("GET", "/api/threads")).status for _ in range(80)]
             assert set(statuses) == {200, 429}
-            accepted(await other.call("GET", "/api/threads"))
+            need_success(await other.call("GET", "/api/threads"))
 
 
 async def test_who_works_fast_does_not_meet_the_limit_of_requests(own_hub: HubProcess) -> None:
     """RX-08"""
     assert Settings().requests_per_second == 1_000, "the limit is on, unless the operator takes it off"
-    _, busy = await enrol(own_hub.url, own_hub.token, "busy")
-    async with Line(own_hub.url, busy) as line:
+    _, busy = await register_agent(own_hub.url, own_hub.token, "busy")
+    async with KeepAliveConnection(own_hub.url, busy) as line:
         assert {(await line.call("GET", "/api/agents")).status for _ in range(1_500)} == {200}
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from greenroom.testing.patience import WAIT_S
-from greenroom.testing.raw_http import speak
+from greenroom.testing.raw_http import send_raw
+from greenroom.testing.timeouts import WAIT_S
 from tests.security.conftest import House
 
 FORGED = "\x1b[2J\x1b]0;owned\x07\r\n2026-01-01 CRITICAL greenroom: hacked\u2028\u0085\u202e\x9b31m\0 end"
@@ -70,7 +70,7 @@ def test_nothing_that_is_sent_forges_a_line_of_the_log(house: House) -> None:
         client.post("/login", content=f"code=\n{line}")
     for header in ("X", "User-Agent", "Origin", "Cookie", "Authorization", "Idempotency-Key"):
         said = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n{header}: a\x0b{line}\r\n\r\n"
-        speak(house.hub.url, said.encode(), once=True)
+        send_raw(house.hub.url, said.encode(), once=True)
     assert "forged" not in house.hub.stderr
 
 
@@ -196,7 +196,7 @@ def test_a_path_leads_nowhere_but_to_what_the_hub_keeps(house: House, path: str)
                 f"GET {prefix}{path}{suffix} HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n"
                 f"Authorization: Bearer {token}\r\nConnection: close\r\n\r\n"
             )
-            [answer] = speak(house.hub.url, said.encode(), once=True)
+            [answer] = send_raw(house.hub.url, said.encode(), once=True)
             assert answer.status in (400, 404, 405), (prefix, path, suffix, answer)
             assert token.encode() not in answer.body
             assert b"root:" not in answer.body

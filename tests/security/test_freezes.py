@@ -14,9 +14,9 @@ import httpx
 import pytest
 from websockets.asyncio.client import connect
 
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
-from greenroom.testing.people import enrol
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.rest_agents import register_agent
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 from tests.security.conftest import House
 from tests.security.crowd import LONG, gather_crowd, workflow_of
@@ -60,7 +60,7 @@ def test_a_permission_that_is_hard_to_read_is_asked_about_and_holds_nobody_up(
     hub: HubProcess, api: httpx.Client, name: str
 ) -> None:
     tool, arguments = CALLS[name]
-    _, token = asyncio.run(enrol(hub.url, hub.token, "attacker"))
+    _, token = asyncio.run(register_agent(hub.url, hub.token, "attacker"))
     headers = {"Authorization": f"Bearer {token}"}
     with httpx.Client(base_url=hub.url, headers=headers, timeout=WAIT_S) as client:
         mcp = Mcp(client)
@@ -75,7 +75,7 @@ async def ask_until_it_is_there(mcp: Mcp, api: httpx.Client, tool: str, argument
     async with httpx.AsyncClient(base_url=mcp.client.base_url, headers=mcp.client.headers, timeout=WAIT_S) as client:
         asking = asyncio.create_task(client.post("/mcp", json=message, headers=mcp.headers()))
         await asyncio.to_thread(
-            eventually, lambda: asking.done() or api.get("/api/metrics").json()["work"]["open_asks"]
+            wait_until, lambda: asking.done() or api.get("/api/metrics").json()["work"]["open_asks"]
         )
         asking.cancel()
         with contextlib.suppress(asyncio.CancelledError):

@@ -7,7 +7,7 @@ import pytest
 
 from greenroom.doors.mcp.tools import TOOLS
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 from tests.security.matrix_mcp import COLUMNS, MATRIX
 from tests.security.rig import Mcp

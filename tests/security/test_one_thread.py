@@ -13,7 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from greenroom.doors.mcp.tools import TOOLS
 from greenroom.doors.sync.views import VIEWS
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.pictures import png
 from tests.runs.conftest import staged
 from tests.runs.stage import Stage

@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from greenroom.app import open_hub
-from greenroom.doors.credentials import cookie_name
+from greenroom.doors.credentials import build_cookie_name
 from greenroom.doors.origins import Origins, find_addresses
 from greenroom.settings import Settings
-from greenroom.testing.browser_login import key_in
+from greenroom.testing.browser_login import parse_page_key
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.raw_http import Answer, speak
+from greenroom.testing.raw_http import RawResponse, send_raw
 from tests.security.conftest import House, give
 
 PORT = 39765
@@ -111,7 +111,7 @@ def login(house: House) -> tuple[str, str]:
     """The cookie of a browser that has logged in, and the key of its page."""
     code = house.call("operator", "POST", "/api/login-codes").json()["code"]
     entered = house.call(None, "POST", "/login", data={"code": code})
-    return entered.headers["set-cookie"].partition(";")[0], key_in(entered.headers["location"])
+    return entered.headers["set-cookie"].partition(";")[0], parse_page_key(entered.headers["location"])
 
 
 @pytest.fixture
@@ -125,12 +125,12 @@ def key(login: tuple[str, str]) -> dict[str, str]:
     return {"X-Greenroom-Key": login[1]}
 
 
-def send(house: House, method: str, path: str, headers: dict[str, str], body: str = "") -> Answer:
+def send(house: House, method: str, path: str, headers: dict[str, str], body: str = "") -> RawResponse:
     """One raw request; a header named twice is written as a list would be."""
     fields = {"Host": f"127.0.0.1:{house.hub.port}", **headers}
     head = "".join(f"{name.rstrip('*')}: {value}\r\n" for name, value in fields.items())
     said = f"{method} {path} HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}"
-    [answer] = speak(house.hub.url, said.encode("latin-1"), once=True)
+    [answer] = send_raw(house.hub.url, said.encode("latin-1"), once=True)
     return answer
 
 
@@ -301,7 +301,7 @@ def test_two_cookies_of_our_name_mean_to_log_in_again(house: House, cookie: str,
 async def _old_login(data: Path) -> tuple[str, str]:
     """The name and the value of the cookie of a login that has no key."""
     async with open_hub(data, Settings(local_node=False)) as hub:
-        return cookie_name(hub), await give(hub, "operator", browser=True)
+        return build_cookie_name(hub), await give(hub, "operator", browser=True)
 
 
 def test_a_login_from_before_there_were_keys_leads_to_the_login(own_data: Path) -> None:

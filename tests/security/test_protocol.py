@@ -14,9 +14,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
-from greenroom.testing.people import accepted, enrol, open_thread, read_all, until_waiters
-from greenroom.testing.raw_http import Line, dial, speak
+from greenroom.testing.raw_http import KeepAliveConnection, open_socket, send_raw
+from greenroom.testing.rest_agents import need_success, open_thread, read_all_messages, register_agent, wait_for_waiters
+from greenroom.testing.timeouts import WAIT_S
 from tests.security.conftest import House
 from tests.security.rig import ACCEPT, VERSION, Mcp, initialize_params
 
@@ -136,10 +136,10 @@ def test_a_routing_header_must_be_there_once(house: House, name: str) -> None:
 async def test_a_wait_whose_client_goes_is_over_and_the_next_one_misses_nothing(hub: HubProcess, era: str) -> None:
     """PR-04"""
     thread_id = await open_thread(hub.url, hub.token)
-    _, token = await enrol(hub.url, hub.token, "agent")
+    _, token = await register_agent(hub.url, hub.token, "agent")
     headers = {"Accept": ACCEPT}
     if era == VERSION:
-        async with Line(hub.url, token) as line:
+        async with KeepAliveConnection(hub.url, token) as line:
             opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params()}
             headers["Mcp-Session-Id"] = (await line.call("POST", "/mcp", opening, headers)).headers["mcp-session-id"]
     else:
@@ -148,28 +148,28 @@ async def test_a_wait_whose_client_goes_is_over_and_the_next_one_misses_nothing(
     async def wait(after: int, timeout_ms: int) -> list[dict[str, Any]]:
         arguments = {"thread_id": thread_id, "after_seq": after, "timeout_ms": timeout_ms, "return_format": "json"}
         params = {"name": "msg_wait", "arguments": arguments, **({"_meta": META} if era == MODERN else {})}
-        async with Line(hub.url, token) as line:
+        async with KeepAliveConnection(hub.url, token) as line:
             call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
-            answer = accepted(await line.call("POST", "/mcp", call, headers))
+            answer = need_success(await line.call("POST", "/mcp", call, headers))
             return json.loads(answer["result"]["content"][0]["text"])["messages"]  # type: ignore[no-any-return]
 
     heard: list[str] = []
     seq = 0
-    async with Line(hub.url, hub.token) as poster:
+    async with KeepAliveConnection(hub.url, hub.token) as poster:
         for number in range(15):
             waiting = asyncio.create_task(wait(seq, 30_000))
             if number % 3 != 2:
-                await until_waiters(hub.url, hub.token, lambda count: count == 1)
+                await wait_for_waiters(hub.url, hub.token, lambda count: count == 1)
             if number % 3:
                 waiting.cancel()
                 await asyncio.wait([waiting])
-                await until_waiters(hub.url, hub.token, lambda count: count == 0)
+                await wait_for_waiters(hub.url, hub.token, lambda count: count == 0)
             posted = await poster.call("POST", f"/api/threads/{thread_id}/messages", {"content": f"{number}"})
-            accepted(posted)
+            need_success(posted)
             messages = await (wait(seq, 5000) if number % 3 else waiting)
             heard += [m["content"] for m in messages]
             seq = messages[-1]["seq"]
-    assert heard == [m["content"] for m in await read_all(hub.url, hub.token, thread_id)]
+    assert heard == [m["content"] for m in await read_all_messages(hub.url, hub.token, thread_id)]
 
 
 @pytest.mark.parametrize("era", ["retry", "race"])
@@ -180,16 +180,16 @@ async def test_a_post_whose_answer_was_lost_is_posted_once(hub: HubProcess, era:
     for number in range(20):
         key = {"Idempotency-Key": f"key-{number}"}
         body = {"content": f"{number}"}
-        line = Line(hub.url, hub.token)
+        line = KeepAliveConnection(hub.url, hub.token)
         posting = asyncio.create_task(line.call("POST", path, body, key))
         await asyncio.sleep(0.001 * (number % 5))
         if era == "retry":
             posting.cancel()
-        async with Line(hub.url, hub.token) as again:
-            accepted(await again.call("POST", path, body, key))
+        async with KeepAliveConnection(hub.url, hub.token) as again:
+            need_success(await again.call("POST", path, body, key))
         await asyncio.wait([posting])
-        line.hang_up()
-    assert [m["content"] for m in await read_all(hub.url, hub.token, thread_id)] == [str(n) for n in range(20)]
+        line.close()
+    assert [m["content"] for m in await read_all_messages(hub.url, hub.token, thread_id)] == [str(n) for n in range(20)]
 
 
 def events(house: House, who: str, last: str | None, enough: int, query: str = "") -> tuple[int, list[dict[str, Any]]]:
@@ -218,7 +218,7 @@ def test_a_stream_cannot_be_resumed_by_a_made_up_id(house: House, last: str) -> 
     head = (
         f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\nAuthorization: Bearer {house.tokens['bob']}\r\n"
     )
-    with dial(house.hub.url) as line:
+    with open_socket(house.hub.url) as line:
         line.sendall(f"{head}Accept: text/event-stream\r\nLast-Event-ID: {last}\r\n\r\n".encode())
         heard = line.recv(65536)
     assert heard.split(b" ")[1] in (b"400", b"200")
@@ -403,7 +403,7 @@ def desync(house: House) -> dict[str, str]:
 def test_no_request_is_hidden_in_another(house: House) -> None:
     """PR-10"""
     for name, said in desync(house).items():
-        answers = speak(house.hub.url, said.encode("latin-1"), 5)
+        answers = send_raw(house.hub.url, said.encode("latin-1"), 5)
         assert "smuggled" not in topics(house), (name, answers)
         assert [a.status for a in answers] in ([400], [401], [413], [421], [408], []), (name, answers)
 
@@ -419,7 +419,7 @@ def test_a_second_request_after_an_unread_body_is_not_run(house: House) -> None:
     outer = (
         f"POST /api/agents/register HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {len(hidden)}\r\n\r\n{hidden}"
     )
-    answers = speak(house.hub.url, outer.encode())
+    answers = send_raw(house.hub.url, outer.encode())
     assert [a.status for a in answers] == [401]
     assert "smuggled" not in topics(house)
 
@@ -429,7 +429,7 @@ def test_two_requests_in_a_row_are_answered_in_a_row(house: House) -> None:
     port, token = house.hub.port, house.tokens["operator"]
     one = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n"
     two = f"GET /api/agents HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\r\n"
-    answers = speak(house.hub.url, (one + two + one).encode())
+    answers = send_raw(house.hub.url, (one + two + one).encode())
     assert [a.status for a in answers] == [200, 200, 200]
     assert "threads" in answers[0].json
     assert isinstance(answers[1].json, list)

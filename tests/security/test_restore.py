@@ -12,11 +12,11 @@ import anyio
 import httpx
 import pytest
 
-from greenroom.nouns.workflows.triggers import signing
+from greenroom.nouns.workflows.triggers import webhook_signature
 from greenroom.testing.browser_login import log_in
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.postgres import PostgresServer
+from greenroom.testing.timeouts import WAIT_S
 from tests.asks.desk import Desk
 from tests.asks.test_mcp import asked
 from tests.cli.shell import done, greenroom
@@ -155,11 +155,17 @@ def test_a_used_webhook_call_cannot_be_repeated_after_a_restore(
     api.post(f"/api/triggers/{trigger['id']}/arm")
     done(hub.data, "backup", str(tmp_path / "saved.tar"))
     given = api.get(f"/api/triggers/{trigger['id']}/secret").json()
-    ahead = int(time.time()) + signing.WINDOW_S - 60
+    ahead = int(time.time()) + webhook_signature.WINDOW_S - 60
     calls = []
     for moment in (int(time.time()), ahead):  # a sender's clock may be ahead
-        signature = signing.sign(given["standard_secret"], f"msg_{moment}", moment, b"{}")
-        calls.append({signing.ID: f"msg_{moment}", signing.TIME: str(moment), signing.SIGNATURES: signature})
+        signature = webhook_signature.sign(given["standard_secret"], f"msg_{moment}", moment, b"{}")
+        calls.append(
+            {
+                webhook_signature.ID: f"msg_{moment}",
+                webhook_signature.TIME: str(moment),
+                webhook_signature.SIGNATURES: signature,
+            }
+        )
     for headers in calls:
         assert httpx.post(hub.url + given["path"], content=b"{}", headers=headers).status_code == 202
     restored(hub, tmp_path / "saved.tar")
@@ -221,7 +227,7 @@ async def test_an_approval_that_nobody_takes_is_void_after_a_while_and_the_audit
         agent = desk.agent()
         first = await left_behind(desk, agent)
         assert desk.answer(first["id"], verdict="approve", digest=first["digest"]).status_code == 200
-        eventually(lambda: desk.show(first["id"]).get("lapsed_at"))
+        wait_until(lambda: desk.show(first["id"]).get("lapsed_at"))
         assert first["id"] in done(hasty_hub.data, "audit", "list", "--type", "AnswerLapsed", "--json").out
         async with connected(hasty_hub.url, agent.token) as talker:
             call = asyncio.ensure_future(talker.call("permission_request", **WISH))
@@ -248,7 +254,7 @@ async def test_of_two_connections_with_the_same_wish_one_alone_gets_the_yes(hub:
 
 
 def test_a_database_that_other_tools_have_put_back_begins_a_new_epoch(postgres: PostgresServer, tmp_path: Path) -> None:
-    hub = HubProcess(tmp_path / "data", env={"GREENROOM_DATABASE": postgres.new_database()})
+    hub = HubProcess(tmp_path / "data", env={"GREENROOM_DATABASE": postgres.create_database()})
     with hub, httpx.Client(base_url=hub.url, headers={"Authorization": f"Bearer {hub.token}"}) as api:
         token, old = created(api, "wall")["token"], hub.token
         hub.stop()

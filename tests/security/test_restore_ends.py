@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done
 from tests.conftest import checked
 from tests.notify.far_side import FarSide, far_side

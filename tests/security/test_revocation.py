@@ -12,9 +12,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import LONG_MS, WAIT_S
-from greenroom.testing.people import accepted, enrol, open_thread, until_waiters
-from greenroom.testing.raw_http import Line
+from greenroom.testing.raw_http import KeepAliveConnection
+from greenroom.testing.rest_agents import need_success, open_thread, register_agent, wait_for_waiters
+from greenroom.testing.timeouts import LONG_MS, WAIT_S
 from tests.security.rig import ACCEPT, VERSION, initialize_params
 
 pytestmark = pytest.mark.anyio
@@ -51,19 +51,19 @@ class Everywhere:
 
     async def session(self) -> str:
         """A session of MCP."""
-        async with Line(self._hub.url, self._token) as line:
+        async with KeepAliveConnection(self._hub.url, self._token) as line:
             opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize_params()}
             return (await line.call("POST", "/mcp", opening, {"Accept": ACCEPT})).headers["mcp-session-id"]
 
     async def _call(self, name: str, method: str, path: str, body: Any, headers: dict[str, str]) -> None:
-        line = Line(self._hub.url, self._token)
+        line = KeepAliveConnection(self._hub.url, self._token)
         try:
             self.last[name] = (await line.call(method, path, body, headers)).status
         except (OSError, EOFError) as error:
             self.last[name] = type(error).__name__
         finally:
             self.ended.add(name)
-            line.hang_up()
+            line.close()
 
     async def _socket(self, ready: asyncio.Event) -> None:
         headers = {"Authorization": f"Bearer {self._token}"}
@@ -80,15 +80,15 @@ class Everywhere:
 
 
 async def by_revoking(hub: HubProcess, agent_id: str) -> None:
-    async with Line(hub.url, hub.token) as line:
-        credentials = accepted(await line.call("GET", "/api/credentials"))
+    async with KeepAliveConnection(hub.url, hub.token) as line:
+        credentials = need_success(await line.call("GET", "/api/credentials"))
         [found] = [c["id"] for c in credentials if c["agent_id"] == agent_id]
-        accepted(await line.call("DELETE", f"/api/credentials/{found}"))
+        need_success(await line.call("DELETE", f"/api/credentials/{found}"))
 
 
 async def by_kicking(hub: HubProcess, agent_id: str) -> None:
-    async with Line(hub.url, hub.token) as line:
-        accepted(await line.call("POST", f"/api/agents/{agent_id}/kick"))
+    async with KeepAliveConnection(hub.url, hub.token) as line:
+        need_success(await line.call("POST", f"/api/agents/{agent_id}/kick"))
 
 
 @pytest.mark.parametrize("end", [by_revoking, by_kicking])
@@ -97,11 +97,11 @@ async def test_ending_a_credential_ends_all_its_calls(
 ) -> None:
     """AU-12"""
     thread_id = await open_thread(hub.url, hub.token)
-    agent_id, token = await enrol(hub.url, hub.token, "soon gone")
-    _, other_token = await enrol(hub.url, hub.token, "stays")
+    agent_id, token = await register_agent(hub.url, hub.token, "soon gone")
+    _, other_token = await register_agent(hub.url, hub.token, "stays")
     gone, stays = Everywhere(hub, token, thread_id), Everywhere(hub, other_token, thread_id)
     tasks, others = await gone.open(), await stays.open()
-    await until_waiters(hub.url, hub.token, lambda count: count >= 4)
+    await wait_for_waiters(hub.url, hub.token, lambda count: count >= 4)
     await end(hub, agent_id)
     await asyncio.wait(tasks, timeout=WAIT_S)
     assert len(gone.ended) == 6, gone.ended
@@ -110,7 +110,7 @@ async def test_ending_a_credential_ends_all_its_calls(
     assert gone.last["mcp wait"] == 401
     assert not stays.ended
     assert "ERROR" not in hub.stderr, "ending a credential is nobody's mistake"
-    async with Line(hub.url, token) as line:
+    async with KeepAliveConnection(hub.url, token) as line:
         assert (await line.call("GET", "/api/threads")).status == 401
     for task in others:
         task.cancel()
@@ -124,9 +124,9 @@ async def test_a_credential_that_expires_ends_its_calls_too(hub: HubProcess) -> 
     began = time.monotonic()
     others = await Everywhere(hub, hub.token, thread_id).open()
     took_s = time.monotonic() - began
-    async with Line(hub.url, hub.token) as line:
+    async with KeepAliveConnection(hub.url, hub.token) as line:
         wish = {"kind": "viewer", "name": "guest", "expires_in_s": 5 + int(10 * took_s)}
-        made = accepted(await line.call("POST", "/api/credentials", wish))
+        made = need_success(await line.call("POST", "/api/credentials", wish))
     guest = Everywhere(hub, made["token"], thread_id)
     tasks = await guest.open()
     await asyncio.wait(tasks, timeout=WAIT_S)
@@ -140,9 +140,9 @@ async def test_a_credential_that_expires_ends_its_calls_too(hub: HubProcess) -> 
 async def test_logging_out_ends_the_browsers_sockets(hub: HubProcess) -> None:
     """AU-12"""
     origin = {"Origin": hub.url}
-    async with Line(hub.url, "", {"Authorization": ""}) as line:
+    async with KeepAliveConnection(hub.url, "", {"Authorization": ""}) as line:
         form = f"code={hub.login_code}"
-        reader, writer = await line.dial()
+        reader, writer = await line.connect()
         head = f"POST /login HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\nContent-Length: {len(form)}\r\n"
         writer.write(f"{head}Content-Type: application/x-www-form-urlencoded\r\n\r\n{form}".encode())
         entered = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -152,7 +152,7 @@ async def test_logging_out_ends_the_browsers_sockets(hub: HubProcess) -> None:
     address, offered = f"ws{hub.url[4:]}/sync", [Subprotocol("greenroom"), Subprotocol(f"greenroom.key.{key}")]
     page = {"additional_headers": {"Cookie": cookie}, "origin": hub.url, "subprotocols": offered}
     async with connect(address, **page) as socket:  # type: ignore[arg-type]
-        async with Line(hub.url, "", {"Authorization": ""}) as line:
+        async with KeepAliveConnection(hub.url, "", {"Authorization": ""}) as line:
             assert (await line.call("POST", "/logout", headers=headers)).status == 303
         with pytest.raises(ConnectionClosed) as closed:
             await asyncio.wait_for(socket.recv(), WAIT_S)

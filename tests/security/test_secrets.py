@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from greenroom.nouns.access.tokens import new_token
-from greenroom.testing.browser_login import key_in
+from greenroom.testing.browser_login import parse_page_key
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
-from greenroom.testing.raw_http import dial, speak
+from greenroom.testing.raw_http import open_socket, send_raw
+from greenroom.testing.timeouts import WAIT_S
 from tests.security.conftest import House
 
 NOBODY = 65534
@@ -32,7 +32,7 @@ def test_guessing_is_slowed_down_and_holds_nobody_else_up(house: House) -> None:
         head = f"GET /api/threads HTTP/1.1\r\nHost: 127.0.0.1:{house.hub.port}\r\n"
         for _ in range(100):
             said = f"{head}Authorization: Bearer {new_token('operator').text}\r\n\r\n"
-            with dial(house.hub.url) as line:
+            with open_socket(house.hub.url) as line:
                 line.sendall(said.encode())
                 statuses.append(int(line.recv(4096).split(b" ")[1]))
 
@@ -100,7 +100,7 @@ def test_a_link_that_was_planted_is_not_followed(own_data: Path, tmp_path: Path,
     else:
         target.write_text("precious")
     (own_data / name).symlink_to(target)
-    code, said = HubProcess(own_data).refuse()
+    code, said = HubProcess(own_data).start_refused()
     assert code == 1
     assert "is a link" in said
     assert len(said.strip().splitlines()) == 1, said
@@ -112,12 +112,12 @@ def test_a_data_directory_that_is_a_link_or_anothers_is_refused(own_data: Path, 
     real = tmp_path / "real"
     real.mkdir(mode=0o700)
     own_data.symlink_to(real)
-    code, said = HubProcess(own_data).refuse()
+    code, said = HubProcess(own_data).start_refused()
     assert code == 1
     assert "does not belong to you" in said
     if os.getuid() == 0:
         os.chown(real, NOBODY, NOBODY)
-        code, said = HubProcess(real).refuse()
+        code, said = HubProcess(real).start_refused()
         assert code == 1
         assert "does not belong to you" in said
 
@@ -135,7 +135,7 @@ def test_no_token_is_found_in_anything_that_is_kept(own_data: Path, tmp_path: Pa
         tokens.append(agent["token"])
         entered = client.post("/login", data={"code": hub.login_code})
         tokens.append(entered.headers["set-cookie"].partition("=")[2].partition(";")[0])
-        tokens.append(key_in(entered.headers["location"]))
+        tokens.append(parse_page_key(entered.headers["location"]))
         client.get("/api/threads", params={"token": tokens[2]})
         for token in tokens:
             client.get(f"/api/{token}")
@@ -176,7 +176,7 @@ def test_a_login_link_works_once_and_leaves_nothing_to_reuse(own_data: Path) -> 
         for path in ("/sync", "/events", "/api/threads"):
             for name in ("token", "access_token", "code"):
                 query = f"GET {path}?{name}={hub.token} HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\n\r\n"
-                assert speak(hub.url, query.encode(), once=True)[0].status == 401
+                assert send_raw(hub.url, query.encode(), once=True)[0].status == 401
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="it takes root to become another user")

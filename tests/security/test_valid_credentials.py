@@ -15,7 +15,7 @@ from websockets.sync.client import connect
 from greenroom.doors.assist.agentassist_pb2 import WebsocketMessage
 from greenroom.gateway import frames
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.doors.pictures import png
 from tests.runs.conftest import end_node
 from tests.runs.stage import Stage
@@ -73,7 +73,9 @@ def test_a_node_that_floods_is_read_at_its_pace_and_stays_connected(tmp_path: Pa
                 assert json.loads(link.recv(WAIT_S))["op"] == "welcome"
                 for number in range(1, 66):
                     heard = {"type": "said", "text": "x" * 200_000}
-                    link.send(frames.encode(frames.Item(number=number, run="run_none", at=1, heard=heard)).decode())
+                    link.send(
+                        frames.encode(frames.ItemFrame(number=number, run="run_none", at=1, heard=heard)).decode()
+                    )
                 while (acked := json.loads(link.recv(WAIT_S))).get("number") != 65:
                     assert acked["op"] in ("ack", "pong")
                 assert operator.get("/api/nodes").json()[0]["state"] == "connected"

@@ -5,7 +5,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 
-from greenroom.testing.machine import lacking, need_program
+from greenroom.testing.machine_requirements import need_program, skip_or_fail
 
 NUMBER = os.getpid() % 200 + 20
 BRIDGE = f"grb{os.getpid()}"[:15]
@@ -73,7 +73,7 @@ class Cable:
 def laid_cables(count: int) -> Iterator[list[Cable]]:
     """Cables to a bridge that has the address `DATABASE_IP`."""
     if os.geteuid():
-        lacking("network namespaces need root")
+        skip_or_fail("network namespaces need root")
     cables = [Cable(place) for place in range(count)]
     try:
         ip("link", "add", BRIDGE, "type", "bridge")
@@ -83,7 +83,7 @@ def laid_cables(count: int) -> Iterator[list[Cable]]:
             cable.lay()
     except subprocess.CalledProcessError as error:
         _take_away(cables)
-        lacking(f"no network namespaces here: {error.stderr.decode().strip()}")
+        skip_or_fail(f"no network namespaces here: {error.stderr.decode().strip()}")
     try:
         yield cables
     finally:

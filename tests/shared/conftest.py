@@ -20,7 +20,7 @@ def anyio_backend() -> str:
 @pytest.fixture
 def two_hubs(tmp_path: Path, postgres: PostgresServer) -> Iterator[tuple[HubProcess, HubProcess]]:
     """Both are stopped at the end; the log that they leave is whole."""
-    url = postgres.new_database()
+    url = postgres.create_database()
     env = {"GREENROOM_DATABASE": url, "GREENROOM_LOCAL_NODE": "1"}
     a, b = HubProcess(tmp_path / "a", env), HubProcess(tmp_path / "b", env)
     try:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.fake_clock import ClockFile
+from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.postgres import postgres_server
-from greenroom.testing.set_clock import ClockFile
 from tests.workflows.conformance import Crashing
 
 HOUR_S, DAY_S = 3600, 86_400
@@ -20,7 +20,7 @@ def test_spans_keep_their_length_when_the_clock_of_the_database_jumps(tmp_path: 
         clock = ClockFile(server.folder)
         server.kill()
         server.start(clock.env)
-        with HubProcess(tmp_path / "data", {"GREENROOM_DATABASE": server.new_database()}) as hub:
+        with HubProcess(tmp_path / "data", {"GREENROOM_DATABASE": server.create_database()}) as hub:
             crashing = Crashing(hub)
             run_id = crashing.start({"name": "waits", "steps": steps}, "waits")
             assert run_id is not None
@@ -29,8 +29,8 @@ def test_spans_keep_their_length_when_the_clock_of_the_database_jumps(tmp_path: 
                 return bool(crashing.steps(run_id or "")[step]["status"] == status)
 
             clock.set_s(DAY_S)
-            eventually(lambda: stands("date", "completed"))
+            wait_until(lambda: stands("date", "completed"))
             clock.set_s(-HOUR_S)
-            eventually(lambda: stands("short", "completed"))
+            wait_until(lambda: stands("short", "completed"))
             assert stands("long", "waiting")
         assert "Traceback" not in hub.stderr, hub.stderr

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import TEST_LIMIT_S, WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.postgres import postgres_server
+from greenroom.testing.timeouts import TEST_LIMIT_S, WAIT_S
 from tests.conftest import assert_in_order
 from tests.shared.cables import DATABASE_IP, Cable, laid_cables
 
@@ -108,7 +108,7 @@ class Load:
 def pair(tmp_path: Path) -> Iterator[tuple[Far, Far]]:
     """Two hubs; both end well and leave a log that is whole."""
     with laid_cables(2) as cables, postgres_server(host=DATABASE_IP) as server:
-        env = {"GREENROOM_DATABASE": server.new_database(), "GREENROOM_ALLOW_PLAINTEXT": "1"}
+        env = {"GREENROOM_DATABASE": server.create_database(), "GREENROOM_ALLOW_PLAINTEXT": "1"}
         hubs = [
             HubProcess(tmp_path / name, env, ["--host", cable.call_ip], cable.prefix)
             for name, cable in zip("ab", cables, strict=True)
@@ -138,15 +138,15 @@ def test_the_other_hub_writes_on_when_one_is_cut_off_from_the_database(pair: tup
             place = chance.randrange(2)
             (cable, hub), here, there = pair[place], loads[place], loads[1 - place]
             before = [len(load.acknowledged) for load in loads]
-            eventually(lambda before=before: all(len(loads[n].acknowledged) > before[n] + 20 for n in range(2)))
+            wait_until(lambda before=before: all(len(loads[n].acknowledged) > before[n] + 20 for n in range(2)))
             threading.Event().wait(chance.random())  # the moment of the cut is left to chance
             cable.pull()
             pulled = time.monotonic()
-            eventually(lambda here=here: here.health and here.health[-1].status == 503)
-            eventually(lambda here=here, n=here.statuses[503]: here.statuses[503] > n)
+            wait_until(lambda here=here: here.health and here.health[-1].status == 503)
+            wait_until(lambda here=here, n=here.statuses[503]: here.statuses[503] > n)
             threading.Event().wait(5)  # until the database has let go of all that the hub may have held
             seen = len(there.acknowledged)
-            eventually(lambda there=there, n=seen: len(there.acknowledged) > n)
+            wait_until(lambda there=there, n=seen: len(there.acknowledged) > n)
             gaps.append(_longest_gap(there, pulled))
             is_stopped = cut % 3 == 2
             if is_stopped:
@@ -159,7 +159,7 @@ def test_the_other_hub_writes_on_when_one_is_cut_off_from_the_database(pair: tup
             assert {health.status for health in told} == {503}
             slowest.append(max(health.came - health.asked for health in told))
             seen = len(here.acknowledged)
-            eventually(lambda here=here, n=seen: len(here.acknowledged) > n)
+            wait_until(lambda here=here, n=seen: len(here.acknowledged) > n)
     finally:
         for cable, _ in pair:
             cable.plug_in()

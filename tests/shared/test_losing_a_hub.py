@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from greenroom.nouns.runs.events import RunCreated
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import TEST_LIMIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.postgres import PostgresServer
+from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.conftest import assert_in_order
 from tests.runs.conftest import end_node
 from tests.workflows.conformance import Crashing, assert_attempts_in_order, random_point, read_log
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(TEST_LIMIT_S + 60 * KILLS)
 @pytest.fixture
 def pair(tmp_path: Path, postgres: PostgresServer) -> Iterator[Pair]:
     """Two hubs; whatever a test does to them, both end well and leave a log that is whole."""
-    env = {"GREENROOM_DATABASE": postgres.new_database()}
+    env = {"GREENROOM_DATABASE": postgres.create_database()}
     hubs = [HubProcess(tmp_path / name, env) for name in ("a", "b")]
     try:
         yield Crashing(hubs[0].start()), Crashing(hubs[1].start())
@@ -95,16 +95,16 @@ def test_a_step_whose_machine_is_lost_says_so_and_can_be_done_elsewhere(
     victim, other = (Crashing(hub) for hub in two_hubs)
     own = (victim.hub.data / "hub.id").read_text().strip()
     with other.client() as client:
-        eventually(lambda: own in [node.get("hub") for node in client.get("/api/nodes").json()])
+        wait_until(lambda: own in [node.get("hub") for node in client.get("/api/nodes").json()])
         lost = next(node["name"] for node in client.get("/api/nodes").json() if node.get("hub") == own)
         there = {"driver": "rehearsal", "node": lost}
         assert client.put("/api/profiles/there", json=there).status_code == 200
         run_id = other.start({"name": "far", "steps": [{"id": "far", "profile": "there", "prompt": "HANG"}]}, "far")
         assert run_id is not None
-        eventually(lambda: "running" in [run["status"] for run in client.get("/api/runs").json()])
+        wait_until(lambda: "running" in [run["status"] for run in client.get("/api/runs").json()])
         victim.hub.kill()
         end_node(victim.hub.data)
-        eventually(lambda: f"node {lost} cannot be reached" in (other.steps(run_id)["far"]["reason"] or ""))
+        wait_until(lambda: f"node {lost} cannot be reached" in (other.steps(run_id)["far"]["reason"] or ""))
         assert client.delete(f"/api/nodes/{lost}", params={"force": True}).status_code < 300
         assert "its node was removed" in other.end(run_id)["error"]
         change = {"step": "far", "changes": {"profile": "rehearsal", "prompt": "SAY here"}}

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from greenroom.log.clock import SystemClock, iso
-from greenroom.nouns.workflows.engine.dbos_queue import Claimed, DbosQueue
+from greenroom.log.clock import SystemClock, format_iso
+from greenroom.nouns.workflows.engine.dbos_queue import ClaimedAttempt, DbosQueue
 from greenroom.nouns.workflows.model import WorkflowStep
-from greenroom.testing.patience import WAIT_S
 from greenroom.testing.postgres import PostgresServer
+from greenroom.testing.timeouts import WAIT_S
 
 pytestmark = pytest.mark.anyio
 _STEP = WorkflowStep(run_id="wfr_1", id="each[0]", attempt=2, waits_for="engine", status="running")
@@ -50,10 +50,10 @@ async def test_an_attempt_put_in_twice_is_carried_out_once_and_forgotten_after_i
     postgres: PostgresServer,
 ) -> None:
     carrier = Carrier()
-    async with queue_on(postgres.new_database(), "hub", carrier) as queue:
+    async with queue_on(postgres.create_database(), "hub", carrier) as queue:
         await asyncio.gather(*(queue.put(_STEP) for _ in range(5)))
         assert await carrier.given.get() == ("wfr_1", "each[0]", 2)
-        assert await queue.find_claimed() == [Claimed(_ID, "hub")]
+        assert await queue.find_claimed() == [ClaimedAttempt(_ID, "hub")]
         assert queue.here == {_ID}
         carrier.may_end.set()
         await all_done(queue)
@@ -63,23 +63,23 @@ async def test_an_attempt_put_in_twice_is_carried_out_once_and_forgotten_after_i
         assert await carrier.given.get() == ("wfr_1", "last", 1)
         await all_done(queue)
         now = SystemClock().now()
-        assert not await queue.forget(iso(now - 3_600_000))
+        assert not await queue.delete_ended(format_iso(now - 3_600_000))
         await queue.put(_STEP)
-        assert not await queue.forget(iso(now + 3_600_000))
+        assert not await queue.delete_ended(format_iso(now + 3_600_000))
         await queue.put(_STEP)  # what was forgotten may come again, and finds its step further on
         assert await carrier.given.get() == ("wfr_1", "each[0]", 2)
         assert carrier.given.empty()
 
 
 async def test_an_attempt_that_a_hub_has_left_is_carried_out_by_the_next(postgres: PostgresServer) -> None:
-    url, first, second = postgres.new_database(), Carrier(), Carrier()
+    url, first, second = postgres.create_database(), Carrier(), Carrier()
     async with queue_on(url, "one", first) as queue:
         await queue.put(_STEP)
         await first.given.get()
     async with queue_on(url, "other", second) as queue:
         assert await queue.find_claimed("other") == []
-        assert await queue.find_claimed() == [Claimed(_ID, "one")]
+        assert await queue.find_claimed() == [ClaimedAttempt(_ID, "one")]
         await queue.give_back([_ID])
         assert await second.given.get() == ("wfr_1", "each[0]", 2)
-        assert await queue.find_claimed("other") == [Claimed(_ID, "other")]
+        assert await queue.find_claimed("other") == [ClaimedAttempt(_ID, "other")]
         second.may_end.set()

@@ -6,9 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
-from greenroom.testing.people import open_thread, read_all
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.rest_agents import open_thread, read_all_messages
+from greenroom.testing.timeouts import WAIT_S
 from tests.runs.far_node import FarNode
 from tests.runs.stage import Stage
 
@@ -32,7 +32,7 @@ async def test_a_message_posted_at_one_hub_wakes_who_waits_at_the_other(two_hubs
             here.post(f"/api/threads/{thread_id}/messages", json={"content": "across"}).raise_for_status()
         answer = (await waiting).raise_for_status()
         assert "across" in answer.text
-    assert [m["content"] for m in await read_all(b.url, b.token, thread_id)] == ["across"]
+    assert [m["content"] for m in await read_all_messages(b.url, b.token, thread_id)] == ["across"]
 
 
 async def test_a_token_revoked_at_one_hub_is_refused_at_the_other(two_hubs: Both) -> None:
@@ -40,9 +40,9 @@ async def test_a_token_revoked_at_one_hub_is_refused_at_the_other(two_hubs: Both
     with operator_of(a) as here:
         made = here.post("/api/credentials", json={"kind": "viewer", "name": "guest"}).raise_for_status().json()
         with httpx.Client(base_url=b.url, headers={"Authorization": f"Bearer {made['token']}"}) as guest:
-            eventually(lambda: guest.get("/api/threads").status_code == 200)
+            wait_until(lambda: guest.get("/api/threads").status_code == 200)
             here.delete(f"/api/credentials/{made['id']}").raise_for_status()
-            eventually(lambda: guest.get("/api/threads").status_code == 401)
+            wait_until(lambda: guest.get("/api/threads").status_code == 401)
 
 
 async def test_a_run_asked_for_at_one_hub_runs_on_the_node_of_the_other(two_hubs: Both) -> None:
@@ -58,12 +58,12 @@ async def test_the_other_hub_goes_on_when_the_one_that_leads_is_killed(two_hubs:
     a, b = two_hubs
     thread_id = await open_thread(a.url, a.token)
     with operator_of(b) as there:
-        eventually(lambda: _connected(there) == 2)
+        wait_until(lambda: _connected(there) == 2)
         a.kill()
         there.post(f"/api/threads/{thread_id}/messages", json={"content": "still here"}).raise_for_status()
-        eventually(lambda: "unreachable" in [n.get("state") for n in there.get("/api/nodes").json()])
+        wait_until(lambda: "unreachable" in [n.get("state") for n in there.get("/api/nodes").json()])
     a.start()
-    assert [m["content"] for m in await read_all(a.url, a.token, thread_id)] == ["still here"]
+    assert [m["content"] for m in await read_all_messages(a.url, a.token, thread_id)] == ["still here"]
 
 
 async def test_a_node_goes_to_the_other_hub_when_its_own_is_gone(two_hubs: Both, tmp_path: Path) -> None:

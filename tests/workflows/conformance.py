@@ -13,12 +13,12 @@ import httpx
 
 from greenroom.app import NOUNS
 from greenroom.log.model import Recorded
-from greenroom.log.opening import open_store
+from greenroom.log.store_factory import open_store
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.workflows import events as e
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubEnded, HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.workflows.graphs import fails
 
 ENGINES = ("embedded", "shared")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from greenroom.nouns.workflows.definition import Definition, Step
+from greenroom.nouns.workflows.definition import Step, WorkflowDefinition
 
 Outcome = tuple[bool, Any]
 NEVER = ("false", "inputs.nothing == 1")
@@ -15,7 +15,7 @@ class Oracle:
     """Plays steps with agents; `script(key, attempt)` says how each attempt ends, `rank` which is first."""
 
     def __init__(
-        self, definition: Definition, script: Callable[[str, int], Outcome], rank: Callable[[str], Any]
+        self, definition: WorkflowDefinition, script: Callable[[str, int], Outcome], rank: Callable[[str], Any]
     ) -> None:
         self.definition = definition
         self.steps = {step.id: step for step in definition.steps}

@@ -9,12 +9,12 @@ import msgspec
 from greenroom.log.model import Event
 from greenroom.nouns.workflows import events as e
 from greenroom.nouns.workflows.core.advance import advance
-from greenroom.nouns.workflows.core.board import Memory
-from greenroom.nouns.workflows.core.course import values, work_out
+from greenroom.nouns.workflows.core.board import MemoryBoard
 from greenroom.nouns.workflows.core.news import Begin, Due, Ended, News
 from greenroom.nouns.workflows.core.plan import make_plan
-from greenroom.nouns.workflows.core.state import apply
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.core.state import apply_event
+from greenroom.nouns.workflows.core.transition import build_values, evaluate_mapping
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.model import WorkflowFacts, WorkflowRun, WorkflowStep
 
 Outcome = tuple[bool, Any]
@@ -31,7 +31,7 @@ def succeed(step: WorkflowStep) -> Outcome:
 class Player:
     """One run of a definition, without anything around it."""
 
-    definition: Definition
+    definition: WorkflowDefinition
     script: Script = succeed
     rank: Callable[[str], Any] = lambda step_id: step_id
     """Which of several attempts at work ends first."""
@@ -51,14 +51,14 @@ class Player:
             steps=self.plan.steps,
         )
         facts = WorkflowFacts(run_id="wfr_1", inputs=self.inputs, variables=dict(self.definition.variables))
-        self.board = Memory(run, facts)
+        self.board = MemoryBoard(run, facts)
         self.events: list[Event] = []
 
     def tell(self, news: News) -> list[Event]:
         """Tell the run something, and keep what comes of it."""
         new = advance(self.plan, self.board, news, self.now)
         for event in new:
-            apply(self.board, event, self.now)
+            apply_event(self.board, event, self.now)
         self.events += new
         return new
 
@@ -83,7 +83,7 @@ class Player:
         """End one attempt as the script, or its own expressions, say."""
         node = self.plan.nodes[step.id.partition("[")[0]]
         if step.waits_for == "engine":
-            output = work_out(node.set, values(self.plan, self.board, [("steps",)], step, input={}))
+            output = evaluate_mapping(node.set, build_values(self.plan, self.board, [("steps",)], step, input={}))
             self.tell(Ended(step=step.id, attempt=step.attempt, ok=True, output=output))
             return
         ok, what = self.script(step)
@@ -117,7 +117,7 @@ class Player:
         return [(event.step, event.attempt) for event in self.events if isinstance(event, e.StepBegan)]
 
 
-def workflow(*steps: dict[str, Any], **more: Any) -> Definition:
+def workflow(*steps: dict[str, Any], **more: Any) -> WorkflowDefinition:
     """A definition from plain steps: `{"id": "a"}` is a step with an agent."""
 
     def whole(step: dict[str, Any]) -> dict[str, Any]:
@@ -125,4 +125,4 @@ def workflow(*steps: dict[str, Any], **more: Any) -> Definition:
         rest = {} if any(kind in step for kind in kinds) else {"prompt": "do it", "profile": "rehearsal"}
         return {**rest, **step}
 
-    return msgspec.convert({"name": "test", "steps": [whole(step) for step in steps], **more}, Definition)
+    return msgspec.convert({"name": "test", "steps": [whole(step) for step in steps], **more}, WorkflowDefinition)

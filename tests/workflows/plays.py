@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runs.stage import Stage
 
 ENDED = ("completed", "failed", "cancelled")

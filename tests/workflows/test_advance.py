@@ -10,13 +10,13 @@ from greenroom.nouns.workflows.core.news import (
     Ended,
     Interrupted,
     Mend,
-    Pause,
-    Resume,
-    Retry,
+    PauseRequested,
+    ResumeRequested,
+    RetryRequested,
     RunDue,
-    Stop,
+    StopRequested,
 )
-from greenroom.nouns.workflows.model import Spent, WorkflowStep
+from greenroom.nouns.workflows.model import WorkflowStep, WorkflowUsage
 from tests.workflows.player import Outcome, Player, Script, workflow
 
 
@@ -208,22 +208,22 @@ def test_a_gate_waits_for_a_person_and_recommended_goes_on_by_itself() -> None:
 def test_a_paused_run_begins_nothing_and_goes_on_where_it_was() -> None:
     player = Player(workflow(after("a"), after("b", "a"), after("c", "a", for_each={"items": [1, 2]})))
     player.tell(Begin())
-    player.tell(Pause(reason="lunch"))
+    player.tell(PauseRequested(reason="lunch"))
     player.end(player.at_work()[0])
     assert player.statuses()["b"] == "held"
     assert not player.at_work()
-    player.tell(Resume())
+    player.tell(ResumeRequested())
     assert player.play().status == "completed"
 
 
 def test_a_run_that_has_used_what_it_may_is_paused_once_and_can_go_on() -> None:
     player = Player(workflow(after("a"), after("b", "a"), after("c", "b"), limits={"max_tokens": 100}))
     player.tell(Begin())
-    player.tell(Ended(step="a", attempt=1, ok=True, spent=Spent(90, 20)))
+    player.tell(Ended(step="a", attempt=1, ok=True, spent=WorkflowUsage(90, 20)))
     assert (player.status, player.statuses()["b"]) == ("paused", "held")
     assert "110 of 100 tokens" in (player.board.run.note or "")
-    player.tell(Resume())
-    player.tell(Ended(step="b", attempt=1, ok=True, spent=Spent(90, 20)))
+    player.tell(ResumeRequested())
+    player.tell(Ended(step="b", attempt=1, ok=True, spent=WorkflowUsage(90, 20)))
     assert player.status == "running"
     assert player.board.run.spent.tokens == 220
 
@@ -240,13 +240,13 @@ def test_an_aborted_run_ends_and_can_be_taken_up_again_keeping_what_is_finished(
     player = Player(workflow(after("a"), after("b", "a"), after("c", "b")))
     player.tell(Begin())
     player.end(player.at_work()[0])
-    player.tell(Stop(error="enough"))
+    player.tell(StopRequested(error="enough"))
     assert (player.status, player.statuses()) == ("cancelled", {"a": "completed", "b": "cancelled", "c": "pending"})
-    player.tell(Retry())
+    player.tell(RetryRequested())
     player.play()
     assert player.status == "completed"
     assert player.attempts() == [("a", 1), ("b", 1), ("b", 2), ("c", 1)]
-    player.tell(Retry(step="b"))
+    player.tell(RetryRequested(step="b"))
     player.play()
     assert player.attempts()[4:] == [("b", 3), ("c", 2)]
     run = player.board.run
@@ -261,20 +261,20 @@ def test_items_that_are_completed_stay_so_when_their_fan_out_is_taken_up_again()
     assert player.statuses() | {"b": "pending"} == player.statuses()
     assert player.statuses()["a[0]"] == "completed"
     first = [step for step, _ in player.attempts()]
-    player.tell(Retry())
+    player.tell(RetryRequested())
     player.play()
     assert player.statuses()["a[4]"] == "failed"
     second = [step for step, _ in player.attempts()[len(first) :]]
     assert "a[0]" not in second
     assert second[0] == "a[1]"
-    player.tell(Retry())
+    player.tell(RetryRequested())
     player.play()
     assert player.status == "completed"
     assert player.board.step("a").output == [f"a[{n}]" for n in range(6)]  # type: ignore[union-attr]
     counts = {step: number for step, number in player.attempts() if "[" in step}
     assert (counts["a[0]"], counts["a[1]"], counts["a[4]"]) == (1, 2, 2)
     before = len(player.attempts())
-    player.tell(Retry(step="a"))
+    player.tell(RetryRequested(step="a"))
     player.play()
     assert len(player.attempts()) - before == 7, "a step that is named is done again as a whole"
 
@@ -283,16 +283,16 @@ def test_an_attempt_is_told_with_what_it_has_used_however_often_a_step_is_retrie
     for place, more in (("a", {}), ("a[0]", {"for_each": {"items": [1]}})):
         player = Player(workflow(after("a", **more)))
         player.tell(Begin())
-        player.tell(Ended(step=place, attempt=1, ok=False, error="no", spent=Spent(10, 1)))
-        player.tell(Retry())
-        player.tell(Interrupted(step=place, attempt=2, error="gone", agent_run="run_x", spent=Spent(20, 2)))
-        player.tell(Ended(step=place, attempt=3, ok=True, spent=Spent(30, 3)))
+        player.tell(Ended(step=place, attempt=1, ok=False, error="no", spent=WorkflowUsage(10, 1)))
+        player.tell(RetryRequested())
+        player.tell(Interrupted(step=place, attempt=2, error="gone", agent_run="run_x", spent=WorkflowUsage(20, 2)))
+        player.tell(Ended(step=place, attempt=3, ok=True, spent=WorkflowUsage(30, 3)))
         filed = [(one.number, one.status, one.spent) for one in player.board.attempts]
-        assert filed == [(1, "failed", Spent(10, 1)), (2, "interrupted", Spent(20, 2))]
+        assert filed == [(1, "failed", WorkflowUsage(10, 1)), (2, "interrupted", WorkflowUsage(20, 2))]
         last = player.board.step(place)
         assert last is not None
-        assert (last.spent, last.spent - last.spent_before) == (Spent(60, 6), Spent(30, 3))
-        assert player.board.run.spent == Spent(60, 6)
+        assert (last.spent, last.spent - last.spent_before) == (WorkflowUsage(60, 6), WorkflowUsage(30, 3))
+        assert player.board.run.spent == WorkflowUsage(60, 6)
 
 
 def test_what_a_crash_means_is_the_steps_choice() -> None:

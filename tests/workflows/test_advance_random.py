@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from greenroom.nouns.workflows import events as e
-from greenroom.nouns.workflows.core.news import Ended, Retry, Stop
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.core.news import Ended, RetryRequested, StopRequested
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.model import WorkflowStep
 from tests.workflows.graphs import fails, rank, workflows
 from tests.workflows.oracle import Oracle
@@ -20,7 +20,7 @@ def outcome(seed: int, key: str, attempt: int) -> Outcome:
 
 
 def player_of(given_workflow: dict[str, Any], seed: int, **limits: int) -> Player:
-    definition = msgspec.convert({**given_workflow, "limits": limits}, Definition)
+    definition = msgspec.convert({**given_workflow, "limits": limits}, WorkflowDefinition)
 
     def script(step: WorkflowStep) -> Outcome:
         return outcome(seed, step.id, step.attempt)
@@ -71,11 +71,11 @@ def test_counts_are_right_and_attempts_are_numbered_without_gaps(plain: dict[str
 def test_a_run_that_is_aborted_and_taken_up_again_comes_to_an_end(plain: dict[str, Any], seed: int, at: int) -> None:
     player = player_of(plain, seed, max_parallel=3)
     player.play_some(at)
-    player.tell(Stop(error="enough"))
+    player.tell(StopRequested(error="enough"))
     assert not player.at_work()
     finished = player.outputs()
     if player.status == "cancelled":
-        player.tell(Retry())
+        player.tell(RetryRequested())
         player.play()
         again = {event.step: event.keeps for event in player.events if isinstance(event, e.StepReset)}
         kept = {one: out for one, out in finished.items() if again.get(one.partition("[")[0], "[" in one)}

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.gateway.workflow_files import known_for
-from greenroom.nouns.workflows.reading.load import load_text
+from greenroom.gateway.workflow_files import build_known
+from greenroom.nouns.workflows.parser.loader import load_text
+from greenroom.runtimes.driver_names import UNTOLD
 from greenroom.runtimes.drivers.opencode.launch import plan_launch
-from greenroom.runtimes.names import UNTOLD
-from greenroom.runtimes.scripted import wire
+from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.fake_llm import FakeModel
 from tests.cli.shell import done
 from tests.runs.stage import Stage
@@ -40,7 +40,7 @@ def test_model_temperature_and_instructions_of_a_step_reach_the_model(stage: Sta
     bodies = tmp_path / "bodies"
     bodies.mkdir()
     with FakeModel(bodies=bodies) as model:
-        wiring = wire("builtin", tmp_path, model.url)
+        wiring = write_model_wiring("builtin", tmp_path, model.url)
         assert wiring is not None
         env = {**wiring.env, "GREENROOM_BUILTIN_STATE": str(tmp_path / "state")}
         stage.profile("thinker", driver="builtin", model=wiring.model, env=env)
@@ -63,18 +63,18 @@ def test_opencode_is_told_a_temperature_as_a_number(tmp_path: Path) -> None:
 
 
 def test_what_a_runtime_cannot_be_told_is_a_warning_that_names_the_step_and_the_line() -> None:
-    found = load_text(_FILE.format(runtime="claude"), "told.yaml", known=known_for(None)).warnings
+    found = load_text(_FILE.format(runtime="claude"), "told.yaml", known=build_known(None)).warnings
     assert [problem.text for problem in found] == [
         "told.yaml:8: step 'one': agent_config.temperature has no effect: claude cannot be told a temperature;"
         " leave it out, or take a profile whose driver can",
         "told.yaml:15: step 'two': agent_config.model has no effect: 'kept' goes on as it was started;"
         " write it at the step that keeps the agent",
     ]
-    assert len(load_text(_FILE.format(runtime="builtin"), known=known_for(None)).warnings) == 1
+    assert len(load_text(_FILE.format(runtime="builtin"), known=build_known(None)).warnings) == 1
 
 
 def test_the_driver_of_a_profile_is_what_counts() -> None:
-    known = known_for({"claude": "builtin", "mine": "pty"})
+    known = build_known({"claude": "builtin", "mine": "pty"})
     assert len(load_text(_FILE.format(runtime="claude"), known=known).warnings) == 1
     text = _FILE.format(runtime="x").replace("agent_runtime: x", "profile: mine")
     assert [problem.path[-1] for problem in load_text(text, known=known).warnings[:2]] == [

@@ -13,8 +13,8 @@ import httpx
 import msgspec
 import pytest
 
-from greenroom.nouns.workflows.definition import Definition
-from greenroom.testing.patience import TEST_LIMIT_S
+from greenroom.nouns.workflows.definition import WorkflowDefinition
+from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.workflows.conformance import Crashing, assert_attempts_in_order, random_point, read_log
 from tests.workflows.graphs import fails
 from tests.workflows.oracle import Oracle
@@ -65,7 +65,7 @@ def foretold(plain: dict[str, Any], number: int) -> Oracle:
             return False, "no"
         return True, step if by_agent(number, step) else {"value": step}
 
-    return Oracle(msgspec.convert(plain, Definition), outcome, lambda key: key).play()
+    return Oracle(msgspec.convert(plain, WorkflowDefinition), outcome, lambda key: key).play()
 
 
 def is_dead_before_the_end(crashing: Crashing, runs: list[str | None]) -> bool:

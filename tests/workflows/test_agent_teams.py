@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.runtimes.scripted import wire
+from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done
 from tests.conftest import checked
 from tests.runs.conftest import end_node
@@ -48,7 +48,7 @@ def install(stage: Stage, name: str, model: FakeModel, called: str) -> None:
     """A profile of a real CLI on the scripted model, under the name that the file calls it by."""
     home = stage.hub.data.parent / name
     home.mkdir()
-    wiring = wire(name, home, model.url)
+    wiring = write_model_wiring(name, home, model.url)
     assert wiring is not None
     env = {**wiring.env, **CACHE.get(name, {}), "HOME": str(home)}
     if name == "opencode":  # the file names a model of this provider

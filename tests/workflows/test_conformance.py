@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import TEST_LIMIT_S
+from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.conftest import assert_in_order
 from tests.runs.conftest import end_node
 from tests.workflows.conformance import (
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.timeout(TEST_LIMIT_S + 5 * GRAPHS)
 def crashing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Crashing]:
     env = {}
     if request.param == "shared":
-        env["GREENROOM_DATABASE"] = request.getfixturevalue("postgres").new_database()
+        env["GREENROOM_DATABASE"] = request.getfixturevalue("postgres").create_database()
     hub = HubProcess(tmp_path / "data", env=env)
     hub.start()
     try:
@@ -71,7 +71,7 @@ def random_workflows(count: int) -> list[dict[str, Any]]:
 
 def foretold(plain: dict[str, Any], number: int) -> Oracle:
     """What a run must come to."""
-    definition = msgspec.convert(plain, Definition)
+    definition = msgspec.convert(plain, WorkflowDefinition)
 
     def outcome(key: str, attempt: int) -> tuple[bool, Any]:
         step = key.partition("[")[0]

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.nouns.workflows import definition as d
-from greenroom.nouns.workflows.checking.check import Known, check
-from greenroom.nouns.workflows.checking.problems import BadWorkflow
-from greenroom.nouns.workflows.reading.load import parse_text, read_plain
-from greenroom.nouns.workflows.reading.marked import read_marked, unmark
-from greenroom.nouns.workflows.schema import build_schema, sentences
+from greenroom.nouns.workflows.checks.definition_check import KnownNames, check_definition
+from greenroom.nouns.workflows.checks.problems import BadWorkflow
+from greenroom.nouns.workflows.parser.loader import parse_text, read_plain
+from greenroom.nouns.workflows.parser.marked_values import read_marked, unmark
+from greenroom.nouns.workflows.schema import build_schema, read_key_descriptions
 from greenroom.testing.hub_process import HubProcess
 
 ROOT = Path(__file__).parents[2]
@@ -79,9 +79,9 @@ def test_the_schema_is_published_and_served(shared_hub: HubProcess) -> None:
 
 
 def test_every_key_that_needs_words_has_them_in_the_schema() -> None:
-    assert sentences()["Step"]["on_error"]
+    assert read_key_descriptions()["Step"]["on_error"]
     step = build_schema()["$defs"]["Step"]["properties"]
-    assert step["on_error"]["description"] == sentences()["Step"]["on_error"]
+    assert step["on_error"]["description"] == read_key_descriptions()["Step"]["on_error"]
 
 
 names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
@@ -97,7 +97,9 @@ levels = st.builds(
     default=st.sampled_from(["run", "skip", "abort"]),
     stakeholders=st.lists(names, max_size=3),
 )
-retries = st.builds(d.Retry, max=st.integers(0, 9), backoff_s=st.floats(0, 100), on=st.just(["failed", "timeout"]))
+retries = st.builds(
+    d.RetryPolicy, max=st.integers(0, 9), backoff_s=st.floats(0, 100), on=st.just(["failed", "timeout"])
+)
 steps = st.builds(
     d.Step,
     id=names,
@@ -110,14 +112,14 @@ steps = st.builds(
     retry=retries,
     level=levels,
     for_each=st.none() | st.builds(d.ForEach, items=st.text(max_size=8) | st.lists(plain, max_size=2), name=names),
-    loop=st.none() | st.builds(d.Loop, while_=st.none() | st.text(max_size=8), max=st.integers(1, 9)),
-    wait=st.none() | st.builds(d.Wait, seconds=st.none() | st.floats(0, 9) | st.text(max_size=4)),
+    loop=st.none() | st.builds(d.LoopConfig, while_=st.none() | st.text(max_size=8), max=st.integers(1, 9)),
+    wait=st.none() | st.builds(d.WaitConfig, seconds=st.none() | st.floats(0, 9) | st.text(max_size=4)),
     set=st.none() | st.dictionaries(names, plain, max_size=2),
     keep_agent=st.booleans(),
     keep_as=st.none() | names,
 )
 definitions = st.builds(
-    d.Definition,
+    d.WorkflowDefinition,
     name=st.text(min_size=1, max_size=20),
     inputs=st.dictionaries(names, st.builds(d.Input, default=plain, required=st.just(False)), max_size=2),
     variables=st.dictionaries(names, plain, max_size=2),
@@ -128,16 +130,16 @@ definitions = st.builds(
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(definitions)
-def test_any_definition_comes_back_the_same_from_json_and_from_the_loader(definition: d.Definition) -> None:
+def test_any_definition_comes_back_the_same_from_json_and_from_the_loader(definition: d.WorkflowDefinition) -> None:
     data = msgspec.json.encode(definition)
-    assert msgspec.json.decode(data, type=d.Definition) == definition
+    assert msgspec.json.decode(data, type=d.WorkflowDefinition) == definition
     assert CHECKER.is_valid(json.loads(data))
     assert read_plain(json.loads(data)) == definition
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(definitions)
-def test_any_definition_can_be_checked(definition: d.Definition) -> None:
-    for problem in check(definition, Known(profiles=frozenset(("p",)), workflows=frozenset())):
+def test_any_definition_can_be_checked(definition: d.WorkflowDefinition) -> None:
+    for problem in check_definition(definition, KnownNames(profiles=frozenset(("p",)), workflows=frozenset())):
         assert problem.message
         assert problem.remedy

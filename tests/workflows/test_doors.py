@@ -9,8 +9,8 @@ import httpx
 from websockets.sync.client import connect
 
 from greenroom.doors.sync.socket import PATH
-from greenroom.testing.hub_process import HubProcess, eventually
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done, greenroom
 from tests.journeys.mcp_clients import connected
 from tests.runs.stage import Stage
@@ -187,7 +187,7 @@ def _until_held(api: httpx.Client, run_id: str) -> None:
         steps = api.get(f"/api/workflow-runs/{run_id}").json()["steps"]
         return any(step["id"] == "hold" and step["status"] == "waiting" for step in steps)
 
-    eventually(held)
+    wait_until(held)
 
 
 def test_the_sync_socket_shows_a_run_as_it_goes_on(hub: HubProcess, tmp_path: Path) -> None:

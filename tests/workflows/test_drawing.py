@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from greenroom.nouns.workflows.definition import Definition, Edge, Step, Wait
-from greenroom.nouns.workflows.drawing import FORMATS, to_dot, to_mermaid, to_svg
-from greenroom.nouns.workflows.drawing.layout import BOX_HEIGHT, BOX_WIDTH, lay_out
+from greenroom.nouns.workflows.definition import Edge, Step, WaitConfig, WorkflowDefinition
+from greenroom.nouns.workflows.diagram import FORMATS, to_dot, to_mermaid, to_svg
+from greenroom.nouns.workflows.diagram.layout import BOX_HEIGHT, BOX_WIDTH, lay_out
 from greenroom.nouns.workflows.graph import Graph
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -21,14 +21,14 @@ def parsed(picture: str) -> ElementTree.Element:
     return ElementTree.fromstring(picture)  # noqa: S314 it is our own
 
 
-def workflow(*steps: Step, edges: list[Edge] | None = None) -> Definition:
-    return Definition(name="n", steps=list(steps), edges=edges or [])
+def workflow(*steps: Step, edges: list[Edge] | None = None) -> WorkflowDefinition:
+    return WorkflowDefinition(name="n", steps=list(steps), edges=edges or [])
 
 
 def test_all_pictures_show_every_step_and_arrow() -> None:
     definition = workflow(
         Step(id="a", name="First", profile="p", prompt="x", on_error="route:c"),
-        Step(id="b", wait=Wait(seconds=3), dependencies=["a"]),
+        Step(id="b", wait=WaitConfig(seconds=3), dependencies=["a"]),
         Step(id="c", set={}),
         edges=[Edge(source="b", target="c", when="inputs.x > 1")],
     )
@@ -70,7 +70,7 @@ def test_boxes_never_overlap_and_arrows_go_down(data: st.DataObject) -> None:
         before = data.draw(st.lists(st.integers(0, max(0, number - 1)), max_size=3, unique=True)) if number else []
         steps.append(Step(id=f"s{number}", set={}, dependencies=[f"s{one}" for one in before]))
     graph = Graph(workflow(*steps))
-    layout = lay_out(graph.layers(), [(edge.source, edge.target) for edge in graph.edges])
+    layout = lay_out(graph.build_layers(), [(edge.source, edge.target) for edge in graph.edges])
     places = list(layout.places.values())
     for at, (x, y) in enumerate(places):
         assert BOX_WIDTH / 2 <= x <= layout.width - BOX_WIDTH / 2

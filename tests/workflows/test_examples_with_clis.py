@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from greenroom.testing.fake_llm import FakeModel
-from greenroom.testing.patience import TEST_LIMIT_S, WAIT_S
+from greenroom.testing.timeouts import TEST_LIMIT_S, WAIT_S
 from tests.cli.shell import done
 from tests.runs.stage import Stage
 from tests.workflows.plays import Json, Play

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from greenroom.expressions import BadExpression, ExpressionFailed, compile, compile_template
+from greenroom.expressions import BadExpression, ExpressionFailed, compile_expression, compile_template
 from greenroom.expressions.expression import Expression
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -45,7 +45,7 @@ json_values = st.recursive(
     ],
 )
 def test_answers_are_plain_json(text: str, answer: Any) -> None:
-    assert compile(text, NAMES).evaluate(VALUES) == answer
+    assert compile_expression(text, NAMES).evaluate(VALUES) == answer
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def test_answers_are_plain_json(text: str, answer: Any) -> None:
 )
 def test_what_cannot_be_right_is_found_when_it_is_compiled(text: str, words: str) -> None:
     with pytest.raises(BadExpression) as refused:
-        compile(text, NAMES)
+        compile_expression(text, NAMES)
     assert words in refused.value.message
 
 
 def test_a_number_is_no_condition() -> None:
     with pytest.raises(BadExpression):
-        compile("inputs.count + 1", NAMES, condition=True)
+        compile_expression("inputs.count + 1", NAMES, condition=True)
     with pytest.raises(ExpressionFailed):
-        compile("inputs.count", NAMES, condition=True).holds(VALUES)
+        compile_expression("inputs.count", NAMES, condition=True).holds(VALUES)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_number_is_no_condition() -> None:
 )
 def test_a_failure_is_never_an_answer(text: str) -> None:
     with pytest.raises(ExpressionFailed):
-        compile(text, NAMES).evaluate(VALUES)
+        compile_expression(text, NAMES).evaluate(VALUES)
 
 
 @pytest.mark.parametrize("text", ["steps.review.output.score > 2", "steps.review.output.score"])
@@ -104,7 +104,7 @@ def test_a_failure_is_never_an_answer(text: str) -> None:
 )
 def test_a_field_of_what_has_none_is_told_by_its_name_and_kind(text: str, output: Any, kind: str) -> None:
     with pytest.raises(ExpressionFailed) as failed:
-        compile(text, NAMES).evaluate({"steps": {"review": {"output": output}}})
+        compile_expression(text, NAMES).evaluate({"steps": {"review": {"output": output}}})
     assert failed.value.message == f"{text}: steps.review.output is {kind}, and has no 'score'"
 
 
@@ -115,7 +115,7 @@ def test_only_what_is_named_is_looked_at() -> None:
 
         values = items = keys = __iter__
 
-    expression = compile("steps.review.output.score > 1", NAMES)
+    expression = compile_expression("steps.review.output.score > 1", NAMES)
     assert expression.paths == {("steps", "review", "output", "score")}
     assert expression.names == {"steps"}
     values = {"steps": {"review": VALUES["steps"]["review"], "other": Untouchable()}, "inputs": Untouchable()}
@@ -123,7 +123,7 @@ def test_only_what_is_named_is_looked_at() -> None:
 
 
 def test_names_of_a_comprehension_are_its_own() -> None:
-    assert compile("inputs.items.all(vars, vars != inputs.repo)", NAMES).names == {"inputs"}
+    assert compile_expression("inputs.items.all(vars, vars != inputs.repo)", NAMES).names == {"inputs"}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_names_of_a_comprehension_are_its_own() -> None:
 def test_a_short_text_cannot_take_the_memory_or_the_time(text: str) -> None:
     values = {"inputs": {"items": ["x" * 10] * 5000}, "vars": {"big": "y" * 1_000_000}}
     with pytest.raises(ExpressionFailed):
-        compile(text, NAMES).evaluate(values)
+        compile_expression(text, NAMES).evaluate(values)
 
 
 def test_values_that_are_too_large_or_too_deep_are_refused() -> None:
@@ -149,14 +149,14 @@ def test_values_that_are_too_large_or_too_deep_are_refused() -> None:
         deep = [deep]
     for value in (deep, ["x" * 100_000] * 200):
         with pytest.raises(ExpressionFailed):
-            compile("vars.it == 1", NAMES).evaluate({"vars": {"it": value}})
+            compile_expression("vars.it == 1", NAMES).evaluate({"vars": {"it": value}})
 
 
 @PATIENT
 @given(st.text(max_size=60))
 def test_no_text_does_more_than_be_refused_or_answer(text: str) -> None:
     try:
-        expression = compile(text, NAMES)
+        expression = compile_expression(text, NAMES)
     except BadExpression as bad:
         assert bad.message
         return
@@ -169,14 +169,14 @@ def test_no_text_does_more_than_be_refused_or_answer(text: str) -> None:
 @PATIENT
 @given(json_values)
 def test_json_goes_through_unchanged(value: Any) -> None:
-    assert compile("vars.it", NAMES).evaluate({"vars": {"it": value}}) == value
+    assert compile_expression("vars.it", NAMES).evaluate({"vars": {"it": value}}) == value
     if "\\u0000" not in json.dumps(value):
-        assert compile("[vars.it]", NAMES).evaluate({"vars": {"it": value}}) == [value]
+        assert compile_expression("[vars.it]", NAMES).evaluate({"vars": {"it": value}}) == [value]
 
 
 def test_a_text_that_the_engine_would_cut_short_is_refused() -> None:
     with pytest.raises(ExpressionFailed):
-        compile("vars.it == 'rm'", NAMES).evaluate({"vars": {"it": "rm\0 -rf"}})
+        compile_expression("vars.it == 'rm'", NAMES).evaluate({"vars": {"it": "rm\0 -rf"}})
 
 
 @PATIENT
@@ -220,7 +220,7 @@ def test_a_template_that_cannot_be_right_is_refused(text: str) -> None:
 )
 def test_what_cannot_be_read_is_told_with_what_to_write_instead(text: str, told: str) -> None:
     with pytest.raises(BadExpression) as bad:
-        compile(text, ("inputs", "steps"))
+        compile_expression(text, ("inputs", "steps"))
     assert bad.value.message.startswith(told)
 
 
@@ -244,7 +244,7 @@ GATES: dict[str, tuple[bool | str, ...]] = {
 
 @pytest.mark.parametrize("text", GATES)
 def test_no_gate_opens_on_an_answer_of_another_kind(text: str) -> None:
-    gate = compile(text, {"v": None}, condition=True)
+    gate = compile_expression(text, {"v": None}, condition=True)
     assert tuple(_holds(gate, value) for value in ANSWERS) == GATES[text]
 
 

@@ -14,8 +14,8 @@ from typing import IO
 
 import pytest
 
-from greenroom.cli.terminal import cut, padded, width
-from greenroom.testing.patience import WAIT_S
+from greenroom.cli.terminal import measure_width, pad_text, truncate_text
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import environment
 from tests.runs.stage import Stage
 from tests.workflows.plays import Play
@@ -51,17 +51,17 @@ def test_no_row_of_a_followed_run_is_wider_than_the_terminal(stage: Stage) -> No
     run, _ = play.done(failing, *steps, name="一个很长的工作流名称")
     rows = on_terminal(stage, "dag", "follow", run["id"])
     assert rows
-    assert all(width(row) < _COLUMNS for row in rows), rows
+    assert all(measure_width(row) < _COLUMNS for row in rows), rows
     assert len(rows) < _ROWS
     assert any("more steps" in row for row in rows)
     assert any("✗ a-step-with-a-rather-long-name-indeed" in row for row in rows), "what failed is shown before the rest"
 
 
 def test_wide_characters_take_two_columns() -> None:
-    assert width("代码 ok") == 7
-    assert cut("代码审查", 5) == "代码…"
-    assert cut("short", 5) == "short"
-    assert padded("代码", 6) == "代码  "
+    assert measure_width("代码 ok") == 7
+    assert truncate_text("代码审查", 5) == "代码…"
+    assert truncate_text("short", 5) == "short"
+    assert pad_text("代码", 6) == "代码  "
 
 
 def begun(stage: Stage, file: Path, *how: str) -> "subprocess.Popen[str]":

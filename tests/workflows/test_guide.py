@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from greenroom.nouns.workflows import definition as d
-from greenroom.nouns.workflows.checking.check import Known
-from greenroom.nouns.workflows.reading.load import load_text
+from greenroom.nouns.workflows.checks.definition_check import KnownNames
+from greenroom.nouns.workflows.parser.loader import load_text
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "users" / "workflows.md").read_text()
 SHOWN = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
@@ -16,9 +16,9 @@ SHOWN = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)
 
 @pytest.mark.parametrize("text", SHOWN, ids=lambda text: text.split("\n")[0])
 def test_every_workflow_in_the_guide_is_right(text: str) -> None:
-    load_text(text, "guide", known=Known(profiles=frozenset(("rehearsal",)), runtimes=frozenset(("claude",))))
+    load_text(text, "guide", known=KnownNames(profiles=frozenset(("rehearsal",)), runtimes=frozenset(("claude",))))
 
 
-@pytest.mark.parametrize("part", d.Part.__subclasses__(), ids=lambda part: part.__name__)
-def test_every_key_is_in_the_guide(part: type[d.Part]) -> None:
+@pytest.mark.parametrize("part", d.DefinitionPart.__subclasses__(), ids=lambda part: part.__name__)
+def test_every_key_is_in_the_guide(part: type[d.DefinitionPart]) -> None:
     assert not [field for field in msgspec.structs.fields(part) if f"`{field.encode_name}`" not in GUIDE]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from greenroom.nouns.workflows.checking.problems import BadWorkflow
-from greenroom.nouns.workflows.definition import Definition
-from greenroom.nouns.workflows.reading.load import load_text, parse_text, read_plain
-from greenroom.nouns.workflows.reading.skills import read_skill
+from greenroom.nouns.workflows.checks.problems import BadWorkflow
+from greenroom.nouns.workflows.definition import WorkflowDefinition
+from greenroom.nouns.workflows.parser.loader import load_text, parse_text, read_plain
+from greenroom.nouns.workflows.parser.skills import read_skill
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -19,7 +19,7 @@ FORMS = Path(__file__).parent / "forms"
 STEP = "steps:\n  - {id: a, profile: p, prompt: x}\n"
 
 
-def load(name: str) -> Definition:
+def load(name: str) -> WorkflowDefinition:
     return load_text((FORMS / name).read_text(), name).definition
 
 
@@ -79,7 +79,7 @@ def test_plain_values_load_like_their_text() -> None:
 def test_a_definition_goes_through_json_and_through_the_loader_unchanged(name: str) -> None:
     definition = load(name)
     data = msgspec.json.encode(definition)
-    assert msgspec.json.decode(data, type=Definition) == definition
+    assert msgspec.json.decode(data, type=WorkflowDefinition) == definition
     assert load_text(data.decode()).definition == definition
 
 
@@ -230,7 +230,7 @@ shaped = st.recursive(
 @given(st.dictionaries(st.sampled_from(KEYS), shaped, max_size=8))
 def test_whatever_the_values_are_they_load_or_are_refused_in_words(plain: dict[str, Any]) -> None:
     try:
-        assert isinstance(read_plain(plain), Definition)
+        assert isinstance(read_plain(plain), WorkflowDefinition)
     except BadWorkflow as refused:
         assert all(problem.message and problem.remedy for problem in refused.problems)
 

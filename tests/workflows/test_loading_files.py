@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done, greenroom
 
 STEPS = "steps:\n  - {id: a, agent_runtime: rehearsal, skill_id: greet}\n"

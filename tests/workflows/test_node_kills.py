@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from greenroom.testing.patience import TEST_LIMIT_S
+from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.runs.stage import Stage
 from tests.runs.test_crashes import node_pid
 from tests.workflows.plays import Play

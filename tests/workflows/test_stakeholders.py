@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from greenroom.testing.browser_login import log_in
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 from tests.runs.stage import Stage
 from tests.workflows.plays import Json, Play
 

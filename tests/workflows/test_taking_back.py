@@ -1,7 +1,7 @@
 """Rollback steps: after a failure, after an abort that wants them, and never otherwise."""
 
-from greenroom.nouns.workflows.core.news import Retry, Stop
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.core.news import RetryRequested, StopRequested
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from tests.runs.stage import Stage
 from tests.workflows.player import Player, workflow
 from tests.workflows.plays import Play
@@ -21,22 +21,22 @@ def test_what_was_taken_back_is_done_again_when_the_run_is_taken_up_again() -> N
     player = Player(workflow(after("z"), made, after("b", "a"), after("c", "b")), failing("c", times=1)).play()
     assert (player.status, player.statuses()["una"]) == ("failed", "completed")
     before = len(player.attempts())
-    player.tell(Retry())
+    player.tell(RetryRequested())
     assert player.play().status == "completed"
     assert player.attempts()[before:] == [("a", 2), ("b", 2), ("c", 2)], "what nobody took back is kept"
     assert player.statuses()["una"] == "pending"
 
 
-def taken_back() -> Definition:
+def taken_back() -> WorkflowDefinition:
     steps = [after(x, *y, rollback=[{"id": f"un{x}", "prompt": "undo"}]) for x, y in (("a", ()), ("b", ("a",)))]
     return workflow(*steps, after("c", "b", wait={"webhook": "never"}))
 
 
 def test_an_abort_begins_nothing_unless_what_was_completed_is_to_be_taken_back() -> None:
     plain, back = Player(taken_back()).play(), Player(taken_back()).play()
-    plain.tell(Stop(error="enough"))
+    plain.tell(StopRequested(error="enough"))
     assert (plain.status, plain.statuses()["una"]) == ("cancelled", "pending")
-    back.tell(Stop(error="enough", rollback=True))
+    back.tell(StopRequested(error="enough", rollback=True))
     assert back.status == "stopping"
     assert [step for step, _ in back.play().attempts()] == ["a", "b", "c", "unb", "una"]
     assert (back.status, back.board.run.error, back.board.run.takes_back) == ("cancelled", "enough", False)
@@ -45,9 +45,9 @@ def test_an_abort_begins_nothing_unless_what_was_completed_is_to_be_taken_back()
 
 def test_what_is_being_taken_back_can_be_left_off() -> None:
     player = Player(taken_back()).play()
-    player.tell(Stop(error="enough", rollback=True))
+    player.tell(StopRequested(error="enough", rollback=True))
     assert player.statuses()["unb"] == "running"
-    player.tell(Stop(error="at once"))
+    player.tell(StopRequested(error="at once"))
     assert (player.status, player.statuses()["unb"], player.statuses()["una"]) == ("cancelled", "cancelled", "pending")
     assert player.board.run.error == "enough; it was not all taken back: at once"
     assert player.board.run.active == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenroom.nouns.workflows.engine.timers import LOOK_S, Timed, Timers
+from greenroom.nouns.workflows.engine.timers import LOOK_S, TimerEntry, Timers
 
 
 class Clocks:
@@ -31,7 +31,7 @@ def made() -> tuple[Clocks, Timers]:
 def test_what_is_due_comes_in_its_order_and_once() -> None:
     clocks, timers = made()
     for seconds in (3, 1, 2):
-        timers.add(Timed("run", f"s{seconds}", clocks.now() + seconds * 1000), dated=False)
+        timers.add(TimerEntry("run", f"s{seconds}", clocks.now() + seconds * 1000), dated=False)
     clocks.pass_s(2.5)
     assert [timed.step for timed in timers.take_due()] == ["s1", "s2"]
     clocks.pass_s(1)
@@ -41,8 +41,8 @@ def test_what_is_due_comes_in_its_order_and_once() -> None:
 
 def test_a_clock_that_is_set_forward_ends_no_span_before_its_time() -> None:
     clocks, timers = made()
-    timers.add(Timed("run", "work", clocks.now() + 60_000), dated=False)
-    timers.add(Timed("run", "nine o'clock", clocks.now() + 60_000), dated=True)
+    timers.add(TimerEntry("run", "work", clocks.now() + 60_000), dated=False)
+    timers.add(TimerEntry("run", "nine o'clock", clocks.now() + 60_000), dated=True)
     clocks.wall_ms += 3_600_000
     assert [timed.step for timed in timers.take_due()] == ["nine o'clock"]
     clocks.pass_s(60)
@@ -51,7 +51,7 @@ def test_a_clock_that_is_set_forward_ends_no_span_before_its_time() -> None:
 
 def test_a_clock_that_is_set_back_makes_no_span_longer() -> None:
     clocks, timers = made()
-    timers.add(Timed("run", "pause", clocks.now() + 5_000), dated=False)
+    timers.add(TimerEntry("run", "pause", clocks.now() + 5_000), dated=False)
     clocks.wall_ms -= 3_600_000
     clocks.pass_s(5)
     assert [timed.step for timed in timers.take_due()] == ["pause"]
@@ -60,7 +60,7 @@ def test_a_clock_that_is_set_back_makes_no_span_longer() -> None:
 def test_the_engine_sleeps_until_something_comes_when_nothing_is_timed() -> None:
     clocks, timers = made()
     assert timers.sleep_s() is None
-    timers.add(Timed("run", "far", clocks.now() + 3_600_000), dated=True)
+    timers.add(TimerEntry("run", "far", clocks.now() + 3_600_000), dated=True)
     assert timers.sleep_s() == LOOK_S
-    timers.add(Timed("run", "near", clocks.now() + 200), dated=False)
+    timers.add(TimerEntry("run", "near", clocks.now() + 200), dated=False)
     assert timers.sleep_s() == pytest.approx(0.2)

@@ -11,10 +11,17 @@ import httpx
 import pytest
 
 from greenroom.log.errors import Refused
-from greenroom.nouns.workflows.triggers import signing
-from greenroom.nouns.workflows.triggers.signing import NONCE, SIGNATURE, TIMESTAMP, need_signed, sign, sign_old
+from greenroom.nouns.workflows.triggers import webhook_signature
+from greenroom.nouns.workflows.triggers.webhook_signature import (
+    NONCE,
+    SIGNATURE,
+    TIMESTAMP,
+    need_signed_call,
+    sign,
+    sign_legacy_call,
+)
 from greenroom.testing.hub_process import HubProcess
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,13 +37,18 @@ class Caller:
     def call(self, body: bytes = b'{"ref": "main"}', nonce: str = "nonce-0001", **change: str) -> httpx.Response:
         timestamp = change.get("timestamp", str(int(time.time())))
         signature = sign(change.get("secret", self.secret), nonce, int(timestamp), body)
-        headers = {signing.ID: nonce, signing.TIME: timestamp, signing.SIGNATURES: signature, "x-event": "push"}
+        headers = {
+            webhook_signature.ID: nonce,
+            webhook_signature.TIME: timestamp,
+            webhook_signature.SIGNATURES: signature,
+            "x-event": "push",
+        }
         return self.send(headers, change.get("sent", body.decode()).encode())
 
     def call_old(self, body: bytes = b"{}", nonce: str = "nonce-0001", timestamp: str = "") -> httpx.Response:
         """Call in the form that Greenroom had before Standard Webhooks."""
         timestamp = timestamp or str(int(time.time()))
-        signature = sign_old(self.old_secret, timestamp, nonce, body)
+        signature = sign_legacy_call(self.old_secret, timestamp, nonce, body)
         return self.send({TIMESTAMP: timestamp, NONCE: nonce, SIGNATURE: signature}, body)
 
     def send(self, headers: dict[str, str], body: bytes) -> httpx.Response:
@@ -188,13 +200,13 @@ def test_a_person_is_known_by_their_credential_and_not_by_a_name_that_is_given(
 def test_a_time_that_is_no_plain_number_is_refused_although_it_is_signed(timestamp: str, form: str) -> None:
     key, body = b"k" * 32, b"{}"
     if form == "old":
-        signature = sign_old(signing.old_secret_of(key, "d"), timestamp, "nonce-0001", body)
+        signature = sign_legacy_call(webhook_signature.derive_legacy_secret(key, "d"), timestamp, "nonce-0001", body)
         headers = {TIMESTAMP: timestamp, NONCE: "nonce-0001", SIGNATURE: signature}
     else:
-        headers = {signing.ID: "nonce-0001", signing.TIME: timestamp}
-        headers[signing.SIGNATURES] = sign(signing.secret_of(key, "d"), "nonce-0001", 1, body)
+        headers = {webhook_signature.ID: "nonce-0001", webhook_signature.TIME: timestamp}
+        headers[webhook_signature.SIGNATURES] = sign(webhook_signature.derive_secret(key, "d"), "nonce-0001", 1, body)
     with pytest.raises(Refused):
-        need_signed(key, "d", headers, body, 0)
+        need_signed_call(key, "d", headers, body, 0)
 
 
 def test_a_call_of_standard_webhooks_is_signed_as_its_specification_says() -> None:
@@ -213,13 +225,17 @@ def test_a_call_cannot_be_cut_into_another_one(hub: HubProcess, api: httpx.Clien
     if form == "old":
         body = b"keep.drop everything"
         assert caller.call_old(body, timestamp=str(moment)).status_code == 202
-        signature = sign_old(caller.old_secret, str(moment), "nonce-0001", body)
+        signature = sign_legacy_call(caller.old_secret, str(moment), "nonce-0001", body)
         cut = {TIMESTAMP: str(moment), NONCE: "nonce-0001.keep", SIGNATURE: signature}
     else:
         body = f"{moment}.drop everything".encode()
         assert caller.call(body, timestamp=str(moment)).status_code == 202
         signature = sign(caller.secret, "nonce-0001", moment, body)
-        cut = {signing.ID: f"nonce-0001.{moment}", signing.TIME: str(moment), signing.SIGNATURES: signature}
+        cut = {
+            webhook_signature.ID: f"nonce-0001.{moment}",
+            webhook_signature.TIME: str(moment),
+            webhook_signature.SIGNATURES: signature,
+        }
     assert caller.send(cut, b"drop everything").status_code == 401
     assert len(api.get("/api/workflow-runs", params={"workflow": "hooked"}).json()) == 1
 
@@ -230,9 +246,9 @@ def test_a_signature_of_one_form_is_no_signature_of_the_other(hub: HubProcess, a
     caller = Caller(api, hub, f"/api/triggers/{key}")
     moment = str(int(time.time()))
     assert caller.call_old(timestamp=moment, nonce=moment).status_code == 202
-    old = sign_old(caller.old_secret, moment, moment, b"{}").removeprefix("sha256=")
+    old = sign_legacy_call(caller.old_secret, moment, moment, b"{}").removeprefix("sha256=")
     turned = "v1," + base64.b64encode(bytes.fromhex(old)).decode()
-    headers = {signing.ID: moment, signing.TIME: moment, signing.SIGNATURES: turned}
+    headers = {webhook_signature.ID: moment, webhook_signature.TIME: moment, webhook_signature.SIGNATURES: turned}
     assert caller.send(headers, b"{}").status_code == 401
 
 
@@ -243,9 +259,9 @@ def test_a_header_of_signatures_that_holds_no_right_one_is_refused(
     caller = Caller(api, hub, "/api/hooks/deploy")
     moment = int(time.time())
     right = sign(caller.secret, "nonce-0001", moment, b"{}").removeprefix("v1,")
-    headers = {signing.ID: "nonce-0001", signing.TIME: str(moment)}
+    headers = {webhook_signature.ID: "nonce-0001", webhook_signature.TIME: str(moment)}
     shown = {name: value.encode() for name, value in headers.items()}
-    shown[signing.SIGNATURES] = header.format(right).encode()
+    shown[webhook_signature.SIGNATURES] = header.format(right).encode()
     assert httpx.post(hub.url + caller.path, content=b"{}", headers=shown).status_code == 401
 
 
@@ -253,7 +269,11 @@ def test_a_sender_that_changes_its_secret_may_sign_with_both(hub: HubProcess, ap
     caller = Caller(api, hub, "/api/hooks/deploy")
     moment = int(time.time())
     signatures = " ".join(sign(one, "nonce-0001", moment, b"{}") for one in ("whsec_Z3Vlc3M=", caller.secret))
-    headers = {signing.ID: "nonce-0001", signing.TIME: str(moment), signing.SIGNATURES: signatures}
+    headers = {
+        webhook_signature.ID: "nonce-0001",
+        webhook_signature.TIME: str(moment),
+        webhook_signature.SIGNATURES: signatures,
+    }
     assert caller.send(headers, b"{}").json()["code"] == "nobody_waits", "it is taken, and there is nobody to tell"
 
 

@@ -9,16 +9,16 @@ import pytest
 
 from greenroom.app import open_hub
 from greenroom.hub import Hub
-from greenroom.log.clock import SystemClock, from_iso
+from greenroom.log.clock import SystemClock, parse_iso
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.workflows.commands import DeleteWorkflow, PutWorkflow, StartWorkflow
 from greenroom.nouns.workflows.model import WORKFLOW_RUNS, WorkflowRun
-from greenroom.nouns.workflows.reading.load import read_plain
-from greenroom.nouns.workflows.triggers.model import TRIGGERS, ArmTrigger, FireTrigger, TriggerState, trigger_id
-from greenroom.nouns.workflows.triggers.watch import Clockwork
+from greenroom.nouns.workflows.parser.loader import read_plain
+from greenroom.nouns.workflows.triggers.model import TRIGGERS, ArmTrigger, FireTrigger, TriggerState, build_trigger_id
+from greenroom.nouns.workflows.triggers.trigger_watch import CronTimer
 from greenroom.settings import Settings
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 HOUR = 3_600_000
 
@@ -27,7 +27,7 @@ class SetClock(SystemClock):
     """A clock that stands where it is put."""
 
     def __init__(self, at: str) -> None:
-        self.ms = from_iso(at)
+        self.ms = parse_iso(at)
 
     def now(self) -> int:
         return self.ms
@@ -44,10 +44,10 @@ class Scene:
         await self.hub.log.do(PutWorkflow(by=HUB, definition=read_plain(plain), overwrite=True))
 
     async def arm(self, name: str = "t", workflow: str = "w", armed: bool = True) -> None:
-        await self.hub.log.do(ArmTrigger(by=HUB, trigger_id=trigger_id(workflow, name), armed=armed))
+        await self.hub.log.do(ArmTrigger(by=HUB, trigger_id=build_trigger_id(workflow, name), armed=armed))
 
     def trigger(self, name: str = "t", workflow: str = "w") -> TriggerState:
-        found = self.hub.rows.get(TRIGGERS, trigger_id(workflow, name))
+        found = self.hub.rows.get(TRIGGERS, build_trigger_id(workflow, name))
         assert found is not None
         return found
 
@@ -55,8 +55,8 @@ class Scene:
         return self.hub.rows.find(WORKFLOW_RUNS, {"workflow": workflow}, order="created_at")
 
     async def look(self, at: str | int) -> None:
-        self.clock.ms = from_iso(at) if isinstance(at, str) else at
-        await Clockwork(self.hub.log).look()
+        self.clock.ms = parse_iso(at) if isinstance(at, str) else at
+        await CronTimer(self.hub.log).start_due()
 
     async def until(self, true: Callable[[], Any]) -> None:
         moved = asyncio.Event()
@@ -148,7 +148,7 @@ def test_a_trigger_that_cannot_start_its_workflow_says_why(tmp_path: Path) -> No
         await s.look("2026-01-01T13:00:00Z")
         assert not s.runs()
         assert "integer" in (s.trigger().error or "")
-        assert s.trigger().due == from_iso("2026-01-01T14:00:00Z")
+        assert s.trigger().due == parse_iso("2026-01-01T14:00:00Z")
 
     play(tmp_path, scene)
 
@@ -160,14 +160,14 @@ def test_a_new_version_keeps_what_was_armed_and_drops_what_is_gone(tmp_path: Pat
         await s.put({"id": "t", "cron": "0 5 * * *"}, description="later")
         assert s.trigger().armed
         await s.look("2026-01-01T12:00:01Z")
-        assert s.trigger().due == from_iso("2026-01-02T05:00:00Z")
-        assert s.hub.rows.get(TRIGGERS, trigger_id("w", "u")) is None
+        assert s.trigger().due == parse_iso("2026-01-02T05:00:00Z")
+        assert s.hub.rows.get(TRIGGERS, build_trigger_id("w", "u")) is None
         await s.put({"id": "t", "cron": "0 5 * * *", "enabled": False})
         assert not s.trigger().armed
         with pytest.raises(Refused):
             await s.arm()
         await s.hub.log.do(DeleteWorkflow(by=HUB, name="w"))
-        assert s.hub.rows.get(TRIGGERS, trigger_id("w", "t")) is None
+        assert s.hub.rows.get(TRIGGERS, build_trigger_id("w", "t")) is None
 
     play(tmp_path, scene)
 
@@ -192,7 +192,7 @@ def test_a_trigger_fires_so_often_a_minute_and_no_more(tmp_path: Path) -> None:
         await s.arm()
 
         async def fire(number: int) -> None:
-            key = trigger_id("w", "t")
+            key = build_trigger_id("w", "t")
             told = FireTrigger(by=HUB, trigger_id=key, occurrence=f"n{number}", at=number, facts={"body": None})
             await s.hub.log.do(told)
 

@@ -4,13 +4,13 @@ import pytest
 
 from greenroom.log.errors import Refused
 from greenroom.nouns.asks.schema_check import TooManySteps, find_error
-from greenroom.nouns.workflows.checking.check import Known
-from greenroom.nouns.workflows.checking.problems import BadWorkflow, Problem
+from greenroom.nouns.workflows.checks.definition_check import KnownNames
+from greenroom.nouns.workflows.checks.problems import BadWorkflow, Problem
 from greenroom.nouns.workflows.inputs import parse_input, read_inputs
-from greenroom.nouns.workflows.output_schema import bad_schema
-from greenroom.nouns.workflows.reading.load import load_text
+from greenroom.nouns.workflows.output_schema import find_output_schema_error
+from greenroom.nouns.workflows.parser.loader import load_text
 
-KNOWN = Known(
+KNOWN = KnownNames(
     profiles=frozenset(("coder", "reviewer")),
     runtimes=frozenset(("claude", "opencode")),
     workflows=frozenset(("nightly",)),
@@ -243,7 +243,7 @@ def test_inputs_are_checked_and_defaults_filled_in() -> None:
 
 def test_no_answer_makes_its_check_take_for_ever() -> None:
     schema = {"type": "object", "properties": {"word": {"type": "string", "pattern": "^(a+)+$"}}}
-    assert not bad_schema(schema)
+    assert not find_output_schema_error(schema)
     assert find_error(schema, {"word": "aaa"}) is None
     assert find_error(schema, {"word": "a" * 100_000 + "!"}) is not None
     with pytest.raises(TooManySteps):

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from greenroom.testing.hub_process import HubProcess, eventually
+from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.cli.shell import done
 from tests.journeys.mcp_clients import connected
 from tests.runs.stage import Stage
@@ -114,7 +114,7 @@ def test_whom_a_run_waits_for_is_told_over_mcp(hub: HubProcess, api: httpx.Clien
         async with connected(hub.url, hub.token) as operator:
             return await operator.call("workflow_status", run_id=run_id, wait=False)
 
-    eventually(lambda: bool(api.get(f"/api/workflow-runs/{run_id}").json()["run"].get("waits_for")))
+    wait_until(lambda: bool(api.get(f"/api/workflow-runs/{run_id}").json()["run"].get("waits_for")))
     told = asyncio.run(play())
     assert (told["status"], told["waiting"], told["waits_for"][0]["asked_of"]) == ("running", True, ["ann"])
     assert "gate waits for ann" in done(hub.data, "dag", "status", run_id).out

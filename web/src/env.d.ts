@@ -4,8 +4,8 @@ import 'vue'
 declare module 'vue' {
   interface ComponentCustomProperties {
     /** What the hub says, in the page's language. */
-    $told: (typeof import('@/shell/told'))['told']
+    $told: (typeof import('@/shell/hubTranslation'))['told']
     /** The same for words that may be somebody else's. */
-    $heard: (typeof import('@/shell/told'))['heard']
+    $heard: (typeof import('@/shell/hubTranslation'))['heard']
   }
 }

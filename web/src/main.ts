@@ -7,26 +7,26 @@ import '@/styles/fonts.css'
 import '@/styles/tokens.css'
 import '@/styles/base.css'
 import App from '@/shell/App.vue'
-import { iconOf } from '@/shell/quasarIcons'
-import { i18n, setLanguage, wanted } from '@/shell/i18n'
-import { isDark } from '@/shell/look'
-import { meet } from '@/shell/me'
+import { getQuasarIcon } from '@/shell/quasarIcons'
+import { i18n, setLanguage, detectLanguage } from '@/shell/i18n'
+import { isDark } from '@/shell/theme'
+import { loadMe } from '@/shell/me'
 import { startWorker } from '@/shell/push'
 import { router } from '@/shell/router'
-import { startCounting } from '@/shell/shown'
-import { fail } from '@/shell/toasts'
-import { heard, told } from '@/shell/told'
-import { sync } from '@/sync/use'
+import { startCounting } from '@/shell/visiblePanels'
+import { showError } from '@/shell/toasts'
+import { translateMixedText, translateHubText } from '@/shell/hubTranslation'
+import { sync } from '@/sync/useView'
 
 async function start(): Promise<void> {
-  const met = meet()
-  await setLanguage(wanted(), false)
+  const met = loadMe()
+  await setLanguage(detectLanguage(), false)
   sync.start()
-  await met.catch(fail)
+  await met.catch(showError)
   const app = createApp(App).use(createPinia()).use(router).use(i18n)
   app.use(Quasar, { plugins: { Dark }, config: { dark: isDark.value } })
-  app.config.globalProperties.$q.iconMapFn = iconOf
-  Object.assign(app.config.globalProperties, { $told: told, $heard: heard })
+  app.config.globalProperties.$q.iconMapFn = getQuasarIcon
+  Object.assign(app.config.globalProperties, { $told: translateHubText, $heard: translateMixedText })
   watchEffect(() => Dark.set(isDark.value))
   startCounting()
   app.mount('#app')

@@ -1,7 +1,7 @@
 """`python -m greenroom.builtin`: the agent on its standard input and output."""
 
-from greenroom.builtin.agent import Agent
-from greenroom.builtin.conversation import Conversation, is_known
+from greenroom.builtin.agent import AcpAgent
+from greenroom.builtin.conversation import ModelConversation, is_known_session
 
 if __name__ == "__main__":
-    Agent("builtin", Conversation, is_known).serve()
+    AcpAgent("builtin", ModelConversation, is_known_session).serve()

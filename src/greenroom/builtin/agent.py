@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from greenroom import __version__
-from greenroom.rehearsal.wire import Failed, Json, Wire
+from greenroom.rehearsal.json_rpc import Json, JsonRpcConnection, RpcError
 
 _CAPABILITIES = {
     "loadSession": True,
@@ -18,31 +18,31 @@ _CAPABILITIES = {
 }
 
 
-class Turns(Protocol):
+class AcpAgentSession(Protocol):
     """One session of an agent."""
 
     async def begin(self) -> None:
         """Get ready. Raises Failed with a sentence when that cannot be."""
         ...
 
-    async def turn(self, request: Any, prompt: str) -> None:
+    async def run_turn(self, request: Any, prompt: str) -> None:
         """Answer a prompt, in the end by answering the request; what goes wrong is the answer too."""
         ...
 
 
-Make = Callable[[Wire, str, Json], Turns]
+Make = Callable[[JsonRpcConnection, str, Json], AcpAgentSession]
 
 
-class Agent:
+class AcpAgent:
     """Reads what the client sends, and answers."""
 
     def __init__(self, name: str, make: Make, is_known: Callable[[str], bool]) -> None:
         self._name = name
         self._make = make
         self._is_known = is_known
-        self._wire = Wire()
+        self._wire = JsonRpcConnection()
         self._loop = asyncio.new_event_loop()
-        self._sessions: dict[str, Turns] = {}
+        self._sessions: dict[str, AcpAgentSession] = {}
         self._turns: dict[str, Future[None]] = {}
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
@@ -58,16 +58,16 @@ class Agent:
                 return {"protocolVersion": 1, "agentCapabilities": _CAPABILITIES, "agentInfo": info, "authMethods": []}
             case "session/new":
                 id = os.urandom(16).hex()
-                self._begin(id, params)
+                self._begin_session(id, params)
                 return {"sessionId": id}
             case "session/load" | "session/resume":
                 id = str(params.get("sessionId"))
                 if not self._is_known(id):
-                    raise Failed(f"There is no session {id[:64]}", -32602)
-                self._begin(id, params)
+                    raise RpcError(f"There is no session {id[:64]}", -32602)
+                self._begin_session(id, params)
                 return {}
             case "session/prompt":
-                self._prompt(params, request)
+                self._start_turn(params, request)
                 return None
             case "session/cancel":
                 turn = self._turns.get(str(params.get("sessionId")))
@@ -75,18 +75,18 @@ class Agent:
                     turn.cancel()
                 return None
             case _:
-                raise Failed(f"Method not found: {method}", -32601)
+                raise RpcError(f"Method not found: {method}", -32601)
 
-    def _begin(self, id: str, params: Json) -> None:
+    def _begin_session(self, id: str, params: Json) -> None:
         session = self._make(self._wire, id, params)
         asyncio.run_coroutine_threadsafe(session.begin(), self._loop).result()
         self._sessions[id] = session
 
-    def _prompt(self, params: Json, request: Any) -> None:
+    def _start_turn(self, params: Json, request: Any) -> None:
         id = str(params.get("sessionId"))
         conversation = self._sessions.get(id)
         if conversation is None:
-            raise Failed("There is no such session", -32602)
+            raise RpcError("There is no such session", -32602)
         texts = [block.get("text", "") for block in params.get("prompt", []) if block.get("type") == "text"]
-        turn = conversation.turn(request, "\n".join(texts))
+        turn = conversation.run_turn(request, "\n".join(texts))
         self._turns[id] = asyncio.run_coroutine_threadsafe(turn, self._loop)

@@ -8,10 +8,10 @@ from typing import Any
 
 from greenroom import settings
 from greenroom.cli import attach
+from greenroom.cli.arg_parser import add_limit_option, parse_count
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
-from greenroom.cli.ids import id_of
-from greenroom.cli.parsing import add_limit_option, count
-from greenroom.cli.terminal import age, line, say, show_json, show_table
+from greenroom.cli.ids import build_id_type
+from greenroom.cli.terminal import escape_line, format_age, say, show_json, show_table
 
 _STATES = ("starting", "busy", "idle", "asleep", "online", "away", "invitable")
 
@@ -33,7 +33,7 @@ def add_to(verbs: Any) -> None:
     listing.add_argument("--status", choices=_STATES, help="only those that are so")
     add_limit_option(listing, None)
     listing.add_argument(
-        "--dag-run", metavar="RUN", type=id_of("wfr"), help="only the agents of this run of a workflow"
+        "--dag-run", metavar="RUN", type=build_id_type("wfr"), help="only the agents of this run of a workflow"
     )
     listing.set_defaults(run=run_list)
     register = inner.add_parser(
@@ -52,7 +52,7 @@ def add_to(verbs: Any) -> None:
         "kick", help="put an agent out and end its credentials", epilog="example: greenroom agent kick agt_01m7..."
     )
     add_options(kick)
-    kick.add_argument("id", metavar="ID", type=id_of("agt"))
+    kick.add_argument("id", metavar="ID", type=build_id_type("agt"))
     kick.set_defaults(run=run_kick)
     stop = inner.add_parser(
         "stop",
@@ -60,7 +60,7 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom agent stop reviewer",
     )
     add_options(stop)
-    stop.add_argument("name", metavar="NAME", type=id_of("agt"), help="the name it is kept as, or its id")
+    stop.add_argument("name", metavar="NAME", type=build_id_type("agt"), help="the name it is kept as, or its id")
     stop.set_defaults(run=run_stop)
     sessions = inner.add_parser(
         "sessions",
@@ -71,7 +71,7 @@ def add_to(verbs: Any) -> None:
     )
     add_data_option(sessions)
     add_json_option(sessions)
-    sessions.add_argument("--limit", type=count, default=20, metavar="N", help="how many (default: 20)")
+    sessions.add_argument("--limit", type=parse_count, default=20, metavar="N", help="how many (default: 20)")
     sessions.set_defaults(run=run_sessions)
     attach.add_to(inner)
 
@@ -83,12 +83,12 @@ def run_list(args: argparse.Namespace) -> int:
         steps = client.get("workflow-runs", args.dag_run, "report")["steps"]
         own = {one["agent_id"] for step in steps for one in step["attempts"]}
         found = [agent for agent in found if agent["id"] in own]
-    found = [agent for agent in found if args.status in (None, _state(agent))]
+    found = [agent for agent in found if args.status in (None, _describe_state(agent))]
     shown = found[: args.limit]
     if args.json:
         show_json(shown)
         return 0
-    rows = [(a["id"], _state(a), _age(a), a["kept_as"] or a["name"], a["display_name"]) for a in shown]
+    rows = [(a["id"], _describe_state(a), _format_age(a), a["kept_as"] or a["name"], a["display_name"]) for a in shown]
     show_table(rows, ("id", "is", "age", "name", "called"), "No agents found.")
     if len(shown) < len(found):
         say(f"greenroom: There are {len(found)} agents: see more with --limit.")
@@ -100,11 +100,11 @@ def _is_profile(agent: dict[str, Any]) -> bool:
     return bool(agent["id"] == agent["profile"])
 
 
-def _age(agent: dict[str, Any]) -> str:
-    return "" if _is_profile(agent) else age(agent["registered_at"])
+def _format_age(agent: dict[str, Any]) -> str:
+    return "" if _is_profile(agent) else format_age(agent["registered_at"])
 
 
-def _state(agent: dict[str, Any]) -> str:
+def _describe_state(agent: dict[str, Any]) -> str:
     if _is_profile(agent):
         return "invitable"
     return str(agent["process"] or ("online" if agent["is_online"] else "away"))
@@ -113,10 +113,12 @@ def _state(agent: dict[str, Any]) -> str:
 def run_sessions(args: argparse.Namespace) -> int:
     import msgspec
 
-    from greenroom.runtimes.past import find_past
+    from greenroom.runtimes.local_conversations import find_local_conversations
 
-    own = settings.data_dir(args.data)  # what agents without a directory have said there is known to the hub
-    found = [one for one in find_past(os.environ, args.limit) if not Path(one.directory).is_relative_to(own)]
+    own = settings.resolve_data_dir(args.data)  # what agents without a directory have said there is known to the hub
+    found = [
+        one for one in find_local_conversations(os.environ, args.limit) if not Path(one.directory).is_relative_to(own)
+    ]
     if args.json:
         show_json(msgspec.to_builtins(found))
         return 0
@@ -135,7 +137,7 @@ def run_register(args: argparse.Namespace) -> int:
     if args.json:
         show_json(answer)
         return 0
-    say(f"{line(answer['display_name'])} is registered as {line(answer['agent_id'])}.")
+    say(f"{escape_line(answer['display_name'])} is registered as {escape_line(answer['agent_id'])}.")
     if answer["token"] not in (None, client.token):
         print(answer["token"])
     return 0
@@ -143,7 +145,7 @@ def run_register(args: argparse.Namespace) -> int:
 
 def run_stop(args: argparse.Namespace) -> int:
     answer = open_client(args).post("agents", args.name, "stop")
-    show_json(answer) if args.json else print(f"{line(answer['name'])} is {line(answer['process'])}.")
+    show_json(answer) if args.json else print(f"{escape_line(answer['name'])} is {escape_line(answer['process'])}.")
     return 0
 
 
@@ -152,5 +154,5 @@ def run_kick(args: argparse.Namespace) -> int:
     if args.json:
         show_json(answer)
     else:
-        print(f"{line(answer['agent_name'])} is out; its credentials are ended.")
+        print(f"{escape_line(answer['agent_name'])} is out; its credentials are ended.")
     return 0

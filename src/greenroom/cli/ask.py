@@ -5,12 +5,22 @@ import json
 import time
 from typing import Any
 
+from greenroom.cli.arg_parser import add_limit_option
 from greenroom.cli.ask_answers import need_only_open, run_answer
 from greenroom.cli.ask_rule import add_rule_options
-from greenroom.cli.client import Client, add_options, open_client
-from greenroom.cli.ids import id_of
-from greenroom.cli.parsing import add_limit_option
-from greenroom.cli.terminal import age, coloured, cut, duration, line, lines, say, show_json, show_table
+from greenroom.cli.client import HubClient, add_options, open_client
+from greenroom.cli.ids import build_id_type
+from greenroom.cli.terminal import (
+    colour_text,
+    escape_line,
+    escape_lines,
+    format_age,
+    format_duration,
+    say,
+    show_json,
+    show_table,
+    truncate_text,
+)
 from greenroom.cli.watch import add_watch
 from greenroom.log.errors import Refused
 
@@ -24,21 +34,25 @@ _RISKS = ("high", "medium", "low")
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser("ask", help="what waits for you: look at it and answer it")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = _verb(inner, "list", "what waits, high risk first", "greenroom ask list --kind permission", run_list)
+    listing = _add_verb(inner, "list", "what waits, high risk first", "greenroom ask list --kind permission", run_list)
     listing.add_argument("--state", "--status", choices=_STATES, default="open", help="(default: open)")
     listing.add_argument("--kind", choices=_KINDS)
     listing.add_argument("--risk", choices=_RISKS)
-    listing.add_argument("--run", dest="run_id", metavar="RUN", type=id_of("run"), help="only what this run waits for")
+    listing.add_argument(
+        "--run", dest="run_id", metavar="RUN", type=build_id_type("run"), help="only what this run waits for"
+    )
     add_limit_option(listing, None)
-    show = _verb(
+    show = _add_verb(
         inner, "show", "one ask: the exact call, and what became of it", "greenroom ask show ask_01m7...", run_show
     )
-    show.add_argument("id", metavar="ID", nargs="?", type=id_of("ask"), help="(default: the only one that is open)")
-    answer = _verb(
+    show.add_argument(
+        "id", metavar="ID", nargs="?", type=build_id_type("ask"), help="(default: the only one that is open)"
+    )
+    answer = _add_verb(
         inner, "answer", "answer a question", "greenroom ask answer ask_01m7... --text 'use 8080'", run_answer
     )
-    _ids(answer)
-    _words(answer)
+    _add_ids_argument(answer)
+    _add_text_options(answer)
     answer.add_argument("--option", action="append", default=[], help="a choice; may be repeated")
     answer.add_argument("--form", metavar="JSON", help="the value of its form, as JSON")
     answer.add_argument(
@@ -46,9 +60,9 @@ def add_to(verbs: Any) -> None:
     )
     answer.set_defaults(verdict="answer")
     for verdict, help_text in (("approve", "say yes to calls, gates and decisions"), ("deny", "say no, with words")):
-        one = _verb(inner, verdict, help_text, f"greenroom ask {verdict} ask_01m7... ask_01m8...", run_answer)
-        _ids(one)
-        _words(one)
+        one = _add_verb(inner, verdict, help_text, f"greenroom ask {verdict} ask_01m7... ask_01m8...", run_answer)
+        _add_ids_argument(one)
+        _add_text_options(one)
         one.add_argument(
             "--for",
             dest="scope",
@@ -66,58 +80,66 @@ def add_to(verbs: Any) -> None:
             one.add_argument("--form", metavar="JSON", help="the value of its form, as JSON")
             one.add_argument("--yes", action="store_true", help="with ID: do not ask for a word when the risk is high")
         one.set_defaults(verdict=verdict)
-    _add_moves(inner)
+    _add_other_verbs(inner)
     add_watch(inner, "greenroom ask watch --json")
 
 
-def _add_moves(inner: Any) -> None:
+def _add_other_verbs(inner: Any) -> None:
     """What is done with an ask beside answering it."""
-    snooze = _verb(
+    snooze = _add_verb(
         inner, "snooze", "put asks out of sight for a while", "greenroom ask snooze ask_01m7... --for 1h", run_snooze
     )
-    snooze.add_argument("ids", metavar="ID", nargs="+", type=id_of("ask"))
+    snooze.add_argument("ids", metavar="ID", nargs="+", type=build_id_type("ask"))
     snooze.add_argument(
         "--for", dest="time", default="1h", metavar="TIME", help="such as 30m, 2h, 1d; 0 brings it back"
     )
-    delegate = _verb(
+    delegate = _add_verb(
         inner, "delegate", "hand an ask on", "greenroom ask delegate ask_01m7... --to room:ops", run_delegate
     )
-    delegate.add_argument("ids", metavar="ID", nargs="+", type=id_of("ask"))
+    delegate.add_argument("ids", metavar="ID", nargs="+", type=build_id_type("ask"))
     delegate.add_argument(
         "--to", required=True, help="a person, or the people of a room as room:NAME; '' takes it back"
     )
-    withdraw = _verb(inner, "withdraw", "take an ask back", "greenroom ask withdraw ask_01m7...", run_withdraw)
-    withdraw.add_argument("ids", metavar="ID", nargs="+", type=id_of("ask"))
+    withdraw = _add_verb(inner, "withdraw", "take an ask back", "greenroom ask withdraw ask_01m7...", run_withdraw)
+    withdraw.add_argument("ids", metavar="ID", nargs="+", type=build_id_type("ask"))
     withdraw.add_argument("--reason", default="", help="why")
 
 
-def _verb(inner: Any, name: str, help_text: str, example: str, run: Any) -> argparse.ArgumentParser:
+def _add_verb(inner: Any, name: str, help_text: str, example: str, run: Any) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = inner.add_parser(name, help=help_text, epilog=f"example: {example}")
     add_options(parser)
     parser.set_defaults(run=run)
     return parser
 
 
-def _ids(parser: argparse.ArgumentParser) -> None:
+def _add_ids_argument(parser: argparse.ArgumentParser) -> None:
     says = "which ones (default: the only one that is open, which is shown first)"
-    parser.add_argument("ids", metavar="ID", nargs="*", type=id_of("ask"), help=says)
+    parser.add_argument("ids", metavar="ID", nargs="*", type=build_id_type("ask"), help=says)
 
 
-def _words(parser: argparse.ArgumentParser) -> None:
+def _add_text_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", default="", help="words for who asks")
     parser.add_argument("--name", default="", help="how you want to be named beside your credential")
 
 
 def run_list(args: argparse.Namespace) -> int:
     wanted = {"state": args.state, "kind": args.kind, "risk": args.risk, "run_id": args.run_id}
-    found = all_asks(open_client(args), **wanted)
+    found = find_asks(open_client(args), **wanted)
     found.sort(key=lambda ask: (_RISKS.index(ask.get("risk", "low")), ask["asked_at"]))
     shown = found[: args.limit]
     if args.json:
         show_json(shown)
         return 0
     rows = [
-        (a["id"], a["kind"], a.get("risk", "low"), age(a["asked_at"]), a["asker"].get("name", ""), how(a), _title(a))
+        (
+            a["id"],
+            a["kind"],
+            a.get("risk", "low"),
+            format_age(a["asked_at"]),
+            a["asker"].get("name", ""),
+            describe_state(a),
+            _format_title(a),
+        )
         for a in shown
     ]
     show_table(rows, ["ID", "KIND", "RISK", "AGE", "AGENT", "STATE", "WHAT"], "No asks found.")
@@ -126,11 +148,11 @@ def run_list(args: argparse.Namespace) -> int:
     return 0
 
 
-def _title(ask: dict[str, Any]) -> str:
-    return cut(line(ask["title"]), _TITLE)
+def _format_title(ask: dict[str, Any]) -> str:
+    return truncate_text(escape_line(ask["title"]), _TITLE)
 
 
-def all_asks(client: Client, **wanted: Any) -> list[dict[str, Any]]:
+def find_asks(client: HubClient, **wanted: Any) -> list[dict[str, Any]]:
     """All asks that are wanted, page by page."""
     found: list[dict[str, Any]] = []
     after = 0
@@ -142,7 +164,7 @@ def all_asks(client: Client, **wanted: Any) -> list[dict[str, Any]]:
         after = page["next"]
 
 
-def how(ask: dict[str, Any]) -> str:
+def describe_state(ask: dict[str, Any]) -> str:
     """Where an ask stands, in a word or two."""
     if ask["state"] == "answered":
         answer = ask["answer"]
@@ -150,11 +172,11 @@ def how(ask: dict[str, Any]) -> str:
     if ask["state"] == "open" and ask.get("snoozed_until", 0) > time.time() * 1000:
         return "snoozed"
     if ask["state"] == "open" and ask.get("deadline"):
-        return f"{duration(max(0, ask['deadline'] // 1000 - int(time.time())) * 1000)} left"
+        return f"{format_duration(max(0, ask['deadline'] // 1000 - int(time.time())) * 1000)} left"
     return str(ask["state"])
 
 
-def _votes(ask: dict[str, Any], side: str) -> str:
+def _format_votes(ask: dict[str, Any], side: str) -> str:
     """Who has voted so, and of how many, where several have a say."""
     names = ", ".join(one.get("seat") or one["name"] for one in ask.get(side, []))
     needed = f" ({ask['approvers']} needed)" if side == "approvals" and ask.get("approvers", 1) > 1 else ""
@@ -170,34 +192,34 @@ def run_show(args: argparse.Namespace) -> int:
     for name, value in (
         ("id", ask["id"]),
         ("kind", ask["kind"]),
-        ("state", how(ask)),
+        ("state", describe_state(ask)),
         ("risk", ask.get("risk", "low")),
         ("who", ask["asker"].get("name", "")),
         ("run", ask.get("run_id", "")),
         ("why asked", ask.get("why", "")),
         ("asked of", ", ".join(ask.get("asked_of", []))),
         ("handed to", ask.get("delegated_to", "")),
-        ("yes", _votes(ask, "approvals")),
-        ("no", _votes(ask, "refusals")),
+        ("yes", _format_votes(ask, "approvals")),
+        ("no", _format_votes(ask, "refusals")),
         ("digest", ask.get("digest", "")),
     ):
         if value:
-            print(f"{name:10} {coloured(line(value)) if name in ('state', 'risk') else line(value)}")
+            print(f"{name:10} {colour_text(escape_line(value)) if name in ('state', 'risk') else escape_line(value)}")
     for name, value in ask.get("subject", {}).items():
         print(f"{name:10} {json.dumps(value, ensure_ascii=True)}")  # every byte that will run, escaped
     for number, question in enumerate(ask.get("questions", []), 1):
-        print(f"{number}. {lines(question['question'])}")
+        print(f"{number}. {escape_lines(question['question'])}")
         for option in question.get("options", []):
-            print(f"   - {line(option['label'])}  {line(option.get('description', ''))}")
+            print(f"   - {escape_line(option['label'])}  {escape_line(option.get('description', ''))}")
     said = ask.get("text") or ask["title"]
-    print(f"it says:\n{_indented(said)}")
+    print(f"it says:\n{_indent_text(said)}")
     if ask.get("answer", {}).get("text"):
-        print(f"answer:\n{_indented(ask['answer']['text'])}")
+        print(f"answer:\n{_indent_text(ask['answer']['text'])}")
     return 0
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"    {row}" for row in lines(text).split("\n"))
+def _indent_text(text: str) -> str:
+    return "\n".join(f"    {row}" for row in escape_lines(text).split("\n"))
 
 
 def run_snooze(args: argparse.Namespace) -> int:
@@ -206,23 +228,23 @@ def run_snooze(args: argparse.Namespace) -> int:
     if not number.isdigit():
         raise Refused("bad_time", f"'{args.time}' is no time: write 30m, 2h or 1d.")
     body = {"for_s": int(number) * units[unit]} if int(number) else {"until": 0}
-    return _each(args, "snooze", body, "put off" if int(number) else "back")
+    return _post_each(args, "snooze", body, "put off" if int(number) else "back")
 
 
 def run_delegate(args: argparse.Namespace) -> int:
-    return _each(args, "delegate", {"to": args.to}, f"handed to {args.to}" if args.to else "taken back")
+    return _post_each(args, "delegate", {"to": args.to}, f"handed to {args.to}" if args.to else "taken back")
 
 
 def run_withdraw(args: argparse.Namespace) -> int:
-    return _each(args, "withdraw", {"reason": args.reason}, "taken back")
+    return _post_each(args, "withdraw", {"reason": args.reason}, "taken back")
 
 
-def _each(args: argparse.Namespace, action: str, body: dict[str, Any], word: str) -> int:
+def _post_each(args: argparse.Namespace, action: str, body: dict[str, Any], word: str) -> int:
     client = open_client(args)
     done = [client.post("asks", ask_id, action, body=body) for ask_id in args.ids]
     if args.json:
         show_json(done)
     else:
         for ask in done:
-            say(f"{ask['id']}: {line(word)}")
+            say(f"{ask['id']}: {escape_line(word)}")
     return 0

@@ -15,24 +15,24 @@ from greenroom.cli.ask_prompt import (
     is_at_terminal,
     is_confirmed,
     show_call,
-    tell_elsewhere,
+    tell_outcome,
 )
-from greenroom.cli.ask_rule import read_choice, show_rule
-from greenroom.cli.client import Client, open_client
-from greenroom.cli.terminal import line, say, show_json
+from greenroom.cli.ask_rule import parse_rule_options, show_rule
+from greenroom.cli.client import HubClient, open_client
+from greenroom.cli.terminal import escape_line, say, show_json
 from greenroom.log.errors import Refused
 
 _MOST_NAMED = 10
 
 
-def need_only_open(client: Client) -> Ask:
+def need_only_open(client: HubClient) -> Ask:
     """The only ask that is open; refused with all of them when there are several."""
     now_ms = time.time() * 1000
     found = [ask for ask in client.get("asks", limit=500)["asks"] if ask.get("snoozed_until", 0) <= now_ms]
     if not found:
         raise Refused("ask_not_found", "Nothing waits for an answer.", "not_found")
     if len(found) > 1:
-        named = [f"{ask['id']}  {line(ask['title'])}" for ask in found[:_MOST_NAMED]]
+        named = [f"{ask['id']}  {escape_line(ask['title'])}" for ask in found[:_MOST_NAMED]]
         more = [f"and {len(found) - _MOST_NAMED} more: see `greenroom ask list`"] if len(found) > _MOST_NAMED else []
         said = [f"{len(found)} asks are open. Name the one that you mean:", *named, *more]
         raise Refused("several_asks", "\n".join(said))
@@ -46,13 +46,13 @@ Chosen = tuple[str, str | None]
 
 def run_answer(args: argparse.Namespace) -> int:
     client = open_client(args)
-    body = _body(args)
+    body = _build_body(args)
     if getattr(args, "dry_run", False):
         return _preview(client, args, body)
     try:
         chosen = _choose_named(client, args) if args.ids else _choose_open(client, args)
     except AnsweredElsewhere as late:
-        tell_elsewhere(late.ask)
+        tell_outcome(late.ask)
         return 1
     except EOFError:
         chosen = []
@@ -68,12 +68,12 @@ def run_answer(args: argparse.Namespace) -> int:
     else:
         for result in results:
             told = [DONE[args.verdict].lower().rstrip(".")] if result["ok"] else []
-            told += [line(result["message"])] if result.get("message") else []
+            told += [escape_line(result["message"])] if result.get("message") else []
             say(f"{result['ask_id']}: {'; '.join(told)}")
     return 0 if all(result["ok"] for result in results) else 1
 
 
-def _preview(client: Client, args: argparse.Namespace, body: dict[str, Any]) -> int:
+def _preview(client: HubClient, args: argparse.Namespace, body: dict[str, Any]) -> int:
     """Show what would be answered, and answer nothing."""
     for ask in [client.get("asks", ask_id) for ask_id in args.ids] or [need_only_open(client)]:
         show_call(ask)
@@ -82,7 +82,7 @@ def _preview(client: Client, args: argparse.Namespace, body: dict[str, Any]) -> 
     return 0
 
 
-def _choose_named(client: Client, args: argparse.Namespace) -> list[Chosen]:
+def _choose_named(client: HubClient, args: argparse.Namespace) -> list[Chosen]:
     """Asks by their ids. A yes is to what is shown now, unless a digest was given; high risk needs a word too."""
     given = getattr(args, "digest", None)
     if args.verdict != "approve" or given is not None:
@@ -103,35 +103,37 @@ def _is_risky(asks: list[Ask]) -> bool:
     return len(asks) == 1 and asks[0]["state"] == "open" and asks[0].get("risk") == "high"
 
 
-def _choose_open(client: Client, args: argparse.Namespace) -> list[Chosen]:
+def _choose_open(client: HubClient, args: argparse.Namespace) -> list[Chosen]:
     """The only ask that is open, once it was shown and the person at the terminal says that it is the one."""
     given, ask = getattr(args, "digest", None), need_only_open(client)
     if given is not None:
         return [(ask["id"], given)]
     if not is_at_terminal():
-        raise Refused("unseen", f"Nobody is here to look at it: say that you mean {ask['id']} ({line(ask['title'])}).")
+        raise Refused(
+            "unseen", f"Nobody is here to look at it: say that you mean {ask['id']} ({escape_line(ask['title'])})."
+        )
     show_call(ask)
     return [(ask["id"], ask.get("digest"))] if is_confirmed(client, ask, args.verdict) else []
 
 
-def _body(args: argparse.Namespace) -> dict[str, Any]:
+def _build_body(args: argparse.Namespace) -> dict[str, Any]:
     """What is answered to each."""
     body: dict[str, Any] = {"verdict": args.verdict, "text": args.text, "name": args.name}
     body["scope"] = getattr(args, "scope", "once")
     if body["scope"] == "rule":
-        body["remember"] = read_choice(args.rule)
+        body["remember"] = parse_rule_options(args.rule)
     elif getattr(args, "rule", []):
         raise Refused("bad_choice", "--rule belongs to --for rule.")
     for name in ("arguments", "form"):
         if getattr(args, name, None) is not None:
-            body[name] = _json_of(getattr(args, name), name)
+            body[name] = _parse_json(getattr(args, name), name)
     if getattr(args, "option", []):
         body["options"] = [args.option]
-    body["contents"] = [_content(Path(file)) for file in getattr(args, "file", [])]
+    body["contents"] = [_read_content(Path(file)) for file in getattr(args, "file", [])]
     return body
 
 
-def _send(client: Client, chosen: list[Chosen], body: dict[str, Any]) -> list[dict[str, Any]]:
+def _send(client: HubClient, chosen: list[Chosen], body: dict[str, Any]) -> list[dict[str, Any]]:
     """What came of each. One goes by itself, which is the only way in which the hub takes a yes to high risk."""
     if len(chosen) > 1:
         many = [{"ask_id": ask_id, **body, "digest": digest} for ask_id, digest in chosen]
@@ -145,14 +147,14 @@ def _send(client: Client, chosen: list[Chosen], body: dict[str, Any]) -> list[di
     return [{"ask_id": ask_id, "ok": True, "state": ask["state"], "message": ask.get("reason", "")}]
 
 
-def _json_of(text: str, name: str) -> Any:
+def _parse_json(text: str, name: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
         raise Refused("bad_json", f"--{name} is not JSON ({error}): write it in single quotes.") from None
 
 
-def _content(file: Path) -> dict[str, str]:
+def _read_content(file: Path) -> dict[str, str]:
     mime = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
     kind = mime.partition("/")[0]
     try:

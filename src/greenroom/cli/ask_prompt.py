@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import Client, patiently
-from greenroom.cli.terminal import coloured, line, lines, say
+from greenroom.cli.client import HubClient, retry_while_away
+from greenroom.cli.terminal import colour_text, escape_line, escape_lines, say
 from greenroom.log.errors import Refused
 
 Ask = dict[str, Any]
@@ -46,35 +46,38 @@ def is_at_terminal() -> bool:
 
 def show_call(ask: Ask) -> None:
     """What an ask is about: who asks, how risky it is, and every byte of the call."""
-    risk = coloured(ask.get("risk", "low"))
-    say(f"{line(ask['id'])}: {line(ask['asker'].get('name', ''))} asks, {risk} risk: {line(ask['title'])}")
+    risk = colour_text(ask.get("risk", "low"))
+    say(
+        f"{escape_line(ask['id'])}: {escape_line(ask['asker'].get('name', ''))} asks, {risk} risk: "
+        f"{escape_line(ask['title'])}"
+    )
     if ask.get("why"):
-        say(f"    {'why asked':10} {line(ask['why'])}")
+        say(f"    {'why asked':10} {escape_line(ask['why'])}")
     for name, value in ask.get("subject", {}).items():
         say(f"    {name:10} {json.dumps(value, ensure_ascii=True)}")
     if ask.get("labels", {}).get("reach"):
-        like = line(ask["labels"].get("like", ""))
+        like = escape_line(ask["labels"].get("like", ""))
         say(f"    {'reach':10} a yes also allows {like} for the rest of this run; `--for call` allows this call only")
     if not ask.get("subject"):
         if ask.get("text"):
-            say("\n".join(f"    {row}" for row in lines(ask["text"]).split("\n")))
+            say("\n".join(f"    {row}" for row in escape_lines(ask["text"]).split("\n")))
         for question in ask.get("questions", []):
-            say(f"    {line(question['question'])}")
+            say(f"    {escape_line(question['question'])}")
             for option in question.get("options", []):
-                say(f"      - {line(option['label'])}  {line(option.get('description', ''))}".rstrip())
+                say(f"      - {escape_line(option['label'])}  {escape_line(option.get('description', ''))}".rstrip())
 
 
-def is_confirmed(client: Client, ask: Ask, verdict: str) -> bool:
+def is_confirmed(client: HubClient, ask: Ask, verdict: str) -> bool:
     """Whether the person at the terminal says yes to an answer, after the call was shown."""
-    forget_keys()
+    discard_typed_keys()
     if verdict == "approve" and ask.get("risk") == "high":
         words = f'High risk. Type "{_WORD}" to allow exactly this call: '
         return read_decision(client, ask, words) == _WORD
-    words = f"{verdict.capitalize()} “{line(ask['title'])}”? [y/N] "
+    words = f"{verdict.capitalize()} “{escape_line(ask['title'])}”? [y/N] "
     return read_decision(client, ask, words).lower() in ("y", "yes")
 
 
-def forget_keys() -> None:
+def discard_typed_keys() -> None:
     """Throw away what is typed for something else, until nobody has typed for a moment."""
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
@@ -87,20 +90,20 @@ def forget_keys() -> None:
         termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
 
 
-def read_line(client: Client, ask: Ask, words: str) -> str:
+def read_line(client: HubClient, ask: Ask, words: str) -> str:
     """A line that the person types; of several that are pasted the first. Raises EOFError on Ctrl-D."""
     typed = _read_first_line(client, ask, words)
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     return typed
 
 
-def read_decision(client: Client, ask: Ask, words: str) -> str:
+def read_decision(client: HubClient, ask: Ask, words: str) -> str:
     """A line that chooses something: empty if it was pasted, be it in pieces, or if more is typed after it."""
     _control_terminal(_MARK_PASTES)
     try:
         typed = _read_first_line(client, ask, words)
         if select.select([sys.stdin], [], [], _PASTE_S)[0]:
-            forget_keys()
+            discard_typed_keys()
             return ""
         return typed
     finally:
@@ -108,12 +111,12 @@ def read_decision(client: Client, ask: Ask, words: str) -> str:
 
 
 def _control_terminal(sequence: str) -> None:
-    if settings.takes_escapes():
+    if settings.supports_escapes():
         sys.stderr.write(sequence)
         sys.stderr.flush()
 
 
-def _read_first_line(client: Client, ask: Ask, words: str) -> str:
+def _read_first_line(client: HubClient, ask: Ask, words: str) -> str:
     sys.stderr.write(words)
     sys.stderr.flush()
     typed = b""
@@ -126,25 +129,25 @@ def _read_first_line(client: Client, ask: Ask, words: str) -> str:
                 raise EOFError
             typed += piece
             continue
-        now = patiently(partial(client.get, "asks", ask["id"]))
+        now = retry_while_away(partial(client.get, "asks", ask["id"]))
         if now["state"] != "open":
             say("")
             raise AnsweredElsewhere(now)
     return typed.partition(b"\n")[0].decode(errors="replace").strip()
 
 
-def tell_elsewhere(ask: Ask) -> None:
+def tell_outcome(ask: Ask) -> None:
     """Say what became of an ask, and by whom."""
     answer = ask.get("answer")
     if answer:
-        who = line(answer.get("rule") or answer["name"])
-        words = f": {line(answer['text'])}" if answer.get("text") else ""
+        who = escape_line(answer.get("rule") or answer["name"])
+        words = f": {escape_line(answer['text'])}" if answer.get("text") else ""
         say(f"greenroom: {who} has answered meanwhile ({answer['verdict']}{words}).")
     else:
-        say(f"greenroom: nobody waits for an answer any more ({line(ask.get('reason') or ask['state'])}).")
+        say(f"greenroom: nobody waits for an answer any more ({escape_line(ask.get('reason') or ask['state'])}).")
 
 
-def get_prompt(client: Client) -> "AskPrompt | None":
+def get_ask_prompt(client: HubClient) -> "AskPrompt | None":
     """What puts asks before the person here: None where nobody sits, or where their credential may not answer."""
     if not is_at_terminal() or {"answer", "operate"}.isdisjoint(client.get("me")["rights"]):
         return None
@@ -154,11 +157,11 @@ def get_prompt(client: Client) -> "AskPrompt | None":
 class AskPrompt:
     """Puts the asks of a run before the person who follows it, each once."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: HubClient) -> None:
         self._client = client
         self._left: set[str] = set()
 
-    def put_next(self, run_id: str) -> bool:
+    def prompt_next(self, run_id: str) -> bool:
         """Put the next ask of a run, or of one below it, before the person; whether there was one."""
         ask = self._get_next(run_id)
         if ask is None:
@@ -166,28 +169,28 @@ class AskPrompt:
         self._left.add(ask["id"])
         show_call(ask)
         try:
-            self._put(ask)
+            self._prompt_for(ask)
         except AnsweredElsewhere as late:
-            tell_elsewhere(late.ask)
+            tell_outcome(late.ask)
         return True
 
     def _get_next(self, run_id: str) -> Ask | None:
-        tree = patiently(partial(self._client.get, "runs", run_id, "tree"))["runs"]
+        tree = retry_while_away(partial(self._client.get, "runs", run_id, "tree"))["runs"]
         for run in tree:
             if run["status"] == "waiting":
-                for ask in patiently(partial(self._client.get, "asks", run_id=run["id"]))["asks"]:
+                for ask in retry_while_away(partial(self._client.get, "asks", run_id=run["id"]))["asks"]:
                     if ask["id"] not in self._left:
                         return dict(ask)
         return None
 
-    def _put(self, ask: Ask) -> None:
+    def _prompt_for(self, ask: Ask) -> None:
         if ask.get("form") is not None:
             say(f"It has a form: answer it on the page, or with `greenroom ask answer {ask['id']} --form JSON`.")
             return
-        forget_keys()
+        discard_typed_keys()
         try:
             is_yes_or_no = ask["kind"] in _APPROVABLE and not ask.get("questions")
-            body = self._decide(ask) if is_yes_or_no else self._reply(ask)
+            body = self._read_verdict(ask) if is_yes_or_no else self._read_reply(ask)
         except EOFError:
             body = None
         if body is None:
@@ -196,11 +199,11 @@ class AskPrompt:
         try:
             self._client.post("asks", ask["id"], "answer", body={**body, "digest": ask.get("digest")})
         except Refused as no:
-            say(f"greenroom: {line(no.message)}")
+            say(f"greenroom: {escape_line(no.message)}")
         else:
             say(DONE[body["verdict"]])
 
-    def _decide(self, ask: Ask) -> dict[str, Any] | None:
+    def _read_verdict(self, ask: Ask) -> dict[str, Any] | None:
         """An answer to a call, or None to leave it to others."""
         while True:
             words = "  a approve · d deny · l leave it to others > "
@@ -210,11 +213,11 @@ class AskPrompt:
             if said in ("d", "deny"):
                 words = read_line(self._client, ask, "  Words for the agent, such as why not (may be empty): ")
                 return {"verdict": "deny", "text": words}
-            if said in ("a", "approve") and self._is_meant(ask):
+            if said in ("a", "approve") and self._is_approval_confirmed(ask):
                 return {"verdict": "approve"}
-            forget_keys()
+            discard_typed_keys()
 
-    def _is_meant(self, ask: Ask) -> bool:
+    def _is_approval_confirmed(self, ask: Ask) -> bool:
         if ask.get("risk") != "high":
             return True
         if is_confirmed(self._client, ask, "approve"):
@@ -222,7 +225,7 @@ class AskPrompt:
         say("Not approved.")
         return False
 
-    def _reply(self, ask: Ask) -> dict[str, Any] | None:
+    def _read_reply(self, ask: Ask) -> dict[str, Any] | None:
         words = read_line(self._client, ask, "  Your answer (empty leaves it to others): ")
         offered = [
             option["label"] for question in ask.get("questions", [])[:1] for option in question.get("options", [])

@@ -3,8 +3,8 @@
 import argparse
 from typing import Any
 
-from greenroom.cli.client import Client
-from greenroom.cli.terminal import line, say
+from greenroom.cli.client import HubClient
+from greenroom.cli.terminal import escape_line, say
 from greenroom.log.errors import Refused
 
 _KEYS = ("what", "who", "where", "lasts", "risk")
@@ -22,7 +22,7 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show what would be answered, and answer nothing")
 
 
-def read_choice(pairs: list[str]) -> dict[str, str]:
+def parse_rule_options(pairs: list[str]) -> dict[str, str]:
     """How far the rule shall reach, as it was typed."""
     chosen: dict[str, str] = {}
     for pair in pairs:
@@ -33,12 +33,12 @@ def read_choice(pairs: list[str]) -> dict[str, str]:
     return chosen
 
 
-def show_rule(client: Client, ask_id: str, verdict: str, chosen: dict[str, str]) -> None:
+def show_rule(client: HubClient, ask_id: str, verdict: str, chosen: dict[str, str]) -> None:
     """Tell a person what will be remembered, before it is."""
     decision = "allow" if verdict == "approve" else "deny"
     asked: dict[str, Any] = {key: value for key, value in chosen.items() if key != "risk"}
     made = client.get("policy", "asked", ask_id, decision=decision, **asked)
-    say(f"    {line(made['words'])}")
+    say(f"    {escape_line(made['words'])}")
     for axis in made["axes"]:
         offered = ", ".join(one["choice"] for one in axis["options"])
         say(f"    {axis['name']:10} {made['choice'][axis['name']]} (of {offered})")
@@ -47,6 +47,6 @@ def show_rule(client: Client, ask_id: str, verdict: str, chosen: dict[str, str])
     said = "allowed" if decision == "allow" else "denied"
     say(f"    It would have {said} {len(fitting)} of the last {trial['judged']} calls that were asked about.")
     for one in fitting[:_TOLD]:
-        say(f"        {line(one['tool'])} {line(one['words'])}")
+        say(f"        {escape_line(one['tool'])} {escape_line(one['words'])}")
     if decision == "allow" and made["risk"] == "high" and chosen.get("risk") != "high":
-        say(f"    High risk: {line(made['why'])} To remember it all the same, add --rule risk=high.")
+        say(f"    High risk: {escape_line(made['why'])} To remember it all the same, add --rule risk=high.")

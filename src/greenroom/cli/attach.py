@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
-from greenroom.cli.ids import id_of
+from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client
+from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import ENDED, show_item
-from greenroom.cli.terminal import line, say, show_json
+from greenroom.cli.terminal import escape_line, say, show_json
 from greenroom.log.errors import Refused
 
 _LOOK_S = 1.0
@@ -24,7 +24,7 @@ def add_to(actions: Any) -> None:
         epilog="example: greenroom agent attach agt_01m7... --read-only",
     )
     add_options(attach, answers=False)
-    attach.add_argument("id", metavar="ID", type=id_of("agt", "run"), help="the agent, or a run of it")
+    attach.add_argument("id", metavar="ID", type=build_id_type("agt", "run"), help="the agent, or a run of it")
     attach.add_argument("--read-only", action="store_true", help="look, and never type")
     attach.set_defaults(run=run_attach)
     logs = actions.add_parser(
@@ -33,40 +33,42 @@ def add_to(actions: Any) -> None:
         epilog="example: greenroom agent logs agt_01m7... -f",
     )
     add_options(logs)
-    logs.add_argument("id", metavar="ID", type=id_of("agt", "run"), help="the agent, or a run of it")
+    logs.add_argument("id", metavar="ID", type=build_id_type("agt", "run"), help="the agent, or a run of it")
     logs.add_argument("-f", "--follow", action="store_true", help="go on until the run ends")
     logs.set_defaults(run=run_logs)
 
 
 def run_attach(args: argparse.Namespace) -> int:
     client = open_client(args)
-    agent_id = _agent(client, args.id)
+    agent_id = _need_agent_id(client, args.id)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused("no_terminal", "Attaching needs a terminal: use `greenroom agent logs ID -f` in a pipe.")
-    from greenroom.cli.leave_keys import watched_keys
-    from greenroom.cli.seat import HOW_TO_LEAVE, sit
+    from greenroom.cli.attached_terminal import HOW_TO_LEAVE, attach_terminal
+    from greenroom.cli.detach_keys import watch_detach_keys
 
-    how, word = sit(client.url, client.token, agent_id, args.read_only)
+    how, word = attach_terminal(client.url, client.token, agent_id, args.read_only)
     if how == "none":
-        say(f"{line(agent_id)} has no terminal; this is what it says · {HOW_TO_LEAVE}:")
-        with watched_keys() as keys:
-            return _show(client, _last_run(client, agent_id), follow=True, as_json=False, wait=keys.is_leave_pressed)
-    say(line(word))
+        say(f"{escape_line(agent_id)} has no terminal; this is what it says · {HOW_TO_LEAVE}:")
+        with watch_detach_keys() as keys:
+            return _show_log(
+                client, _need_last_run(client, agent_id), follow=True, as_json=False, wait=keys.is_detach_pressed
+            )
+    say(escape_line(word))
     return 0 if how in ("left", "ended") else 1
 
 
 def run_logs(args: argparse.Namespace) -> int:
     client = open_client(args)
-    run_id = args.id if args.id.startswith("run_") else _last_run(client, args.id)
-    return _show(client, run_id, follow=args.follow, as_json=args.json)
+    run_id = args.id if args.id.startswith("run_") else _need_last_run(client, args.id)
+    return _show_log(client, run_id, follow=args.follow, as_json=args.json)
 
 
-def _agent(client: Client, given: str) -> str:
+def _need_agent_id(client: HubClient, given: str) -> str:
     return str(client.get("runs", given)["agent_id"] if given.startswith("run_") else client.get("agents", given)["id"])
 
 
-def _last_run(client: Client, agent_id: str) -> str:
-    agent_id = _agent(client, agent_id)
+def _need_last_run(client: HubClient, agent_id: str) -> str:
+    agent_id = _need_agent_id(client, agent_id)
     found = next((run for run in client.get("runs", limit=200) if run["agent_id"] == agent_id), None)
     if found is None:
         raise Refused("no_run", f"{agent_id} has had no run lately: see `greenroom runs list`.")
@@ -78,7 +80,9 @@ def _sleep(seconds: float) -> bool:
     return False
 
 
-def _show(client: Client, run_id: str, *, follow: bool, as_json: bool, wait: Callable[[float], bool] = _sleep) -> int:
+def _show_log(
+    client: HubClient, run_id: str, *, follow: bool, as_json: bool, wait: Callable[[float], bool] = _sleep
+) -> int:
     """What a run has said, and what it says until it ends or `wait` says that the person has left."""
     shown, is_cut = 0, False
     while True:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from greenroom import settings
+from greenroom.cli.arg_parser import parse_count, parse_seq
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
-from greenroom.cli.ids import id_of
-from greenroom.cli.parsing import count, seq
-from greenroom.cli.terminal import cut, explained, line, say, show_json, show_table
+from greenroom.cli.ids import build_id_type
+from greenroom.cli.terminal import escape_line, explain_error, say, show_json, show_table, truncate_text
 from greenroom.log.errors import Refused
 
 _ABOUT = 200
@@ -29,7 +29,7 @@ def add_to(verbs: Any) -> None:
     )
     add_options(listing)
     _add_filter(listing, "id or name")
-    listing.add_argument("--limit", type=count, default=50, help="at most so many (default: 50)")
+    listing.add_argument("--limit", type=parse_count, default=50, help="at most so many (default: 50)")
     listing.set_defaults(run=run_list)
     export = inner.add_parser(
         "export",
@@ -59,12 +59,12 @@ def add_to(verbs: Any) -> None:
 
 
 def _add_filter(parser: argparse.ArgumentParser, known_by: str) -> None:
-    parser.add_argument("--after", type=seq, default=0, metavar="SEQ", help="only those after this seq")
+    parser.add_argument("--after", type=parse_seq, default=0, metavar="SEQ", help="only those after this seq")
     parser.add_argument("--type", metavar="NAMES", help="only these kinds, with commas between them")
     parser.add_argument(
         "--by",
         metavar="WHO",
-        type=id_of("cred", "agt", suggests=False),
+        type=build_id_type("cred", "agt", suggests=False),
         help=f"only what this person, agent or node did, by {known_by}",
     )
     parser.add_argument("--since", metavar="TIME", help="only from this time on, as 2026-11-15T10:00:00Z")
@@ -83,43 +83,49 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json({"events": events, "next_after_seq": after})
         return 0
-    rows = [(e["seq"], e["at"], _who(e), e["type"], cut(json.dumps(e["data"]), _ABOUT)) for e in events]
+    rows = [
+        (e["seq"], e["at"], _format_actor(e), e["type"], truncate_text(json.dumps(e["data"]), _ABOUT)) for e in events
+    ]
     show_table(rows, ("seq", "time", "by", "what", "about"), "No events found.")
     if after is not None:
         say(f"There is more: greenroom audit list --after {after}")
     return 0
 
 
-def _who(event: dict[str, Any]) -> str:
+def _format_actor(event: dict[str, Any]) -> str:
     """Who did it; of an agent also where it works."""
     return f"{event['name']} on {event['node']}" if event["node"] else str(event["name"])
 
 
 def run_export(args: argparse.Namespace) -> int:
-    from greenroom.log.audit_file import Filter, read_audit, write_csv, write_lines
+    from greenroom.log.audit_file import AuditFilter, read_audit, write_csv, write_lines
 
     kinds = [kind.strip() for kind in args.type.split(",")] if args.type else None
-    wanted = Filter(after=args.after, kinds=kinds, by=args.by, since=_time(args.since), until=_time(args.until))
+    wanted = AuditFilter(
+        after=args.after, kinds=kinds, by=args.by, since=_parse_time(args.since), until=_parse_time(args.until)
+    )
     is_csv = args.format == "csv" or (args.format is None and args.file.endswith(".csv"))
     write = write_csv if is_csv else write_lines
-    with _log(args) as connection, _opened(args.file) as out:
+    with _open_log(args) as connection, _open_output(args.file) as out:
         count = write(read_audit(connection, wanted), out)
     if args.file == "-":
         return 0
-    show_json({"file": args.file, "events": count}) if args.json else print(f"{count} events are in {line(args.file)}.")
+    show_json({"file": args.file, "events": count}) if args.json else print(
+        f"{count} events are in {escape_line(args.file)}."
+    )
     return 0
 
 
-def _log(args: argparse.Namespace) -> contextlib.AbstractContextManager[Any]:
+def _open_log(args: argparse.Namespace) -> contextlib.AbstractContextManager[Any]:
     """The log wherever the settings say that it is."""
     from greenroom.log.snapshot import read_log
 
-    data = settings.data_dir(args.data)
-    return read_log(data, settings.database_of(data))
+    data = settings.resolve_data_dir(args.data)
+    return read_log(data, settings.get_database(data))
 
 
 @contextlib.contextmanager
-def _opened(name: str) -> Iterator[TextIO]:
+def _open_output(name: str) -> Iterator[TextIO]:
     if name == "-":
         yield sys.stdout
         return
@@ -131,17 +137,17 @@ def _opened(name: str) -> Iterator[TextIO]:
         raise Refused("cannot_write", f"{name} cannot be written ({error.strerror}).") from error
 
 
-def _time(text: str | None) -> int | None:
-    from greenroom.log.clock import from_iso
+def _parse_time(text: str | None) -> int | None:
+    from greenroom.log.clock import parse_iso
 
     try:
-        return None if text is None else from_iso(text)
+        return None if text is None else parse_iso(text)
     except ValueError:
         raise Refused("bad_time", f"'{text}' is no time: write 2026-11-15T10:20:30Z.") from None
 
 
 def run_verify(args: argparse.Namespace) -> int:
-    anchor = _anchor(args.anchor)
+    anchor = _parse_anchor(args.anchor)
     seq, digest, fault, kept = _verify_file(args.file, anchor) if args.file else _verify_log(args, anchor)
     if fault is None and anchor is not None and kept != anchor[1]:
         fault = f"The chain does not hold the anchor {args.anchor}: it was cut or made anew since."
@@ -151,7 +157,7 @@ def run_verify(args: argparse.Namespace) -> int:
         print(f"The chain holds. Its end is {seq}:{digest}")
     else:
         remedy = "" if args.file else " Go back to the newest good backup."
-        say(f"greenroom: {line(fault)}{remedy}")
+        say(f"greenroom: {escape_line(fault)}{remedy}")
     return 0 if fault is None else 1
 
 
@@ -160,12 +166,12 @@ _Verified = tuple[int, str, str | None, str | None]
 
 
 def _verify_log(args: argparse.Namespace, anchor: tuple[int, str] | None) -> _Verified:
-    from greenroom.log.chain import verify
-    from greenroom.nouns.all import NOUNS
+    from greenroom.log.chain import verify_chain
+    from greenroom.nouns.registry import NOUNS
 
     privileged = {kind.__name__ for noun in NOUNS for kind in noun.events if kind.privileged}
-    with _log(args) as connection:
-        chain, fault = verify(connection, privileged)
+    with _open_log(args) as connection:
+        chain, fault = verify_chain(connection, privileged)
         kept = None
         if anchor is not None:
             kept = connection.execute("SELECT hash FROM chain WHERE seq = ?", (anchor[0],)).get
@@ -187,11 +193,11 @@ def _verify_file(name: str, anchor: tuple[int, str] | None) -> _Verified:
         with Path(name).open() as file:
             seq, digest, fault = verify_lines(watched(file))
     except (OSError, ValueError) as error:
-        raise Refused("cannot_read", f"{name} cannot be read: {explained(error)}") from error
+        raise Refused("cannot_read", f"{name} cannot be read: {explain_error(error)}") from error
     return seq, digest, fault, kept[0] if kept else None
 
 
-def _anchor(text: str | None) -> tuple[int, str] | None:
+def _parse_anchor(text: str | None) -> tuple[int, str] | None:
     if text is None:
         return None
     seq, _, digest = text.partition(":")

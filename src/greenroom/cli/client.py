@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from greenroom import __version__, settings
-from greenroom.cli.hub_addresses import find_other_urls, need_address, need_safe
+from greenroom.cli.hub_addresses import find_other_urls, need_safe_url, need_valid_url
 from greenroom.cli.ids import resolve_ids
 from greenroom.cli.terminal import say
-from greenroom.log.directory import HUB_FILE, OPERATOR_TOKEN
+from greenroom.log.data_directory import HUB_FILE, OPERATOR_TOKEN
 from greenroom.log.errors import Refused
 
 T = TypeVar("T")
@@ -52,19 +52,19 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 def find_hub(args: argparse.Namespace) -> tuple[str, str]:
     """The address and the token that the options, the environment or the data directory name."""
-    data = settings.data_dir(args.data)
-    given_url, given_token = settings.hub_named()
+    data = settings.resolve_data_dir(args.data)
+    given_url, given_token = settings.read_hub_address()
     own_url = get_own_url(data)
     url = args.url or given_url or own_url or next(iter(find_other_urls(data)), None)
     if url is None:
         raise HubUnreachable(f"No hub is running in {data}: start one with `greenroom serve`, or name one with --url.")
-    need_address(url)
-    token = args.token or token_in(args.token_file) or given_token
+    need_valid_url(url)
+    token = args.token or read_token_file(args.token_file) or given_token
     is_own = url.rstrip("/") in (own_url, *find_other_urls(data))
     if token is None and is_own:  # the operator's token goes to hubs with its own log and nowhere else
-        token = token_in(data / OPERATOR_TOKEN)
+        token = read_token_file(data / OPERATOR_TOKEN)
     if url.rstrip("/") != own_url:
-        need_safe(url, args.insecure)
+        need_safe_url(url, args.insecure)
     if token is None:
         raise Refused(
             "token_missing", f"A credential for {url} is missing: give --token-file, or set $GREENROOM_TOKEN."
@@ -76,17 +76,17 @@ def find_hub(args: argparse.Namespace) -> tuple[str, str]:
 
 def get_own_url(data: Path) -> str | None:
     """The address of the hub that runs in a data directory, or was killed there."""
-    found = _whereabouts(data)
+    found = _read_hub_file(data)
     return None if found is None else found[0]
 
 
 def get_own_pid(data: Path) -> int | None:
     """The process of the hub that runs in a data directory, or was killed there."""
-    found = _whereabouts(data)
+    found = _read_hub_file(data)
     return None if found is None else found[1]
 
 
-def _whereabouts(data: Path) -> tuple[str, int] | None:
+def _read_hub_file(data: Path) -> tuple[str, int] | None:
     """What the hub of a data directory has written down about itself."""
     try:
         found = json.loads((data / HUB_FILE).read_text())
@@ -97,7 +97,7 @@ def _whereabouts(data: Path) -> tuple[str, int] | None:
         raise HubUnreachable(f"{data / HUB_FILE} cannot be read ({error}): name the hub with --url.") from error
 
 
-def token_in(file: str | Path | None) -> str | None:
+def read_token_file(file: str | Path | None) -> str | None:
     """The credential that a file holds."""
     if file is None:
         return None
@@ -107,7 +107,7 @@ def token_in(file: str | Path | None) -> str | None:
         raise Refused("token_missing", f"The credential in {file} cannot be read ({error}).") from error
 
 
-class Client:
+class HubClient:
     """Asks one hub; that of a data directory is found again if it comes back at another address. While it is gone, the
     hubs that share its log are asked."""
 
@@ -121,24 +121,24 @@ class Client:
 
     def get(self, *path: str, timeout_s: float = _TIMEOUT_S, **query: object) -> Any:
         """The answer to a GET; parts of the path are taken literally, queries that are None are left out."""
-        return self._json(self.ask("GET", path, query=query, timeout_s=timeout_s))
+        return self._decode_json(self.request("GET", path, query=query, timeout_s=timeout_s))
 
     def post(self, *path: str, body: Mapping[str, Any] | None = None) -> Any:
-        return self._json(self.ask("POST", path, body=body or {}))
+        return self._decode_json(self.request("POST", path, body=body or {}))
 
     def put(self, *path: str, body: Mapping[str, Any]) -> Any:
-        return self._json(self.ask("PUT", path, body=body))
+        return self._decode_json(self.request("PUT", path, body=body))
 
     def delete(self, *path: str, **query: object) -> Any:
-        return self._json(self.ask("DELETE", path, query=query) or b"null")
+        return self._decode_json(self.request("DELETE", path, query=query) or b"null")
 
-    def _json(self, content: bytes) -> Any:
+    def _decode_json(self, content: bytes) -> Any:
         try:
             return json.loads(content)
         except ValueError:
-            raise _no_hub(self.url) from None
+            raise _build_no_hub_error(self.url) from None
 
-    def ask(
+    def request(
         self,
         method: str,
         path: tuple[str, ...],
@@ -155,21 +155,21 @@ class Client:
         if body is not None:
             headers["Content-Type"] = "application/json"
             data = json.dumps(body).encode()
-        status, content = self._exchange(
+        status, content = self._send_request(
             method, f"{target}?{urlencode(asked)}" if asked else target, data, headers, timeout_s
         )
         if status >= 300:
-            raise _refusal(self.url, status, content)
+            raise _build_refusal(self.url, status, content)
         return content
 
-    def is_there(self) -> bool:
+    def is_reachable(self) -> bool:
         """Whether a hub answers; this needs no credential."""
         try:
-            return self._exchange("GET", "/health", None, {}, _THERE_S)[0] == 200
+            return self._send_request("GET", "/health", None, {}, _THERE_S)[0] == 200
         except HubUnreachable:
             return False
 
-    def _exchange(
+    def _send_request(
         self, method: str, target: str, data: bytes | None, headers: dict[str, str], timeout_s: float
     ) -> tuple[int, bytes]:
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -179,9 +179,9 @@ class Client:
         try:
             connection.connect()
         except OSError as error:  # nothing was asked yet, so that another hub can be
-            if not self._go_to_other(error):
+            if not self._switch_hub(error):
                 raise self._give_up(error) from error
-            return self._exchange(method, target, data, headers, timeout_s)
+            return self._send_request(method, target, data, headers, timeout_s)
         try:
             connection.request(method, target, data, headers)
             response = connection.getresponse()
@@ -191,24 +191,24 @@ class Client:
         finally:
             connection.close()
 
-    def _go_to_other(self, error: OSError) -> bool:
+    def _switch_hub(self, error: OSError) -> bool:
         """Ask the next hub from now on, if there is one."""
         if not self._others:
             return False
         self.url = self._others.pop(0)
-        say(f"greenroom: {self._unreachable(error)} Asking {self.url}, which shares its log.")
+        say(f"greenroom: {self._build_unreachable(error)} Asking {self.url}, which shares its log.")
         self._base = urlsplit(self.url)
         return True
 
     def _give_up(self, error: Exception) -> HubUnreachable:
         """What to raise. Whoever asks once more asks the hub where it is now."""
-        no = self._unreachable(error)
+        no = self._build_unreachable(error)
         with contextlib.suppress(HubUnreachable):
             self.url = (get_own_url(self._data) if self._data is not None else None) or self.url
             self._base = urlsplit(self.url)
         return no
 
-    def _unreachable(self, error: Exception) -> HubUnreachable:
+    def _build_unreachable(self, error: Exception) -> HubUnreachable:
         from ssl import SSLError
 
         if isinstance(error, TimeoutError):
@@ -222,31 +222,31 @@ class Client:
         return HubUnreachable(f"The hub at {self.url} cannot be reached ({why}): start it with `greenroom serve`.")
 
 
-def _no_hub(url: str, status: int = 200) -> Refused:
+def _build_no_hub_error(url: str, status: int = 200) -> Refused:
     return Refused(
         "no_hub", f"What answers at {url} is no hub that this program knows ({status}): is the address right?"
     )
 
 
-def _refusal(url: str, status: int, content: bytes) -> Refused:
+def _build_refusal(url: str, status: int, content: bytes) -> Refused:
     """The hub's refusal in its own words."""
     try:
         answer = json.loads(content)
         detail = answer["detail"]
     except (ValueError, KeyError, TypeError):
-        return _no_hub(url, status)
+        return _build_no_hub_error(url, status)
     if isinstance(detail, dict):
         code = str(detail.get("error", answer.get("code", "refused")))
         return Refused(code, str(detail.get("message", code)))
     return Refused(str(answer.get("code", "refused")), str(detail))
 
 
-def open_client(args: argparse.Namespace) -> Client:
+def open_client(args: argparse.Namespace) -> HubClient:
     """A client of the hub that the options name; ids that were typed in short are whole ones from here on."""
     url, token = find_hub(args)
-    data = settings.data_dir(args.data)
+    data = settings.resolve_data_dir(args.data)
     own, others = get_own_url(data), find_other_urls(data)
-    client = Client(url, token, data if url == own else None, others if url in (own, *others) else ())
+    client = HubClient(url, token, data if url == own else None, others if url in (own, *others) else ())
     resolve_ids(client, args)
     return client
 
@@ -261,18 +261,18 @@ def get_other_version(args: argparse.Namespace) -> str | None:
     return None
 
 
-def is_away(no: HubUnreachable | Refused) -> bool:
+def is_temporary(no: HubUnreachable | Refused) -> bool:
     """Whether the hub is being stopped or restarted, and will answer later."""
     return isinstance(no, HubUnreachable) or no.code == "stopping"
 
 
-def patiently(ask: Callable[[], T]) -> T:
+def retry_while_away(ask: Callable[[], T]) -> T:
     """Ask the hub, and wait for one that is away for a while: it is being restarted."""
     deadline = time.monotonic() + _AWAY_S
     while True:
         try:
             return ask()
         except (HubUnreachable, Refused) as no:
-            if not is_away(no) or time.monotonic() > deadline:
+            if not is_temporary(no) or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_S)

@@ -8,9 +8,9 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
-from greenroom.cli.completion_glue import GLUE
-from greenroom.cli.terminal import short_id, show_json
+from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client
+from greenroom.cli.completion_scripts import GLUE
+from greenroom.cli.terminal import shorten_id, show_json
 from greenroom.log.errors import Refused, Unavailable
 
 _FILES = ("FILE", "DIR", "DATA", "TOKEN_FILE")
@@ -40,9 +40,9 @@ def run(args: argparse.Namespace) -> int:
         return _print_values(args)
     if args.shell is None:
         raise Refused("no_shell", f"Say for which shell: {', '.join(GLUE)}.")
-    from greenroom.cli.main import parser
+    from greenroom.cli.main import build_parser
 
-    text = write_script(args.shell, parser())
+    text = write_script(args.shell, build_parser())
     show_json({"shell": args.shell, "script": text}) if args.json else print(text, end="")
     return 0
 
@@ -58,29 +58,29 @@ def _print_values(args: argparse.Namespace) -> int:
     return 0
 
 
-def _ids(*path: str, **query: Any) -> Callable[[Client], list[str]]:
-    def find(client: Client) -> list[str]:
+def _build_id_finder(*path: str, **query: Any) -> Callable[[HubClient], list[str]]:
+    def find(client: HubClient) -> list[str]:
         found = client.get(*path, **query)
         found = found if isinstance(found, list) else found[path[0]]
-        return [short_id(one["id"]) for one in found]
+        return [shorten_id(one["id"]) for one in found]
 
     return find
 
 
-def _names(*path: str) -> Callable[[Client], list[str]]:
+def _build_name_finder(*path: str) -> Callable[[HubClient], list[str]]:
     return lambda client: [one["name"] for one in client.get(*path)]
 
 
-VALUES: dict[str, Callable[[Client], list[str]]] = {
-    "profile": _names("profiles"),
-    "workflow": _names("workflows"),
-    "node": _names("nodes"),
-    "run": _ids("runs", limit=_NEWEST),
-    "ask": _ids("asks", limit=_NEWEST),
-    "agt": _ids("agents"),
-    "thr": _ids("threads", limit=_NEWEST),
-    "wfr": _ids("workflow-runs", limit=_NEWEST),
-    "cred": _ids("credentials"),
+VALUES: dict[str, Callable[[HubClient], list[str]]] = {
+    "profile": _build_name_finder("profiles"),
+    "workflow": _build_name_finder("workflows"),
+    "node": _build_name_finder("nodes"),
+    "run": _build_id_finder("runs", limit=_NEWEST),
+    "ask": _build_id_finder("asks", limit=_NEWEST),
+    "agt": _build_id_finder("agents"),
+    "thr": _build_id_finder("threads", limit=_NEWEST),
+    "wfr": _build_id_finder("workflow-runs", limit=_NEWEST),
+    "cred": _build_id_finder("credentials"),
 }
 """What is asked of the hub for each kind of value."""
 
@@ -89,8 +89,8 @@ def write_script(shell: str, top: argparse.ArgumentParser) -> str:
     """The whole script for a shell."""
     tables: dict[str, dict[str, str]] = {"verbs": {}, "options": {}, "option": {}, "argument": {}}
     follows: dict[str, dict[str, str]] = {}
-    for path, parser in _commands(top):
-        inner = _inner(parser)
+    for path, parser in _walk_commands(top):
+        inner = _get_subparsers(parser)
         if inner is not None:
             tables["verbs"][path] = " ".join(inner.choices)
         named = [action for action in parser._actions if action.option_strings and action.help != argparse.SUPPRESS]
@@ -98,8 +98,8 @@ def write_script(shell: str, top: argparse.ArgumentParser) -> str:
         for action in named:
             for name in action.option_strings:
                 if action.nargs != 0:
-                    follows.setdefault(name, {})[path] = _kind(action)
-        for place, kind in enumerate(_arguments(parser)):
+                    follows.setdefault(name, {})[path] = _describe_value(action)
+        for place, kind in enumerate(_find_arguments(parser)):
             tables["argument"][f"{path} {place}"] = kind
     for name, by_path in follows.items():
         tables["option"] |= {f"{path} {name}": kind for path, kind in by_path.items()}
@@ -108,26 +108,26 @@ def write_script(shell: str, top: argparse.ArgumentParser) -> str:
     )
 
 
-def _commands(of: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+def _walk_commands(of: argparse.ArgumentParser, path: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
     yield path, of
-    inner = _inner(of)
+    inner = _get_subparsers(of)
     for name, chosen in inner.choices.items() if inner is not None else ():
-        yield from _commands(chosen, f"{path} {name}".strip())
+        yield from _walk_commands(chosen, f"{path} {name}".strip())
 
 
-def _inner(parser: argparse.ArgumentParser) -> Any:
+def _get_subparsers(parser: argparse.ArgumentParser) -> Any:
     return next((action for action in parser._actions if isinstance(action, argparse._SubParsersAction)), None)
 
 
-def _arguments(parser: argparse.ArgumentParser) -> Iterator[str]:
+def _find_arguments(parser: argparse.ArgumentParser) -> Iterator[str]:
     for action in parser._actions:
         if action.option_strings or isinstance(action, argparse._SubParsersAction):
             continue
         times = _MANY if action.nargs in ("*", "+") else 1
-        yield from [_kind(action)] * times
+        yield from [_describe_value(action)] * times
 
 
-def _kind(action: argparse.Action) -> str:
+def _describe_value(action: argparse.Action) -> str:
     """What may stand where an option or an argument takes a value."""
     name = str(action.metavar or action.dest).upper()
     if action.choices:

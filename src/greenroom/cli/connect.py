@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import Client, HubUnreachable, add_options, find_hub, get_own_url
-from greenroom.cli.connect_files import PROGRAMS, Place, place_of, with_entry, without_entry
-from greenroom.cli.terminal import line, say, show_json
+from greenroom.cli.client import HubClient, HubUnreachable, add_options, find_hub, get_own_url
+from greenroom.cli.connect_files import PROGRAMS, ConfigFile, add_entry, locate_config_file, remove_entry
+from greenroom.cli.terminal import escape_line, say, show_json
 from greenroom.cli.token import write_private
 from greenroom.log.errors import Refused
 
@@ -38,23 +38,23 @@ def add_to(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    data = settings.data_dir(args.data)
+    data = settings.resolve_data_dir(args.data)
     file = Path(args.file).expanduser() if args.file else None
-    place = place_of(args.program, Path.home(), file, os.environ)
+    place = locate_config_file(args.program, Path.home(), file, os.environ)
     token_file = data / FOLDER / f"{args.program}.token"
     if args.remove:
         return _remove(args, place, token_file)
     url, operator = find_hub(args)
-    command = [*_greenroom(), "mcp", *_hub_options(args, data, url), "--token-file", str(token_file)]
+    command = [*_build_own_command(), "mcp", *_build_hub_options(args, data, url), "--token-file", str(token_file)]
     if args.print:
-        text = with_entry(place, "", command)
+        text = add_entry(place, "", command)
         show_json({"file": str(place.file), "text": text}) if args.json else print(
-            f"# {line(place.file)}\n{text}", end=""
+            f"# {escape_line(place.file)}\n{text}", end=""
         )
         return 0
     before = _read(place.file)
-    after = with_entry(place, before, command)
-    agent = _credential(Client(url, operator), args.program, token_file)
+    after = add_entry(place, before, command)
+    agent = _ensure_credential(HubClient(url, operator), args.program, token_file)
     if after != before:
         _write(place.file, after)
     told = {"program": args.program, "file": str(place.file), "token_file": str(token_file), "changed": after != before}
@@ -62,56 +62,56 @@ def run(args: argparse.Namespace) -> int:
         show_json({**told, "new_credential": agent is not None})
     else:
         done = "knows the hub now" if after != before else "knew the hub already"
-        print(f"{args.program} {done}: see {line(place.file)}. Start it anew to take that up.")
+        print(f"{args.program} {done}: see {escape_line(place.file)}. Start it anew to take that up.")
     return 0
 
 
-def _greenroom() -> list[str]:
+def _build_own_command() -> list[str]:
     """How other programs start us, whatever their PATH is."""
     own = Path(sys.executable).with_name("greenroom")
     found = str(own) if own.is_file() else shutil.which("greenroom")
     return [found] if found else [sys.executable, "-m", "greenroom"]
 
 
-def _hub_options(args: argparse.Namespace, data: Path, url: str) -> list[str]:
+def _build_hub_options(args: argparse.Namespace, data: Path, url: str) -> list[str]:
     """A hub of this machine is found by its directory, for its port may change."""
     return ["--data", str(data)] if url == get_own_url(data) else ["--url", url]
 
 
-def _credential(client: Client, program: str, token_file: Path) -> str | None:
+def _ensure_credential(client: HubClient, program: str, token_file: Path) -> str | None:
     """Make an agent and keep its token, unless there is one that is still good; the agent's id if it is new."""
     if token_file.exists():
         with contextlib.suppress(Refused):
-            Client(client.url, token_file.read_text().strip()).get("threads", limit=1)
+            HubClient(client.url, token_file.read_text().strip()).get("threads", limit=1)
             return None
         token_file.unlink()
     token_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = client.post("agents", "register", body={"ide": PROGRAMS[program].shown, "model": "default"})
     write_private(token_file, made["token"] + "\n")
-    _note_of(token_file).unlink(missing_ok=True)
-    write_private(_note_of(token_file), json.dumps({"agent_id": made["agent_id"]}) + "\n")
+    _build_note_path(token_file).unlink(missing_ok=True)
+    write_private(_build_note_path(token_file), json.dumps({"agent_id": made["agent_id"]}) + "\n")
     return str(made["agent_id"])
 
 
-def _note_of(token_file: Path) -> Path:
+def _build_note_path(token_file: Path) -> Path:
     return token_file.with_suffix(".json")
 
 
-def _remove(args: argparse.Namespace, place: Place, token_file: Path) -> int:
+def _remove(args: argparse.Namespace, place: ConfigFile, token_file: Path) -> int:
     before = _read(place.file)
-    after = without_entry(place, before)
+    after = remove_entry(place, before)
     if after != before:
         _write(place.file, after)
-    note, is_ended = _note_of(token_file), False
+    note, is_ended = _build_note_path(token_file), False
     if note.exists():
         agent_id = json.loads(note.read_text())["agent_id"]
         try:
-            Client(*find_hub(args)).post("agents", agent_id, "kick")
+            HubClient(*find_hub(args)).post("agents", agent_id, "kick")
             is_ended = True
         except Refused as no:
-            say(f"greenroom: {line(no)}")
+            say(f"greenroom: {escape_line(no)}")
         except HubUnreachable as no:
-            say(f"greenroom: {line(no)} Then end the credential: greenroom agent kick {line(agent_id)}")
+            say(f"greenroom: {escape_line(no)} Then end the credential: greenroom agent kick {escape_line(agent_id)}")
     for path in (token_file, note):
         path.unlink(missing_ok=True)
     if args.json:

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import Client, HubUnreachable, add_options, open_client, patiently
+from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client, retry_while_away
+from greenroom.cli.dag_display import find_blockers, follow_run, format_output, show_report, summarize_run
 from greenroom.cli.dag_files import add_file_verbs, find_drivers
 from greenroom.cli.dag_runs import add_run_verbs
-from greenroom.cli.dag_show import brief, find_held_up, follow, output_text, report_table
 from greenroom.cli.dag_triggers import add_trigger_verbs
 from greenroom.cli.dag_versions import add_version_verbs
-from greenroom.cli.ids import id_of
-from greenroom.cli.run import client_or_new_hub
-from greenroom.cli.terminal import line, lines, say, show_json
+from greenroom.cli.ids import build_id_type
+from greenroom.cli.run import open_client_or_start_hub
+from greenroom.cli.terminal import escape_line, escape_lines, say, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
@@ -46,7 +46,7 @@ def add_to(verbs: Any) -> None:
     run.add_argument(
         "--again",
         metavar="RUN",
-        type=id_of("wfr"),
+        type=build_id_type("wfr"),
         help="run the workflow of an earlier run again: its newest version, with its inputs where --input has no other",
     )
     run.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="an input; may be repeated")
@@ -56,47 +56,47 @@ def add_to(verbs: Any) -> None:
     how.add_argument("--wait", action="store_true", help="wait for the end, and tell only what holds it up")
     how.add_argument("--detach", action="store_true", help="return at once with the run's id")
     watch = add("follow", run_follow, "show a run's steps as they go on", "follow wfr_01m7...")
-    watch.add_argument("id", metavar="RUN", type=id_of("wfr"))
+    watch.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     add_run_verbs(add)
     add_trigger_verbs(add)
     add_version_verbs(add)
 
 
 def run_run(args: argparse.Namespace) -> int:
-    client = client_or_new_hub(args)
-    body = _body(args, client)
+    client = open_client_or_start_hub(args)
+    body = _build_body(args, client)
     if args.thread:
         body["thread_id"] = need_thread_id(client, args.thread)
     run = client.post("workflow-runs", body=body)
     if args.detach:
-        show_json(brief(run)) if args.json else print(run["id"])
+        show_json(summarize_run(run)) if args.json else print(run["id"])
         return 0
     shows = not args.json and (args.follow or (sys.stdout.isatty() and not args.wait))
-    return end_of(client, run["id"], shows, args.json)
+    return wait_for_workflow_run(client, run["id"], shows, args.json)
 
 
-def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
+def _build_body(args: argparse.Namespace, client: HubClient) -> dict[str, Any]:
     """What is sent: the definition in the file with its skills, or the name of a workflow that the hub has."""
     import msgspec
 
-    from greenroom.gateway.workflow_files import known_for, load_file
-    from greenroom.nouns.workflows.checking.problems import BadWorkflow
-    from greenroom.nouns.workflows.definition import Definition
+    from greenroom.gateway.workflow_files import build_known, load_file
+    from greenroom.nouns.workflows.checks.problems import BadWorkflow
+    from greenroom.nouns.workflows.definition import WorkflowDefinition
     from greenroom.nouns.workflows.inputs import parse_input
-    from greenroom.nouns.workflows.reading.load import parse_text
+    from greenroom.nouns.workflows.parser.loader import parse_text
 
-    earlier = _need_earlier(args, client)
+    earlier = _need_earlier_run(args, client)
     file = Path(args.file or "")
     looks_like_file = not earlier and (file.suffix in (".yaml", ".yml", ".json") or file.exists())
     if looks_like_file:
         try:
-            known = known_for(find_drivers(client))
-            loaded = load_file(file, settings.data_dir(args.data), known, need_skills=False)
+            known = build_known(find_drivers(client))
+            loaded = load_file(file, settings.resolve_data_dir(args.data), known, need_skills=False)
         except BadWorkflow as bad:
             raise Refused("bad_workflow", "\n".join(problem.text for problem in bad.problems[:20])) from bad
         definition = loaded.definition
         for problem in loaded.warnings:
-            say(f"! {line(problem.text)}")
+            say(f"! {escape_line(problem.text)}")
         where = {"source": str(file), "directory": str(file.resolve().parent)}
         text = file.read_text()
         says_it_all = (
@@ -106,7 +106,7 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
         body |= where
     else:
         name = earlier["workflow"] if earlier else args.file
-        definition = msgspec.convert(client.get("workflows", name)["definition"], Definition)
+        definition = msgspec.convert(client.get("workflows", name)["definition"], WorkflowDefinition)
         body = {"workflow": name, **{key: earlier[key] for key in ("thread_id", "directory") if earlier.get(key)}}
     inputs = {name: value for name, value in earlier.get("inputs", {}).items() if name in definition.inputs}
     for given in args.input:
@@ -117,7 +117,7 @@ def _body(args: argparse.Namespace, client: Client) -> dict[str, Any]:
     return {**body, "inputs": inputs}
 
 
-def _need_earlier(args: argparse.Namespace, client: Client) -> dict[str, Any]:
+def _need_earlier_run(args: argparse.Namespace, client: HubClient) -> dict[str, Any]:
     """The run that is to be run again, with its inputs; nothing if a workflow is named."""
     if bool(args.again) == bool(args.file):
         raise Refused("bad_use", "Say what to run: a FILE, the name of a workflow, or --again RUN.")
@@ -128,50 +128,52 @@ def _need_earlier(args: argparse.Namespace, client: Client) -> dict[str, Any]:
 
 
 def run_follow(args: argparse.Namespace) -> int:
-    return end_of(open_client(args), args.id, not args.json, args.json)
+    return wait_for_workflow_run(open_client(args), args.id, not args.json, args.json)
 
 
 def _show_output(run: dict[str, Any]) -> None:
     """What came of a run, unless it would drive the steps off the screen."""
-    text = lines(output_text(run["output"]))
+    text = escape_lines(format_output(run["output"]))
     if text.count("\n") < shutil.get_terminal_size().lines:
         print(text)
     else:
         say(f"`greenroom dag report {run['id']}` shows what came of it")
 
 
-def _until_ended(client: Client, run_id: str, as_json: bool) -> dict[str, Any]:
+def _wait_until_ended(client: HubClient, run_id: str, as_json: bool) -> dict[str, Any]:
     """The run once it is over; what holds it up is told once. A hub that is restarted meanwhile is waited for."""
     told: list[str] = []
-    run: dict[str, Any] = patiently(partial(client.get, "workflow-runs", run_id, "wait", for_s=1))
+    run: dict[str, Any] = retry_while_away(partial(client.get, "workflow-runs", run_id, "wait", for_s=1))
     while run["status"] not in ENDED:
-        held_up = [] if as_json else find_held_up(patiently(partial(client.get, "workflow-runs", run_id, "report")))
+        held_up = (
+            [] if as_json else find_blockers(retry_while_away(partial(client.get, "workflow-runs", run_id, "report")))
+        )
         for words in held_up:
             if words not in told:
                 say(f"waiting — {words}")
         told = held_up
-        run = patiently(partial(client.get, "workflow-runs", run_id, "wait", for_s=_POLL_S))
+        run = retry_while_away(partial(client.get, "workflow-runs", run_id, "wait", for_s=_POLL_S))
     return run
 
 
-def end_of(client: Client, run_id: str, shows: bool, as_json: bool) -> int:
+def wait_for_workflow_run(client: HubClient, run_id: str, shows: bool, as_json: bool) -> int:
     """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was completed."""
     try:
-        run = follow(client, run_id) if shows else _until_ended(client, run_id, as_json)
+        run = follow_run(client, run_id) if shows else _wait_until_ended(client, run_id, as_json)
     except (KeyboardInterrupt, HubUnreachable) as no:
         goes_on = "the run goes on" if isinstance(no, KeyboardInterrupt) else "the run goes on with its hub"
         say(f"\ngreenroom: {goes_on}; `greenroom dag follow {run_id}` shows it again")
         raise
     if as_json:
-        report = patiently(partial(client.get, "workflow-runs", run_id, "report"))
-        show_json({**brief(run), "steps": report["steps"]})
+        report = retry_while_away(partial(client.get, "workflow-runs", run_id, "report"))
+        show_json({**summarize_run(run), "steps": report["steps"]})
     elif run["status"] == "completed":
         if not shows:
-            report_table(patiently(partial(client.get, "workflow-runs", run_id, "report")))
+            show_report(retry_while_away(partial(client.get, "workflow-runs", run_id, "report")))
         elif run.get("output") is not None:
             _show_output(run)
     else:
-        say(f"greenroom: the workflow {run_id} {run['status']}: {line(run.get('error') or '')}")
+        say(f"greenroom: the workflow {run_id} {run['status']}: {escape_line(run.get('error') or '')}")
         say(f"greenroom: `greenroom dag logs {run_id}` shows what its agents said and did")
         say(f"greenroom: `greenroom dag retry {run_id}` takes it up again, keeping what is finished")
     return 0 if run["status"] == "completed" else 1

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from greenroom.cli.client import Client, HubUnreachable, open_client
+from greenroom.cli.client import HubClient, HubUnreachable, open_client
 from greenroom.cli.ids import need_id
-from greenroom.cli.terminal import line, say, show_json
+from greenroom.cli.terminal import escape_line, say, show_json
 from greenroom.log.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
-    from greenroom.nouns.workflows.checking.problems import Problem
-    from greenroom.nouns.workflows.definition import Definition
-    from greenroom.nouns.workflows.reading.load import Loaded
+    from greenroom.nouns.workflows.checks.problems import Problem
+    from greenroom.nouns.workflows.definition import WorkflowDefinition
+    from greenroom.nouns.workflows.parser.loader import LoadedWorkflow
 
 _LOOK_S = 90.0
 Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.ArgumentParser]
@@ -38,7 +38,7 @@ def run_validate(args: argparse.Namespace) -> int:
     """Exit code 1 when a file is wrong; each problem is one line with file, line, step and remedy."""
     client = None if args.offline else _get_client(args)
     drivers = None if client is None else find_drivers(client)
-    results = [_check(args, Path(name), drivers, client) for name in args.files]
+    results = [_check_file(args, Path(name), drivers, client) for name in args.files]
     if args.json:
         show_json(
             {"ok": all(result["ok"] for result in results), "profiles_checked": drivers is not None, "files": results}
@@ -47,22 +47,22 @@ def run_validate(args: argparse.Namespace) -> int:
     for result in results:
         if result["ok"]:
             told = f"{result['name']}, {result['steps']} steps"
-            print(f"✓ {line(result['file'])}: {line(told)}")
+            print(f"✓ {escape_line(result['file'])}: {escape_line(told)}")
         for problem in result["problems"]:
-            print(f"✗ {line(problem['text'])}")
+            print(f"✗ {escape_line(problem['text'])}")
         for problem in result.get("warnings", ()):
-            print(f"! {line(problem['text'])}")
+            print(f"! {escape_line(problem['text'])}")
     if drivers is None and not args.offline:
         say("Profiles were not checked, because no hub answers.")
     return int(not all(result["ok"] for result in results))
 
 
-def _check(
-    args: argparse.Namespace, file: Path, drivers: dict[str, str] | None, client: Client | None
+def _check_file(
+    args: argparse.Namespace, file: Path, drivers: dict[str, str] | None, client: HubClient | None
 ) -> dict[str, Any]:
     from greenroom import settings
-    from greenroom.gateway.workflow_files import known_for, load_file
-    from greenroom.nouns.workflows.checking.problems import BadWorkflow
+    from greenroom.gateway.workflow_files import build_known, load_file
+    from greenroom.nouns.workflows.checks.problems import BadWorkflow
 
     def directory_of(profile: str) -> str | None:
         if client is None or drivers is None or profile not in drivers:
@@ -71,26 +71,28 @@ def _check(
         return directory
 
     try:
-        loaded = load_file(file, settings.data_dir(args.data), known_for(drivers), directory_of=directory_of)
+        loaded = load_file(file, settings.resolve_data_dir(args.data), build_known(drivers), directory_of=directory_of)
     except BadWorkflow as bad:
-        return {"file": str(file), "ok": False, "problems": [_told(problem) for problem in bad.problems]}
+        return {"file": str(file), "ok": False, "problems": [_describe_problem(problem) for problem in bad.problems]}
     except Refused as error:
         told = {"code": error.code, "text": error.message, "file": str(file)}
         return {"file": str(file), "ok": False, "problems": [told]}
-    wrong = _unknown_models(client, drivers, loaded, str(file)) if client and drivers else []
+    wrong = _find_unknown_models(client, drivers, loaded, str(file)) if client and drivers else []
     if wrong:
-        return {"file": str(file), "ok": False, "problems": [_told(problem) for problem in wrong]}
+        return {"file": str(file), "ok": False, "problems": [_describe_problem(problem) for problem in wrong]}
     return {
         "file": str(file),
         "ok": True,
         "name": loaded.definition.name,
         "steps": len(loaded.definition.steps),
         "problems": [],
-        "warnings": [_told(problem) for problem in loaded.warnings],
+        "warnings": [_describe_problem(problem) for problem in loaded.warnings],
     }
 
 
-def _unknown_models(client: Client, drivers: dict[str, str], loaded: "Loaded", file: str) -> "list[Problem]":
+def _find_unknown_models(
+    client: HubClient, drivers: dict[str, str], loaded: "LoadedWorkflow", file: str
+) -> "list[Problem]":
     """The models that steps name and no node's runtime knows."""
     from greenroom.gateway.workflow_models import explain_model, find_named_models, find_problems
 
@@ -103,12 +105,12 @@ def _unknown_models(client: Client, drivers: dict[str, str], loaded: "Loaded", f
     return find_problems(loaded, file, named, wrong)
 
 
-def _told(problem: "Problem") -> dict[str, Any]:
+def _describe_problem(problem: "Problem") -> dict[str, Any]:
     keys = ("code", "file", "line", "column", "step", "message", "remedy", "text")
     return {key: getattr(problem, key) for key in keys}
 
 
-def _get_client(args: argparse.Namespace) -> Client | None:
+def _get_client(args: argparse.Namespace) -> HubClient | None:
     """The hub, if one answers and lets us look at its profiles."""
     try:
         client = open_client(args)
@@ -118,20 +120,20 @@ def _get_client(args: argparse.Namespace) -> Client | None:
         return None
 
 
-def find_drivers(client: Client) -> dict[str, str]:
+def find_drivers(client: HubClient) -> dict[str, str]:
     """The driver of each of the hub's profiles."""
     return {profile["name"]: profile["driver"] for profile in client.get("profiles")}
 
 
 def run_graph(args: argparse.Namespace) -> int:
-    from greenroom.nouns.workflows.checking.problems import BadWorkflow
-    from greenroom.nouns.workflows.drawing import FORMATS
+    from greenroom.nouns.workflows.checks.problems import BadWorkflow
+    from greenroom.nouns.workflows.diagram import FORMATS
 
     try:
-        definition, states = _drawn(args)
+        definition, states = _load_graph(args)
     except BadWorkflow as bad:
         for problem in bad.problems:
-            say(f"✗ {line(problem.text)}")
+            say(f"✗ {escape_line(problem.text)}")
         return 1
     picture = FORMATS[args.format](definition, states)
     if args.output:
@@ -142,25 +144,25 @@ def run_graph(args: argparse.Namespace) -> int:
     if args.json:
         show_json({"format": args.format, "graph": picture, "output": args.output})
     elif args.output:
-        say(f"Written to {line(args.output)}.")
+        say(f"Written to {escape_line(args.output)}.")
     else:
         print(picture, end="")
     return 0
 
 
-def _drawn(args: argparse.Namespace) -> "tuple[Definition, dict[str, str]]":
+def _load_graph(args: argparse.Namespace) -> "tuple[WorkflowDefinition, dict[str, str]]":
     """What is drawn, and how its steps stand if it is a run."""
     import msgspec
 
     from greenroom import settings
     from greenroom.gateway.workflow_files import load_file
-    from greenroom.nouns.workflows.definition import Definition
+    from greenroom.nouns.workflows.definition import WorkflowDefinition
 
     if Path(args.file).suffix in (".yaml", ".yml", ".json") or Path(args.file).exists():
-        return load_file(Path(args.file), settings.data_dir(args.data), need_skills=False).definition, {}
+        return load_file(Path(args.file), settings.resolve_data_dir(args.data), need_skills=False).definition, {}
     client = open_client(args)
     if args.file.startswith("wfr_"):
         shown = client.get("workflow-runs", need_id(client, args.file, "wfr"))
         states = {step["id"]: step.get("status", "pending") for step in shown["steps"]}
-        return msgspec.convert(shown["definition"], Definition), states
-    return msgspec.convert(client.get("workflows", args.file)["definition"], Definition), {}
+        return msgspec.convert(shown["definition"], WorkflowDefinition), states
+    return msgspec.convert(client.get("workflows", args.file)["definition"], WorkflowDefinition), {}

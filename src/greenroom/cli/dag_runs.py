@@ -4,14 +4,22 @@ import argparse
 import json
 from typing import Any
 
+from greenroom.cli.arg_parser import add_limit_option
 from greenroom.cli.ask_prompt import show_call
-from greenroom.cli.client import Client, open_client
+from greenroom.cli.client import HubClient, open_client
+from greenroom.cli.dag_display import count_ended_steps, describe_status, describe_waits, show_report, summarize_run
 from greenroom.cli.dag_files import Add
-from greenroom.cli.dag_show import brief, needs_of, over_of, report_table, status_of
-from greenroom.cli.ids import id_of
-from greenroom.cli.parsing import add_limit_option
+from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import show_item
-from greenroom.cli.terminal import age, coloured, cut, duration, line, show_json, show_table
+from greenroom.cli.terminal import (
+    colour_text,
+    escape_line,
+    format_age,
+    format_duration,
+    show_json,
+    show_table,
+    truncate_text,
+)
 from greenroom.log.errors import Refused
 
 Json = dict[str, Any]
@@ -38,13 +46,13 @@ def add_run_verbs(add: Add) -> None:
         ("sessions", run_sessions, "the agents of a run"),
     ):
         one = add(name, run, says, f"{name} wfr_01m7...")
-        one.add_argument("id", metavar="RUN", type=id_of("wfr"))
+        one.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
         if name in ("pause", "abort"):
             one.add_argument("--reason", default="", help="why, for those who look at it later")
         if name == "abort":
             one.add_argument("--rollback", action="store_true", help="take back what was completed (rollback steps)")
     retry = add("retry", run_retry, "take a run up again, keeping what is finished", "retry wfr_01m7... --from review")
-    retry.add_argument("id", metavar="RUN", type=id_of("wfr"))
+    retry.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     retry.add_argument("--from", dest="step", metavar="STEP", help="do this step and all after it again")
     amend = add(
         "amend",
@@ -52,24 +60,24 @@ def add_run_verbs(add: Add) -> None:
         "change a step that has not begun, or that is to be retried",
         "amend wfr_01m7... fix --set timeout_s=600",
     )
-    amend.add_argument("id", metavar="RUN", type=id_of("wfr"))
+    amend.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     amend.add_argument("step", metavar="STEP")
     amend.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="VALUE is JSON, else a text")
     signal = add(
         "signal", run_signal, "give a waiting step what it waits for", "signal wfr_01m7... callback --value '{}'"
     )
-    signal.add_argument("id", metavar="RUN", type=id_of("wfr"))
+    signal.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     signal.add_argument("step", metavar="STEP")
     signal.add_argument("--value", help="JSON, else a text")
     logs = add("logs", run_logs, "what the agents of a run have said and done", "logs wfr_01m7... review")
-    logs.add_argument("id", metavar="RUN", type=id_of("wfr"))
+    logs.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     logs.add_argument("step", metavar="STEP", nargs="?", help="only this step")
     for name, says in (("attach", "sit at the terminal of a step's agent"), ("kill", "end a step's agent at its work")):
         one = add(name, run_attach if name == "attach" else run_kill, says, f"{name} wfr_01m7... review")
-        one.add_argument("id", metavar="RUN", type=id_of("wfr"))
+        one.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
         one.add_argument("step", metavar="STEP")
     unblock = add("unblock", run_unblock, "let a step go on that waits for a person", "unblock wfr_01m7... release")
-    unblock.add_argument("id", metavar="RUN", type=id_of("wfr"))
+    unblock.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     unblock.add_argument("step", metavar="STEP")
     unblock.add_argument("--text", default="", help="words for the record")
 
@@ -81,14 +89,14 @@ def run_list(args: argparse.Namespace) -> int:
         if args.json:
             show_json(found)
         else:
-            about = [cut(line(one.get("description", "")), _ABOUT) for one in found]
+            about = [truncate_text(escape_line(one.get("description", "")), _ABOUT) for one in found]
             known = [(one["name"], one["version"], one.get("steps", 0)) for one in found]
             shown = [(*one, words) for one, words in zip(known, about, strict=True)]
             show_table(shown, ("WORKFLOW", "VERSION", "STEPS", "DESCRIPTION"), "No workflows found.")
         return 0
     found = _find_runs(client, args.workflow, args.status, args.limit)
     if args.json:
-        show_json([brief(run) for run in found])
+        show_json([summarize_run(run) for run in found])
         return 0
     rows = []
     for run in found:
@@ -97,10 +105,10 @@ def run_list(args: argparse.Namespace) -> int:
             (
                 run["id"],
                 run["workflow"],
-                status_of(run),
-                f"{over_of(run)}/{run['steps']}",
-                age(run["created_at"]),
-                duration(took),
+                describe_status(run),
+                f"{count_ended_steps(run)}/{run['steps']}",
+                format_age(run["created_at"]),
+                format_duration(took),
                 run.get("trigger", "hand"),
             )
         )
@@ -108,10 +116,10 @@ def run_list(args: argparse.Namespace) -> int:
     return 0
 
 
-def _find_runs(client: Client, workflow: str | None, status: str | None, limit: int) -> list[Json]:
+def _find_runs(client: HubClient, workflow: str | None, status: str | None, limit: int) -> list[Json]:
     """The newest runs, made of as many pages as it takes."""
     found: list[Json] = []
-    query = _with_status(status)
+    query = _build_status_query(status)
     while (left := limit - len(found)) > 0:
         before = found[-1]["seq"] if found else None
         page = client.get("workflow-runs", workflow=workflow, before=before, limit=min(left, _MOST_RUNS), **query)
@@ -121,7 +129,7 @@ def _find_runs(client: Client, workflow: str | None, status: str | None, limit: 
     return found
 
 
-def _with_status(status: str | None) -> Json:
+def _build_status_query(status: str | None) -> Json:
     """The query for runs that are shown with this status."""
     if status in ("running", "waiting"):
         return {"status": "running", "waiting": "true" if status == "waiting" else "false"}
@@ -132,13 +140,16 @@ def run_status(args: argparse.Namespace) -> int:
     report = open_client(args).get("workflow-runs", args.id, "report")
     run = report["run"]
     if args.json:
-        show_json({**brief(run), "steps": report["steps"]})
+        show_json({**summarize_run(run), "steps": report["steps"]})
         return 0
     told = run.get("error") or run.get("note")
-    print(f"{run['id']}  {line(run['workflow'])}  {coloured(status_of(run))}" + (f": {line(told)}" if told else ""))
-    for need in needs_of(run):
+    print(
+        f"{run['id']}  {escape_line(run['workflow'])}  {colour_text(describe_status(run))}"
+        + (f": {escape_line(told)}" if told else "")
+    )
+    for need in describe_waits(run):
         print(f"  {need}")
-    report_table(report)
+    show_report(report)
     return 0
 
 
@@ -147,28 +158,28 @@ def run_report(args: argparse.Namespace) -> int:
     if args.json:
         show_json(report)
         return 0
-    report_table(report)
+    show_report(report)
     run, spent = report["run"], report["run"].get("spent", {})
     tokens = spent.get("input_tokens", 0) + spent.get("output_tokens", 0)
-    took = duration(run["ended_at"] - run["created_at"]) if run.get("ended_at") else "so far"
-    print(f"\n{status_of(run)} · {took} · {tokens} tokens · {spent.get('cost_usd', 0.0):.4f} USD")
+    took = format_duration(run["ended_at"] - run["created_at"]) if run.get("ended_at") else "so far"
+    print(f"\n{describe_status(run)} · {took} · {tokens} tokens · {spent.get('cost_usd', 0.0):.4f} USD")
     if run.get("output") is not None:
-        print(line(json.dumps(run["output"], ensure_ascii=False)))
+        print(escape_line(json.dumps(run["output"], ensure_ascii=False)))
     return 0
 
 
-def _say_run(run: Json, as_json: bool) -> int:
-    show_json(brief(run)) if as_json else print(f"{run['id']} is {run['status']}")
+def _show_run(run: Json, as_json: bool) -> int:
+    show_json(summarize_run(run)) if as_json else print(f"{run['id']} is {run['status']}")
     return 0
 
 
 def run_control(args: argparse.Namespace) -> int:
     body = {"reason": getattr(args, "reason", ""), "rollback": getattr(args, "rollback", False)}
-    return _say_run(open_client(args).post("workflow-runs", args.id, args.action, body=body), args.json)
+    return _show_run(open_client(args).post("workflow-runs", args.id, args.action, body=body), args.json)
 
 
 def run_retry(args: argparse.Namespace) -> int:
-    return _say_run(open_client(args).post("workflow-runs", args.id, "retry", body={"step": args.step}), args.json)
+    return _show_run(open_client(args).post("workflow-runs", args.id, "retry", body={"step": args.step}), args.json)
 
 
 def run_amend(args: argparse.Namespace) -> int:
@@ -177,24 +188,24 @@ def run_amend(args: argparse.Namespace) -> int:
         name, equals, text = given.partition("=")
         if not equals:
             raise Refused("bad_amendment", f"'{given}' is no change: write --set key=value.")
-        changes[name] = _value(text)
+        changes[name] = _parse_value(text)
     body = {"step": args.step, "changes": changes}
-    return _say_run(open_client(args).post("workflow-runs", args.id, "amend", body=body), args.json)
+    return _show_run(open_client(args).post("workflow-runs", args.id, "amend", body=body), args.json)
 
 
 def run_signal(args: argparse.Namespace) -> int:
-    body = {"step": args.step, "value": None if args.value is None else _value(args.value)}
-    return _say_run(open_client(args).post("workflow-runs", args.id, "signal", body=body), args.json)
+    body = {"step": args.step, "value": None if args.value is None else _parse_value(args.value)}
+    return _show_run(open_client(args).post("workflow-runs", args.id, "signal", body=body), args.json)
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
         return text
 
 
-def _steps(client: Client, run_id: str, step: str | None = None) -> list[Json]:
+def _find_steps(client: HubClient, run_id: str, step: str | None = None) -> list[Json]:
     steps: list[Json] = client.get("workflow-runs", run_id, "report")["steps"]
     if step is None:
         return steps
@@ -214,7 +225,7 @@ def run_sessions(args: argparse.Namespace) -> int:
             "agent_id": one["agent_id"],
             "run_id": one["agent_run"],
         }
-        for step in _steps(open_client(args), args.id)
+        for step in _find_steps(open_client(args), args.id)
         for one in step["attempts"]
         if one["agent_run"] is not None
     ]
@@ -229,14 +240,14 @@ def run_sessions(args: argparse.Namespace) -> int:
 def run_logs(args: argparse.Namespace) -> int:
     client = open_client(args)
     out: list[Json] = []
-    for step in _steps(client, args.id, args.step):
+    for step in _find_steps(client, args.id, args.step):
         for one in step["attempts"]:
             if one["agent_run"] is None:
                 continue
-            items = _items(client, one["agent_run"])
+            items = _find_items(client, one["agent_run"])
             out += [{"step": step["id"], "attempt": one["number"], **item} for item in items]
             if not args.json:
-                print(f"== {line(step['id'])}, attempt {one['number']} ({one['agent_run']}): {one['status']}")
+                print(f"== {escape_line(step['id'])}, attempt {one['number']} ({one['agent_run']}): {one['status']}")
                 for item in items:
                     show_item(item)
     if args.json:
@@ -244,7 +255,7 @@ def run_logs(args: argparse.Namespace) -> int:
     return 0
 
 
-def _items(client: Client, agent_run: str) -> list[Json]:
+def _find_items(client: HubClient, agent_run: str) -> list[Json]:
     """All that was heard of an agent's run, page by page."""
     items: list[Json] = []
     while page := client.get("runs", agent_run, "items", after=items[-1]["number"] if items else 0, limit=_PAGE):
@@ -252,8 +263,8 @@ def _items(client: Client, agent_run: str) -> list[Json]:
     return items
 
 
-def _agent_run(client: Client, run_id: str, step: str) -> str:
-    found = _steps(client, run_id, step)[0]["attempts"]
+def _need_agent_run(client: HubClient, run_id: str, step: str) -> str:
+    found = _find_steps(client, run_id, step)[0]["attempts"]
     if not found or found[-1]["agent_run"] is None:
         raise Refused("no_agent", f"Step '{step}' has no agent at work.")
     return str(found[-1]["agent_run"])
@@ -262,20 +273,20 @@ def _agent_run(client: Client, run_id: str, step: str) -> str:
 def run_attach(args: argparse.Namespace) -> int:
     from greenroom.cli import attach
 
-    args.id, args.read_only = _agent_run(open_client(args), args.id, args.step), False
+    args.id, args.read_only = _need_agent_run(open_client(args), args.id, args.step), False
     return attach.run_attach(args)
 
 
 def run_kill(args: argparse.Namespace) -> int:
     client = open_client(args)
-    run = client.post("runs", _agent_run(client, args.id, args.step), "cancel", body={"reason": "killed by hand"})
+    run = client.post("runs", _need_agent_run(client, args.id, args.step), "cancel", body={"reason": "killed by hand"})
     show_json(run) if args.json else print(f"{run['id']} is {run['status']}")
     return 0
 
 
 def run_unblock(args: argparse.Namespace) -> int:
     client = open_client(args)
-    waits_for = str(_steps(client, args.id, args.step)[0].get("waits_for") or "")
+    waits_for = str(_find_steps(client, args.id, args.step)[0].get("waits_for") or "")
     if not waits_for.startswith("ask "):
         raise Refused("not_waiting", f"Step '{args.step}' does not wait for a person.")
     ask = client.get("asks", waits_for.removeprefix("ask "))

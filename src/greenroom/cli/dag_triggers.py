@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from greenroom.cli.client import Client, open_client
-from greenroom.cli.terminal import line, show_json, show_table
-from greenroom.log.clock import iso
+from greenroom.cli.client import HubClient, open_client
+from greenroom.cli.terminal import escape_line, show_json, show_table
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 
 Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.ArgumentParser]
@@ -39,7 +39,7 @@ def run_triggers(args: argparse.Namespace) -> int:
 def run_arm(args: argparse.Namespace) -> int:
     """Of triggers that wait for a signed call, the address and the secret are shown too."""
     client = open_client(args)
-    armed = _each(client, args, "arm")
+    armed = _post_each(client, args, "arm")
     for trigger in armed:
         if trigger["kind"] == "webhook":
             trigger |= client.get("triggers", trigger["id"], "secret")
@@ -49,13 +49,13 @@ def run_arm(args: argparse.Namespace) -> int:
     _show(armed)
     for trigger in armed:
         if "secret" in trigger:
-            print(f"\n{line(trigger['name'])} takes calls at {client.url}{trigger['path']}, signed with")
+            print(f"\n{escape_line(trigger['name'])} takes calls at {client.url}{trigger['path']}, signed with")
             print(f"  {trigger['standard_secret']}")
     return 0
 
 
 def run_disarm(args: argparse.Namespace) -> int:
-    found = _each(open_client(args), args, "disarm")
+    found = _post_each(open_client(args), args, "disarm")
     show_json(found) if args.json else _show(found)
     return 0
 
@@ -66,11 +66,11 @@ def run_hook(args: argparse.Namespace) -> int:
     if args.json:
         show_json(given)
     else:
-        print(f"Call {client.url}{line(given['path'])}, signed with\n  {given['standard_secret']}")
+        print(f"Call {client.url}{escape_line(given['path'])}, signed with\n  {given['standard_secret']}")
     return 0
 
 
-def _each(client: Client, args: argparse.Namespace, verb: str) -> list[Json]:
+def _post_each(client: HubClient, args: argparse.Namespace, verb: str) -> list[Json]:
     found = client.get("triggers", workflow=args.workflow)
     meant = [trigger for trigger in found if args.trigger in (None, trigger["name"])]
     if not meant:
@@ -88,9 +88,9 @@ def _show(triggers: list[Json]) -> None:
         (
             trigger["workflow"],
             trigger["name"],
-            _waits_for(trigger),
+            _describe_source(trigger),
             "armed" if trigger.get("armed") else "off",
-            iso(trigger["due"]) if trigger.get("due") else "",
+            format_iso(trigger["due"]) if trigger.get("due") else "",
             trigger.get("error") or trigger.get("last_run") or "",
         )
         for trigger in triggers
@@ -98,7 +98,7 @@ def _show(triggers: list[Json]) -> None:
     show_table(rows, ("workflow", "trigger", "waits for", "is", "due", "last"), "No triggers found.")
 
 
-def _waits_for(trigger: Json) -> str:
+def _describe_source(trigger: Json) -> str:
     spec = trigger["spec"]
     match trigger["kind"]:
         case "cron":

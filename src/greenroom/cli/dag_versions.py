@@ -4,11 +4,11 @@ import argparse
 import difflib
 from typing import Any
 
-from greenroom.cli.client import Client, open_client
+from greenroom.cli.arg_parser import parse_count
+from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.dag_files import Add
-from greenroom.cli.parsing import count
-from greenroom.cli.terminal import line, lines, local_time, say, show_json, show_table
-from greenroom.log.clock import iso
+from greenroom.cli.terminal import escape_line, escape_lines, format_local_time, say, show_json, show_table
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 
 Json = dict[str, Any]
@@ -21,9 +21,9 @@ def add_version_verbs(add: Add) -> None:
     )
     versions.add_argument("name", metavar="WORKFLOW")
     which = versions.add_mutually_exclusive_group()
-    which.add_argument("--show", type=count, metavar="VERSION", help="print this version as YAML")
+    which.add_argument("--show", type=parse_count, metavar="VERSION", help="print this version as YAML")
     which.add_argument(
-        "--diff", type=count, metavar="VERSION", help="print what changed from this version to the newest"
+        "--diff", type=parse_count, metavar="VERSION", help="print what changed from this version to the newest"
     )
     restore = add(
         "restore", run_restore, "save an earlier version of a workflow as the newest one", "restore release 3"
@@ -32,7 +32,7 @@ def add_version_verbs(add: Add) -> None:
     restore.add_argument(
         "version",
         metavar="VERSION",
-        type=count,
+        type=parse_count,
         nargs="?",
         help="(default: the one before the newest; the last one of a deleted workflow)",
     )
@@ -42,7 +42,7 @@ def run_versions(args: argparse.Namespace) -> int:
     client = open_client(args)
     if args.show is not None:
         found = _need_version(client, args.name, args.show)
-        show_json(found) if args.json else print(lines(_text_of(found)), end="")
+        show_json(found) if args.json else print(escape_lines(_build_yaml(found)), end="")
         return 0
     if args.diff is not None:
         return _show_diff(client, args)
@@ -53,7 +53,7 @@ def run_versions(args: argparse.Namespace) -> int:
     rows = [
         (
             one["version"],
-            local_time(iso(one["made_at"])),
+            format_local_time(format_iso(one["made_at"])),
             one["made_by_name"],
             len(one["definition"].get("steps", ())),
             f"restores {one['restored_from']}" if one["restored_from"] else one["source"],
@@ -64,13 +64,13 @@ def run_versions(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show_diff(client: Client, args: argparse.Namespace) -> int:
+def _show_diff(client: HubClient, args: argparse.Namespace) -> int:
     before = _need_version(client, args.name, args.diff)
     (after,) = client.get("workflows", args.name, "versions", limit=1)
     changes = list(
         difflib.unified_diff(
-            _text_of(before).splitlines(),
-            _text_of(after).splitlines(),
+            _build_yaml(before).splitlines(),
+            _build_yaml(after).splitlines(),
             f"version {before['version']}",
             f"version {after['version']}",
             lineterm="",
@@ -79,13 +79,13 @@ def _show_diff(client: Client, args: argparse.Namespace) -> int:
     if args.json:
         show_json({"from": before["version"], "to": after["version"], "diff": "\n".join(changes)})
     elif changes:
-        print("\n".join(line(one) for one in changes))
+        print("\n".join(escape_line(one) for one in changes))
     else:
         say(f"Version {before['version']} says the same as version {after['version']}.")
     return 0
 
 
-def _need_version(client: Client, name: str, version: int) -> Json:
+def _need_version(client: HubClient, name: str, version: int) -> Json:
     found: list[Json] = client.get("workflows", name, "versions", before=version + 1, limit=1)
     if not found or found[0]["version"] != version:
         raise Refused(
@@ -94,7 +94,7 @@ def _need_version(client: Client, name: str, version: int) -> Json:
     return found[0]
 
 
-def _text_of(version: Json) -> str:
+def _build_yaml(version: Json) -> str:
     """The YAML of a version; one that came as values is written out."""
     if version["text"]:
         text: str = version["text"]
@@ -112,5 +112,5 @@ def _text_of(version: Json) -> str:
 
 def run_restore(args: argparse.Namespace) -> int:
     saved = open_client(args).post("workflows", args.name, "restore", body={"version": args.version})
-    show_json(saved) if args.json else print(f"{line(saved['name'])} is at version {saved['version']}")
+    show_json(saved) if args.json else print(f"{escape_line(saved['name'])} is at version {saved['version']}")
     return 0

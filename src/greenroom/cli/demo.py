@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import Client, HubUnreachable
+from greenroom.cli.client import HubClient, HubUnreachable
 from greenroom.cli.processes import end_process
 from greenroom.cli.terminal import say
-from greenroom.log.directory import OPERATOR_TOKEN
+from greenroom.log.data_directory import OPERATOR_TOKEN
 from greenroom.log.errors import Refused
 
 _TRIES = 30
@@ -45,11 +45,11 @@ def run(args: argparse.Namespace) -> int:
     os.umask(0o077)
     data = Path(args.data or tempfile.mkdtemp(prefix="greenroom-demo-"))
     # it shares the machine with all its agents: a pause of the loop tells a visitor nothing
-    loaded = settings.load(data, {"port": args.port, "database": None, "local_node": True, "loop_pause_ms": 0})
+    loaded = settings.load_settings(data, {"port": args.port, "database": None, "local_node": True, "loop_pause_ms": 0})
     failed, over = threading.Event(), threading.Event()
 
     def ready(url: str, code: str) -> None:
-        threading.Thread(target=_fill, args=(data, url, code, not args.no_open, failed, over), daemon=True).start()
+        threading.Thread(target=_fill_hub, args=(data, url, code, not args.no_open, failed, over), daemon=True).start()
 
     try:
         uvloop.run(app.serve(data, loaded, ready))
@@ -61,13 +61,13 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed.is_set() else 0
 
 
-def _fill(data: Path, url: str, code: str, opens: bool, failed: threading.Event, over: threading.Event) -> None:
-    from greenroom.demo.scene import play
+def _fill_hub(data: Path, url: str, code: str, opens: bool, failed: threading.Event, over: threading.Event) -> None:
+    from greenroom.demo.scene import fill_hub
 
     link = f"{url}/login?code={code}"
-    client = Client(url, (data / OPERATOR_TOKEN).read_text().strip())
+    client = HubClient(url, (data / OPERATOR_TOKEN).read_text().strip())
     try:
-        play(client, lambda what: print(f"  {what}", flush=True))
+        fill_hub(client, lambda what: print(f"  {what}", flush=True))
     except (Refused, HubUnreachable) as error:
         if over.wait(_STOPPING_S):
             return

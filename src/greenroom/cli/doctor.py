@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from greenroom import settings
-from greenroom.cli.client import Client, HubUnreachable, add_data_option, add_json_option, get_own_url
-from greenroom.cli.terminal import format_size, line, show_json
-from greenroom.log.directory import OPERATOR_TOKEN
+from greenroom.cli.client import HubClient, HubUnreachable, add_data_option, add_json_option, get_own_url
+from greenroom.cli.terminal import escape_line, format_size, show_json
+from greenroom.log.data_directory import OPERATOR_TOKEN
 
 AGENTS = ("claude", "codex", "opencode", "gemini", "copilot")
 _SQLITE = (3, 51, 3)
@@ -26,7 +26,7 @@ _EMPTY_BYTES = 100 << 20
 _DESCRIPTORS = 4096
 
 
-class Finding(NamedTuple):
+class DoctorFinding(NamedTuple):
     """One thing looked at. `remedy` says what to do when it is not ok."""
 
     name: str
@@ -36,13 +36,13 @@ class Finding(NamedTuple):
 
 
 RISKS = (
-    Finding(
+    DoctorFinding(
         "your account",
         "note",
         "an agent without a sandbox can do what you can: read your files and the operator's token, and act as you",
         'give its profile sandbox = "bwrap", or run its node under another account or on another machine.',
     ),
-    Finding(
+    DoctorFinding(
         "your browser",
         "note",
         "a program that can click or type in your desktop session can approve in a browser that is logged in",
@@ -66,113 +66,117 @@ def add_to(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    findings = list(examine(settings.data_dir(args.data)))
+    findings = list(run_checks(settings.resolve_data_dir(args.data)))
     if args.json:
         show_json([finding._asdict() for finding in findings])
     else:
         for finding in findings:
             remedy = f" — {finding.remedy}" if finding.remedy else ""
-            print(f"{finding.level:5}  {finding.name:15}  {line(finding.found)}{line(remedy)}")
+            print(f"{finding.level:5}  {finding.name:15}  {escape_line(finding.found)}{escape_line(remedy)}")
     return 1 if any(finding.level == "error" for finding in findings) else 0
 
 
-def examine(data: Path) -> Iterator[Finding]:
+def run_checks(data: Path) -> Iterator[DoctorFinding]:
     """Everything that is looked at, in order."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(len(AGENTS)) as threads:
-        agents = [threads.submit(_agent, name) for name in AGENTS]
-        yield _python()
-        yield _sqlite()
-        yield from _directory(data)
-        yield from _configured(data)
-        yield from _profiles(data)
-        yield _disk(data)
-        yield _descriptors()
-        yield _sandbox(data)
+        agents = [threads.submit(_check_agent_cli, name) for name in AGENTS]
+        yield _check_python()
+        yield _check_sqlite()
+        yield from _check_directory(data)
+        yield from _check_settings(data)
+        yield from _check_profiles(data)
+        yield _check_disk(data)
+        yield _check_descriptors()
+        yield _check_sandbox(data)
         for agent in agents:
             yield agent.result()
     yield from RISKS
 
 
-def _python() -> Finding:
-    return Finding("python", "ok", f"{platform.python_version()} ({sys.executable})")
+def _check_python() -> DoctorFinding:
+    return DoctorFinding("python", "ok", f"{platform.python_version()} ({sys.executable})")
 
 
-def _sqlite() -> Finding:
+def _check_sqlite() -> DoctorFinding:
     import apsw
 
     text = apsw.sqlite_lib_version()
     version = tuple(int(part) for part in text.split("."))
     if version >= _SQLITE and version != _BAD_SQLITE:
-        return Finding("sqlite", "ok", text)
-    return Finding("sqlite", "error", text, "this SQLite can damage its WAL: install apsw 3.54 or newer.")
+        return DoctorFinding("sqlite", "ok", text)
+    return DoctorFinding("sqlite", "error", text, "this SQLite can damage its WAL: install apsw 3.54 or newer.")
 
 
-def _directory(data: Path) -> Iterator[Finding]:
+def _check_directory(data: Path) -> Iterator[DoctorFinding]:
     name = "data directory"
     if data.is_symlink():
-        yield Finding(name, "error", f"{data} is a link", "name the directory itself with --data.")
+        yield DoctorFinding(name, "error", f"{data} is a link", "name the directory itself with --data.")
     elif not data.exists():
-        yield Finding(name, "note", f"{data} is not there yet", "the first `greenroom serve` makes it.")
+        yield DoctorFinding(name, "note", f"{data} is not there yet", "the first `greenroom serve` makes it.")
     elif not data.is_dir() or data.stat().st_uid != os.getuid():
-        yield Finding(name, "error", f"{data} is not a directory of yours", "choose another with --data.")
+        yield DoctorFinding(name, "error", f"{data} is not a directory of yours", "choose another with --data.")
     elif stat.S_IMODE(data.stat().st_mode) & 0o077:
         mode = f"{stat.S_IMODE(data.stat().st_mode):04o}"
-        yield Finding(name, "error", f"{data} is open to other users ({mode})", f"close it: chmod 700 {data}")
+        yield DoctorFinding(name, "error", f"{data} is open to other users ({mode})", f"close it: chmod 700 {data}")
     else:
-        yield Finding(name, "ok", str(data))
+        yield DoctorFinding(name, "ok", str(data))
     token = data / OPERATOR_TOKEN
     with contextlib.suppress(OSError):
         if token.exists() and stat.S_IMODE(token.stat().st_mode) & 0o077:
-            yield Finding("operator token", "error", f"{token} is open to other users", f"close it: chmod 600 {token}")
+            yield DoctorFinding(
+                "operator token", "error", f"{token} is open to other users", f"close it: chmod 600 {token}"
+            )
 
 
-def _configured(data: Path) -> Iterator[Finding]:
+def _check_settings(data: Path) -> Iterator[DoctorFinding]:
     try:
-        loaded = settings.load(data)
+        loaded = settings.load_settings(data)
     except settings.BadSettings as error:
-        yield Finding("settings", "error", str(error), "see docs/users/settings.md.")
+        yield DoctorFinding("settings", "error", str(error), "see docs/users/settings.md.")
         return
     if loaded.database is not None:
-        yield _database(loaded.database)
-    yield from _hub(data, loaded)
+        yield _check_database(loaded.database)
+    yield from _check_hub(data, loaded)
 
 
-def _database(url: str) -> Finding:
-    from greenroom.cli.doctor_database import look_at_database
+def _check_database(url: str) -> DoctorFinding:
+    from greenroom.cli.doctor_database import check_database
 
-    seen = look_at_database(url)
-    return Finding("database", "error" if seen.remedy else "ok", seen.found, seen.remedy)
+    seen = check_database(url)
+    return DoctorFinding("database", "error" if seen.remedy else "ok", seen.found, seen.remedy)
 
 
-def _hub(data: Path, loaded: settings.Settings) -> Iterator[Finding]:
+def _check_hub(data: Path, loaded: settings.Settings) -> Iterator[DoctorFinding]:
     try:
         url = get_own_url(data)
     except HubUnreachable as error:
-        yield Finding("hub", "error", str(error), "stop the hub, remove that file, and start it again.")
+        yield DoctorFinding("hub", "error", str(error), "stop the hub, remove that file, and start it again.")
         return
-    if url is not None and Client(url, "").is_there():
-        yield Finding("hub", "ok", f"running at {url}")
+    if url is not None and HubClient(url, "").is_reachable():
+        yield DoctorFinding("hub", "ok", f"running at {url}")
         if loaded.local_node:
-            yield from _node(data)
+            yield from _check_node(data)
         return
     found = f"it does not answer at {url}" if url else "not running"
-    yield Finding("hub", "note", found, "start it with `greenroom serve`.")
-    yield _port(loaded)
+    yield DoctorFinding("hub", "note", found, "start it with `greenroom serve`.")
+    yield _check_port(loaded)
 
 
-def _node(data: Path) -> Iterator[Finding]:
-    from greenroom.gateway.local_node import FOLDER, LOG, is_running, last_words
+def _check_node(data: Path) -> Iterator[DoctorFinding]:
+    from greenroom.gateway.local_node import FOLDER, LOG, is_running, read_last_words
 
     if is_running(data / FOLDER):
-        yield Finding("node", "ok", "running")
+        yield DoctorFinding("node", "ok", "running")
     elif (data / FOLDER).exists():  # else the hub has none on this machine
         log = data / FOLDER / LOG
-        yield Finding("node", "error", f"not running, so that no agent starts here: {last_words(log)}", f"see {log}.")
+        yield DoctorFinding(
+            "node", "error", f"not running, so that no agent starts here: {read_last_words(log)}", f"see {log}."
+        )
 
 
-def _port(loaded: settings.Settings) -> Finding:
+def _check_port(loaded: settings.Settings) -> DoctorFinding:
     import socket
 
     try:
@@ -182,57 +186,61 @@ def _port(loaded: settings.Settings) -> Finding:
             probe.bind(address)
     except OSError as error:
         found = f"{loaded.host}:{loaded.port} cannot be used ({error.strerror})"
-        return Finding("port", "error", found, "choose another with `greenroom serve --port`.")
-    return Finding("port", "ok", f"{loaded.host}:{loaded.port} is free")
+        return DoctorFinding("port", "error", found, "choose another with `greenroom serve --port`.")
+    return DoctorFinding("port", "ok", f"{loaded.host}:{loaded.port} is free")
 
 
-def _profiles(data: Path) -> Iterator[Finding]:
-    from greenroom.gateway.profile_files import read_files
+def _check_profiles(data: Path) -> Iterator[DoctorFinding]:
+    from greenroom.gateway.profile_files import read_profile_files
 
-    read = read_files(data)
+    read = read_profile_files(data)
     for wrong in read.wrong:
         whose = f" ({wrong.name})" if wrong.name else ""
-        yield Finding(
+        yield DoctorFinding(
             "profile",
             "error",
             f"{data / wrong.file}{whose}: {wrong.problem}",
             "mend the file; until then it is not used.",
         )
     if read.wanted and not read.wrong:
-        yield Finding("profiles", "ok", f"{len(read.wanted)} from files: {', '.join(read.wanted)}"[:200])
+        yield DoctorFinding("profiles", "ok", f"{len(read.wanted)} from files: {', '.join(read.wanted)}"[:200])
 
 
-def _disk(data: Path) -> Finding:
+def _check_disk(data: Path) -> DoctorFinding:
     place = next(path for path in (data, *data.parents) if path.exists())
     free = shutil.disk_usage(place).free
     found = f"{format_size(free)} free at {place}"
     if free < _EMPTY_BYTES:
-        return Finding("disk", "error", found, "free some space: the hub stops taking messages when the disk is full.")
+        return DoctorFinding(
+            "disk", "error", found, "free some space: the hub stops taking messages when the disk is full."
+        )
     if free < _LOW_BYTES:
-        return Finding("disk", "note", found, "free some space soon.")
-    return Finding("disk", "ok", found)
+        return DoctorFinding("disk", "note", found, "free some space soon.")
+    return DoctorFinding("disk", "ok", found)
 
 
-def _descriptors() -> Finding:
+def _check_descriptors() -> DoctorFinding:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if 0 <= limit < _DESCRIPTORS:
-        return Finding("open files", "note", f"at most {limit}", f"for many agents raise it: ulimit -n {_DESCRIPTORS}")
-    return Finding("open files", "ok", f"at most {limit}")
+        return DoctorFinding(
+            "open files", "note", f"at most {limit}", f"for many agents raise it: ulimit -n {_DESCRIPTORS}"
+        )
+    return DoctorFinding("open files", "ok", f"at most {limit}")
 
 
-def _sandbox(data: Path) -> Finding:
-    from greenroom.cli.doctor_sandbox import look_at_sandbox
+def _check_sandbox(data: Path) -> DoctorFinding:
+    from greenroom.cli.doctor_sandbox import check_sandbox
 
-    seen = look_at_sandbox(data, [path for name in AGENTS if (path := shutil.which(name))])
-    return Finding("sandbox", "note" if seen.remedy else "ok", seen.found, seen.remedy)
+    seen = check_sandbox(data, [path for name in AGENTS if (path := shutil.which(name))])
+    return DoctorFinding("sandbox", "note" if seen.remedy else "ok", seen.found, seen.remedy)
 
 
-def _agent(name: str) -> Finding:
+def _check_agent_cli(name: str) -> DoctorFinding:
     import subprocess
 
     path = shutil.which(name)
     if path is None:
-        return Finding(name, "note", "not installed", "install it if you want to work with it.")
+        return DoctorFinding(name, "note", "not installed", "install it if you want to work with it.")
     try:
         told = subprocess.run(
             [path, "--version"],
@@ -243,10 +251,10 @@ def _agent(name: str) -> Finding:
             timeout=_VERSION_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Finding(
+        return DoctorFinding(
             name, "note", f"{path} does not tell its version ({type(error).__name__})", "see whether it starts."
         )
     first = next(iter((told.stdout or told.stderr).strip().splitlines()), "no answer")
     if told.returncode != 0:
-        return Finding(name, "note", f"{path} fails: {first[:100]}", "see whether it starts.")
-    return Finding(name, "ok", f"{first[:100]} ({path})")
+        return DoctorFinding(name, "note", f"{path} fails: {first[:100]}", "see whether it starts.")
+    return DoctorFinding(name, "ok", f"{first[:100]} ({path})")

@@ -3,7 +3,7 @@
 import importlib.util
 from typing import NamedTuple
 
-from greenroom.log.opening import SCHEMES
+from greenroom.log.store_factory import SCHEMES
 
 _WAIT_S = 5
 _OLDEST = 140_000
@@ -14,20 +14,20 @@ _QUESTION = """
 """
 
 
-class Seen(NamedTuple):
+class DatabaseCheck(NamedTuple):
     """What was found, and what to do about it if it is wrong."""
 
     found: str
     remedy: str = ""
 
 
-def look_at_database(url: str) -> Seen:
+def check_database(url: str) -> DatabaseCheck:
     """See whether a hub could keep its log there."""
     if not url.startswith(SCHEMES):
-        return Seen("the setting names no PostgreSQL database", "write postgresql://user@host/name.")
+        return DatabaseCheck("the setting names no PostgreSQL database", "write postgresql://user@host/name.")
     lacking = [name for name in ("psycopg", "dbos") if importlib.util.find_spec(name) is None]
     if lacking:
-        return Seen(f"not installed: {', '.join(lacking)}", 'pip install "greenroom[postgres]"')
+        return DatabaseCheck(f"not installed: {', '.join(lacking)}", 'pip install "greenroom[postgres]"')
     import psycopg
 
     try:
@@ -37,9 +37,13 @@ def look_at_database(url: str) -> Seen:
             answer = connection.execute(_QUESTION).fetchone() or (False, False, "")
     except psycopg.Error as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
-        return Seen(f"it cannot be reached ({first})", "see that the server runs and that `database` names it.")
+        return DatabaseCheck(
+            f"it cannot be reached ({first})", "see that the server runs and that `database` names it."
+        )
     if version < _OLDEST:
-        return Seen(where, "use PostgreSQL 14 or newer.")
+        return DatabaseCheck(where, "use PostgreSQL 14 or newer.")
     if not (answer[0] and answer[1]):
-        return Seen(f"{where}: {answer[2]} may not create tables and a schema", "let the role own the database.")
-    return Seen(where)
+        return DatabaseCheck(
+            f"{where}: {answer[2]} may not create tables and a schema", "let the role own the database."
+        )
+    return DatabaseCheck(where)

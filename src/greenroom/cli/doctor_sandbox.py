@@ -7,31 +7,31 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from greenroom.node.sandbox import is_installed, sandbox_for
+from greenroom.node.sandbox import is_installed, make_sandbox
 
 _TRY_S = 60
 
 
-class SandboxSeen(NamedTuple):
+class SandboxCheck(NamedTuple):
     """What was found, and what to do about it if agents cannot be started there."""
 
     found: str
     remedy: str = ""
 
 
-def look_at_sandbox(data: Path, programs: list[str]) -> SandboxSeen:
+def check_sandbox(data: Path, programs: list[str]) -> SandboxCheck:
     """Start Greenroom's own interpreter in a sandbox, and see whether these programs could be started, too."""
     if not is_installed():
-        return SandboxSeen("bubblewrap is not installed", "install it if you want agents in a sandbox.")
+        return SandboxCheck("bubblewrap is not installed", "install it if you want agents in a sandbox.")
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return _try_it(data, programs, Path(folder))
+            return _try_sandbox(data, programs, Path(folder))
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            return SandboxSeen(str(error), 'profiles with sandbox = "bwrap" do not start until then.')
+            return SandboxCheck(str(error), 'profiles with sandbox = "bwrap" do not start until then.')
 
 
-def _try_it(data: Path, programs: list[str], folder: Path) -> SandboxSeen:
-    box = sandbox_for("bwrap", data / "node", os.environ.get("HOME"), [folder])
+def _try_sandbox(data: Path, programs: list[str], folder: Path) -> SandboxCheck:
+    box = make_sandbox("bwrap", data / "node", os.environ.get("HOME"), [folder])
     assert box is not None  # noqa: S101 the level is not "none"
     path = os.environ.get("PATH", os.defpath)
     shown = {str(place): None for name in (sys.executable, *programs) for place in box.find_shown(name, folder, path)}
@@ -40,5 +40,5 @@ def _try_it(data: Path, programs: list[str], folder: Path) -> SandboxSeen:
     if done.returncode:
         raise ValueError(f"Greenroom does not start in it: {done.stderr.strip()[-300:]}")
     if not shown:
-        return SandboxSeen("bubblewrap works")
-    return SandboxSeen(f"bubblewrap works; agents in it can read {', '.join(shown)}, to start from there")
+        return SandboxCheck("bubblewrap works")
+    return SandboxCheck(f"bubblewrap works; agents in it can read {', '.join(shown)}, to start from there")

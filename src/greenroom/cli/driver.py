@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from greenroom import settings
+from greenroom.cli.arg_parser import parse_seconds
 from greenroom.cli.client import add_data_option, add_json_option
-from greenroom.cli.parsing import seconds
-from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, say, show_json, show_table
 from greenroom.log.errors import Refused
 
 if TYPE_CHECKING:
-    from greenroom.nouns.agents.profiles import Definition
+    from greenroom.nouns.agents.profiles import ProfileDefinition
 
 _SILENT = ("command", "pty")
 """They have no conversation in which anything could be checked."""
@@ -48,7 +48,7 @@ def add_to(verbs: Any) -> None:
         " is the scripted model's address",
     )
     check.add_argument(
-        "--patience", type=seconds, default=_PATIENCE_S, metavar="SECONDS", help="for each point (default: 60)"
+        "--patience", type=parse_seconds, default=_PATIENCE_S, metavar="SECONDS", help="for each point (default: 60)"
     )
     add_data_option(check)
     add_json_option(check)
@@ -56,7 +56,7 @@ def add_to(verbs: Any) -> None:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    found = asyncio.run(_find_all())
+    found = asyncio.run(_find_drivers())
     if args.json:
         show_json(found)
     else:
@@ -65,7 +65,7 @@ def run_list(args: argparse.Namespace) -> int:
     return 0
 
 
-async def _find_all() -> list[dict[str, Any]]:
+async def _find_drivers() -> list[dict[str, Any]]:
     from greenroom.runtimes.drivers import DRIVERS
 
     env = dict(os.environ)
@@ -84,9 +84,9 @@ def run_check(args: argparse.Namespace) -> int:
         raise Refused("no_driver", f"There is no driver '{args.name}': write one of {', '.join(DRIVERS)}.")
     if args.name in _SILENT:
         raise Refused("no_contract", f"The driver '{args.name}' runs any program, and has no conversation to check.")
-    definition = _definition(args.name, _profile_file(settings.data_dir(args.data), args.profile))
+    definition = _load_definition(args.name, _get_profile_file(settings.resolve_data_dir(args.data), args.profile))
     with tempfile.TemporaryDirectory(prefix="greenroom-check-") as folder:
-        findings = asyncio.run(_check(args, definition, Path(folder)))
+        findings = asyncio.run(_run_check(args, definition, Path(folder)))
     if args.json:
         show_json([{"point": one.point, "verdict": one.verdict, "detail": one.detail} for one in findings])
     counts = {verdict: sum(one.verdict == verdict for one in findings) for verdict in _MARKS}
@@ -94,41 +94,41 @@ def run_check(args: argparse.Namespace) -> int:
     return 1 if counts["failed"] else 0
 
 
-def _profile_file(data: Path, given: str | None) -> Path | None:
+def _get_profile_file(data: Path, given: str | None) -> Path | None:
     if given is None or Path(given).exists():
         return None if given is None else Path(given)
     own = data / "agents" / f"{given}.toml"
     return own if "/" not in given and own.exists() else Path(given)
 
 
-def _definition(driver: str, file: Path | None) -> "Definition":
+def _load_definition(driver: str, file: Path | None) -> "ProfileDefinition":
     import msgspec
 
-    from greenroom.nouns.agents.profiles import Definition, explain, read_definition
+    from greenroom.nouns.agents.profiles import ProfileDefinition, explain_definition_error, read_definition
 
     if file is None:
-        return Definition(driver=driver)
+        return ProfileDefinition(driver=driver)
     try:
         found = read_definition(tomllib.loads(file.read_text()))
     except (OSError, ValueError, msgspec.ValidationError) as error:
-        raise Refused("bad_profile", f"{file}: {explain(error)}") from error
+        raise Refused("bad_profile", f"{file}: {explain_definition_error(error)}") from error
     if found.driver != driver:
         raise Refused("bad_profile", f"{file}: driver: it is '{found.driver}', and '{driver}' is to be checked.")
     return found
 
 
-async def _check(args: argparse.Namespace, definition: "Definition", folder: Path) -> list[Any]:
-    from greenroom.cli.stand import stand
-    from greenroom.node.processes import Spawner
-    from greenroom.runtimes.check import Finding, check_driver
+async def _run_check(args: argparse.Namespace, definition: "ProfileDefinition", folder: Path) -> list[Any]:
+    from greenroom.cli.driver_testbed import open_testbed
+    from greenroom.node.processes import ProcessSpawner
+    from greenroom.runtimes.conformance_check import PointResult, check_driver
     from greenroom.runtimes.drivers import DRIVERS
-    from greenroom.runtimes.scripted import script_for
+    from greenroom.runtimes.scripted_model import choose_script
 
-    def tell(finding: Finding) -> None:
+    def tell(finding: PointResult) -> None:
         detail = f" ({finding.detail})" if finding.detail else ""
         words = f"{_MARKS[finding.verdict]} {finding.point}{detail}"
-        print(line(words), file=sys.stderr if args.json else sys.stdout, flush=True)
+        print(escape_line(words), file=sys.stderr if args.json else sys.stdout, flush=True)
 
-    async with stand(args.name, definition, folder) as make_opening:
-        script = script_for(args.name)
-        return await check_driver(DRIVERS[args.name], make_opening, Spawner(), script, args.patience, tell)
+    async with open_testbed(args.name, definition, folder) as make_opening:
+        script = choose_script(args.name)
+        return await check_driver(DRIVERS[args.name], make_opening, ProcessSpawner(), script, args.patience, tell)

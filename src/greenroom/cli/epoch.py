@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.log.clock import HubClock
-from greenroom.log.directory import OPERATOR_TOKEN, write_private
+from greenroom.log.data_directory import OPERATOR_TOKEN, write_private
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded
-from greenroom.log.opening import open_store
 from greenroom.log.rebuild import ensure_rows
+from greenroom.log.store_factory import open_store
 from greenroom.nouns.access.epochs import BeginEpoch, EpochBegun
 from greenroom.nouns.access.model import CREDENTIALS, HUB, Credential, CredentialRevoked
 from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.all import NOUNS
 from greenroom.nouns.asks.events import AnswerLapsed, AskWithdrawn
-from greenroom.nouns.notify.model import ChannelRemoved
+from greenroom.nouns.channels.model import ChannelRemoved
 from greenroom.nouns.policy.events import GrantRevoked, RuleRemoved
+from greenroom.nouns.registry import NOUNS
 from greenroom.nouns.runs.events import RunEnded
 from greenroom.nouns.workflows.triggers.model import TriggerArmed
 from greenroom.settings import Settings
@@ -24,13 +24,13 @@ from greenroom.settings import Settings
 
 def begin_epoch(data: Path, settings: Settings, keep: list[str]) -> dict[str, Any]:
     """End what may have been ended since the backup, put a new operator's token into `data`, and say what was done."""
-    return asyncio.run(_begin(data, settings, keep))
+    return asyncio.run(_begin_epoch(data, settings, keep))
 
 
-async def _begin(data: Path, settings: Settings, keep: list[str]) -> dict[str, Any]:
+async def _begin_epoch(data: Path, settings: Settings, keep: list[str]) -> dict[str, Any]:
     store = open_store(data, settings, NOUNS)
     try:
-        with store.usable():
+        with store.convert_database_errors():
             ensure_rows(store, NOUNS, None)
             newest = store.events(store.head() - 1, 1)
         log = Log(store, NOUNS, settings, HubClock(store.wall_time, newest[0].at if newest else 0))
@@ -44,12 +44,14 @@ async def _begin(data: Path, settings: Settings, keep: list[str]) -> dict[str, A
             await writer
         write_private(data / OPERATOR_TOKEN, token.text + "\n")
         credentials = {one.id: one for one in log.rows.find(CREDENTIALS)}
-        return _told(done.records, done.first(EpochBegun), credentials)
+        return _summarize_epoch(done.records, done.first(EpochBegun), credentials)
     finally:
         await store.close()
 
 
-def _told(records: tuple[Recorded, ...], begun: EpochBegun, credentials: dict[str, Credential]) -> dict[str, Any]:
+def _summarize_epoch(
+    records: tuple[Recorded, ...], begun: EpochBegun, credentials: dict[str, Credential]
+) -> dict[str, Any]:
     events = [record.event for record in records]
     revoked = {event.credential_id for event in events if isinstance(event, CredentialRevoked)}
     withdrawn = {event.ask_id for event in events if isinstance(event, AskWithdrawn)}
@@ -58,14 +60,14 @@ def _told(records: tuple[Recorded, ...], begun: EpochBegun, credentials: dict[st
     counts |= {"channels": ChannelRemoved, "runs": RunEnded}
     return {
         "number": begun.number,
-        "kept": [_shown(credentials[one]) for one in begun.kept],
-        "revoked": [_shown(credentials[one]) for one in sorted(revoked)],
+        "kept": [_describe_credential(credentials[one]) for one in begun.kept],
+        "revoked": [_describe_credential(credentials[one]) for one in sorted(revoked)],
         "asks": len(withdrawn),
         "approvals": len(lapsed - withdrawn),
         **{name: sum(isinstance(event, kind) for event in events) for name, kind in counts.items()},
     }
 
 
-def _shown(credential: Credential) -> dict[str, Any]:
+def _describe_credential(credential: Credential) -> dict[str, Any]:
     names = {"id": credential.id, "kind": credential.kind, "name": credential.name}
     return {**names, "browser": credential.browser, "device": credential.device}

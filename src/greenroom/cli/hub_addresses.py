@@ -7,11 +7,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from greenroom import settings
-from greenroom.log.directory import HUB_FILE
+from greenroom.log.data_directory import HUB_FILE
 from greenroom.log.errors import Refused
 
 
-def need_safe(url: str, is_insecure_meant: bool) -> bool:
+def need_safe_url(url: str, is_insecure_meant: bool) -> bool:
     """Refuse an address over which a credential would go through a network in the clear, unless that is meant.
 
     Returns whether it would.
@@ -33,7 +33,7 @@ def need_safe(url: str, is_insecure_meant: bool) -> bool:
     return True
 
 
-def need_address(url: str) -> None:
+def need_valid_url(url: str) -> None:
     """Refuse what cannot be taken apart as an address."""
     try:
         is_whole = urlsplit(url).port != 0
@@ -52,8 +52,8 @@ def find_other_urls(data: Path) -> list[str]:
         found = json.loads((data / HUB_FILE).read_text()).get("others", [])
     except (OSError, ValueError, AttributeError):
         with contextlib.suppress(settings.BadSettings):
-            found = settings.load(data).other_hubs
+            found = settings.load_settings(data).other_hubs
     urls = [str(url).rstrip("/") for url in found]
     for url in urls:
-        need_safe(url, is_insecure_meant=False)
+        need_safe_url(url, is_insecure_meant=False)
     return urls

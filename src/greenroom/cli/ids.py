@@ -7,11 +7,11 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from greenroom.cli.terminal import WHOLE_ID, line
+from greenroom.cli.terminal import WHOLE_ID, escape_line
 from greenroom.log.errors import Refused
 
 if TYPE_CHECKING:
-    from greenroom.cli.client import Client
+    from greenroom.cli.client import HubClient
 
 _WORDS = {
     "run": "run",
@@ -33,7 +33,7 @@ class TypedId(str):
     suggests: bool
 
 
-def id_of(*kinds: str, suggests: bool = True) -> Callable[[str], TypedId]:
+def build_id_type(*kinds: str, suggests: bool = True) -> Callable[[str], TypedId]:
     """The type of an argument that takes an id of one of these kinds, given by their prefixes.
 
     One that takes names too which are not known here (`suggests=False`) is never refused for its spelling.
@@ -48,7 +48,7 @@ def id_of(*kinds: str, suggests: bool = True) -> Callable[[str], TypedId]:
     return read
 
 
-def resolve_ids(client: "Client", args: argparse.Namespace) -> None:
+def resolve_ids(client: "HubClient", args: argparse.Namespace) -> None:
     """Replace what was typed in place of ids by whole ids."""
     for name, value in vars(args).items():
         if isinstance(value, TypedId):
@@ -57,12 +57,12 @@ def resolve_ids(client: "Client", args: argparse.Namespace) -> None:
             setattr(args, name, [_resolve(client, one) for one in value])
 
 
-def _resolve(client: "Client", typed: TypedId) -> str:
+def _resolve(client: "HubClient", typed: TypedId) -> str:
     """Names of agents and nodes are left as they are: the hub takes them wherever one is meant."""
     return need_id(client, typed, *typed.kinds, suggests=typed.suggests, keeps_names="thr" not in typed.kinds)
 
 
-def need_id(client: "Client", text: str, *kinds: str, suggests: bool = True, keeps_names: bool = False) -> str:
+def need_id(client: "HubClient", text: str, *kinds: str, suggests: bool = True, keeps_names: bool = False) -> str:
     """The whole id that is meant. What means nothing is left as it is, for the hub to refuse in its own words."""
     if WHOLE_ID.fullmatch(text) or not text:
         return str(text)
@@ -72,7 +72,7 @@ def need_id(client: "Client", text: str, *kinds: str, suggests: bool = True, kee
     if len(found["ids"]) == 1:
         return str(found["ids"][0]["id"])
     if found["ids"]:
-        raise _ambiguous(text, kinds, found)
+        raise _build_ambiguous_error(text, kinds, found)
     if found["near"] and suggests:
         word = _WORDS[kinds[0]]
         near = " or ".join(repr(name) for name in found["near"])
@@ -80,8 +80,8 @@ def need_id(client: "Client", text: str, *kinds: str, suggests: bool = True, kee
     return str(text)
 
 
-def _ambiguous(text: str, kinds: tuple[str, ...], found: dict[str, Any]) -> Refused:
-    candidates = [f"{one['id']}  {line(one['about'])}" for one in found["ids"]]
+def _build_ambiguous_error(text: str, kinds: tuple[str, ...], found: dict[str, Any]) -> Refused:
+    candidates = [f"{one['id']}  {escape_line(one['about'])}" for one in found["ids"]]
     more = ["and more: write some more letters"] if found["has_more"] else []
     word = " or ".join(_WORDS[kind] for kind in kinds)
     return Refused("ambiguous_id", "\n".join([f"{text!r} may mean more than one {word}:", *candidates, *more]))

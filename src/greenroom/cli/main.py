@@ -20,6 +20,7 @@ from greenroom.cli import (
     demo,
     doctor,
     driver,
+    maintenance,
     mcp,
     me,
     node,
@@ -35,13 +36,12 @@ from greenroom.cli import (
     thread,
     token,
     tools,
-    upkeep,
     watch,
 )
+from greenroom.cli.arg_parser import Parser
 from greenroom.cli.client import HubUnreachable, get_other_version
-from greenroom.cli.parsing import Parser
-from greenroom.cli.terminal import line, say
-from greenroom.log.directory import StoreUnusable
+from greenroom.cli.terminal import escape_line, say
+from greenroom.log.data_directory import StoreUnusable
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.settings import BadSettings
 
@@ -69,13 +69,13 @@ GROUPS = (
     token,
     me,
     audit,
-    upkeep,
+    maintenance,
     doctor,
     completion,
 )
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     """All verbs with their options."""
     top = Parser(
         prog="greenroom", description="The room behind the stage where coding agents wait, talk and are called."
@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # letters that a terminal does not know are shown as escapes
     given = sys.argv[1:] if argv is None else argv
-    args = parser().parse_args([*given[1:], "--help"] if given[:1] == ["help"] else given)
+    args = build_parser().parse_args([*given[1:], "--help"] if given[:1] == ["help"] else given)
     try:
         settings.check_variables()
         return int(args.run(args) or 0)
@@ -102,25 +102,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except HubUnreachable as error:
-        say(f"greenroom: {line(error)}")
+        say(f"greenroom: {escape_line(error)}")
         return 3
     except StoreUnusable as error:
-        say(f"greenroom: {line(' '.join(str(error).split()))}")  # a database may say why on several lines
+        say(f"greenroom: {escape_line(' '.join(str(error).split()))}")  # a database may say why on several lines
         return 1
     except (Refused, Unavailable, BadSettings) as error:
-        say("greenroom: " + "\n  ".join(line(row) for row in str(error).split("\n")))  # one row for each problem
+        say("greenroom: " + "\n  ".join(escape_line(row) for row in str(error).split("\n")))  # one row for each problem
         return 1
     except OSError as error:
-        data = settings.data_dir(getattr(args, "data", None))
+        data = settings.resolve_data_dir(getattr(args, "data", None))
         if not isinstance(error.filename, str) or not Path(error.filename).is_relative_to(data):
             raise
-        say(f"greenroom: {line(error.filename)} cannot be used ({error.strerror}): choose another --data directory.")
+        say(
+            f"greenroom: {escape_line(error.filename)} cannot be used ({error.strerror}): "
+            "choose another --data directory."
+        )
         return 1
     except (KeyError, TypeError):
         other = get_other_version(args)
         if other is None:
             raise
         say(
-            f"greenroom: The hub is Greenroom {line(other)}, this command {__version__}: use the same version for both."
+            f"greenroom: The hub is Greenroom {escape_line(other)}, this command {__version__}: "
+            "use the same version for both."
         )
         return 1

@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from greenroom import settings
-from greenroom.cli.client import Client, add_options, find_hub, get_own_url
+from greenroom.cli.client import HubClient, add_options, find_hub, get_own_url
 from greenroom.cli.terminal import say
 from greenroom.cli.token import ENROLLING, write_private
-from greenroom.log.directory import MCP_TOKEN
+from greenroom.log.data_directory import MCP_TOKEN
 from greenroom.log.errors import Refused
 
 ASSISTANT_FILE = "agentassistant-mcp.toml"
@@ -45,11 +45,11 @@ def run(args: argparse.Namespace) -> int:
 
     from greenroom.doors.mcp.stdio import serve_stdio
 
-    _take_file(args)
+    _apply_assistant_file(args)
     if args.url is None and (args.host or args.port):
         args.url = f"http://{args.host or '127.0.0.1'}:{args.port or settings.PORT}"
-    if not (args.token or args.token_file or settings.hub_named()[1]):
-        args.token_file = _own_token(args)
+    if not (args.token or args.token_file or settings.read_hub_address()[1]):
+        args.token_file = _ensure_own_token_file(args)
     url, token = find_hub(args)
     if args.web:
         open_page(url, token)
@@ -65,13 +65,13 @@ def open_page(url: str, token: str) -> None:
         say(f"greenroom mcp: no browser could be opened; the page is at {url}/")
 
 
-def _take_file(args: argparse.Namespace) -> None:
+def _apply_assistant_file(args: argparse.Namespace) -> None:
     """Take host, port and token from Agent Assistant's file where the command line does not say them.
 
     A file that lies in a project may come from a stranger: it is only heeded when it names this machine.
     """
     path = Path(args.config or ASSISTANT_FILE)
-    if args.url or settings.hub_named()[0] or (not args.config and not path.is_file()):
+    if args.url or settings.read_hub_address()[0] or (not args.config and not path.is_file()):
         return
     try:
         found = tomllib.loads(path.read_text())
@@ -84,25 +84,25 @@ def _take_file(args: argparse.Namespace) -> None:
         return
     args.host = args.host or host
     args.port = args.port or port
-    if not args.token and not args.token_file and not settings.hub_named()[1]:
+    if not args.token and not args.token_file and not settings.read_hub_address()[1]:
         args.token = str(found.get("agentassistant_server_token") or "") or None
     say(f"greenroom mcp: using {path} for {args.host}:{args.port}")
 
 
-def _own_token(args: argparse.Namespace) -> str | None:
+def _ensure_own_token_file(args: argparse.Namespace) -> str | None:
     """The file with the token for agents of this machine's hub, made with the operator's token when it is not there."""
-    data = settings.data_dir(args.data)
+    data = settings.resolve_data_dir(args.data)
     url, operator = find_hub(args)
     if url != get_own_url(data):
         return None
     file = data / MCP_TOKEN
     if not file.exists():
         body = {"kind": "agent", "name": "greenroom mcp", "rights": ENROLLING}
-        _keep(file, Client(url, operator).post("credentials", body=body)["token"])
+        _write_token(file, HubClient(url, operator).post("credentials", body=body)["token"])
     return str(file)
 
 
-def _keep(file: Path, token: str) -> None:
+def _write_token(file: Path, token: str) -> None:
     try:
         write_private(file, token + "\n")
     except Refused:

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.terminal import line, show_json
+from greenroom.cli.terminal import escape_line, show_json
 
 
 def add_to(verbs: Any) -> None:
@@ -28,5 +28,5 @@ def run_me(args: argparse.Namespace) -> int:
         return 0
     rows = (("name", me["name"]), ("kind", me["kind"]), ("rights", ", ".join(me["rights"])), ("id", me["id"]))
     for title, value in rows:
-        print(f"{title:8} {line(value)}")
+        print(f"{title:8} {escape_line(value)}")
     return 0

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli import nodes
-from greenroom.cli.hub_addresses import need_safe
-from greenroom.cli.parsing import count
-from greenroom.cli.terminal import explained
+from greenroom.cli import node_admin
+from greenroom.cli.arg_parser import parse_count
+from greenroom.cli.hub_addresses import need_safe_url
+from greenroom.cli.terminal import explain_error
 from greenroom.log.errors import Refused
 
 _MOST = 10_000
@@ -45,7 +45,7 @@ def add_to(verbs: Any) -> None:
     )
     parser.add_argument("--token-file", help="the node's credential: see `greenroom node add`")
     parser.add_argument("--label", action="append", default=[], help="a label that profiles can ask for (repeatable)")
-    parser.add_argument("--capacity", type=count, default=16, help="how many runs at once (default: 16)")
+    parser.add_argument("--capacity", type=parse_count, default=16, help="how many runs at once (default: 16)")
     parser.add_argument(
         "--insecure",
         action="store_true",
@@ -53,14 +53,14 @@ def add_to(verbs: Any) -> None:
     )
     parser.add_argument("--local", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
-    nodes.add_to(parser.add_subparsers(dest="action", metavar="ACTION"))
+    node_admin.add_to(parser.add_subparsers(dest="action", metavar="ACTION"))
 
 
 def run(args: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     os.umask(0o077)
-    folder = settings.data_dir(args.data) / "node"
-    exposed = [] if args.local else _need_hub(args)
+    folder = settings.resolve_data_dir(args.data) / "node"
+    exposed = [] if args.local else _need_usable_hub(args)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -72,52 +72,52 @@ def run(args: argparse.Namespace) -> int:
         raise Refused("node_running", f"A node is running in {folder} already.") from None
     os.ftruncate(lock, 0)
     os.write(lock, str(os.getpid()).encode())
-    asyncio.run(_hold(args, folder, exposed))
+    asyncio.run(_run_node(args, folder, exposed))
     return 0
 
 
-def _need_hub(args: argparse.Namespace) -> list[str]:
+def _need_usable_hub(args: argparse.Namespace) -> list[str]:
     """Refuse at once what would otherwise be tried for ever; the addresses over which nothing is encrypted."""
-    from greenroom.node.addresses import read_token
+    from greenroom.node.hub_addresses import read_token
 
     if not args.join or not args.token_file:
         raise Refused("bad_use", "Say which hub: --join URL --token-file FILE.")
     if wrong := [pin for pin in args.pin if not _PIN.fullmatch(pin)]:
         raise Refused("bad_pin", f"{wrong[0]!r} is no digest of a certificate: `greenroom node add` shows it.")
-    exposed = [url for url in args.join if need_safe(url, args.insecure)]
+    exposed = [url for url in args.join if need_safe_url(url, args.insecure)]
     try:
         read_token(Path(args.token_file))
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused("token_missing", f"{args.token_file} cannot be read ({explained(error)}).") from error
+        raise Refused("token_missing", f"{args.token_file} cannot be read ({explain_error(error)}).") from error
     return exposed
 
 
-def _capacity(args: argparse.Namespace) -> int:
+def _compute_capacity(args: argparse.Namespace) -> int:
     """How many agents are held at once, if so many files may be open. A hub says itself what it wants of its own."""
-    from greenroom.open_files import agents_within, files_for, raise_limit
+    from greenroom.open_files import count_agents_within, count_files_for, raise_file_limit
 
-    limit = raise_limit()
-    most = agents_within(limit)
+    limit = raise_file_limit()
+    most = count_agents_within(limit)
     if args.local or most >= args.capacity:
         return min(most, _MOST) if args.local else int(args.capacity)
     words = "this node may have %d files open, enough for %d agents and not for %d: raise the limit (ulimit -n %d)"
-    logging.getLogger(__name__).warning(words, limit, most, args.capacity, files_for(args.capacity))
+    logging.getLogger(__name__).warning(words, limit, most, args.capacity, count_files_for(args.capacity))
     return most
 
 
-async def _hold(args: argparse.Namespace, folder: Path, exposed: list[str]) -> None:
-    from greenroom.node.addresses import Hubs, local_address
+async def _run_node(args: argparse.Namespace, folder: Path, exposed: list[str]) -> None:
+    from greenroom.node.hub_addresses import HubRotation, make_local_address
     from greenroom.node.program import NodeProgram
     from greenroom.runtimes.drivers import DRIVERS
 
     if args.local:
-        address = local_address(folder.parent / "hub.json", folder / "token")
+        address = make_local_address(folder.parent / "hub.json", folder / "token")
     else:
         for url in exposed:
             logging.getLogger(__name__).warning("the connection to %s is not encrypted (--insecure)", url)
-        address = Hubs(args.join, Path(args.token_file), args.pin, exposed)
+        address = HubRotation(args.join, Path(args.token_file), args.pin, exposed)
     labels = [*args.label, socket.gethostname()]
-    program = NodeProgram(folder, address, DRIVERS, labels, _capacity(args), args.local)
+    program = NodeProgram(folder, address, DRIVERS, labels, _compute_capacity(args), args.local)
     task = asyncio.create_task(program.run())
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, program.stop)

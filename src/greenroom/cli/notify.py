@@ -4,8 +4,8 @@ import argparse
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.ids import id_of
-from greenroom.cli.terminal import line, say, show_json, show_table
+from greenroom.cli.ids import build_id_type
+from greenroom.cli.terminal import escape_line, say, show_json, show_table
 
 _ALL, _NEVER = "all", "never"
 
@@ -29,7 +29,7 @@ def add_to(verbs: Any) -> None:
     where.add_argument("--webhook", metavar="URL", help="an address that takes JSON by POST")
     add.add_argument("--name", help="what you will know it by")
     add.add_argument("--ntfy-token", metavar="TOKEN", help="what the ntfy server wants to be shown")
-    _rules(add)
+    _add_rule_options(add)
     add.set_defaults(run=run_add)
     change = inner.add_parser(
         "set",
@@ -37,17 +37,17 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom notify set chn_01m7... --kind permission",
     )
     add_options(change)
-    change.add_argument("id", metavar="ID", type=id_of("chn"))
-    _rules(change)
+    change.add_argument("id", metavar="ID", type=build_id_type("chn"))
+    _add_rule_options(change)
     change.set_defaults(run=run_set)
     for verb, does, run in (("remove", "be told by this way no more", run_remove), ("test", "send a test", run_test)):
         one = inner.add_parser(verb, help=does, epilog=f"example: greenroom notify {verb} chn_01m7...")
         add_options(one)
-        one.add_argument("id", metavar="ID", type=id_of("chn"))
+        one.add_argument("id", metavar="ID", type=build_id_type("chn"))
         one.set_defaults(run=run)
 
 
-def _rules(parser: argparse.ArgumentParser) -> None:
+def _add_rule_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", action="append", help=f"only asks of this kind, or {_ALL}; may be repeated")
     parser.add_argument("--risk", action="append", help=f"only asks of this risk, or {_ALL}; may be repeated")
     parser.add_argument("--quiet", metavar="HOURS", help=f"keep silent then, as 22:00-07:00, or {_NEVER}")
@@ -55,7 +55,7 @@ def _rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loud", action="append", help="a risk that is told in quiet hours too (default: high)")
 
 
-def _given(args: argparse.Namespace) -> dict[str, Any]:
+def _read_rules(args: argparse.Namespace) -> dict[str, Any]:
     """The rules that were said, and no others."""
     rules = {"kinds": args.kind, "risks": args.risk, "quiet": args.quiet, "zone": args.zone, "loud": args.loud}
     rules["quiet"] = "" if args.quiet == _NEVER else args.quiet
@@ -69,12 +69,12 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        rows = [(c["id"], c["kind"], c["name"], c["host"], _rules_of(c), c.get("failed", "")) for c in found]
+        rows = [(c["id"], c["kind"], c["name"], c["host"], _format_rules(c), c.get("failed", "")) for c in found]
         show_table(rows, ("id", "kind", "name", "to", "rules", "failed"), "No notification channels found.")
     return 0
 
 
-def _rules_of(channel: dict[str, Any]) -> str:
+def _format_rules(channel: dict[str, Any]) -> str:
     rules = channel.get("rules", {})
     quiet = f"quiet {rules['quiet']} {rules.get('zone', 'UTC')}" if rules.get("quiet") else ""
     return " ".join([*rules.get("kinds", []), *rules.get("risks", []), quiet]).strip() or "everything"
@@ -83,14 +83,14 @@ def _rules_of(channel: dict[str, Any]) -> str:
 def run_add(args: argparse.Namespace) -> int:
     ways = {"ntfy": args.ntfy, "chat": args.chat, "webhook": args.webhook}
     kind, url = next((kind, url) for kind, url in ways.items() if url)
-    body = {"kind": kind, "name": args.name or kind, "url": url, "rules": _given(args)}
+    body = {"kind": kind, "name": args.name or kind, "url": url, "rules": _read_rules(args)}
     if args.ntfy_token:
         body["token"] = args.ntfy_token
     made = open_client(args).post("notify", "channels", body=body)
     if args.json:
         show_json(made)
         return 0
-    print(f"{line(made['channel']['id'])} is added.")
+    print(f"{escape_line(made['channel']['id'])} is added.")
     if made["key"]:
         say("It is signed as Standard Webhooks has it, with this key, which is shown this once:")
         print(made["key"])
@@ -100,11 +100,11 @@ def run_add(args: argparse.Namespace) -> int:
 def run_set(args: argparse.Namespace) -> int:
     client = open_client(args)
     rules = {one["id"]: one.get("rules", {}) for one in client.get("notify")["channels"]}
-    changed = client.put("notify", "channels", args.id, body={**rules.get(args.id, {}), **_given(args)})
+    changed = client.put("notify", "channels", args.id, body={**rules.get(args.id, {}), **_read_rules(args)})
     if args.json:
         show_json(changed)
     else:
-        print(f"{line(args.id)}: {line(_rules_of(changed))}")
+        print(f"{escape_line(args.id)}: {escape_line(_format_rules(changed))}")
     return 0
 
 
@@ -113,7 +113,7 @@ def run_remove(args: argparse.Namespace) -> int:
     if args.json:
         show_json({"ok": True})
     else:
-        print(f"{line(args.id)} is removed.")
+        print(f"{escape_line(args.id)} is removed.")
     return 0
 
 
@@ -122,5 +122,5 @@ def run_test(args: argparse.Namespace) -> int:
     if args.json:
         show_json(tried)
     else:
-        print("It was taken." if tried["ok"] else f"It was not taken: {line(tried['error'])}")
+        print("It was taken." if tried["ok"] else f"It was not taken: {escape_line(tried['error'])}")
     return 0 if tried["ok"] else 1

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.ids import id_of, need_id
-from greenroom.cli.parsing import count
-from greenroom.cli.terminal import explained, line, local_time, say, show_json, show_table
-from greenroom.log.clock import iso
+from greenroom.cli.ids import build_id_type, need_id
+from greenroom.cli.terminal import escape_line, explain_error, format_local_time, say, show_json, show_table
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 
 _LISTS = (
@@ -48,30 +48,30 @@ def add_to(verbs: Any) -> None:
         'try --decision allow --command "git status" --last 50',
     )
     trying.add_argument("name", metavar="NAME", nargs="?", help="a rule that is there, to be tried or replaced")
-    trying.add_argument("--last", type=count, default=100, metavar="N", help="the last N asks (default: 100)")
+    trying.add_argument("--last", type=parse_count, default=100, metavar="N", help="the last N asks (default: 100)")
     trying.add_argument("--all", action="store_true", help="all calls that were judged, not only those that asked")
-    _add_rule(trying, needed=False)
+    _add_rule_options(trying, needed=False)
     adding = add("add", run_add, "add a rule, or replace it", 'add git --decision allow --command "git status"')
     adding.add_argument("name", metavar="NAME")
     adding.add_argument("--before", metavar="NAME", help="the rule that it shall stand before (default: the last)")
-    _add_rule(adding, needed=True)
+    _add_rule_options(adding, needed=True)
     remove = add("remove", run_remove, "remove a rule, or a standing yes by its id", "remove git")
     remove.add_argument("name", metavar="NAME|ID")
     suggest = add("suggest", run_suggest, "rules that people's answers suggest", "suggest --times 5 --accept allow-ls")
     suggest.add_argument(
-        "--times", type=count, default=3, metavar="N", help="answered alike at least N times (default: 3)"
+        "--times", type=parse_count, default=3, metavar="N", help="answered alike at least N times (default: 3)"
     )
     suggest.add_argument("--accept", metavar="NAME", help="add the suggested rule of this name")
     templates = add("templates", run_templates, "sets of rules to begin with", "templates --apply read-only")
     templates.add_argument("--apply", metavar="NAME", help="add the rules of this template")
 
 
-def _add_rule(parser: argparse.ArgumentParser, *, needed: bool) -> None:
+def _add_rule_options(parser: argparse.ArgumentParser, *, needed: bool) -> None:
     source = parser.add_mutually_exclusive_group(required=needed)
     source.add_argument("--decision", choices=("allow", "deny", "ask"))
     source.add_argument("--file", metavar="FILE", help="the rule's keys in a .toml or .json file")
     for option, name, meta, says in _LISTS:
-        kind = id_of("thr", suggests=False) if option == "thread" else str
+        kind = build_id_type("thr", suggests=False) if option == "thread" else str
         parser.add_argument(f"--{option}", action="append", dest=name, default=[], metavar=meta, type=kind, help=says)
     parser.add_argument("--argument", action="append", default=[], metavar="NAME=PATTERN", help="an argument's text")
     parser.add_argument("--where", choices=("inside", "outside"), help="files in or out of the working directory")
@@ -82,14 +82,14 @@ def _add_rule(parser: argparse.ArgumentParser, *, needed: bool) -> None:
     parser.add_argument("--note", metavar="WORDS", help="why the rule is there")
 
 
-def _rule(args: argparse.Namespace) -> dict[str, Any] | None:
+def _build_rule(args: argparse.Namespace) -> dict[str, Any] | None:
     if args.file:
         path = Path(args.file)
         try:
             text = path.read_text()
             found: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except (OSError, ValueError) as error:
-            raise Refused("bad_rule", f"{path} cannot be read: {explained(error)}") from error
+            raise Refused("bad_rule", f"{path} cannot be read: {explain_error(error)}") from error
         if not isinstance(found, dict):
             raise Refused("bad_rule", f"{path} holds no rule: write its keys, such as decision.")
         return found
@@ -112,8 +112,11 @@ def run_list(args: argparse.Namespace) -> int:
         show_json(found)
         return 0
     for wrong in found["wrong"]:
-        say(f"✗ {line(wrong['file'])}: {line(wrong['key'])}: {line(wrong['problem'])} — the last good version is used")
-    rows = [(r["name"], r["rule"]["decision"], _words(r["rule"]), r["source"]) for r in found["rules"]]
+        say(
+            f"✗ {escape_line(wrong['file'])}: {escape_line(wrong['key'])}: {escape_line(wrong['problem'])} — "
+            "the last good version is used"
+        )
+    rows = [(r["name"], r["rule"]["decision"], _describe_rule(r["rule"]), r["source"]) for r in found["rules"]]
     show_table(rows, ("name", "says", "about", "from"), _NO_RULES)
     if found["grants"]:
         print()
@@ -122,15 +125,15 @@ def run_list(args: argparse.Namespace) -> int:
     return 0
 
 
-def _words(rule: dict[str, Any]) -> str:
+def _describe_rule(rule: dict[str, Any]) -> str:
     hidden = ("decision",) if rule.get("calls") else ("decision", "note")  # the key of a call says nothing to a person
     shown = {name: value for name, value in rule.items() if name not in hidden}
     if "until" in shown:
-        shown["until"] = local_time(iso(shown["until"]))
-    return "; ".join(f"{name}={_plain(value)}" for name, value in shown.items()) or "everything"
+        shown["until"] = format_local_time(format_iso(shown["until"]))
+    return "; ".join(f"{name}={_format_value(value)}" for name, value in shown.items()) or "everything"
 
 
-def _plain(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
@@ -138,7 +141,7 @@ def _plain(value: Any) -> str:
 
 def run_try(args: argparse.Namespace) -> int:
     client = open_client(args)
-    body = {"rule": _rule(args), "name": args.name, "last": args.last, "all": args.all}
+    body = {"rule": _build_rule(args), "name": args.name, "last": args.last, "all": args.all}
     found = client.post("policy", "try", body={k: v for k, v in body.items() if v is not None})
     if args.json:
         show_json(found)
@@ -155,9 +158,9 @@ def run_try(args: argparse.Namespace) -> int:
 
 def run_add(args: argparse.Namespace) -> int:
     client = open_client(args)
-    body = {"rule": _rule(args)} | ({"before": args.before} if args.before else {})
+    body = {"rule": _build_rule(args)} | ({"before": args.before} if args.before else {})
     kept = client.put("policy", "rules", args.name, body=body)
-    show_json(kept) if args.json else print(f"The rule {line(kept['name'])} holds from now on.")
+    show_json(kept) if args.json else print(f"The rule {escape_line(kept['name'])} holds from now on.")
     return 0
 
 
@@ -167,7 +170,7 @@ def run_remove(args: argparse.Namespace) -> int:
         client.delete("policy", "grants", need_id(client, args.name, "grt"))
     else:
         client.delete("policy", "rules", args.name)
-    show_json({"removed": args.name}) if args.json else print(f"{line(args.name)} does not hold any more.")
+    show_json({"removed": args.name}) if args.json else print(f"{escape_line(args.name)} does not hold any more.")
     return 0
 
 
@@ -179,12 +182,12 @@ def run_suggest(args: argparse.Namespace) -> int:
         if chosen is None:
             raise Refused("rule_not_found", f"No rule '{args.accept}' is suggested: see `greenroom policy suggest`.")
         found = client.put("policy", "rules", args.accept, body={"rule": chosen["rule"]})
-        show_json(found) if args.json else print(f"The rule {line(args.accept)} holds from now on.")
+        show_json(found) if args.json else print(f"The rule {escape_line(args.accept)} holds from now on.")
         return 0
     if args.json:
         show_json(found)
         return 0
-    rows = [(one["name"], one["rule"]["decision"], _words(one["rule"]), one["words"]) for one in found]
+    rows = [(one["name"], one["rule"]["decision"], _describe_rule(one["rule"]), one["words"]) for one in found]
     none = f"No rules to suggest: people have not answered alike {args.times} times."
     show_table(rows, ("name", "would say", "about", "because"), none)
     return 0
@@ -194,7 +197,9 @@ def run_templates(args: argparse.Namespace) -> int:
     client = open_client(args)
     if args.apply:
         applied = client.post("policy", "templates", args.apply)
-        show_json(applied) if args.json else print(f"These rules hold from now on: {line(', '.join(applied['names']))}")
+        show_json(applied) if args.json else print(
+            f"These rules hold from now on: {escape_line(', '.join(applied['names']))}"
+        )
         return 0
     found = client.get("policy", "templates")
     if args.json:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.terminal import explained, line, say, show_json, show_table
+from greenroom.cli.terminal import escape_line, explain_error, say, show_json, show_table
 from greenroom.log.errors import Refused
 
 
@@ -45,7 +45,7 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        rows = [(p["name"], p["driver"], _state(p), p["source"], p["display_name"]) for p in found]
+        rows = [(p["name"], p["driver"], _describe_state(p), p["source"], p["display_name"]) for p in found]
         show_table(rows, ("name", "driver", "is", "from", "called"))
     tell_wrong_files(client.get("profile-files"), {p["name"] for p in found})
     return 0
@@ -56,10 +56,10 @@ def tell_wrong_files(wrong_files: list[dict[str, Any]], known: set[str]) -> None
     for wrong in wrong_files:
         whose = f" ({wrong['name']})" if wrong["name"] else ""
         instead = " — the last good version is used" if wrong["name"] in known else ""
-        say(f"✗ {line(wrong['file'])}{line(whose)}: {line(wrong['problem'])}{instead}")
+        say(f"✗ {escape_line(wrong['file'])}{escape_line(whose)}: {escape_line(wrong['problem'])}{instead}")
 
 
-def _state(profile: dict[str, Any]) -> str:
+def _describe_state(profile: dict[str, Any]) -> str:
     if not profile["enabled"]:
         return "off"
     return "invitable" if profile["is_invitable"] else "not found"
@@ -70,7 +70,7 @@ def run_show(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        print(_as_toml({found["name"]: found["definition"]}), end="")
+        print(_format_bundle({found["name"]: found["definition"]}), end="")
     return 0
 
 
@@ -85,7 +85,7 @@ def run_check(args: argparse.Namespace) -> int:
     for profile in found["profiles"]:
         _show_health(profile)
     able = sum(profile["ok"] for profile in found["profiles"])
-    print(f"Checked {_count(len(found['profiles']), 'profile')} without starting an agent: {able} can start.")
+    print(f"Checked {_format_count(len(found['profiles']), 'profile')} without starting an agent: {able} can start.")
     if able < len(found["profiles"]):
         print("To use another one, fix what is named below it, then check again.")
     return int(bad)
@@ -95,40 +95,40 @@ def _show_health(profile: dict[str, Any]) -> None:
     """A profile on one line: whether it can start, and where; below that what is in the way."""
     nodes = profile["nodes"]
     places = [f"{n['node']} ({n['version']})" if n["version"] else n["node"] for n in nodes if not n["problems"]]
-    name = line(profile["name"])
-    print(f"✓ {name} can start on {line(', '.join(places))}" if profile["ok"] else f"✗ {name} cannot start")
+    name = escape_line(profile["name"])
+    print(f"✓ {name} can start on {escape_line(', '.join(places))}" if profile["ok"] else f"✗ {name} cannot start")
     for problem in profile["problems"]:
-        print(f"    {line(problem)}")
+        print(f"    {escape_line(problem)}")
     for node, problem in ((n["node"], problem) for n in nodes for problem in n["problems"]):
-        print(f"    on {line(node)}: {line(problem)}")
+        print(f"    on {escape_line(node)}: {escape_line(problem)}")
 
 
-def _count(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def run_put(args: argparse.Namespace) -> int:
-    fields = _read(args.file)
+    fields = _read_bundle(args.file)
     bundle = fields.get("profiles")
-    return _import(args, {args.name: bundle.get(args.name, fields) if isinstance(bundle, dict) else fields})
+    return _import_profiles(args, {args.name: bundle.get(args.name, fields) if isinstance(bundle, dict) else fields})
 
 
 def run_delete(args: argparse.Namespace) -> int:
     open_client(args).delete("profiles", args.name)
-    show_json({"deleted": args.name}) if args.json else print(f"{line(args.name)} is removed.")
+    show_json({"deleted": args.name}) if args.json else print(f"{escape_line(args.name)} is removed.")
     return 0
 
 
 def run_import(args: argparse.Namespace) -> int:
-    profiles = _read(args.file).get("profiles")
+    profiles = _read_bundle(args.file).get("profiles")
     if not isinstance(profiles, dict):
         raise Refused("bad_profile", f"{args.file} is no bundle: write the profiles by name under 'profiles'.")
-    return _import(args, profiles)
+    return _import_profiles(args, profiles)
 
 
-def _import(args: argparse.Namespace, profiles: dict[str, Any]) -> int:
+def _import_profiles(args: argparse.Namespace, profiles: dict[str, Any]) -> int:
     names = open_client(args).post("profiles", body={"profiles": profiles})["names"]
-    show_json({"names": names}) if args.json else print(f"Taken: {line(', '.join(names))}")
+    show_json({"names": names}) if args.json else print(f"Taken: {escape_line(', '.join(names))}")
     return 0
 
 
@@ -140,7 +140,7 @@ def run_export(args: argparse.Namespace) -> int:
     if path.suffix == ".json":
         text = json.dumps({"profiles": profiles}, indent=2, ensure_ascii=False) + "\n"
     else:
-        text = _as_toml(profiles)
+        text = _format_bundle(profiles)
     try:
         path.write_text(text)
     except OSError as error:
@@ -149,34 +149,38 @@ def run_export(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(name: str) -> dict[str, Any]:
+def _read_bundle(name: str) -> dict[str, Any]:
     path = Path(name)
     try:
         text = path.read_text()
         found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, ValueError) as error:
-        raise Refused("bad_profile", f"{path} cannot be read: {explained(error)}") from error
+        raise Refused("bad_profile", f"{path} cannot be read: {explain_error(error)}") from error
     if not isinstance(found, dict):
         raise Refused("bad_profile", f"{path} holds no profile: write its keys, such as driver.")
     return found
 
 
-def _as_toml(profiles: dict[str, dict[str, Any]]) -> str:
+def _format_bundle(profiles: dict[str, dict[str, Any]]) -> str:
     """A bundle as TOML."""
     blocks = []
     for name, definition in profiles.items():
-        lines = [f"{key} = {_toml(value)}" for key, value in definition.items() if value is not None]
+        lines = [f"{key} = {_format_toml_value(value)}" for key, value in definition.items() if value is not None]
         blocks.append("\n".join([f"[profiles.{json.dumps(name)}]", *lines]))
     return "\n\n".join(blocks) + "\n"
 
 
-def _toml(value: Any) -> str:
+def _format_toml_value(value: Any) -> str:
     match value:
         case dict():
-            inner = ", ".join(f"{_toml(str(key))} = {_toml(one)}" for key, one in value.items() if one is not None)
+            inner = ", ".join(
+                f"{_format_toml_value(str(key))} = {_format_toml_value(one)}"
+                for key, one in value.items()
+                if one is not None
+            )
             return f"{{ {inner} }}" if inner else "{}"
         case list():
-            return f"[{', '.join(_toml(one) for one in value)}]"
+            return f"[{', '.join(_format_toml_value(one) for one in value)}]"
         case str():
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case _:

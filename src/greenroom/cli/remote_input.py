@@ -11,8 +11,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from greenroom.cli.client import Client, HubUnreachable, add_options, open_client
-from greenroom.cli.terminal import line, say, show_json
+from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client
+from greenroom.cli.terminal import escape_line, say, show_json
 from greenroom.log.errors import Refused
 
 _WAIT_S = 25
@@ -44,8 +44,8 @@ def add_to(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.follow:
-        return follow(args)
-    text = given(args)
+        return type_received_texts(args)
+    text = read_text(args)
     if args.send or args.code:
         body = {"text": text, **({"code": args.code} if args.code else {})}
         sent = open_client(args).post("input", body=body)
@@ -54,14 +54,14 @@ def run(args: argparse.Namespace) -> int:
         else:
             print(f"Typed on {sent['delivered']} device(s).")
         return 0 if sent["delivered"] else 1
-    program = find_typist()
+    program = need_typing_program()
     type_text(program, text)
     if args.json:
         show_json({"typed": len(text), "by": program})
     return 0
 
 
-def given(args: argparse.Namespace) -> str:
+def read_text(args: argparse.Namespace) -> str:
     """The text to type."""
     if (args.text is None) == (args.base64 is None):
         raise Refused("text_missing", "Give a text, or its base64 with --base64, or --follow.")
@@ -73,23 +73,23 @@ def given(args: argparse.Namespace) -> str:
         raise Refused("bad_text", "What stands after --base64 is no base64 of UTF-8.") from None
 
 
-def follow(args: argparse.Namespace) -> int:
+def type_received_texts(args: argparse.Namespace) -> int:
     """Type what is sent, until it is stopped; stopping it switches the device off."""
-    program = find_typist()
+    program = need_typing_program()
     client = open_client(args)
-    receiver = switch_on(client, program, args.json)
+    receiver = register_receiver(client, program, args.json)
     try:
         while True:
             try:
                 heard = client.get("input", "receivers", receiver["id"], timeout_s=_WAIT_S + 15, for_s=_WAIT_S)
             except HubUnreachable as error:
-                say(f"{line(error)} It is tried again.")
+                say(f"{escape_line(error)} It is tried again.")
                 time.sleep(_AGAIN_S)
                 continue
             except Refused as no:
                 if no.code != "receiver_not_found":
                     raise
-                receiver = switch_on(client, program, args.json)  # the hub was away, and has forgotten it
+                receiver = register_receiver(client, program, args.json)  # the hub was away, and has forgotten it
                 continue
             for text in heard["texts"]:
                 type_text(program, text)
@@ -98,18 +98,18 @@ def follow(args: argparse.Namespace) -> int:
         client.delete("input", "receivers", receiver["id"])
 
 
-def switch_on(client: Client, program: str, as_json: bool) -> dict[str, Any]:
+def register_receiver(client: HubClient, program: str, as_json: bool) -> dict[str, Any]:
     """Have the hub send here what is to be typed."""
     receiver: dict[str, Any] = client.post("input", "receivers", body={"name": platform.node()[:100]})
     if as_json:
         show_json(receiver)
     else:
-        say(f"This device types what you send to it, by {line(program)}. Stop it with Ctrl-C.")
-        say(f"From a device with another login, send it to the code {line(receiver['code'])}.")
+        say(f"This device types what you send to it, by {escape_line(program)}. Stop it with Ctrl-C.")
+        say(f"From a device with another login, send it to the code {escape_line(receiver['code'])}.")
     return receiver
 
 
-def find_typist(env: Mapping[str, str] = os.environ, system: str = platform.system()) -> str:
+def need_typing_program(env: Mapping[str, str] = os.environ, system: str = platform.system()) -> str:
     """The program that types on this desktop."""
     if system == "Darwin":
         wanted = ["osascript"]
@@ -127,7 +127,7 @@ def find_typist(env: Mapping[str, str] = os.environ, system: str = platform.syst
     raise Refused("no_typist", f"Nothing here can type into a window: install {' or '.join(wanted)}.")
 
 
-def command_of(program: str, text: str) -> tuple[list[str], str | None]:
+def build_typing_command(program: str, text: str) -> tuple[list[str], str | None]:
     """How a program is told what to type; a text goes by its input wherever that is taken, and never as an option."""
     match program:
         case "xdotool":
@@ -143,7 +143,7 @@ def command_of(program: str, text: str) -> tuple[list[str], str | None]:
 
 
 def type_text(program: str, text: str) -> None:
-    argv, fed = command_of(program, text)
+    argv, fed = build_typing_command(program, text)
     try:
         done = subprocess.run(argv, input=fed, text=True, capture_output=True, timeout=_TYPE_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

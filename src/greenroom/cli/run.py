@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from greenroom import settings
-from greenroom.cli.ask_prompt import get_prompt
-from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_url, open_client, patiently
-from greenroom.cli.ids import id_of
-from greenroom.cli.parsing import count
+from greenroom.cli.arg_parser import parse_count
+from greenroom.cli.ask_prompt import get_ask_prompt
+from greenroom.cli.client import HubClient, HubUnreachable, add_options, get_own_url, open_client, retry_while_away
+from greenroom.cli.ids import build_id_type
 from greenroom.cli.profile import tell_wrong_files
-from greenroom.cli.terminal import line, lines, read_stdin, say, show_json
+from greenroom.cli.terminal import escape_line, escape_lines, read_stdin, say, show_json
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
 if TYPE_CHECKING:
-    from greenroom.runtimes.past import Past
+    from greenroom.runtimes.local_conversations import LocalConversation
 
 _START_S = 60.0
 _POLL_S = 2
@@ -50,12 +50,14 @@ def add_to(verbs: Any) -> None:
     )
     run.add_argument("--worktree", action="store_true", help="in a git worktree of that directory, on a new branch")
     run.add_argument("--model", help="the model to think with, instead of the profile's")
-    run.add_argument("--agent", type=id_of("agt"), help="go on with a kept agent: its id, or the name it is kept as")
+    run.add_argument(
+        "--agent", type=build_id_type("agt"), help="go on with a kept agent: its id, or the name it is kept as"
+    )
     run.add_argument("--keep-as", metavar="NAME", help="keep the agent under this name for further runs")
     run.add_argument("--session", metavar="ID", help="go on with a conversation from `greenroom agent sessions`")
-    run.add_argument("--node", type=id_of("node"), help="the node to run on")
-    run.add_argument("--timeout", type=count, metavar="SECONDS", help="pause and ask after so long")
-    run.add_argument("--tokens", type=count, metavar="N", help="pause and ask after so many tokens")
+    run.add_argument("--node", type=build_id_type("node"), help="the node to run on")
+    run.add_argument("--timeout", type=parse_count, metavar="SECONDS", help="pause and ask after so long")
+    run.add_argument("--tokens", type=parse_count, metavar="N", help="pause and ask after so many tokens")
     run.add_argument("--cost", type=float, metavar="USD", help="pause and ask after so much money")
     run.set_defaults(run=run_run)
     invite = verbs.add_parser(
@@ -71,9 +73,9 @@ def add_to(verbs: Any) -> None:
 
 
 def run_run(args: argparse.Namespace) -> int:
-    client = client_or_new_hub(args)
+    client = open_client_or_start_hub(args)
     prompt = read_stdin() if args.prompt == "-" else args.prompt
-    past = _past(args.session) if args.session else None
+    past = _get_past_session(args.session) if args.session else None
     body = {
         "profile": args.profile,
         "prompt": prompt,
@@ -81,7 +83,7 @@ def run_run(args: argparse.Namespace) -> int:
         "keep_as": args.keep_as,
         "thread_id": args.thread and need_thread_id(client, args.thread),
         "node": args.node,
-        "directory": past.directory if past and not args.directory else _directory(args, client),
+        "directory": past.directory if past and not args.directory else _choose_directory(args, client),
         "session": args.session,
         "model": args.model,
         "worktree": args.worktree or None,
@@ -92,28 +94,28 @@ def run_run(args: argparse.Namespace) -> int:
     run = client.post("runs", body={name: value for name, value in body.items() if value is not None})
     _tell_wrong_file(client, args.profile)
     if args.detach:
-        show_json(_brief(run)) if args.json else print(run["id"])
+        show_json(_summarize_run(run)) if args.json else print(run["id"])
         return 0
-    return end_of(client, run["id"], args.follow and not args.json, args.json)
+    return wait_for_run(client, run["id"], args.follow and not args.json, args.json)
 
 
-def _tell_wrong_file(client: Client, profile: str) -> None:
+def _tell_wrong_file(client: HubClient, profile: str) -> None:
     """Who has just changed a profile's file learns that it is not what the agent was started from."""
     tell_wrong_files([wrong for wrong in client.get("profile-files") if wrong["name"] == profile], {profile})
 
 
-def _past(session: str) -> "Past | None":
-    from greenroom.runtimes.past import get_past
+def _get_past_session(session: str) -> "LocalConversation | None":
+    from greenroom.runtimes.local_conversations import get_local_conversation
 
-    return get_past(os.environ, session)
+    return get_local_conversation(os.environ, session)
 
 
-def _directory(args: argparse.Namespace, client: Client) -> str | None:
+def _choose_directory(args: argparse.Namespace, client: HubClient) -> str | None:
     """Where the agent shall work: who says nothing means the project they are in, and never their whole home."""
     if args.directory:
         return args.directory if args.node else str(Path(args.directory).expanduser().absolute())
     here = Path.cwd()
-    data = settings.data_dir(args.data)
+    data = settings.resolve_data_dir(args.data)
     if (
         args.agent
         or args.node
@@ -127,44 +129,46 @@ def _directory(args: argparse.Namespace, client: Client) -> str | None:
     return None if client.get("profiles", args.profile)["definition"].get("directory") else str(here)
 
 
-def end_of(client: Client, run_id: str, follow: bool, as_json: bool) -> int:
+def wait_for_run(client: HubClient, run_id: str, follow: bool, as_json: bool) -> int:
     """Wait for a run's end, showing it meanwhile if wished; the exit code tells whether it was done."""
     try:
-        run = _until_ended(client, run_id, follow, as_json)
+        run = _wait_until_ended(client, run_id, follow, as_json)
     except KeyboardInterrupt:
         say(f"The run goes on: `greenroom runs follow {run_id}` takes it up, `greenroom runs cancel {run_id}` ends it.")
         raise
     if as_json:
-        show_json(_brief(run))
+        show_json(_summarize_run(run))
     elif run["status"] == "completed":
         if not follow:
-            print(lines(run.get("output") or ""))
+            print(escape_lines(run.get("output") or ""))
     else:
-        say(f"greenroom: the run {run_id} {run['status']}: {line(run.get('error') or '')}")
+        say(f"greenroom: the run {run_id} {run['status']}: {escape_line(run.get('error') or '')}")
     return 0 if run["status"] == "completed" else 1
 
 
-def _until_ended(client: Client, run_id: str, follow: bool, as_json: bool) -> dict[str, Any]:
+def _wait_until_ended(client: HubClient, run_id: str, follow: bool, as_json: bool) -> dict[str, Any]:
     """The run once it is over; what it waits for is told once. A hub that is restarted meanwhile is waited for."""
     shown, told, began = 0, "", time.monotonic()
-    prompt = None if as_json else get_prompt(client)
+    prompt = None if as_json else get_ask_prompt(client)
     while True:
-        run: dict[str, Any] = patiently(partial(client.get, "runs", run_id, "wait", for_s=1 if follow else _POLL_S))
+        run: dict[str, Any] = retry_while_away(
+            partial(client.get, "runs", run_id, "wait", for_s=1 if follow else _POLL_S)
+        )
         if follow:
-            for item in patiently(partial(client.get, "runs", run_id, "items", after=shown)):
+            for item in retry_while_away(partial(client.get, "runs", run_id, "items", after=shown)):
                 shown = item["number"]
                 show_item(item)
         if run["status"] in ENDED:
             return run
-        if prompt is not None and prompt.put_next(run_id):
+        if prompt is not None and prompt.prompt_next(run_id):
             continue
-        waits_for = _waits_for(run, time.monotonic() - began)
+        waits_for = _describe_wait(run, time.monotonic() - began)
         if waits_for and waits_for != told and not as_json:
-            say(f"waiting — {line(waits_for)}")
+            say(f"waiting — {escape_line(waits_for)}")
         told = waits_for
 
 
-def _waits_for(run: dict[str, Any], for_s: float) -> str:
+def _describe_wait(run: dict[str, Any], for_s: float) -> str:
     """What keeps a run from going on, and what to do about it."""
     if run["status"] == "waiting" and run.get("waiting_for"):
         what_to_do = "it goes on by itself" if run.get("goes_on_at") else "see `greenroom ask list`"
@@ -182,20 +186,20 @@ def show_item(item: dict[str, Any]) -> None:
     data = item["data"]
     match item["kind"]:
         case "said":
-            print(lines(data.get("text") or ""))
+            print(escape_lines(data.get("text") or ""))
         case "thought":
-            print(f"  … {line(data.get('text') or '')}")
+            print(f"  … {escape_line(data.get('text') or '')}")
         case "call_started":
-            print(f"  → {line(data.get('title') or data.get('tool') or '')}")
+            print(f"  → {escape_line(data.get('title') or data.get('tool') or '')}")
         case "permission_asked":
-            print(f"  ? {line(data.get('title') or data.get('tool') or '')}")
+            print(f"  ? {escape_line(data.get('title') or data.get('tool') or '')}")
         case "call_finished":
-            print(f"  {'✓' if data.get('ok') else '✗'} {line(str(data.get('output') or ''))[:200]}")
+            print(f"  {'✓' if data.get('ok') else '✗'} {escape_line(str(data.get('output') or ''))[:200]}")
         case _:
             return
 
 
-def _brief(run: dict[str, Any]) -> dict[str, Any]:
+def _summarize_run(run: dict[str, Any]) -> dict[str, Any]:
     usage = {
         "input_tokens": run.get("input_tokens", 0),
         "output_tokens": run.get("output_tokens", 0),
@@ -206,15 +210,15 @@ def _brief(run: dict[str, Any]) -> dict[str, Any]:
     return {"run_id": run["id"], **{name: run.get(name) for name in names}, "usage": usage}
 
 
-def client_or_new_hub(args: argparse.Namespace) -> Client:
+def open_client_or_start_hub(args: argparse.Namespace) -> HubClient:
     try:
         client = open_client(args)
-        if args.url or client.is_there():
+        if args.url or client.is_reachable():
             return client
     except HubUnreachable:
         if args.url:
             raise
-    data = settings.data_dir(args.data)
+    data = settings.resolve_data_dir(args.data)
     command = [sys.executable, "-m", "greenroom", "serve", "--data", str(data)]
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (data / "serve.log").open("ab") as log:
@@ -223,7 +227,7 @@ def client_or_new_hub(args: argparse.Namespace) -> Client:
     while time.monotonic() < deadline and started.poll() is None:
         if get_own_url(data) is not None:
             client = open_client(args)
-            if client.is_there():
+            if client.is_reachable():
                 where = f" --data {args.data}" if args.data else ""
                 say(f"greenroom: started a hub at {client.url} (stop it with: greenroom stop{where})")
                 return client
@@ -240,5 +244,5 @@ def run_invite(args: argparse.Namespace) -> int:
     if args.json:
         show_json(invited)
     else:
-        print(f"{line(invited['agent_name'])} is being started as {invited['agent_id']} ({invited['run_id']})")
+        print(f"{escape_line(invited['agent_name'])} is being started as {invited['agent_id']} ({invited['run_id']})")
     return 0

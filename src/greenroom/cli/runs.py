@@ -5,24 +5,24 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from greenroom.cli.client import Client, add_options, open_client
-from greenroom.cli.ids import id_of
-from greenroom.cli.parsing import add_limit_option, amount, count
-from greenroom.cli.run import ENDED, end_of
+from greenroom.cli.arg_parser import add_limit_option, parse_amount, parse_count
+from greenroom.cli.client import HubClient, add_options, open_client
+from greenroom.cli.ids import build_id_type
+from greenroom.cli.run import ENDED, wait_for_run
 from greenroom.cli.terminal import (
-    age,
-    coloured,
-    columns,
-    cut,
-    line,
-    lines,
-    padded,
+    colour_text,
+    escape_line,
+    escape_lines,
+    format_age,
+    format_id,
+    measure_room,
+    measure_width,
+    pad_text,
     read_stdin,
     say,
     show_json,
     show_table,
-    shown_id,
-    width,
+    truncate_text,
 )
 from greenroom.log.errors import Refused
 
@@ -62,7 +62,7 @@ def add_to(verbs: Any) -> None:
             one.add_argument("--status", choices=_STATUSES, help="only runs that are so")
             add_limit_option(one)
         else:
-            one.add_argument("id", metavar="ID", type=id_of("run"))
+            one.add_argument("id", metavar="ID", type=build_id_type("run"))
         if name == "cancel":
             how = one.add_mutually_exclusive_group()
             how.add_argument("--cascade", action="store_true", help="end all that it has started, too (the default)")
@@ -75,9 +75,9 @@ def add_to(verbs: Any) -> None:
             how.add_argument("--follow", action="store_true", help="show what the agent says and does as it happens")
             how.add_argument("--detach", action="store_true", help="return at once with the new run's id")
         if name == "extend":
-            one.add_argument("--timeout", type=count, metavar="SECONDS")
-            one.add_argument("--tokens", type=count, metavar="N")
-            one.add_argument("--cost", type=amount, metavar="USD")
+            one.add_argument("--timeout", type=parse_count, metavar="SECONDS")
+            one.add_argument("--tokens", type=parse_count, metavar="N")
+            one.add_argument("--cost", type=parse_amount, metavar="USD")
         one.set_defaults(run=run)
 
 
@@ -90,18 +90,18 @@ def run_list(args: argparse.Namespace) -> int:
             (
                 r["id"],
                 f"{r['status']}, node away" if r.get("held_up_by") else r["status"],
-                age(r["created_at"]),
-                _indented(depth, r["profile"]),
+                format_age(r["created_at"]),
+                _indent_text(depth, r["profile"]),
                 r.get("agent_name", ""),
-                _begin(r["prompt"]),
+                _shorten_prompt(r["prompt"]),
             )
-            for r, depth in _trees(found)
+            for r, depth in _walk_trees(found)
         ]
         show_table(rows, ["RUN", "STATUS", "AGE", "PROFILE", "AGENT", "PROMPT"], "No runs found.")
     return 0
 
 
-def _find_runs(client: Client, status: str | None, limit: int) -> list[dict[str, Any]]:
+def _find_runs(client: HubClient, status: str | None, limit: int) -> list[dict[str, Any]]:
     """The newest runs, made of as many pages as it takes."""
     found: list[dict[str, Any]] = []
     while (left := limit - len(found)) > 0:
@@ -113,7 +113,7 @@ def _find_runs(client: Client, status: str | None, limit: int) -> list[dict[str,
     return found
 
 
-def _trees(runs: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int]]:
+def _walk_trees(runs: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int]]:
     """Each run with its depth, below the run that started it: roots in the order given, children oldest first."""
     known = {run["id"] for run in runs}
     below: dict[str | None, list[dict[str, Any]]] = {}
@@ -129,13 +129,13 @@ def _trees(runs: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int]]:
     return walk(below.get(None, []), 0)
 
 
-def _indented(depth: int, text: str) -> str:
+def _indent_text(depth: int, text: str) -> str:
     return f"{'  ' * (depth - 1)}└ {text}" if depth else text
 
 
-def _begin(prompt: str) -> str:
+def _shorten_prompt(prompt: str) -> str:
     """The first line of a prompt, as far as there is room for it."""
-    return cut(line(prompt.strip().partition("\n")[0]), _PROMPT)
+    return truncate_text(escape_line(prompt.strip().partition("\n")[0]), _PROMPT)
 
 
 def run_show(args: argparse.Namespace) -> int:
@@ -146,12 +146,12 @@ def run_show(args: argparse.Namespace) -> int:
         return 0
     for name in _SHOWN:
         if run.get(name):
-            value = line(str(run[name]))
-            print(f"{name:12} {coloured(value) if name == 'status' else value}")
+            value = escape_line(str(run[name]))
+            print(f"{name:12} {colour_text(value) if name == 'status' else value}")
     more = ", and a model call that was cut off" if run.get("is_usage_partial") else ""
     print(f"{'usage':12} {run.get('input_tokens', 0)} in, {run.get('output_tokens', 0)} out{more}")
     if run.get("output"):
-        print(lines(run["output"]))
+        print(escape_lines(run["output"]))
     return 0
 
 
@@ -160,10 +160,13 @@ def run_tree(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
         return 0
-    for run, depth in _trees(found["runs"][::-1]):
-        begin, status = f"{'  ' * depth}{shown_id(run['id'])}  ", padded(run["status"], 11)
-        rest = cut(f" {line(run['profile'])}  {_begin(run['prompt'])}", columns() - width(begin + status))
-        print(begin + coloured(status) + rest)
+    for run, depth in _walk_trees(found["runs"][::-1]):
+        begin, status = f"{'  ' * depth}{format_id(run['id'])}  ", pad_text(run["status"], 11)
+        rest = truncate_text(
+            f" {escape_line(run['profile'])}  {_shorten_prompt(run['prompt'])}",
+            measure_room() - measure_width(begin + status),
+        )
+        print(begin + colour_text(status) + rest)
     return 0
 
 
@@ -178,14 +181,14 @@ def run_diff(args: argparse.Namespace) -> int:
     elif found is None:
         say("Nothing is known to have changed. Only runs of profiles with worktree = true are compared.")
     else:
-        print(lines(found["diff"]))
+        print(escape_lines(found["diff"]))
         if found.get("is_cut"):
             say("The rest is left out: see the agent's worktree.")
     return 0
 
 
 def run_follow(args: argparse.Namespace) -> int:
-    return end_of(open_client(args), args.id, not args.json, args.json)
+    return wait_for_run(open_client(args), args.id, not args.json, args.json)
 
 
 def run_cancel(args: argparse.Namespace) -> int:
@@ -213,15 +216,15 @@ def run_continue(args: argparse.Namespace) -> int:
         run = client.post("runs", args.id, "continue", body={"prompt": prompt})
     except Refused as no:
         if no.code == "cannot_continue":
-            say(f"greenroom: try: {_new_run(client.get('runs', args.id))}")
+            say(f"greenroom: try: {_build_run_command(client.get('runs', args.id))}")
         raise
     if args.detach:
         show_json(run) if args.json else print(run["id"])
         return 0
-    return end_of(client, run["id"], args.follow and not args.json, args.json)
+    return wait_for_run(client, run["id"], args.follow and not args.json, args.json)
 
 
-def _new_run(run: dict[str, Any]) -> str:
+def _build_run_command(run: dict[str, Any]) -> str:
     """The command that starts a run like this one."""
     place = run.get("repository") or run.get("overrides", {}).get("directory")
     words = ["greenroom", "run", run["profile"], "PROMPT", *(["--directory", place] if place else [])]

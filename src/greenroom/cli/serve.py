@@ -47,9 +47,9 @@ def run(args: argparse.Namespace) -> int:
     from greenroom import app, open_files
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    data = settings.data_dir(args.data)
+    data = settings.resolve_data_dir(args.data)
     given = {"host": args.host, "port": args.port, "allow_anonymous_local": args.allow_anonymous_local}
-    loaded = settings.load(data, given)
+    loaded = settings.load_settings(data, given)
 
     def ready(url: str, code: str) -> None:
         link = f"{url}/login?code={code}"
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
             say(f"greenroom: bringing the data up to this version: {done * 100 // all_events} %")
 
     os.umask(0o077)
-    if (limit := open_files.raise_limit()) < _FEW_FILES:
+    if (limit := open_files.raise_file_limit()) < _FEW_FILES:
         words = "this hub may have only %d files open, which is few: raise the limit (ulimit -n %d) for many clients"
         logging.getLogger(__name__).warning(words, limit, _FEW_FILES)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # it would hold tokens

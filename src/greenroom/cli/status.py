@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from greenroom import settings
-from greenroom.cli.client import Client, HubUnreachable, add_options, get_own_pid, get_own_url, open_client
-from greenroom.cli.terminal import duration, format_size, line, say, show_json
-from greenroom.log.directory import FILE, FILES
+from greenroom.cli.client import HubClient, HubUnreachable, add_options, get_own_pid, get_own_url, open_client
+from greenroom.cli.terminal import escape_line, format_duration, format_size, say, show_json
+from greenroom.log.data_directory import FILE, FILES
 
 
 def add_to(verbs: Any) -> None:
@@ -36,21 +36,21 @@ def add_to(verbs: Any) -> None:
 
 def run_status(args: argparse.Namespace) -> int:
     try:
-        found = _look(args)
+        found = _collect_status(args)
     except HubUnreachable as no:
         if not args.json:
             raise
-        show_json({"running": False, "data": str(settings.data_dir(args.data)), "message": str(no)})
+        show_json({"running": False, "data": str(settings.resolve_data_dir(args.data)), "message": str(no)})
         return 3
     if args.json:
         show_json(found)
     else:
-        _show(found)
+        _show_status(found)
     return 0
 
 
-def _look(args: argparse.Namespace) -> dict[str, Any]:
-    client, data = open_client(args), settings.data_dir(args.data)
+def _collect_status(args: argparse.Namespace) -> dict[str, Any]:
+    client, data = open_client(args), settings.resolve_data_dir(args.data)
     metrics = client.get("metrics")
     nodes = client.get("nodes")
     found: dict[str, Any] = {
@@ -67,12 +67,12 @@ def _look(args: argparse.Namespace) -> dict[str, Any]:
         "nodes": {"connected": sum(node.get("state") == "connected" for node in nodes), "total": len(nodes)},
     }
     if client.url == get_own_url(data):
-        disk = {"used_bytes": _used(data), "free_bytes": shutil.disk_usage(data).free}
+        disk = {"used_bytes": _measure_used_bytes(data), "free_bytes": shutil.disk_usage(data).free}
         found |= {"data": str(data), "pid": get_own_pid(data), "disk": disk}
     return found
 
 
-def _used(data: Path) -> int:
+def _measure_used_bytes(data: Path) -> int:
     """The bytes of the log and of the payload files; what agents have in their folders is theirs."""
     files = [*data.glob(f"{FILE}*"), *(data / FILES).rglob("*")]
     used = 0
@@ -82,10 +82,12 @@ def _used(data: Path) -> int:
     return used
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show_status(found: dict[str, Any]) -> None:
     process = f"process {found['pid']}, " if found.get("pid") else ""
-    up = duration(int(found["uptime_s"] * 1000))
-    print(f"hub     running at {line(found['url'])} ({process}Greenroom {line(found['version'])}, up {up})")
+    up = format_duration(int(found["uptime_s"] * 1000))
+    print(
+        f"hub     running at {escape_line(found['url'])} ({process}Greenroom {escape_line(found['version'])}, up {up})"
+    )
     runs = ", ".join(f"{count} {status}" for status, count in found["runs"].items() if count)
     print(f"runs    {found['active_runs']} active" + (f" ({runs})" if runs else ""))
     hint = ": see `greenroom ask list`" if found["open_asks"] else ""
@@ -95,10 +97,10 @@ def _show(found: dict[str, Any]) -> None:
         print(f"limit   {name} reached {count} times since the start")
     for one in found["near_limit"]:
         stored = f"{format_size(one['bytes'])} of {format_size(one['limit'])}"
-        print(f"limit   {line(one['name'])} ({one['id']}) has stored {stored} ({one['setting']})")
+        print(f"limit   {escape_line(one['name'])} ({one['id']}) has stored {stored} ({one['setting']})")
     if "disk" in found:
         used, free = (format_size(found["disk"][name]) for name in ("used_bytes", "free_bytes"))
-        print(f"disk    {used} used in {line(found['data'])}, {free} free")
+        print(f"disk    {used} used in {escape_line(found['data'])}, {free} free")
 
 
 def run_open(args: argparse.Namespace) -> int:
@@ -108,7 +110,7 @@ def run_open(args: argparse.Namespace) -> int:
     if args.json:
         show_json({"url": link, "opened": False})
     elif is_opened:
-        say(f"Opening {line(client.url)} in your browser.")
+        say(f"Opening {escape_line(client.url)} in your browser.")
     else:
         print(link)
         if not args.prints:
@@ -116,7 +118,7 @@ def run_open(args: argparse.Namespace) -> int:
     return 0
 
 
-def make_link(client: Client) -> str:
+def make_link(client: HubClient) -> str:
     """The address of the page with a code that logs one browser in."""
     return f"{client.url}/login?code={client.post('login-codes')['code']}"
 
@@ -132,6 +134,6 @@ def open_browser(link: str) -> bool:
     in_terminal = isinstance(browser, webbrowser.GenericBrowser) and not isinstance(
         browser, webbrowser.BackgroundBrowser
     )
-    if in_terminal and not settings.names_browser():
+    if in_terminal and not settings.has_browser_variable():
         return False
     return browser.open(link)

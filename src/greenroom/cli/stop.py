@@ -5,19 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from greenroom import settings
+from greenroom.cli.arg_parser import parse_seconds
 from greenroom.cli.client import (
-    Client,
+    HubClient,
     HubUnreachable,
     add_data_option,
     add_json_option,
     get_own_pid,
     get_own_url,
-    token_in,
+    read_token_file,
 )
-from greenroom.cli.parsing import seconds
 from greenroom.cli.processes import end_process, is_holder
 from greenroom.cli.terminal import show_json
-from greenroom.log.directory import LOCK, OPERATOR_TOKEN
+from greenroom.log.data_directory import LOCK, OPERATOR_TOKEN
 from greenroom.log.errors import Refused
 
 _WAIT_S = 60.0
@@ -37,13 +37,13 @@ def add_to(verbs: Any) -> None:
     add_json_option(parser)
     parser.add_argument("--agents", action="store_true", help="end the agents that run on this machine too")
     says = f"how long to wait for the end (default: {_WAIT_S:.0f})"
-    parser.add_argument("--timeout", type=seconds, default=_WAIT_S, metavar="SECONDS", help=says)
+    parser.add_argument("--timeout", type=parse_seconds, default=_WAIT_S, metavar="SECONDS", help=says)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    data = settings.data_dir(args.data)
-    pid, node = _find_hub(data), _find_node(data)
+    data = settings.resolve_data_dir(args.data)
+    pid, node = _get_hub_pid(data), _get_node_pid(data)
     if pid is None and not (args.agents and node is not None):
         raise HubUnreachable(f"No hub is running in {data}.")
     at_work = _count_active(data) if pid is not None else None
@@ -60,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
         show_json({"hub": pid, "node": node if ends_node else None, "active_runs": at_work, "agents_ended": ends_node})
     else:
         print(f"The hub is stopped (process {pid})." if pid is not None else "No hub was running.")
-        print(_tell_agents(ends_node, node, at_work))
+        print(_describe_agents(ends_node, node, at_work))
     return 0
 
 
-def _tell_agents(ends_node: bool, node: int | None, at_work: int | None) -> str:
+def _describe_agents(ends_node: bool, node: int | None, at_work: int | None) -> str:
     if ends_node:
         return "The node of this machine and its agents have ended. Their runs have failed."
     if node is None:
@@ -75,12 +75,12 @@ def _tell_agents(ends_node: bool, node: int | None, at_work: int | None) -> str:
     return f"{many} under the node (process {node}) until the hub is back; `greenroom stop --agents` ends them."
 
 
-def _find_hub(data: Path) -> int | None:
+def _get_hub_pid(data: Path) -> int | None:
     pid = get_own_pid(data)
     return pid if pid is not None and is_holder(pid, data / LOCK) else None
 
 
-def _find_node(data: Path) -> int | None:
+def _get_node_pid(data: Path) -> int | None:
     """The process of the node that the hub has started beside itself."""
     lock = data / "node" / "lock"
     text = lock.read_text().strip() if lock.exists() else ""
@@ -93,6 +93,6 @@ def _count_active(data: Path) -> int | None:
     if url is None:
         return None
     try:
-        return int(Client(url, token_in(data / OPERATOR_TOKEN) or "").get("metrics")["work"]["active_runs"])
+        return int(HubClient(url, read_token_file(data / OPERATOR_TOKEN) or "").get("metrics")["work"]["active_runs"])
     except (HubUnreachable, Refused, KeyError):
         return None

@@ -32,50 +32,50 @@ _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
-def line(text: object) -> str:
+def escape_line(text: object) -> str:
     """Text as part of one line: what could move the cursor, hide, or begin a new line is shown as an escape."""
-    return "".join(_escape(c) if unicodedata.category(c) in _HIDDEN else c for c in str(text))
+    return "".join(_escape_char(c) if unicodedata.category(c) in _HIDDEN else c for c in str(text))
 
 
-def lines(text: str) -> str:
+def escape_lines(text: str) -> str:
     """Text of several lines, which stay; all else as in `line`."""
-    return "\n".join("\t".join(line(cell) for cell in row.split("\t")) for row in text.split("\n"))
+    return "\n".join("\t".join(escape_line(cell) for cell in row.split("\t")) for row in text.split("\n"))
 
 
-def _escape(char: str) -> str:
+def _escape_char(char: str) -> str:
     code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def width(text: str) -> int:
+def measure_width(text: str) -> int:
     """How many columns a text takes: some characters take two, and marks upon others none."""
-    return sum(_columns(char) for char in text)
+    return sum(_measure_char(char) for char in text)
 
 
-def _columns(char: str) -> int:
+def _measure_char(char: str) -> int:
     return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def cut(text: str, most: int) -> str:
+def truncate_text(text: str, most: int) -> str:
     """A text that takes at most so many columns, with a mark where it was cut."""
-    if width(text) <= most:
+    if measure_width(text) <= most:
         return text
     room = most - 1
     for place, char in enumerate(text):
-        room -= _columns(char)
+        room -= _measure_char(char)
         if room < 0:
             return text[:place] + "…"
     return text
 
 
-def columns() -> int:
+def measure_room() -> int:
     """How many columns a row may take: all but one of the terminal's, or as many as it likes in a pipe."""
     return shutil.get_terminal_size().columns - 1 if sys.stdout.isatty() else sys.maxsize
 
 
-def padded(text: str, wide: int) -> str:
+def pad_text(text: str, wide: int) -> str:
     """A text with blanks after it, as many columns wide as is wanted."""
-    return text + " " * (wide - width(text))
+    return text + " " * (wide - measure_width(text))
 
 
 def has_colour() -> bool:
@@ -83,18 +83,18 @@ def has_colour() -> bool:
     return sys.stdout.isatty() and settings.wants_colour()
 
 
-def coloured(text: str) -> str:
+def colour_text(text: str) -> str:
     """A text in the colour of the word that it begins with, where there are colours; the text itself stays whole."""
     code = _COLOUR_OF.get(re.split(r"[^a-z]", text, maxsplit=1)[0])
     return f"\x1b[{code}m{text}\x1b[0m" if code and has_colour() else text
 
 
-def shown_id(text: str) -> str:
+def format_id(text: str) -> str:
     """An id as a list shows it: short on a terminal, where every command takes it back, and whole in a pipe."""
-    return short_id(text) if sys.stdout.isatty() else text
+    return shorten_id(text) if sys.stdout.isatty() else text
 
 
-def short_id(text: str) -> str:
+def shorten_id(text: str) -> str:
     """The kind and the last letters of an id; what is none stays as it is."""
     kind, _, letters = text.rpartition("_")
     return f"{kind}_{letters[-_SHORT:]}" if WHOLE_ID.fullmatch(text) else text
@@ -111,41 +111,41 @@ def show_table(rows: Iterable[Sequence[object]], heads: Sequence[str], none: str
     Where there are no rows, the sentence `none` is said instead, if there is one.
     """
     names = [head.upper() for head in heads]
-    cells = [names, *([shown_id(line(cell)) for cell in row] for row in rows)]
+    cells = [names, *([format_id(escape_line(cell)) for cell in row] for row in rows)]
     if none and len(cells) == 1:
         say(none)
         return
-    widths = [max(width(row[i]) for row in cells) for i in range(len(heads))]
-    room = columns()
+    widths = [max(measure_width(row[i]) for row in cells) for i in range(len(heads))]
+    room = measure_room()
     kept = len(widths) - 1
     while kept > 1 and sum(widths[:kept]) + len("  ") * (kept - 1) > room:
         kept -= 1
     before = sum(widths[:kept]) + len("  ") * kept
     for row in cells:
-        begin = _in_columns(row[:kept], widths, names)
-        last = _in_columns(row[kept:], widths[kept:], ()).rstrip()
-        if not last or before + width(last) <= room:
-            print((begin + _in_columns(row[kept:], widths[kept:], names[kept:])).rstrip())
+        begin = _join_columns(row[:kept], widths, names)
+        last = _join_columns(row[kept:], widths[kept:], ()).rstrip()
+        if not last or before + measure_width(last) <= room:
+            print((begin + _join_columns(row[kept:], widths[kept:], names[kept:])).rstrip())
         elif room - before >= _LEAST:
-            print(begin + f"\n{' ' * before}".join(folded(last, room - before)))
+            print(begin + f"\n{' ' * before}".join(wrap_text(last, room - before)))
         else:
-            print("\n    ".join([begin.rstrip(), *folded(last, max(_LEAST, room - 4))]))
+            print("\n    ".join([begin.rstrip(), *wrap_text(last, max(_LEAST, room - 4))]))
 
 
-def _in_columns(cells: list[str], widths: list[int], names: Sequence[str]) -> str:
+def _join_columns(cells: list[str], widths: list[int], names: Sequence[str]) -> str:
     """Cells as wide as their columns, and in colour where the name of the column says so."""
     out = []
     for place, (cell, most) in enumerate(zip(cells, widths, strict=False)):
         is_coloured = place < len(names) and names[place] in _COLOURED and cell not in _COLOURED
-        out.append((coloured(cell) if is_coloured else cell) + padded("", most - width(cell)) + "  ")
+        out.append((colour_text(cell) if is_coloured else cell) + pad_text("", most - measure_width(cell)) + "  ")
     return "".join(out)
 
 
-def folded(text: str, wide: int) -> list[str]:
+def wrap_text(text: str, wide: int) -> list[str]:
     """A text on as many lines as it takes, cut between words where there are some."""
     out: list[str] = []
-    while width(text) > wide:
-        end = len(cut(text, wide + 1)) - 1
+    while measure_width(text) > wide:
+        end = len(truncate_text(text, wide + 1)) - 1
         space = text.rfind(" ", 1, end + 1)
         end = space if space > 0 else end
         out.append(text[:end].rstrip())
@@ -153,12 +153,12 @@ def folded(text: str, wide: int) -> list[str]:
     return [*out, text]
 
 
-def local_time(text: str) -> str:
+def format_local_time(text: str) -> str:
     """A time of the hub (RFC 3339) as a clock on the wall shows it, to the minute."""
     return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def duration(ms: int | None) -> str:
+def format_duration(ms: int | None) -> str:
     """A time that people can read."""
     if ms is None:
         return ""
@@ -176,7 +176,7 @@ def format_size(count: int) -> str:
     return f"{value:.1f} {_SIZES[unit]}" if unit else f"{count} B"
 
 
-def age(at_ms: int | str) -> str:
+def format_age(at_ms: int | str) -> str:
     """How long ago a time of the hub is, in milliseconds or as RFC 3339, in one unit."""
     at_s = at_ms / 1000 if isinstance(at_ms, int) else datetime.fromisoformat(at_ms).timestamp()
     gone_s = max(0, int(time.time() - at_s))
@@ -188,8 +188,11 @@ def age(at_ms: int | str) -> str:
 
 def show_message(message: Mapping[str, Any]) -> None:
     """A message: who and when on one line, what was said indented below it, so that no text can pose as a head."""
-    print(f"[{message['seq']}] {line(message['author'])} ({line(message['role'])}) {line(message['created_at'])}")
-    print("\n".join(f"    {row}" for row in lines(message["content"]).split("\n")), flush=True)
+    print(
+        f"[{message['seq']}] {escape_line(message['author'])} ({escape_line(message['role'])}) "
+        f"{escape_line(message['created_at'])}"
+    )
+    print("\n".join(f"    {row}" for row in escape_lines(message["content"]).split("\n")), flush=True)
 
 
 def read_stdin() -> str:
@@ -200,7 +203,7 @@ def read_stdin() -> str:
         raise Refused("bad_text", f"The standard input is no text in UTF-8 ({error.reason}).") from error
 
 
-def explained(error: Exception) -> str:
+def explain_error(error: Exception) -> str:
     """Why a file could not be used, in words without numbers of errors."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 

@@ -6,10 +6,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from greenroom.cli.client import Client, add_options, open_client, patiently
-from greenroom.cli.ids import id_of, need_id
-from greenroom.cli.parsing import add_limit_option, count, seconds, seq
-from greenroom.cli.terminal import age, line, lines, read_stdin, say, show_json, show_message, show_table
+from greenroom.cli.arg_parser import add_limit_option, parse_count, parse_seconds, parse_seq
+from greenroom.cli.client import HubClient, add_options, open_client, retry_while_away
+from greenroom.cli.ids import build_id_type, need_id
+from greenroom.cli.terminal import (
+    escape_line,
+    escape_lines,
+    format_age,
+    read_stdin,
+    say,
+    show_json,
+    show_message,
+    show_table,
+)
 from greenroom.log.errors import Refused
 
 _WAIT_S = 300.0
@@ -28,36 +37,46 @@ def add_to(verbs: Any) -> None:
     listing.add_argument("--all", action="store_true", help="archived ones too")
     add_limit_option(listing)
     listing.set_defaults(run=run_list)
-    show = _of_thread(inner, "show", "a thread's messages, oldest first", 'greenroom thread show "Plan" --limit 9')
-    show.add_argument("--after", type=seq, default=0, metavar="SEQ", help="only those after this seq")
-    show.add_argument("--limit", type=count, help="only the newest so many")
+    show = _add_thread_verb(
+        inner, "show", "a thread's messages, oldest first", 'greenroom thread show "Plan" --limit 9'
+    )
+    show.add_argument("--after", type=parse_seq, default=0, metavar="SEQ", help="only those after this seq")
+    show.add_argument("--limit", type=parse_count, help="only the newest so many")
     show.set_defaults(run=run_show)
-    post = _of_thread(inner, "post", "say something in a thread", 'greenroom thread post "Plan" "Shall we?" --new')
+    post = _add_thread_verb(
+        inner, "post", "say something in a thread", 'greenroom thread post "Plan" "Shall we?" --new'
+    )
     post.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
     post.add_argument("--new", action="store_true", help="open a thread of that topic if there is none")
     post.add_argument("--as", dest="author", metavar="NAME", help="your name, when you post as a person")
-    post.add_argument("--to", metavar="AGENT", type=id_of("agt", suggests=False), help="hand over to this agent")
+    post.add_argument(
+        "--to", metavar="AGENT", type=build_id_type("agt", suggests=False), help="hand over to this agent"
+    )
     post.set_defaults(run=run_post)
-    wait = _of_thread(inner, "wait", "wait for what is said next in it", 'greenroom thread wait "Plan" --follow')
-    wait.add_argument("--after", type=seq, metavar="SEQ", help="wait for messages after this seq (default: from now)")
+    wait = _add_thread_verb(inner, "wait", "wait for what is said next in it", 'greenroom thread wait "Plan" --follow')
     wait.add_argument(
-        "--timeout", type=seconds, default=_WAIT_S, metavar="S", help=f"seconds to wait (default: {_WAIT_S:.0f})"
+        "--after", type=parse_seq, metavar="SEQ", help="wait for messages after this seq (default: from now)"
+    )
+    wait.add_argument(
+        "--timeout", type=parse_seconds, default=_WAIT_S, metavar="S", help=f"seconds to wait (default: {_WAIT_S:.0f})"
     )
     wait.add_argument(
         "--for",
         dest="for_agent",
         metavar="AGENT",
-        type=id_of("agt", suggests=False),
+        type=build_id_type("agt", suggests=False),
         help="only what is handed over to this agent",
     )
     wait.add_argument("--follow", action="store_true", help="go on until Ctrl-C, also over a restart of the hub")
     wait.set_defaults(run=run_wait)
-    export = _of_thread(inner, "export", "a whole thread as Markdown", 'greenroom thread export "Plan" --out plan.md')
+    export = _add_thread_verb(
+        inner, "export", "a whole thread as Markdown", 'greenroom thread export "Plan" --out plan.md'
+    )
     export.add_argument("--out", metavar="FILE", help="write to a new file, as it is")
     export.set_defaults(run=run_export)
 
 
-def _of_thread(inner: Any, name: str, help: str, example: str) -> argparse.ArgumentParser:
+def _add_thread_verb(inner: Any, name: str, help: str, example: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = inner.add_parser(name, help=help, epilog=f"example: {example}")
     add_options(parser)
     parser.add_argument("thread", metavar="THREAD", help="its id, or its topic")
@@ -65,12 +84,12 @@ def _of_thread(inner: Any, name: str, help: str, example: str) -> argparse.Argum
 
 
 def run_list(args: argparse.Namespace) -> int:
-    found = _threads(open_client(args), args.status, args.all, args.limit)
+    found = _find_threads(open_client(args), args.status, args.all, args.limit)
     if args.json:
         show_json(found)
     else:
         rows = [
-            (t["id"], t["status"], age(t["created_at"]), t["message_count"], _agents(t), t["topic"])
+            (t["id"], t["status"], format_age(t["created_at"]), t["message_count"], _format_agents(t), t["topic"])
             for t in found["threads"]
         ]
         show_table(rows, ("id", "status", "age", "messages", "waiting", "topic"), "No threads found.")
@@ -79,12 +98,12 @@ def run_list(args: argparse.Namespace) -> int:
     return 0
 
 
-def _agents(thread: dict[str, Any]) -> str:
+def _format_agents(thread: dict[str, Any]) -> str:
     """Who waits in it."""
     return ", ".join(agent["display_name"] for agent in thread["waiting_agents"])
 
 
-def _threads(client: Client, status: str | None, archived: bool, limit: int) -> dict[str, Any]:
+def _find_threads(client: HubClient, status: str | None, archived: bool, limit: int) -> dict[str, Any]:
     """A list of threads as the hub gives it, made of as many pages as it takes."""
     which: dict[str, Any] = {"status": status, "include_archived": str(archived).lower()}
     found: dict[str, Any] = client.get("threads", **which, limit=min(limit, _PAGE))
@@ -96,7 +115,7 @@ def _threads(client: Client, status: str | None, archived: bool, limit: int) -> 
 
 def run_show(args: argparse.Namespace) -> int:
     client = open_client(args)
-    found = _messages(client, need_thread_id(client, args.thread), args.after, args.limit)
+    found = _find_messages(client, need_thread_id(client, args.thread), args.after, args.limit)
     if args.json:
         show_json(found)
     else:
@@ -105,7 +124,7 @@ def run_show(args: argparse.Namespace) -> int:
     return 0
 
 
-def _messages(client: Client, thread_id: str, after: int, newest: int | None) -> list[dict[str, Any]]:
+def _find_messages(client: HubClient, thread_id: str, after: int, newest: int | None) -> list[dict[str, Any]]:
     """All messages after a seq, page by page; or only the newest of them."""
     found: list[dict[str, Any]] = []
     if newest is not None:
@@ -140,18 +159,18 @@ def run_post(args: argparse.Namespace) -> int:
     if args.json:
         show_json({"thread_id": thread_id, **posted})
     else:
-        print(f"Posted as message {posted['seq']} in {line(thread_id)}.")
+        print(f"Posted as message {posted['seq']} in {escape_line(thread_id)}.")
         for one in posted["unreached"]:
-            say(f"greenroom: {line(one['why'])}{_remedy(thread_id, one)}")
+            say(f"greenroom: {escape_line(one['why'])}{_build_remedy(thread_id, one)}")
     return 0
 
 
-def _remedy(thread_id: str, unreached: dict[str, Any]) -> str:
+def _build_remedy(thread_id: str, unreached: dict[str, Any]) -> str:
     """The command that reaches somebody all the same."""
     if not unreached["remedy"]:
         return ""
     whom = unreached["agent_id"] if unreached["remedy"] == "wake" else unreached["profile"]
-    return f" (greenroom invite {line(whom)} --thread {line(thread_id)})"
+    return f" (greenroom invite {escape_line(whom)} --thread {escape_line(thread_id)})"
 
 
 def run_wait(args: argparse.Namespace) -> int:
@@ -162,8 +181,8 @@ def run_wait(args: argparse.Namespace) -> int:
         after = client.get("threads", thread_id)["current_seq"]
     deadline = time.monotonic() + args.timeout
     while True:
-        ask = partial(_wait, client, thread_id, after, deadline, args.for_agent)
-        messages, closed = patiently(ask) if args.follow else ask()
+        ask = partial(_wait_for_messages, client, thread_id, after, deadline, args.for_agent)
+        messages, closed = retry_while_away(ask) if args.follow else ask()
         for message in messages:
             show_json(message) if args.json else show_message(message)
             after = message["seq"]
@@ -179,8 +198,8 @@ def run_wait(args: argparse.Namespace) -> int:
             deadline = time.monotonic() + max(_RETRY_S, args.timeout)
 
 
-def _wait(
-    client: Client, thread_id: str, after: int | None, deadline: float, for_agent: str | None
+def _wait_for_messages(
+    client: HubClient, thread_id: str, after: int | None, deadline: float, for_agent: str | None
 ) -> tuple[list[dict[str, Any]], bool]:
     """The messages of one wait, and whether there will be no more."""
     left_s = max(0.0, deadline - time.monotonic())
@@ -205,26 +224,26 @@ def _wait(
 
 def run_export(args: argparse.Namespace) -> int:
     client = open_client(args)
-    content = client.ask("GET", ("threads", need_thread_id(client, args.thread), "export"))
+    content = client.request("GET", ("threads", need_thread_id(client, args.thread), "export"))
     if args.out:
-        with _new_file(args.out) as out:
+        with _create_file(args.out) as out:
             out.write(content)
         say(f"Written to {args.out}.")
     elif args.json:
         show_json({"markdown": content.decode()})
     else:
-        print(lines(content.decode()))
+        print(escape_lines(content.decode()))
     return 0
 
 
-def _new_file(name: str) -> Any:
+def _create_file(name: str) -> Any:
     try:
         return Path(name).expanduser().open("xb")
     except OSError as error:
         raise Refused("file_unusable", f"{name} cannot be written ({error.strerror}).") from error
 
 
-def need_thread_id(client: Client, wanted: str) -> str:
+def need_thread_id(client: HubClient, wanted: str) -> str:
     """The id of a thread that is named by its id, a part of it, or its topic."""
     found = need_id(client, wanted, "thr")
     if not _is_id(found):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.cli.client import add_options, open_client
-from greenroom.cli.ids import id_of
-from greenroom.cli.terminal import age, line, local_time, say, show_json, show_table
+from greenroom.cli.ids import build_id_type
+from greenroom.cli.terminal import escape_line, format_age, format_local_time, say, show_json, show_table
 from greenroom.cli.thread import need_thread_id
 from greenroom.log.errors import Refused
 
@@ -32,14 +32,17 @@ def add_to(verbs: Any) -> None:
     create.add_argument("--kind", choices=KINDS, help="whose it is (default: agent; room with --room)")
     create.add_argument("--enrol", action="store_true", help="an agent's that may register further agents")
     create.add_argument(
-        "--agent", metavar="ID", type=id_of("agt"), help="a further credential of this agent (default: a new agent)"
+        "--agent",
+        metavar="ID",
+        type=build_id_type("agt"),
+        help="a further credential of this agent (default: a new agent)",
     )
     create.add_argument("--thread", action="append", help="only for this thread, by its id or topic; may be repeated")
     create.add_argument("--room", metavar="NAME", help="for the people of this room, and for who asks them")
     create.add_argument(
         "--only", choices=("ask", "answer"), help="a room's that may ask and not answer, or the reverse"
     )
-    create.add_argument("--days", type=_days, help="ends by itself after so many days")
+    create.add_argument("--days", type=_parse_days, help="ends by itself after so many days")
     create.add_argument("--out", metavar="FILE", help="write the token to a new file that only you can read")
     create.set_defaults(run=run_create)
     listing = inner.add_parser(
@@ -54,7 +57,7 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom token revoke cred_3kq0...",
     )
     add_options(revoke)
-    revoke.add_argument("id", metavar="ID", type=id_of("cred"))
+    revoke.add_argument("id", metavar="ID", type=build_id_type("cred"))
     revoke.set_defaults(run=run_revoke)
     login = inner.add_parser(
         "login", help="a one-time code with which a browser gets in", epilog="example: greenroom token login"
@@ -63,7 +66,7 @@ def add_to(verbs: Any) -> None:
     login.set_defaults(run=run_login)
 
 
-def _days(text: str) -> int:
+def _parse_days(text: str) -> int:
     if text.isdecimal() and 1 <= int(text) <= _MOST_DAYS:
         return int(text)
     raise argparse.ArgumentTypeError(f"write a number of days from 1 to {_MOST_DAYS}")
@@ -82,7 +85,7 @@ def run_create(args: argparse.Namespace) -> int:
         body["rights"] = ENROLLING
     if args.days is not None:
         body["expires_in_s"] = args.days * 86_400
-    out = need_new(args.out)
+    out = need_new_file(args.out)
     client = open_client(args)
     if args.thread:
         body["threads"] = [need_thread_id(client, thread) for thread in args.thread]
@@ -94,9 +97,9 @@ def run_create(args: argparse.Namespace) -> int:
     if args.json:
         show_json(made)
     elif out:
-        print(f"The token of {line(made['id'])} is in {out}.")
+        print(f"The token of {escape_line(made['id'])} is in {out}.")
     else:
-        say(f"This is the token of {line(made['id'])}; it is shown this once:")
+        say(f"This is the token of {escape_line(made['id'])}; it is shown this once:")
         print(made["token"])
     return 0
 
@@ -106,20 +109,23 @@ def run_list(args: argparse.Namespace) -> int:
     if args.json:
         show_json(found)
     else:
-        rows = [(c["id"], c["kind"], _state(c), age(c["created_at"]), _name(c), _device(c)) for c in found]
+        rows = [
+            (c["id"], c["kind"], _describe_state(c), format_age(c["created_at"]), _format_name(c), _format_device(c))
+            for c in found
+        ]
         show_table(rows, ("id", "kind", "is", "age", "name", "login"))
     return 0
 
 
-def _name(credential: dict[str, Any]) -> str:
+def _format_name(credential: dict[str, Any]) -> str:
     return str(credential["person"] or credential["name"])
 
 
-def _device(credential: dict[str, Any]) -> str:
+def _format_device(credential: dict[str, Any]) -> str:
     """What a login is known by: its browser, where it was used from, and when."""
     if not credential["browser"]:
         return ""
-    used_at = local_time(credential["last_used_at"] or credential["created_at"])
+    used_at = format_local_time(credential["last_used_at"] or credential["created_at"])
     return ", ".join(part for part in (credential["device"], credential["address"], f"used {used_at}") if part)
 
 
@@ -128,10 +134,10 @@ def _is_over(credential: dict[str, Any]) -> bool:
     return bool(credential["revoked_at"] or (ends_at and datetime.fromisoformat(ends_at) < datetime.now(UTC)))
 
 
-def _state(credential: dict[str, Any]) -> str:
+def _describe_state(credential: dict[str, Any]) -> str:
     if credential["revoked_at"]:
         return "revoked"
-    return f"until {local_time(credential['expires_at'])}" if credential["expires_at"] else "valid"
+    return f"until {format_local_time(credential['expires_at'])}" if credential["expires_at"] else "valid"
 
 
 def run_revoke(args: argparse.Namespace) -> int:
@@ -139,7 +145,7 @@ def run_revoke(args: argparse.Namespace) -> int:
     if args.json:
         show_json(answer)
     else:
-        print(f"{line(args.id)} is ended.")
+        print(f"{escape_line(args.id)} is ended.")
     return 0
 
 
@@ -154,7 +160,7 @@ def run_login(args: argparse.Namespace) -> int:
     return 0
 
 
-def need_new(name: str | None) -> Path | None:
+def need_new_file(name: str | None) -> Path | None:
     """The file to write a token to, if one was named: not there before the token is made, in a folder that is."""
     out = None if name is None else Path(name).expanduser()
     if out and out.exists():

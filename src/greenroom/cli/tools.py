@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from greenroom.cli.client import Client, add_options, open_client
-from greenroom.cli.parsing import count
-from greenroom.cli.terminal import line, lines, say, show_json, show_table
+from greenroom.cli.arg_parser import parse_count
+from greenroom.cli.client import HubClient, add_options, open_client
+from greenroom.cli.terminal import escape_line, escape_lines, say, show_json, show_table
 from greenroom.log.errors import Refused
 
 _RISKS = ("low", "medium", "high")
@@ -43,7 +43,7 @@ def add_to(verbs: Any) -> None:
     )
     adding.add_argument("--profile", action="append", default=[], metavar="NAME", help="only for agents of it")
     adding.add_argument("--trust-annotations", action="store_true", help="believe what it says of its tools' risk")
-    adding.add_argument("--timeout", type=count, metavar="S", help="how long a call may take (default: 600)")
+    adding.add_argument("--timeout", type=parse_count, metavar="S", help="how long a call may take (default: 600)")
     add("list", run_list, "servers and how they are", "list --json")
     show = add("show", run_show, "a server and its tools as they are", "show files")
     show.add_argument("name", metavar="SERVER")
@@ -62,12 +62,12 @@ def add_to(verbs: Any) -> None:
 
 
 def run_add(args: argparse.Namespace) -> int:
-    body: dict[str, Any] = {"url": args.at} if args.at else {"command": _words(args.command)}
+    body: dict[str, Any] = {"url": args.at} if args.at else {"command": _split_words(args.command)}
     given = {
         "directory": args.directory,
-        "env": _pairs(args.env),
-        "secrets": _pairs(args.secret),
-        "risks": _risks(args.risk),
+        "env": _parse_pairs(args.env),
+        "secrets": _parse_pairs(args.secret),
+        "risks": _parse_risks(args.risk),
         "profiles": args.profile,
         "trust_annotations": args.trust_annotations,
         "timeout_s": args.timeout,
@@ -77,18 +77,20 @@ def run_add(args: argparse.Namespace) -> int:
     if args.json:
         show_json(shown)
     else:
-        print(f"{line(args.name)} is registered. Look at its tools: greenroom tools show {line(args.name)}")
+        print(
+            f"{escape_line(args.name)} is registered. Look at its tools: greenroom tools show {escape_line(args.name)}"
+        )
     return 0
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
         raise Refused("bad_server", f"The command cannot be split into words: {error}.") from error
 
 
-def _pairs(given: list[str]) -> dict[str, str]:
+def _parse_pairs(given: list[str]) -> dict[str, str]:
     out = {}
     for pair in given:
         name, sign, value = pair.partition("=")
@@ -98,8 +100,8 @@ def _pairs(given: list[str]) -> dict[str, str]:
     return out
 
 
-def _risks(given: list[str]) -> dict[str, str]:
-    risks = _pairs(given)
+def _parse_risks(given: list[str]) -> dict[str, str]:
+    risks = _parse_pairs(given)
     if wrong := [risk for risk in risks.values() if risk not in _RISKS]:
         raise Refused("bad_server", f"There is no risk '{wrong[0]}': write {', '.join(_RISKS)}.")
     return risks
@@ -130,47 +132,48 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    found = _show(open_client(args), args.name)
+    found = _need_server(open_client(args), args.name)
     if args.tool:
-        found["tools"] = [_tool(found, args.tool)]
+        found["tools"] = [_need_tool(found, args.tool)]
     if args.json:
         show_json(found)
         return 0
     server = found["server"]
-    print(f"{line(server['name'])} is {line(server.get('state', 'starting'))} {line(server.get('error', ''))}".rstrip())
+    state, error = escape_line(server.get("state", "starting")), escape_line(server.get("error", ""))
+    print(f"{escape_line(server['name'])} is {state} {error}".rstrip())
     for tool in found["tools"]:
-        head = f"{line(tool['offered_as'])}  {line(tool['state'])}, risk {line(tool['risk'])}"
-        print(f"\n{head}  {line(tool['problem'])}".rstrip())
+        head = f"{escape_line(tool['offered_as'])}  {escape_line(tool['state'])}, risk {escape_line(tool['risk'])}"
+        print(f"\n{head}  {escape_line(tool['problem'])}".rstrip())
         _print_description(tool, whole=bool(args.tool))
     return 0
 
 
 def _print_description(tool: dict[str, Any], *, whole: bool) -> None:
     text = tool["seen"].get("description", "")
-    print("\n".join(f"    {row}" for row in lines(text).split("\n")))
+    print("\n".join(f"    {row}" for row in escape_lines(text).split("\n")))
     accepted = tool["accepted"]
     if accepted is not None and accepted["digest"] != tool["seen"]["digest"]:
         print("    It has changed. A person accepted it as:")
-        print("\n".join(f"    | {row}" for row in lines(accepted.get("description", "")).split("\n")))
+        print("\n".join(f"    | {row}" for row in escape_lines(accepted.get("description", "")).split("\n")))
     if whole:
-        print(f"    {line(json.dumps(tool['seen'].get('schema', {}), ensure_ascii=False))}")
+        print(f"    {escape_line(json.dumps(tool['seen'].get('schema', {}), ensure_ascii=False))}")
         print(f"    digest {tool['seen']['digest']}")
 
 
 def run_accept(args: argparse.Namespace) -> int:
     client = open_client(args)
-    found = _show(client, args.name)
-    chosen = [_tool(found, name) for name in args.tools]
+    found = _need_server(client, args.name)
+    chosen = [_need_tool(found, name) for name in args.tools]
     if not chosen:
         chosen = [tool for tool in found["tools"] if tool["state"] == "held" and not tool["problem"]]
         for tool in chosen:
-            say(f"\n{line(tool['offered_as'])} (risk {line(tool['risk'])})")
-            say(f"    {line(tool['seen'].get('description', ''))}")
+            say(f"\n{escape_line(tool['offered_as'])} (risk {escape_line(tool['risk'])})")
+            say(f"    {escape_line(tool['seen'].get('description', ''))}")
         if chosen and not args.yes and not _is_yes(len(chosen)):
             return 1
     digests = {tool["name"]: tool["seen"]["digest"] for tool in chosen}
     shown = client.post("servers", args.name, "accept", body={"tools": digests})
-    show_json(shown) if args.json else print(f"Accepted: {line(', '.join(digests) or 'nothing was held')}")
+    show_json(shown) if args.json else print(f"Accepted: {escape_line(', '.join(digests) or 'nothing was held')}")
     return 0
 
 
@@ -183,21 +186,21 @@ def _is_yes(count: int) -> bool:
 
 def run_hold(args: argparse.Namespace) -> int:
     shown = open_client(args).post("servers", args.name, "hold", body={"tools": args.tools})
-    show_json(shown) if args.json else print(f"Held: {line(', '.join(args.tools))}")
+    show_json(shown) if args.json else print(f"Held: {escape_line(', '.join(args.tools))}")
     return 0
 
 
 def run_remove(args: argparse.Namespace) -> int:
     open_client(args).delete("servers", args.name)
-    show_json({"removed": args.name}) if args.json else print(f"{line(args.name)} is removed.")
+    show_json({"removed": args.name}) if args.json else print(f"{escape_line(args.name)} is removed.")
     return 0
 
 
-def _show(client: Client, name: str) -> dict[str, Any]:
+def _need_server(client: HubClient, name: str) -> dict[str, Any]:
     return dict(client.get("servers", name))
 
 
-def _tool(found: dict[str, Any], name: str) -> dict[str, Any]:
+def _need_tool(found: dict[str, Any], name: str) -> dict[str, Any]:
     for tool in found["tools"]:
         if name in (tool["name"], tool["offered_as"]):
             return dict(tool)

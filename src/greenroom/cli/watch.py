@@ -7,8 +7,8 @@ import sys
 import time
 from typing import Any
 
-from greenroom.cli.client import Client, HubUnreachable, add_options, is_away, open_client
-from greenroom.cli.terminal import line, say, show_json, shown_id
+from greenroom.cli.client import HubClient, HubUnreachable, add_options, is_temporary, open_client
+from greenroom.cli.terminal import escape_line, format_id, say, show_json
 from greenroom.log.errors import Refused
 
 _WAIT_S = 25.0
@@ -33,29 +33,29 @@ def run_watch(args: argparse.Namespace) -> int:
     page = client.get("asks", limit=1, state="all", before=2**53 - 1)
     after = page["asks"][0]["seq"] if page["asks"] else 0
     for ask in client.get("asks", limit=500)["asks"]:
-        _tell(ask, args, ring=False)
+        _show_ask(ask, args, ring=False)
     if not args.json:
         say("watching; Ctrl-C ends it")
     while True:
-        for ask in _news(client, after):
+        for ask in _wait_for_changes(client, after):
             after = ask["seq"]
-            _tell(ask, args, ring=not args.quiet)
+            _show_ask(ask, args, ring=not args.quiet)
 
 
-def _news(client: Client, after: int) -> list[dict[str, Any]]:
+def _wait_for_changes(client: HubClient, after: int) -> list[dict[str, Any]]:
     """What has changed since, or nothing after a while; a hub that is away is waited for."""
     try:
         page = client.get("asks", state="all", after=after, for_s=_WAIT_S, limit=500, timeout_s=_WAIT_S + 15)
         found: list[dict[str, Any]] = page["asks"]
         return found
     except (HubUnreachable, Refused) as no:
-        if not is_away(no):
+        if not is_temporary(no):
             raise
         time.sleep(_RETRY_S)
         return []
 
 
-def _tell(ask: dict[str, Any], args: argparse.Namespace, *, ring: bool) -> None:
+def _show_ask(ask: dict[str, Any], args: argparse.Namespace, *, ring: bool) -> None:
     if ask.get("snoozed_until", 0) > time.time() * 1000:
         return
     if args.json:
@@ -63,12 +63,12 @@ def _tell(ask: dict[str, Any], args: argparse.Namespace, *, ring: bool) -> None:
     elif ask["state"] == "open":
         mark = {"high": "!!", "medium": "! "}.get(ask.get("risk", "low"), "  ")
         soon = "  (will soon be refused by silence)" if ask.get("warned") else ""
-        told = f"{line(ask['asker'].get('name', ''))}: {line(ask['title'])}{soon}"
-        print(f"{mark} {shown_id(ask['id'])}  {ask['kind']}  {told}", flush=True)
+        told = f"{escape_line(ask['asker'].get('name', ''))}: {escape_line(ask['title'])}{soon}"
+        print(f"{mark} {format_id(ask['id'])}  {ask['kind']}  {told}", flush=True)
     else:
         answer = ask.get("answer", {})
-        who = f" by {line(answer.get('rule') or answer['name'])}: {answer['verdict']}" if answer else ""
-        print(f"   {shown_id(ask['id'])}  {ask['state']}{who}", flush=True)
+        who = f" by {escape_line(answer.get('rule') or answer['name'])}: {answer['verdict']}" if answer else ""
+        print(f"   {format_id(ask['id'])}  {ask['state']}{who}", flush=True)
     if ring and ask["state"] == "open":
         ring_bell(f"{ask['asker'].get('name', 'An agent')} waits for you", ask["title"])
 
@@ -76,18 +76,18 @@ def _tell(ask: dict[str, Any], args: argparse.Namespace, *, ring: bool) -> None:
 def ring_bell(title: str, text: str) -> None:
     """A notification of the desktop where there is one, else the bell of the terminal."""
     if shutil.which("notify-send"):
-        command = ["notify-send", "--app-name=Greenroom", "--", line(title), line(text)]
+        command = ["notify-send", "--app-name=Greenroom", "--", escape_line(title), escape_line(text)]
     elif shutil.which("osascript"):
         script = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
-        command = ["osascript", "-e", script, line(title), line(text)]
+        command = ["osascript", "-e", script, escape_line(title), escape_line(text)]
     else:
         command = []
-    if not _is_run(command):
+    if not _try_command(command):
         sys.stderr.write("\a")
         sys.stderr.flush()
 
 
-def _is_run(command: list[str]) -> bool:
+def _try_command(command: list[str]) -> bool:
     try:
         return bool(command) and subprocess.run(command, check=False, capture_output=True, timeout=10).returncode == 0
     except (OSError, subprocess.TimeoutExpired):

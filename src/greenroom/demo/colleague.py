@@ -7,36 +7,36 @@ from typing import Any
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import ClientConnection, connect
 
-from greenroom.demo import words
+from greenroom.demo import content
 
 
-def come_in(url: str, token: str) -> None:
+def join_room(url: str, token: str) -> None:
     """Enter the room that the token opens, and stay until the hub stops or this program ends."""
-    threading.Thread(target=_stay, args=(url.replace("http", "ws", 1), token), daemon=True).start()
+    threading.Thread(target=_serve_connection, args=(url.replace("http", "ws", 1), token), daemon=True).start()
 
 
-def _stay(url: str, token: str) -> None:
+def _serve_connection(url: str, token: str) -> None:
     try:
         headers = {"Authorization": f"Bearer {token}"}
         with connect(f"{url}/people", additional_headers=headers, proxy=None) as room:
-            _tell(room, Cmd="UserLogin", Nickname=words.COLLEAGUE[0])
+            _send_frame(room, Cmd="UserLogin", Nickname=content.COLLEAGUE[0])
             for frame in room:
-                _answer(room, json.loads(frame))
+                _handle_frame(room, json.loads(frame))
     except (ConnectionClosed, InvalidHandshake, OSError):
         return  # the hub has stopped, and the demonstration with it
 
 
-def _answer(room: ClientConnection, heard: dict[str, Any]) -> None:
-    _, greeting, reply = words.COLLEAGUE
+def _handle_frame(room: ClientConnection, heard: dict[str, Any]) -> None:
+    _, greeting, reply = content.COLLEAGUE
     if (came := heard.get("UserConnectionStatusNotification")) and came["status"] == "connected":
-        _say(room, came["user"]["clientId"], greeting)
+        _send_chat(room, came["user"]["clientId"], greeting)
     elif said := heard.get("ChatMessageNotification"):
-        _say(room, said["chatMessage"]["senderClientId"], reply)
+        _send_chat(room, said["chatMessage"]["senderClientId"], reply)
 
 
-def _say(room: ClientConnection, to: str, text: str) -> None:
-    _tell(room, Cmd="SendChatMessage", SendChatMessageRequest={"receiverClientId": to, "content": text})
+def _send_chat(room: ClientConnection, to: str, text: str) -> None:
+    _send_frame(room, Cmd="SendChatMessage", SendChatMessageRequest={"receiverClientId": to, "content": text})
 
 
-def _tell(room: ClientConnection, **message: Any) -> None:
+def _send_frame(room: ClientConnection, **message: Any) -> None:
     room.send(json.dumps(message))

@@ -20,7 +20,7 @@ def run_tests() -> None:
     print(f"\n  {GREEN}{sum(count for _, count in _TESTS)} passed{PLAIN}\n\nType here: the program hears you.")
 
 
-def listen() -> None:
+def echo_input() -> None:
     """Answer what is typed, until the terminal is closed."""
     while True:
         try:
@@ -32,4 +32,4 @@ def listen() -> None:
 
 if __name__ == "__main__":
     run_tests()
-    listen()
+    echo_input()

@@ -14,7 +14,7 @@ issues = {
 }
 
 
-def _need(number: int) -> list[str]:
+def _need_issue(number: int) -> list[str]:
     if number not in issues:
         raise ToolError(f"There is no issue {number}: look with find_issues.")
     return issues[number]
@@ -30,20 +30,20 @@ async def find_issues(words: str = "") -> str:
 @server.tool(structured_output=False, annotations=_READS)
 async def read_issue(number: int) -> str:
     """Read an issue with its comments, oldest first."""
-    return "\n\n".join(_need(number))
+    return "\n\n".join(_need_issue(number))
 
 
 @server.tool(structured_output=False)
 async def comment_on_issue(number: int, text: str) -> str:
     """Write a comment under an issue. Everybody who follows it is told."""
-    _need(number).append(text)
+    _need_issue(number).append(text)
     return f"The comment stands under #{number}."
 
 
 @server.tool(structured_output=False, annotations=_ENDS)
 async def close_issue(number: int, reason: str) -> str:
     """Close an issue for good, and tell everybody who follows it why."""
-    _need(number)
+    _need_issue(number)
     del issues[number]
     return f"#{number} is closed: {reason}"
 

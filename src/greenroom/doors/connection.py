@@ -9,7 +9,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from greenroom.doors.answering import Answering
+from greenroom.doors.response_writer import ResponseWriter
 
 HEAD_BYTES = 65_536
 HEAD_S = 10.0
@@ -18,7 +18,7 @@ PACE_BYTES = 10_240
 UNWANTED_BYTES = 1_048_576
 
 
-class Newcomers:
+class PendingConnections:
     """Connections that have not sent a request yet. When there are too many the oldest has to go."""
 
     def __init__(self, limit: int) -> None:
@@ -39,7 +39,7 @@ class Newcomers:
 class Connection(HttpToolsProtocol):
     """uvicorn's connection, which gives up on a peer that sends its headers or its body too slowly."""
 
-    def __init__(self, newcomers: Newcomers, **uvicorn: Any) -> None:
+    def __init__(self, newcomers: PendingConnections, **uvicorn: Any) -> None:
         super().__init__(**uvicorn)
         self._newcomers = newcomers
         self._awaits = "head"
@@ -54,7 +54,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._newcomers.enter(self)
-        self._time()
+        self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._leave()
@@ -73,7 +73,7 @@ class Connection(HttpToolsProtocol):
             if self._bytes > HEAD_BYTES:
                 self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         if self._awaits != self._timed:
-            self._time()
+            self._start_timer()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -107,12 +107,12 @@ class Connection(HttpToolsProtocol):
             return
         self._idle_since = self.loop.time()
         if self.timeout_keep_alive_task is None:
-            self._time_idleness(self.timeout_keep_alive)
+            self._start_idle_timer(self.timeout_keep_alive)
 
     def _unset_keepalive_if_required(self) -> None:
         self._idle_since = None
 
-    def _time_idleness(self, left_s: float) -> None:
+    def _start_idle_timer(self, left_s: float) -> None:
         self.timeout_keep_alive_task = self.loop.call_later(left_s, self.timeout_keep_alive_handler)
 
     def timeout_keep_alive_handler(self) -> None:
@@ -121,16 +121,16 @@ class Connection(HttpToolsProtocol):
             return
         left_s = self._idle_since + self.timeout_keep_alive - self.loop.time()
         if left_s > 0:
-            self._time_idleness(left_s)
+            self._start_idle_timer(left_s)
         else:
             super().timeout_keep_alive_handler()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        task = self.loop.create_task(Answering(cycle).run(app))
+        task = self.loop.create_task(ResponseWriter(cycle).run(app))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    def _time(self) -> None:
+    def _start_timer(self) -> None:
         """Begin to time what is awaited now; a request that comes in one piece is never timed."""
         if self._timer is not None:
             self._timer.cancel()
@@ -138,15 +138,15 @@ class Connection(HttpToolsProtocol):
         if self._awaits == "head":
             self._timer = self.loop.call_later(HEAD_S, self._refuse, HTTPStatus.REQUEST_TIMEOUT)
         elif self._awaits == "body":
-            self._timer = self.loop.call_later(PACE_S, self._measure)
+            self._timer = self.loop.call_later(PACE_S, self._check_pace)
 
-    def _measure(self) -> None:
+    def _check_pace(self) -> None:
         """A body that is not read by us has all the time; one that we wait for has to keep a pace."""
         if not self.flow.read_paused and self._bytes < PACE_BYTES:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT)
             return
         self._bytes = 0
-        self._time()
+        self._start_timer()
 
     def _refuse(self, status: HTTPStatus) -> None:
         """Say why if no answer is under way, and hang up."""
@@ -160,7 +160,7 @@ class Connection(HttpToolsProtocol):
     def _leave(self) -> None:
         self._newcomers.leave(self)
         self._awaits = "nothing"
-        self._time()
+        self._start_timer()
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()
             self.timeout_keep_alive_task = None

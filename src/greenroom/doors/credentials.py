@@ -26,7 +26,7 @@ KEY_SUBPROTOCOL = f"{SUBPROTOCOL}.key."
 _FAILURE_S = 1.0
 
 
-class Wrong(Exception):
+class CredentialRefused(Exception):
     """The call proves nobody."""
 
     def __init__(self, status: int, error: str, message: str, retry_after_s: int | None = None) -> None:
@@ -58,7 +58,7 @@ class Credentials:
         self._failures: dict[str, Bucket] = {}
         self._rates: dict[str, Bucket] = {}
         self._bytes = hub.byte_buckets
-        self._cookie = cookie_name(hub)
+        self._cookie = build_cookie_name(hub)
         hub.log.subscribe(self._on_commit)
 
     def _on_commit(self, commit: Commit) -> None:
@@ -81,44 +81,50 @@ class Credentials:
         return found
 
     def _prove(self, scope: Scope, headers: HeaderView, origin_known: bool) -> tuple[Principal, str]:
-        shown = [t for t in (self._bearer(headers), self._agent_token(headers)) if t is not None]
-        if not shown and (cookie := self._cookie_token(scope, headers, origin_known)) is not None:
-            return self._login(cookie, _key_of(scope, headers), peer_of(scope)), cookie
+        shown = [t for t in (self._get_bearer_token(headers), self._get_agent_token(headers)) if t is not None]
+        if not shown and (cookie := self._get_cookie_token(scope, headers, origin_known)) is not None:
+            return self._prove_login(cookie, _read_page_key(scope, headers), read_peer_address(scope)), cookie
         if not shown:
-            principal = self._anonymous(scope, headers)
+            principal = self._get_anonymous(scope, headers)
             if principal is None:
-                raise Wrong(401, "credential_missing", "Send `Authorization: Bearer <token>`: see `greenroom token`.")
+                raise CredentialRefused(
+                    401, "credential_missing", "Send `Authorization: Bearer <token>`: see `greenroom token`."
+                )
             return principal, ""
-        proven = [self._principal(token) for token in shown]
+        proven = [self._get_principal(token) for token in shown]
         last = proven[-1]  # of two, the agent's token says who acts; the other must be good as well
         if last is None or None in proven:
-            raise self._failed(peer_of(scope))
+            raise self._build_failure(read_peer_address(scope))
         return last, shown[-1]
 
-    def _login(self, cookie: str, key: str, peer: str) -> Principal:
+    def _prove_login(self, cookie: str, key: str, peer: str) -> Principal:
         """Whose login it is, by cookie and key. A cookie alone may be anybody's whose server the person has opened."""
-        found = self._remembered((cookie, key), lambda now: get_login(self._hub.rows, cookie, key, now))
+        found = self._get_cached((cookie, key), lambda now: get_login(self._hub.rows, cookie, key, now))
         if found is None:
-            wrong = self._failed(peer) if key else None  # an address that is opened shows no key, and guesses none
+            wrong = (
+                self._build_failure(peer) if key else None
+            )  # an address that is opened shows no key, and guesses none
             if wrong is None or wrong.status == 401:
-                wrong = Wrong(401, "login_incomplete", "Log in again: get a code with `greenroom token login`.")
+                wrong = CredentialRefused(
+                    401, "login_incomplete", "Log in again: get a code with `greenroom token login`."
+                )
             raise wrong
         if found.kind == "operator" and found.credential is not None:
             self._hub.login_uses.note(found.credential, peer)
         return found
 
-    def proven(self, token: str, peer: str) -> Principal:
+    def prove_token(self, token: str, peer: str) -> Principal:
         """The principal of a token that came inside a body or a frame; raises Wrong."""
-        found = self._principal(token)
+        found = self._get_principal(token)
         if found is None:
-            raise self._failed(peer)
+            raise self._build_failure(peer)
         self._need_rate(found)
         return found
 
-    def _principal(self, token: str) -> Principal | None:
-        return self._remembered((token,), lambda now: get_principal(self._hub.rows, token, now))
+    def _get_principal(self, token: str) -> Principal | None:
+        return self._get_cached((token,), lambda now: get_principal(self._hub.rows, token, now))
 
-    def _remembered(self, proof: tuple[str, ...], find: Callable[[int], Principal | None]) -> Principal | None:
+    def _get_cached(self, proof: tuple[str, ...], find: Callable[[int], Principal | None]) -> Principal | None:
         known = self._known.get(proof)
         if known is not None and known.expires_at is None:
             return known
@@ -133,7 +139,7 @@ class Credentials:
         return found
 
     @staticmethod
-    def _bearer(headers: HeaderView) -> str | None:
+    def _get_bearer_token(headers: HeaderView) -> str | None:
         values = headers.all(b"authorization")
         if not values:
             return None
@@ -143,47 +149,49 @@ class Credentials:
         return token
 
     @staticmethod
-    def _agent_token(headers: HeaderView) -> str | None:
+    def _get_agent_token(headers: HeaderView) -> str | None:
         values = headers.all(b"x-agent-token")
         if not values:
             return None
         return values[0].decode("latin-1") if len(values) == 1 else ""
 
-    def _cookie_token(self, scope: Scope, headers: HeaderView, origin_known: bool) -> str | None:
+    def _get_cookie_token(self, scope: Scope, headers: HeaderView, origin_known: bool) -> str | None:
         found = find_cookies(headers.all(b"cookie"), self._cookie)
         if not found:
             return None
         if len(found) > 1:
-            raise Wrong(
+            raise CredentialRefused(
                 401, "login_doubled", "Two logins came at once: delete the cookies of this address, and log in."
             )
         changes = scope["type"] == "websocket" or scope["method"] not in _SAFE
         if changes and not origin_known:
-            raise Wrong(403, "origin_missing", "A call with a cookie that changes something must come from our page.")
+            raise CredentialRefused(
+                403, "origin_missing", "A call with a cookie that changes something must come from our page."
+            )
         if headers.one(b"sec-fetch-site") not in (None, b"same-origin", b"none"):
-            raise Wrong(403, "foreign_site", "A page of another site may not use this login.")
+            raise CredentialRefused(403, "foreign_site", "A page of another site may not use this login.")
         return found[0]
 
-    def _anonymous(self, scope: Scope, headers: HeaderView) -> Principal | None:
+    def _get_anonymous(self, scope: Scope, headers: HeaderView) -> Principal | None:
         """Local programs, where the operator allows it; never a browser."""
         if not self._hub.settings.allow_anonymous_local or scope["type"] != "http":
             return None
         browser = {b"origin", b"cookie", b"sec-fetch-site", b"referer"}  # not sec-fetch-mode: Node.js sends that too
-        if peer_of(scope) not in ("127.0.0.1", "::1") or not browser.isdisjoint(headers.names):
+        if read_peer_address(scope) not in ("127.0.0.1", "::1") or not browser.isdisjoint(headers.names):
             return None
         plain = headers.one(b"content-type") or b"application/json"
         if scope["method"] == "POST" and not plain.startswith(b"application/json"):
             return None
         return ANONYMOUS
 
-    def _failed(self, peer: str) -> Wrong:
+    def _build_failure(self, peer: str) -> CredentialRefused:
         """A wrong credential; who sends many is told to slow down. A right one is never held up by them."""
         if len(self._failures) > _CACHE:
             self._failures.clear()
         bucket = self._failures.setdefault(peer, Bucket(_FAILURES, _FAILURE_S))
         if not bucket.take():
-            return Wrong(429, "too_many_failures", "Too many wrong credentials: wait a little.", 5)
-        return Wrong(401, "credential_wrong", "This token is not valid (any more): see `greenroom token`.")
+            return CredentialRefused(429, "too_many_failures", "Too many wrong credentials: wait a little.", 5)
+        return CredentialRefused(401, "credential_wrong", "This token is not valid (any more): see `greenroom token`.")
 
     def _need_rate(self, principal: Principal) -> None:
         per_second = self._hub.settings.requests_per_second
@@ -195,7 +203,9 @@ class Credentials:
         if bucket is None:
             bucket = self._rates[principal.id] = Bucket(per_second * 10, per_second)
         if not bucket.take():
-            raise Wrong(429, "too_many_requests", f"More than {per_second} requests a second: slow down.", 1)
+            raise CredentialRefused(
+                429, "too_many_requests", f"More than {per_second} requests a second: slow down.", 1
+            )
 
     def need_bytes(self, principal: Principal, count: int) -> None:
         """Refuse a body, or a frame, that is beyond what its credential may send in a minute."""
@@ -210,7 +220,7 @@ class Credentials:
             bucket = self._bytes[holder] = Bucket(per_minute, per_minute / 60)
         if not bucket.take(count):
             self._hub.limited["bytes_per_minute"] += 1
-            raise Wrong(429, "too_many_bytes", f"More than {per_minute} bytes a minute: slow down.", 5)
+            raise CredentialRefused(429, "too_many_bytes", f"More than {per_minute} bytes a minute: slow down.", 5)
 
 
 def find_cookies(headers: Iterable[bytes], name: str) -> list[str]:
@@ -219,7 +229,7 @@ def find_cookies(headers: Iterable[bytes], name: str) -> list[str]:
     return [value.strip('"') for key, _, value in pairs if key == name]
 
 
-def _key_of(scope: Scope, headers: HeaderView) -> str:
+def _read_page_key(scope: Scope, headers: HeaderView) -> str:
     """The key that a page shows, in its header or among the subprotocols of its WebSocket; empty if it shows none."""
     if scope["type"] == "websocket":
         keys = [one for one in scope.get("subprotocols", ()) if one.startswith(KEY_SUBPROTOCOL)]
@@ -227,11 +237,11 @@ def _key_of(scope: Scope, headers: HeaderView) -> str:
     return (headers.one(KEY_HEADER) or b"").decode("latin-1")
 
 
-def peer_of(scope: Scope) -> str:
+def read_peer_address(scope: Scope) -> str:
     """The address that a call comes from; it is counted by, and grants nothing."""
     return str((scope.get("client") or ("",))[0])
 
 
-def cookie_name(hub: Hub) -> str:
+def build_cookie_name(hub: Hub) -> str:
     """The cookie of this hub; another hub on another port of the same machine has another."""
     return f"greenroom_{hub.instance}"

@@ -1,25 +1,25 @@
 """Where a page of threads ends, as the text that clients hand back for the next."""
 
-from greenroom.log.clock import from_iso
+from greenroom.log.clock import parse_iso
 from greenroom.log.pages import TIME
 from greenroom.nouns.threads.model import Thread
 
 _MOST_DIGITS = 15
 
 
-def cursor_after(last: Thread) -> str:
+def build_cursor(last: Thread) -> str:
     """The seq of the last thread that was shown."""
     return str(last.seq)
 
 
-def place_of(cursor: str | None) -> int | None:
+def parse_cursor(cursor: str | None) -> int | None:
     """Before which seq to go on, or before which time: any ISO time will do. Raises ValueError for anything else."""
     if not cursor:
         return None
     if cursor.isascii() and cursor.isdecimal() and len(cursor) <= _MOST_DIGITS:
         return int(cursor)
     try:
-        time = from_iso(cursor)
+        time = parse_iso(cursor)
     except OverflowError as error:
         raise ValueError(cursor) from error
     return time if time >= TIME else 0

@@ -37,35 +37,37 @@ class HttpRefused(Exception):
         self.fields = fields
 
 
-def note_refused(hub: Hub, by: Principal, action: str, no: Refused) -> None:
+def record_refusal(hub: Hub, by: Principal, action: str, no: Refused) -> None:
     """Into the audit, for doors whose refusals are no answers that the guard sees: inside of sockets and tools."""
     hub.refusals.note(by=by.id, peer="", action=action, code=no.code, status=STATUS[no.kind])
 
 
-def answer_to(error: Exception) -> Response:
+def build_error_response(error: Exception) -> Response:
     """The answer to a call that failed. A bug gets a sentence; what it was is in the log, once."""
     match error:
         case Refused():
             when = {"retry_after": 1} if error.kind == "limited" else {}
-            return refusal(STATUS[error.kind], error.code, error.message, when | error.details)
+            return build_refusal_response(STATUS[error.kind], error.code, error.message, when | error.details)
         case HttpRefused():
-            return refusal(error.status, error.code, error.detail, error.fields)
+            return build_refusal_response(error.status, error.code, error.detail, error.fields)
         case Unavailable():
             status = 507 if error.code == "storage_full" else 503
             retry_after = max(1, math.ceil(error.retry_after_s))
-            return refusal(status, error.code, error.message, {"retry_after": retry_after})
+            return build_refusal_response(status, error.code, error.message, {"retry_after": retry_after})
         case HTTPException():
             code, sentence = _NAMES.get(error.status_code, ("refused", error.detail))
-            answer = refusal(error.status_code, code, sentence)
+            answer = build_refusal_response(error.status_code, code, sentence)
             answer.headers.update(error.headers or {})
             return answer
         case _:
             if LOGGED not in getattr(error, "__notes__", ()):
                 logger.error("a call failed", exc_info=error)
-            return refusal(500, "internal", "Something went wrong inside the hub. Its log says what; try again.")
+            return build_refusal_response(
+                500, "internal", "Something went wrong inside the hub. Its log says what; try again."
+            )
 
 
-def refusal(status: int, code: str, detail: Any, fields: Mapping[str, Any] | None = None) -> Response:
+def build_refusal_response(status: int, code: str, detail: Any, fields: Mapping[str, Any] | None = None) -> Response:
     """A body that says what to do (`detail`) and what it is for programs (`code`); a wait becomes Retry-After."""
     content = {"detail": detail, "code": code, **(fields or {})}
     headers = {"retry-after": str(content["retry_after"])} if "retry_after" in content else None

@@ -11,13 +11,13 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from greenroom.doors.call import Call, CountFrame, Refusal, close_code, refuse
-from greenroom.doors.credentials import SUBPROTOCOL, Credentials, Wrong, peer_of
+from greenroom.doors.credentials import SUBPROTOCOL, CredentialRefused, Credentials, read_peer_address
 from greenroom.doors.endpoint import PLACE, PRINCIPAL, PUBLIC, TOKEN, Endpoint
+from greenroom.doors.http_call import CountFrame, GuardRefused, HttpCall, choose_close_code, send_refusal
 from greenroom.doors.origins import Origins
-from greenroom.doors.page import is_for_sandbox, is_public, nothing_here, wants_page
-from greenroom.doors.paths import Paths
-from greenroom.doors.url_credentials import is_good_at, take_token
+from greenroom.doors.page import is_for_sandbox, is_public, show_not_found, wants_page
+from greenroom.doors.route_table import RouteTable
+from greenroom.doors.url_credentials import is_allowed_at, take_token
 from greenroom.hub import Hub
 from greenroom.log.errors import Unavailable
 from greenroom.log.model import Commit
@@ -33,9 +33,9 @@ _MAX_HEAD_BYTES = 32_768
 _ID = re.compile(r"[a-z]{3,4}_[0-9a-z]{26}")
 _MOST_IDS = 3
 _CODES = {401: "unauthorized", 403: "forbidden", 404: "not_found", 413: "too_large", 429: "limited"}
-_FAILED = Refusal(500, "internal", "Something went wrong inside the hub. Its log says what; try again.")
-_ENDED = Refusal(401, "credential_ended", "This credential has been ended.")
-_STOPPING = Refusal(503, "stopping", "The hub is stopping; try again when it is back.", 1)
+_FAILED = GuardRefused(500, "internal", "Something went wrong inside the hub. Its log says what; try again.")
+_ENDED = GuardRefused(401, "credential_ended", "This credential has been ended.")
+_STOPPING = GuardRefused(503, "stopping", "The hub is stopping; try again when it is back.", 1)
 
 
 class Guard:
@@ -47,7 +47,7 @@ class Guard:
         self._settings = hub.settings
         self._origins = origins
         self._credentials = Credentials(hub)
-        self._paths = Paths(endpoints)
+        self._paths = RouteTable(endpoints)
         self._refusals = hub.refusals
         self.live = LiveCalls(hub)
         hub.log.subscribe(self.live.on_commit)
@@ -58,32 +58,32 @@ class Guard:
             return
         try:
             principal, limit = self._admit(scope)
-        except Refusal as no:
-            self._note_refused("", scope, no.status, no.error)
+        except GuardRefused as no:
+            self._record_refusal("", scope, no.status, no.error)
             if no.status == 401 and wants_page(scope) and scope.get(PLACE) is None:  # a browser, where nothing is
-                call = Call(scope, receive, send, 0, keep=False)
-                await nothing_here(self._hub, scope)(scope, call.receive, call.send)
+                call = HttpCall(scope, receive, send, 0, keep=False)
+                await show_not_found(self._hub, scope)(scope, call.receive, call.send)
             else:
-                await refuse(scope, send, no, receive)
+                await send_refusal(scope, send, no, receive)
             return
         except Unavailable as no:
-            await refuse(scope, send, Refusal(503, no.code, no.message, math.ceil(no.retry_after_s)))
+            await send_refusal(scope, send, GuardRefused(503, no.code, no.message, math.ceil(no.retry_after_s)))
             return
         except Exception:  # a database that cannot be read proves nobody
             logger.exception("the guard failed")
-            await refuse(scope, send, _FAILED)
+            await send_refusal(scope, send, _FAILED)
             return
-        count = None if principal is None else self._frame_counter(scope, principal)
-        call = Call(scope, receive, _choosing(scope, send), limit, keep=principal is not None, count=count)
+        count = None if principal is None else self._build_frame_counter(scope, principal)
+        call = HttpCall(scope, receive, _wrap_send(scope, send), limit, keep=principal is not None, count=count)
         if principal is None:
             await self._app(scope, call.receive, call.send)
         else:
             scope[PRINCIPAL] = principal
-            await self.live.run(principal, self._app, scope, call)
+            await self.live.run_call(principal, self._app, scope, call)
         if call.status in RECORDED:  # here the answers of all doors pass
-            self._note_refused(principal.id if principal else "", scope, call.status)
+            self._record_refusal(principal.id if principal else "", scope, call.status)
 
-    def _note_refused(self, by: str, scope: Scope, status: int, code: str = "") -> None:
+    def _record_refusal(self, by: str, scope: Scope, status: int, code: str = "") -> None:
         """Into the audit. Of a path only what we call something ourselves: anything else might be a secret."""
         place = scope[PLACE] if PLACE in scope else self._paths.get(scope["path"])
         end = None if place is None else next(iter(place.ends.values()))
@@ -99,42 +99,48 @@ class Guard:
         headers = Headers(scope["headers"])
         token = take_token(scope) if self._settings.credential_in_url else None
         if len(scope["headers"]) > _MAX_HEADERS or headers.size() + len(scope["query_string"]) > _MAX_HEAD_BYTES:
-            raise Refusal(431, "headers_too_large", f"Send at most {_MAX_HEADERS} headers, {_MAX_HEAD_BYTES} bytes.")
+            raise GuardRefused(
+                431, "headers_too_large", f"Send at most {_MAX_HEADERS} headers, {_MAX_HEAD_BYTES} bytes."
+            )
         if not self._origins.knows_host(headers.all(b"host")):
-            raise Refusal(421, "unknown_host", "This hub does not answer to that name: see the setting allowed_hosts.")
+            raise GuardRefused(
+                421, "unknown_host", "This hub does not answer to that name: see the setting allowed_hosts."
+            )
         if not self._settings.behind_proxy and not _FORWARDED.isdisjoint(headers.names):
-            raise Refusal(400, "forwarded", "Forwarded headers are refused: set behind_proxy if a proxy is meant.")
+            raise GuardRefused(400, "forwarded", "Forwarded headers are refused: set behind_proxy if a proxy is meant.")
         origin = headers.all(b"origin")
         if origin and not self._origins.allows_origin(origin) and not is_for_sandbox(scope):
-            raise Refusal(403, "foreign_origin", "A page of another origin may not call this hub.")
+            raise GuardRefused(403, "foreign_origin", "A page of another origin may not call this hub.")
         limit, size = self._settings.max_body_bytes, 0
         if scope["type"] == "http":
-            endpoint = self._look_up(scope)
+            endpoint = self._get_endpoint(scope)
             if endpoint is not None and endpoint.max_bytes is not None:
                 limit = endpoint.max_bytes
             length = headers.one(b"content-length") or b"0"
             if not length.isdigit() or int(length[:15]) > limit:
-                raise Refusal(413, "too_large", f"The body is larger than {limit} bytes.")
+                raise GuardRefused(413, "too_large", f"The body is larger than {limit} bytes.")
             size = limit if b"transfer-encoding" in headers.names else int(length)
             path_is_open = is_public(scope["method"], scope["path"]) if endpoint is None else endpoint.needs == PUBLIC
             if path_is_open:
                 return None, limit
         try:
             if token is not None:
-                if not is_good_at(scope["path"]):
-                    raise Refusal(403, "not_by_url", "A credential in the URL is not taken here: send it in a header.")
-                principal, scope[TOKEN] = self._credentials.proven(token, peer_of(scope)), token
+                if not is_allowed_at(scope["path"]):
+                    raise GuardRefused(
+                        403, "not_by_url", "A credential in the URL is not taken here: send it in a header."
+                    )
+                principal, scope[TOKEN] = self._credentials.prove_token(token, read_peer_address(scope)), token
             if token is None or b"x-agent-token" in headers.names:  # which says who acts
                 known = bool(origin) and (self._origins.knows_origin(origin) or is_for_sandbox(scope))
                 principal, scope[TOKEN] = self._credentials.prove(scope, headers, origin_known=known)
             self._credentials.need_bytes(principal, size)
-        except Wrong as wrong:
+        except CredentialRefused as wrong:
             if wrong.error == "credential_missing" and scope["type"] == "websocket" and scope["path"] in _FIRST_FRAME:
                 return None, limit
-            raise Refusal(wrong.status, wrong.error, str(wrong), wrong.retry_after_s) from None
+            raise GuardRefused(wrong.status, wrong.error, str(wrong), wrong.retry_after_s) from None
         return principal, limit
 
-    def _frame_counter(self, scope: Scope, principal: Principal) -> CountFrame | None:
+    def _build_frame_counter(self, scope: Scope, principal: Principal) -> CountFrame | None:
         """What counts the frames of a socket for its credential. The hub reads from nodes at a pace of their own."""
         if scope["type"] != "websocket" or principal.kind == "node":
             return None
@@ -142,19 +148,19 @@ class Guard:
         def count(size: int) -> None:
             try:
                 self._credentials.need_bytes(principal, size)
-            except Wrong as wrong:
-                raise Refusal(wrong.status, wrong.error, str(wrong)) from None
+            except CredentialRefused as wrong:
+                raise GuardRefused(wrong.status, wrong.error, str(wrong)) from None
 
         return count
 
-    def _look_up(self, scope: Scope) -> Endpoint | None:
+    def _get_endpoint(self, scope: Scope) -> Endpoint | None:
         """The endpoint that is called, if it is one; where it was found is kept for the routes."""
         place = scope[PLACE] = self._paths.get(scope["path"])
         end = None if place is None else place.ends.get(scope["method"])
         return None if end is None else end[0]
 
 
-def _choosing(scope: Scope, send: Send) -> Send:
+def _wrap_send(scope: Scope, send: Send) -> Send:
     """What sends, and chooses our subprotocol where a page has offered it: browsers hang up when none is chosen."""
     if SUBPROTOCOL not in scope.get("subprotocols", ()):
         return send
@@ -205,14 +211,14 @@ class LiveCalls:
         if CREDENTIALS in commit.tables:
             for change in commit.changes:
                 if change.table is CREDENTIALS and change.row is not None and change.row.revoked_at is not None:
-                    self._end(change.row.id)
+                    self._cancel_calls(change.row.id)
 
-    def _end(self, credential: str) -> None:
+    def _cancel_calls(self, credential: str) -> None:
         for task in self._by_credential.get(credential, ()):
             self._ended.add(task)
             task.cancel()
 
-    async def run(self, by: Principal, app: ASGIApp, scope: Scope, call: Call) -> None:
+    async def run_call(self, by: Principal, app: ASGIApp, scope: Scope, call: HttpCall) -> None:
         """Run one call, and end it when its credential ends."""
         task = asyncio.current_task()
         key = by.credential or by.id
@@ -221,14 +227,14 @@ class LiveCalls:
         most = self._hub.settings.max_calls_per_credential
         if len(calls) >= most:
             self._hub.limited["max_calls_per_credential"] += 1
-            no = Refusal(429, "too_many_calls", f"{most} calls of this credential are open: end some first.", 5)
-            await refuse(scope, call.send, no, call.receive)
+            no = GuardRefused(429, "too_many_calls", f"{most} calls of this credential are open: end some first.", 5)
+            await send_refusal(scope, call.send, no, call.receive)
             return
         calls.add(task)
         expiry = None
         if by.expires_at is not None:
             left_s = max(0.0, by.expires_at / 1000 - time.time())
-            expiry = asyncio.get_running_loop().call_later(left_s, self._end, key)
+            expiry = asyncio.get_running_loop().call_later(left_s, self._cancel_calls, key)
         try:
             await app(scope, call.receive, call.send)
         except asyncio.CancelledError:
@@ -243,9 +249,9 @@ class LiveCalls:
                 self._by_credential.pop(key, None)
 
 
-async def _end_early(scope: Scope, call: Call, why: Refusal) -> None:
+async def _end_early(scope: Scope, call: HttpCall, why: GuardRefused) -> None:
     """Tell the caller as far as can be; an answer that has begun is cut off, which no client takes for its end."""
     if scope["type"] == "websocket" and call.started:
-        await call.send({"type": "websocket.close", "code": close_code(why), "reason": why.error})
+        await call.send({"type": "websocket.close", "code": choose_close_code(why), "reason": why.error})
     elif not call.started:
-        await refuse(scope, call.send, why)
+        await send_refusal(scope, call.send, why)

@@ -11,15 +11,15 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from greenroom.buckets import Bucket
-from greenroom.doors.credentials import cookie_name, peer_of
-from greenroom.doors.devices import device_of
+from greenroom.doors.credentials import build_cookie_name, read_peer_address
 from greenroom.doors.endpoint import PUBLIC, Endpoint
-from greenroom.doors.login_form import login_page
+from greenroom.doors.login_form import build_login_page
+from greenroom.doors.user_agent import describe_device
 from greenroom.hub import Hub
 from greenroom.log.ids import new_secret
 from greenroom.nouns.access.model import CREDENTIALS, HUB, OWNER, CreateCredential, Principal, RevokeCredential
 from greenroom.nouns.access.queries import get_principal
-from greenroom.nouns.access.tokens import digest_of, new_key, new_token
+from greenroom.nouns.access.tokens import hash_token, new_key, new_token
 
 _GUESSES = 20
 _CODE_S = 600
@@ -65,28 +65,28 @@ def endpoints(codes: LoginCodes) -> list[Endpoint]:
     guesses = Bucket(_GUESSES, 1)
 
     async def show(hub: Hub, by: Principal, request: Request) -> Response:
-        code, wanted = request.query_params.get("code", ""), _local(request.query_params.get("next", ""))
-        return login_page(request, code, wanted)
+        code, wanted = request.query_params.get("code", ""), _sanitize_path(request.query_params.get("next", ""))
+        return build_login_page(request, code, wanted)
 
     async def enter(hub: Hub, by: Principal, request: Request) -> Response:
         form = parse_qs((await request.body()).decode("utf-8", "replace"))
-        wanted = _local("".join(form.get("next", [])))
-        typed = _typed_code("".join(form.get("code", [])))
+        wanted = _sanitize_path("".join(form.get("next", [])))
+        typed = _extract_code("".join(form.get("code", [])))
         if (person := get_person_of_room(hub, typed)) is not None:
             fields = {"rights": sorted(person.rights), "room": person.room, "login_of": person.id}
             return await log_in(hub, request, wanted, kind="room", name=person.name, until=person.expires_at, **fields)
         code = codes.take(typed)
         if code is None:
             if not guesses.take():
-                return login_page(request, "", wanted, "too_many", 429)
-            return login_page(request, "", wanted, "bad_code", 401)
+                return build_login_page(request, "", wanted, "too_many", 429)
+            return build_login_page(request, "", wanted, "bad_code", 401)
         return await log_in(hub, request, wanted, kind="operator", name=code.name, person_id=code.person_id)
 
     async def leave(hub: Hub, by: Principal, request: Request) -> Response:
         if by.credential is not None:
             await end_credential(hub, by, by.credential, "logged out")
         response = RedirectResponse("/login", status_code=303)
-        response.delete_cookie(cookie_name(hub), httponly=True, samesite="strict")
+        response.delete_cookie(build_cookie_name(hub), httponly=True, samesite="strict")
         return response
 
     async def new_code(hub: Hub, by: Principal, request: Request) -> Response:
@@ -117,17 +117,17 @@ async def log_in(
             credential_id=token.credential_id,
             kind=kind,
             digest=token.digest,
-            key_digest=digest_of(key),
+            key_digest=hash_token(key),
             expires_at=expires_at if until is None else min(until, expires_at),
             browser=True,
-            device=device_of(request.headers.get("user-agent", "")),
-            address=peer_of(request.scope),
+            device=describe_device(request.headers.get("user-agent", "")),
+            address=read_peer_address(request.scope),
             **fields,
         )
     )
     response = RedirectResponse(f"{wanted.partition('#')[0]}#key={key}", status_code=303)
     response.set_cookie(
-        cookie_name(hub),
+        build_cookie_name(hub),
         token.text,
         max_age=_SESSION_MS // 1000,
         httponly=True,
@@ -144,7 +144,7 @@ def enter_room(request: Request) -> Response | None:
     if token is None:
         return None
     is_own = request.headers.get("sec-fetch-site") in (None, "none", "same-origin")
-    return login_page(request, token, "/") if is_own else RedirectResponse("/login", status_code=303)
+    return build_login_page(request, token, "/") if is_own else RedirectResponse("/login", status_code=303)
 
 
 def get_person_of_room(hub: Hub, token: str) -> Principal | None:
@@ -164,13 +164,13 @@ async def end_credential(hub: Hub, by: Principal, credential_id: str, reason: st
         task.uncancel()
 
 
-def _typed_code(text: str) -> str:
+def _extract_code(text: str) -> str:
     """The code that is meant: people also paste the whole link that `greenroom token login` prints."""
     words = text.strip()
     link = urlsplit(words) if words.startswith(("http://", "https://")) else None
     return words if link is None else "".join(parse_qs(link.query).get("code", []))
 
 
-def _local(wanted: str) -> str:
+def _sanitize_path(wanted: str) -> str:
     """Where to go after the login: a path of this hub, whatever was asked for."""
     return wanted if _PATH.fullmatch(wanted) else "/"

@@ -29,12 +29,12 @@ _WORDS = {
 }
 
 
-def login_page(
+def build_login_page(
     request: Request, code: str, wanted: str, problem: Problem | None = None, status: int = 200
 ) -> HTMLResponse:
     """A form that works without scripts. It holds every language and shows one, so that the script beside it can show
     the language that somebody chose on the page; it also continues at once for whoever is logged in already."""
-    language = preferred_language(request.headers.get("accept-language", ""))
+    language = choose_language(request.headers.get("accept-language", ""))
 
     def say(name: str) -> str:
         return "".join(
@@ -59,7 +59,7 @@ def login_page(
     )
 
 
-def preferred_language(accepted: str) -> str:
+def choose_language(accepted: str) -> str:
     """Of the languages that the form has, the one that an Accept-Language header prefers."""
     ranked = []
     for part in accepted.split(","):

@@ -3,7 +3,7 @@
 from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.endpoint import PRINCIPAL
-from greenroom.gateway.links import Links
+from greenroom.gateway.node_links import NodeLinks
 
 PATH = "/node"
 
@@ -11,7 +11,7 @@ PATH = "/node"
 class NodeDoor:
     """The application behind the path; anybody else finds nothing there."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: NodeLinks) -> None:
         self._links = links
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

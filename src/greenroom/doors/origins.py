@@ -16,9 +16,9 @@ class Origins:
     def __init__(self, settings: Settings, port: int) -> None:
         scheme = "https" if settings.tls_cert else "http"
         default_port = 443 if settings.tls_cert else 80
-        hosts = set(_with_port(_LOOPBACK, port))
+        hosts = set(_add_port(_LOOPBACK, port))
         if settings.host not in _WILDCARDS:
-            hosts.update(_with_port([f"[{settings.host}]" if ":" in settings.host else settings.host], port))
+            hosts.update(_add_port([f"[{settings.host}]" if ":" in settings.host else settings.host], port))
         for given in settings.allowed_hosts:
             name = given.lower()
             hosts.add(name)
@@ -48,7 +48,7 @@ class Origins:
         return self.knows_origin(values) or (len(values) == 1 and values[0].decode("latin-1") in self._others)
 
 
-def _with_port(names: Iterable[str], port: int) -> list[str]:
+def _add_port(names: Iterable[str], port: int) -> list[str]:
     return [f"{name}:{port}" for name in names]
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors.credentials import cookie_name, find_cookies
+from greenroom.doors.credentials import build_cookie_name, find_cookies
 from greenroom.hub import Hub
 from greenroom.nouns.access.queries import is_login
 
@@ -47,7 +47,7 @@ _UNBUILT = (
 
 
 @dataclass(frozen=True)
-class Built:
+class PageBuild:
     """What a build left: every file by its path, and the first segments of the paths that the page itself resolves."""
 
     files: dict[str, Path]
@@ -60,29 +60,29 @@ class Built:
         return f"/{_INDEX}" in self.files
 
 
-def built() -> Built:
+def load_build() -> PageBuild:
     """The build as it is now."""
     with suppress(FileNotFoundError):
-        return _built(FOLDER, (FOLDER / _PANELS).stat().st_mtime_ns)
-    return Built({}, frozenset())
+        return _load_build(FOLDER, (FOLDER / _PANELS).stat().st_mtime_ns)
+    return PageBuild({}, frozenset())
 
 
 @lru_cache(maxsize=1)
-def _built(folder: Path, made_at: int) -> Built:
+def _load_build(folder: Path, made_at: int) -> PageBuild:
     """Looked at anew when it was made anew; the list of panels is written last."""
     files = {f"/{path.relative_to(folder).as_posix()}": path for path in folder.rglob("*") if path.is_file()}
     panels = frozenset(json.loads((folder / _PANELS).read_text()))
-    return Built(files, panels, files[f"/{_BUILD}"].read_text() if f"/{_BUILD}" in files else "")
+    return PageBuild(files, panels, files[f"/{_BUILD}"].read_text() if f"/{_BUILD}" in files else "")
 
 
 def is_outdated(build: str | None) -> bool:
     """Whether a page is of another build than the one that is served now. A client that is no page names none."""
-    return bool(build) and build != built().build
+    return bool(build) and build != load_build().build
 
 
 def is_public(method: str, path: str) -> bool:
     """Whether a call is for the page itself: its files are the same everywhere and hold nothing of anybody."""
-    return method in ("GET", "HEAD") and path.startswith("/") and (_is_route(path) or path in built().files)
+    return method in ("GET", "HEAD") and path.startswith("/") and (_is_route(path) or path in load_build().files)
 
 
 def is_for_sandbox(scope: Scope) -> bool:
@@ -92,7 +92,7 @@ def is_for_sandbox(scope: Scope) -> bool:
 
 def _is_route(path: str) -> bool:
     first = path.split("/", 2)[1]
-    return first in built().panels or first in _FORMER_PANELS
+    return first in load_build().panels or first in _FORMER_PANELS
 
 
 class PageDoor:
@@ -106,9 +106,9 @@ class PageDoor:
         answer = None
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
             if _is_route(scope["path"]):
-                answer = front(self._hub, scope)
+                answer = show_front_page(self._hub, scope)
             elif scope["path"] not in (f"/{_INDEX}", f"/{_PANELS}", f"/{_BUILD}"):
-                answer = _file(scope, scope["path"])
+                answer = _get_file(scope, scope["path"])
         await (answer or self._beyond)(scope, receive, send)
 
 
@@ -119,54 +119,54 @@ def wants_page(scope: Scope) -> bool:
     return any(b"text/html" in value for name, value in scope["headers"] if name == b"accept")
 
 
-def to_login(path: str) -> Response:
+def redirect_to_login(path: str) -> Response:
     """The way to the login, and from there to where somebody wanted to go."""
     return RedirectResponse("/login" if path == "/" else f"/login?next={quote(path)}", status_code=303)
 
 
-def nothing_here(hub: Hub, scope: Scope) -> Response:
+def show_not_found(hub: Hub, scope: Scope) -> Response:
     """For an address that leads nowhere: the page, which says so itself, or the login."""
-    page = _file(scope, f"/{_INDEX}") if _is_known(hub, scope) else None
+    page = _get_file(scope, f"/{_INDEX}") if _is_known(hub, scope) else None
     if page is None:
-        return to_login(scope["path"])
+        return redirect_to_login(scope["path"])
     page.status_code = 404
     return page
 
 
-def front(hub: Hub, scope: Scope) -> Response:
+def show_front_page(hub: Hub, scope: Scope) -> Response:
     """The page for whoever is logged in; others are sent to the login, and come back to where they wanted to go."""
     if not _is_known(hub, scope):
-        return to_login(scope["path"])
-    if not built().is_there:
+        return redirect_to_login(scope["path"])
+    if not load_build().is_there:
         return Response(_UNBUILT, media_type="text/html")
-    return _file(scope, f"/{_INDEX}") or Response(status_code=404)
+    return _get_file(scope, f"/{_INDEX}") or Response(status_code=404)
 
 
 def _is_known(hub: Hub, scope: Scope) -> bool:
-    sent = find_cookies((value for name, value in scope["headers"] if name == b"cookie"), cookie_name(hub))
+    sent = find_cookies((value for name, value in scope["headers"] if name == b"cookie"), build_cookie_name(hub))
     return len(sent) == 1 and is_login(hub.rows, sent[0], hub.log.clock.now())
 
 
-def _file(scope: Scope, path: str) -> Response | None:
+def _get_file(scope: Scope, path: str) -> Response | None:
     """A file of the build, compressed if the client takes it so."""
-    files = built().files
+    files = load_build().files
     found = files.get(path)
     if found is None or path.endswith((".br", ".gz")):
         return None
     headers = {"cache-control": _FOREVER if path.startswith(_HASHED) else _SHORT, "vary": "accept-encoding"}
     headers |= _SANDBOX.get(path, {})
-    accepted = _accepted(scope["headers"])
+    accepted = _parse_accepted_encodings(scope["headers"])
     for encoding, ending in _ENCODINGS:
         if encoding in accepted and path + ending in files:
             headers["content-encoding"] = encoding
-            return Response(files[path + ending].read_bytes(), headers=headers, media_type=_type_of(path))
-    return Response(found.read_bytes(), headers=headers, media_type=_type_of(path))
+            return Response(files[path + ending].read_bytes(), headers=headers, media_type=_guess_media_type(path))
+    return Response(found.read_bytes(), headers=headers, media_type=_guess_media_type(path))
 
 
-def _accepted(headers: Iterable[tuple[bytes, bytes]]) -> set[str]:
+def _parse_accepted_encodings(headers: Iterable[tuple[bytes, bytes]]) -> set[str]:
     said = b",".join(value for name, value in headers if name == b"accept-encoding").decode("latin-1")
     return {part.partition(";")[0].strip() for part in said.split(",")}
 
 
-def _type_of(path: str) -> str:
+def _guess_media_type(path: str) -> str:
     return _TYPES.get(Path(path).suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"

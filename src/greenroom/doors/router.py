@@ -10,24 +10,24 @@ from starlette.responses import Response
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors import attach, claudia, login, node
+from greenroom.doors import login, node, run_tree_socket, terminal_door
 from greenroom.doors.agent_backend import chat
 from greenroom.doors.agent_backend import socket as backend
 from greenroom.doors.assist import people
 from greenroom.doors.assist.door import AssistDoor
+from greenroom.doors.dispatcher import Dispatcher
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.errors import answer_to
+from greenroom.doors.errors import build_error_response
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.mcp import PATHS, TOOL_PREFIX
-from greenroom.doors.mcp.late import LateMcpDoor
+from greenroom.doors.mcp.lazy_door import LazyMcpDoor
 from greenroom.doors.page import PageDoor
 from greenroom.doors.rest import door as rest
-from greenroom.doors.rest import notify, remote_input
-from greenroom.doors.routes import Routes
-from greenroom.doors.server import url_of
+from greenroom.doors.rest import notification_channels, remote_input
+from greenroom.doors.server import build_local_url
 from greenroom.doors.shown_asks import ShownAsks
 from greenroom.doors.sync import door as sync
-from greenroom.gateway.links import Links
+from greenroom.gateway.node_links import NodeLinks
 from greenroom.gateway.notify.sender import Notifier
 from greenroom.gateway.program_watch import ProgramWatch
 from greenroom.gateway.tool_servers import ToolServers
@@ -35,7 +35,7 @@ from greenroom.hub import Hub
 
 
 @contextlib.asynccontextmanager
-async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, list[Endpoint]]]:
+async def build_app(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, list[Endpoint]]]:
     """The application, and what each endpoint declares."""
     endpoints = login.endpoints(codes)
     endpoints += sync.endpoints(hub)
@@ -43,27 +43,27 @@ async def build(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, lis
     endpoints += [*assist.endpoints(), *people.endpoints(assist)]
     shown = ShownAsks()
     endpoints += chat.endpoints(shown)
-    notifier = Notifier(hub, hub.settings.public_url.rstrip("/") or url_of(hub.settings, hub.settings.port))
-    endpoints += [*notify.endpoints(notifier), *remote_input.endpoints()]
-    links = Links(hub)
+    notifier = Notifier(hub, hub.settings.public_url.rstrip("/") or build_local_url(hub.settings, hub.settings.port))
+    endpoints += [*notification_channels.endpoints(notifier), *remote_input.endpoints()]
+    links = NodeLinks(hub)
     endpoints += rest.endpoints(hub, links, endpoints)
     sockets = [
         *sync.routes(hub),
         WebSocketRoute(node.PATH, node.NodeDoor(links)),
-        WebSocketRoute(attach.PATH, attach.AttachDoor(hub, links)),
+        WebSocketRoute(terminal_door.PATH, terminal_door.TerminalDoor(hub, links)),
         WebSocketRoute(backend.PATH, backend.BackendSocket(hub, shown)),
         WebSocketRoute(backend.BARE_PATH, backend.BackendSocket(hub, shown)),
         WebSocketRoute(people.PATH, people.PeopleSocket(assist)),
-        WebSocketRoute(claudia.PATH, claudia.ClaudiaSocket(hub, assist)),
+        WebSocketRoute(run_tree_socket.PATH, run_tree_socket.RunTreeSocket(hub, assist)),
     ]
-    beyond = Starlette(routes=sockets, exception_handlers={HTTPException: not_here})
+    beyond = Starlette(routes=sockets, exception_handlers={HTTPException: handle_http_error})
     servers = ToolServers(hub)
-    mcp = LateMcpDoor(hub, servers)
+    mcp = LazyMcpDoor(hub, servers)
     async with servers.run(), mcp.run(), assist.run(), notifier.run(), ProgramWatch(hub, links).run():
-        yield Routes(hub, endpoints, at_paths(PATHS, TOOL_PREFIX, mcp, PageDoor(hub, beyond))), endpoints
+        yield Dispatcher(hub, endpoints, mount_at_paths(PATHS, TOOL_PREFIX, mcp, PageDoor(hub, beyond))), endpoints
 
 
-def at_paths(paths: Collection[str], prefix: str, door: ASGIApp, beyond: ASGIApp) -> ASGIApp:
+def mount_at_paths(paths: Collection[str], prefix: str, door: ASGIApp, beyond: ASGIApp) -> ASGIApp:
     """A door that has these paths and all below the prefix to itself; everything else is beyond it."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,6 +73,6 @@ def at_paths(paths: Collection[str], prefix: str, door: ASGIApp, beyond: ASGIApp
     return app
 
 
-async def not_here(request: Request, error: Exception) -> Response:
+async def handle_http_error(request: Request, error: Exception) -> Response:
     """The answer where no door is."""
-    return answer_to(error)
+    return build_error_response(error)

@@ -18,7 +18,7 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
-from greenroom.doors.connection import Connection, Newcomers
+from greenroom.doors.connection import Connection, PendingConnections
 from greenroom.doors.websocket import WebSocket
 from greenroom.hub import Hub
 from greenroom.settings import BadSettings, Settings
@@ -32,7 +32,7 @@ _KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_US
 lets us choose."""
 
 
-def bind(settings: Settings) -> socket.socket:
+def bind_socket(settings: Settings) -> socket.socket:
     """The listening socket; refuses to listen beyond loopback in the open."""
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
@@ -87,7 +87,7 @@ def _need_tls_files(settings: Settings) -> None:
             ) from error
 
 
-def pin_of(settings: Settings) -> str | None:
+def get_certificate_pin(settings: Settings) -> str | None:
     """The digest of the hub's own certificate, for nodes to recognise it by; None where it has none."""
     if settings.tls_cert is None:
         return None
@@ -105,26 +105,26 @@ def _raise_file_limit() -> int:
     return max(soft, wanted)
 
 
-def settle() -> None:
+def tune_garbage_collector() -> None:
     """Have the collector of garbage leave alone what is there: modules stay, and going through them takes long."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS, 20, 20)
 
 
-def url_of(settings: Settings, port: int) -> str:
+def build_local_url(settings: Settings, port: int) -> str:
     """Where a program on this machine reaches the hub."""
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "localhost") else settings.host  # noqa: S104
     return f"{'https' if settings.tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def config_of(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+def build_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """How uvicorn is set up."""
-    logging.getLogger("uvicorn.error").addFilter(_is_ours)
+    logging.getLogger("uvicorn.error").addFilter(_is_unexpected)
     return uvicorn.Config(
         app,
         loop="none",
-        http=functools.partial(Connection, Newcomers(_raise_file_limit() // 2)),  # type: ignore[arg-type]
+        http=functools.partial(Connection, PendingConnections(_raise_file_limit() // 2)),  # type: ignore[arg-type]
         ws=WebSocket,
         lifespan="off",
         log_config=None,
@@ -146,7 +146,7 @@ def config_of(app: ASGIApp, settings: Settings) -> uvicorn.Config:
 _USUAL = ("UTF-8 sequence received from client", "timeout graceful shutdown exceeded")
 
 
-def _is_ours(record: logging.LogRecord) -> bool:
+def _is_unexpected(record: logging.LogRecord) -> bool:
     """uvicorn takes two things for errors: wrong bytes of a client, and calls that still wait when the hub stops.
 
     In both cases the connection is closed, and that is all.
@@ -191,7 +191,7 @@ class HubServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
-        settle()
+        tune_garbage_collector()
         self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

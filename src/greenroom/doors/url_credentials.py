@@ -41,7 +41,7 @@ def take_token(scope: Scope) -> str | None:
         scope["raw_path"] = scope["path"].encode()
         scope[URL_PREFIX] = f"{PREFIX}{token}"
         return unquote(token)
-    if not is_good_at(path):
+    if not is_allowed_at(path):
         return None
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     tokens: list[str] = [value for name, value in query if name == "token"]
@@ -51,6 +51,6 @@ def take_token(scope: Scope) -> str | None:
     return tokens[0]
 
 
-def is_good_at(path: str) -> bool:
+def is_allowed_at(path: str) -> bool:
     """Whether a credential in the URL is taken there."""
     return any(path == place or path.startswith(f"{place}/") for place in _PLACES)

@@ -4,8 +4,8 @@ The engine behind it (Google's own, `cel-expr-python`) is known in this package 
 """
 
 from greenroom.expressions.errors import BadExpression, ExpressionFailed
-from greenroom.expressions.expression import RESERVED, Expression, Names, compile
-from greenroom.expressions.template import Template, compile_template
+from greenroom.expressions.expression import RESERVED, Expression, Names, compile_expression
+from greenroom.expressions.template import TextTemplate, compile_template
 
 __all__ = [
     "RESERVED",
@@ -13,7 +13,7 @@ __all__ = [
     "Expression",
     "ExpressionFailed",
     "Names",
-    "Template",
-    "compile",
+    "TextTemplate",
+    "compile_expression",
     "compile_template",
 ]

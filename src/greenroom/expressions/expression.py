@@ -12,11 +12,11 @@ from typing import Any
 from cel_expr_python import cel  # type: ignore[import-untyped]
 from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
 
-from greenroom.expressions.differences import check_differences
+from greenroom.expressions.cost_bounds import can_grow, check_cost, measure
 from greenroom.expressions.errors import BadExpression, ExpressionFailed
-from greenroom.expressions.growth import can_grow, check_growth, measure
-from greenroom.expressions.syntax import explain_syntax
-from greenroom.expressions.tree import CALL, Node, Path, find_paths, plain_path, read_tree
+from greenroom.expressions.mixed_kinds import check_mixed_kinds
+from greenroom.expressions.syntax_errors import explain_syntax
+from greenroom.expressions.syntax_tree import CALL, Path, SyntaxNode, find_paths, get_plain_path, read_tree
 
 Names = Mapping[str, Collection[str] | None] | Collection[str]
 """What an expression may name. A mapping may also say which members a name has; None leaves them open."""
@@ -41,7 +41,7 @@ _NOT_OFFERED = ("format",)
 class Expression:
     """One compiled expression. It holds no values, and may be used by several threads."""
 
-    def __init__(self, text: str, compiled: cel.Expression, tree: Node, paths: frozenset[Path]) -> None:
+    def __init__(self, text: str, compiled: cel.Expression, tree: SyntaxNode, paths: frozenset[Path]) -> None:
         self.text = text
         self.paths = paths
         """Every chain of names that it looks up: ("steps", "review", "output")."""
@@ -49,9 +49,9 @@ class Expression:
         """The first name of each chain."""
         self._compiled = compiled
         self._tree = tree
-        self._wanted = _wanted(paths)
+        self._wanted = _build_path_tree(paths)
         self._grows = can_grow(tree)
-        self._plain_path = plain_path(tree) if paths else None
+        self._plain_path = get_plain_path(tree) if paths else None
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """The answer as a plain JSON value. Of the values only those that are named are looked at."""
@@ -64,14 +64,14 @@ class Expression:
         try:
             measure(needed)
             if self._grows:
-                check_growth(self._tree, needed)
+                check_cost(self._tree, needed)
             found = self._compiled.eval(data=needed)
             answer = found.plain_value()
             if isinstance(answer, bool):  # a failure is a text
                 return answer
             if found.type() in _FAILURES:
                 raise ExpressionFailed(self._explain(str(answer), values))
-            return _plain(answer)
+            return _convert_to_json(answer)
         except ExpressionFailed as failed:
             raise ExpressionFailed(f"{self.text}: {failed.message}") from None
         except (RuntimeError, RecursionError, ValueError, TypeError) as error:
@@ -82,7 +82,7 @@ class Expression:
         answer = self.evaluate(values)
         if answer is True:
             try:
-                check_differences(self._tree, values)
+                check_mixed_kinds(self._tree, values)
             except ExpressionFailed as failed:
                 raise ExpressionFailed(f"{self.text}: {failed.message}") from None
         if not isinstance(answer, bool):
@@ -93,7 +93,7 @@ class Expression:
         """The value at a path. The engine is spared, which would copy it."""
         for at, name in enumerate(path):
             if not isinstance(values, Mapping):
-                raise ExpressionFailed(f"{self.text}: {_without_fields(path[:at], values, name)}")
+                raise ExpressionFailed(f"{self.text}: {_explain_no_fields(path[:at], values, name)}")
             if name not in values:
                 raise ExpressionFailed(f"{self.text}: {_explain_failure(f'Key not found in map : {name}')}")
             values = values[name]
@@ -105,7 +105,7 @@ class Expression:
             found: Any = values
             for at, name in enumerate(path):
                 if not isinstance(found, Mapping):
-                    return _without_fields(path[:at], found, name)
+                    return _explain_no_fields(path[:at], found, name)
                 if name not in found:
                     break
                 found = found[name]
@@ -115,14 +115,14 @@ class Expression:
         return f"Expression({self.text!r})"
 
 
-def compile(text: str, names: Names, *, condition: bool = False) -> Expression:
+def compile_expression(text: str, names: Names, *, condition: bool = False) -> Expression:
     """Compile one expression; what it must not name, and what cannot be a `condition`, is found here."""
     members = names if isinstance(names, Mapping) else dict.fromkeys(names)
     if len(text) > MAX_TEXT:
         raise BadExpression(f"it is {len(text)} characters long; at most {MAX_TEXT} are allowed")
     if not text.strip():
         raise BadExpression("it is empty; write an expression such as inputs.count > 3")
-    expression = _compiled(text, frozenset(members))
+    expression = _compile_cached(text, frozenset(members))
     for path in expression.paths:
         _check_member(text, path, members)
     if condition and expression._compiled.return_type() not in (cel.Type.BOOL, cel.Type.DYN):
@@ -131,9 +131,9 @@ def compile(text: str, names: Names, *, condition: bool = False) -> Expression:
 
 
 @functools.lru_cache(maxsize=4096)
-def _compiled(text: str, names: frozenset[str]) -> Expression:
+def _compile_cached(text: str, names: frozenset[str]) -> Expression:
     try:
-        compiled = _environment(names).compile(text)
+        compiled = _make_environment(names).compile(text)
         tree = read_tree(compiled.serialize())
     except (RuntimeError, ValueError, TypeError) as error:
         raise _explain_compile(text, str(error), names) from None
@@ -144,11 +144,11 @@ def _compiled(text: str, names: frozenset[str]) -> Expression:
 
 
 @functools.lru_cache(maxsize=256)
-def _environment(names: frozenset[str]) -> cel.Env:
+def _make_environment(names: frozenset[str]) -> cel.Env:
     return cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN), extensions=[ext_strings.ExtStrings()])
 
 
-def _find_call(node: Node, words: Collection[str]) -> str:
+def _find_call(node: SyntaxNode, words: Collection[str]) -> str:
     if node.kind == CALL and node.word in words:
         return node.word
     return next(filter(None, (_find_call(below, words) for below in node.below)), "")
@@ -159,10 +159,12 @@ def _check_member(text: str, path: Path, members: Mapping[str, Collection[str] |
     if known is None or len(path) < 2 or path[1] in known:
         return
     name = ".".join(path[:2])
-    raise BadExpression(f"'{name}' is not known; {_remedy(path[1], known, path[0] + '.')}", text.find(path[1]) + 1)
+    raise BadExpression(
+        f"'{name}' is not known; {_suggest_remedy(path[1], known, path[0] + '.')}", text.find(path[1]) + 1
+    )
 
 
-def _remedy(wrong: str, known: Collection[str], prefix: str = "") -> str:
+def _suggest_remedy(wrong: str, known: Collection[str], prefix: str = "") -> str:
     near = difflib.get_close_matches(wrong, known, 1)
     if near:
         return f"did you mean '{prefix}{near[0]}'?"
@@ -188,13 +190,13 @@ def _explain_compile(text: str, said: str, names: frozenset[str]) -> BadExpressi
         if re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", text):
             if name in _FUNCTIONS:
                 return BadExpression(f"'{name}' does not take these values; give it one", column)
-            return BadExpression(f"there is no function '{name}'; {_remedy(name, _FUNCTIONS)}", column)
-        return BadExpression(f"'{name}' is not known; {_remedy(name, names)}", column)
+            return BadExpression(f"there is no function '{name}'; {_suggest_remedy(name, _FUNCTIONS)}", column)
+        return BadExpression(f"'{name}' is not known; {_suggest_remedy(name, names)}", column)
     words = place[3] if place else said
     return BadExpression(explain_syntax(words), column)
 
 
-def _without_fields(path: Path, value: Any, name: str) -> str:
+def _explain_no_fields(path: Path, value: Any, name: str) -> str:
     kind = next((told for of, told in _KINDS if isinstance(value, of)), "null")
     return f"{'.'.join(path)} is {kind}, and has no '{name}'"
 
@@ -215,7 +217,7 @@ def _explain_failure(said: str) -> str:
     return said[:300]
 
 
-def _wanted(paths: frozenset[Path]) -> dict[str, Any]:
+def _build_path_tree(paths: frozenset[Path]) -> dict[str, Any]:
     """The paths as a tree; None at its ends means all there is."""
     tree: dict[str, Any] = {}
     for path in sorted(paths, key=len):
@@ -233,7 +235,7 @@ def _trim(value: Any, wanted: dict[str, Any] | None) -> Any:
     return {name: _trim(value[name], below) for name, below in wanted.items() if name in value}
 
 
-def _plain(value: Any) -> Any:
+def _convert_to_json(value: Any) -> Any:
     """A value of the engine as JSON knows it: times and durations become text and seconds, bytes base64."""
     if value is None or isinstance(value, str | bool | int):
         return value
@@ -242,11 +244,11 @@ def _plain(value: Any) -> Any:
             raise ExpressionFailed("its answer is not a finite number")
         return value
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_convert_to_json(item) for item in value]
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
             raise ExpressionFailed("the keys of its answer must be texts")
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _convert_to_json(item) for key, item in value.items()}
     if isinstance(value, datetime.datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, datetime.timedelta):

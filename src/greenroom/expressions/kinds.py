@@ -37,15 +37,15 @@ def check_kinds(text: str, names: Collection[str], kinds: Mapping[str, str], wan
     if "has(" in text:  # the engine takes a name with a kind for a value that is always there
         return ""
     try:
-        found = _environment(frozenset(names), frozenset(kinds.items())).compile(text).return_type().name()
+        found = _make_environment(frozenset(names), frozenset(kinds.items())).compile(text).return_type().name()
     except RuntimeError as error:
         return _explain(str(error))
-    given, must = _told(found), _told(_TYPES[wanted].name()) if wanted else ""
+    given, must = _describe_kind(found), _describe_kind(_TYPES[wanted].name()) if wanted else ""
     return f"it gives {given}, and must give {must}" if must and given not in (must, _WORDS["dyn"]) else ""
 
 
 @functools.lru_cache(maxsize=64)
-def _environment(names: frozenset[str], kinds: frozenset[tuple[str, str]]) -> cel.Env:
+def _make_environment(names: frozenset[str], kinds: frozenset[tuple[str, str]]) -> cel.Env:
     variables = dict.fromkeys(names, cel.Type.DYN) | {name: _TYPES[kind] for name, kind in kinds}
     return cel.NewEnv(variables=variables, extensions=[ext_strings.ExtStrings()])
 
@@ -53,7 +53,7 @@ def _environment(names: frozenset[str], kinds: frozenset[tuple[str, str]]) -> ce
 def _explain(said: str) -> str:
     selected = _SELECT.search(said)
     if selected:
-        return f"{_told(selected[1])} has no fields"
+        return f"{_describe_kind(selected[1])} has no fields"
     found = _OVERLOAD.search(said)
     if found is None:
         return ""
@@ -61,9 +61,9 @@ def _explain(said: str) -> str:
     if "null_type" in given or "double" in given:  # over the values themselves these may go together
         return ""
     sign = found[1].strip("_").replace("_", " ").strip()
-    return f"{sign} does not go with {' and '.join(map(_told, given))}"
+    return f"{sign} does not go with {' and '.join(map(_describe_kind, given))}"
 
 
-def _told(kind: str) -> str:
+def _describe_kind(kind: str) -> str:
     plain = _INSIDE.sub("", kind).lower()
     return _WORDS.get(plain, plain)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from greenroom.expressions.errors import BadExpression
-from greenroom.expressions.expression import Expression, Names, compile
-from greenroom.expressions.tree import Path
+from greenroom.expressions.expression import Expression, Names, compile_expression
+from greenroom.expressions.syntax_tree import Path
 
 OPEN, CLOSE = "{{", "}}"
 
 
-class Template:
+class TextTemplate:
     """A text of which some parts are expressions."""
 
     def __init__(self, text: str, parts: tuple[str | Expression, ...]) -> None:
@@ -24,10 +24,10 @@ class Template:
 
     def render(self, values: Mapping[str, Any]) -> str:
         """The text with its values: texts as they are, nothing for null, everything else as JSON."""
-        return "".join(part if isinstance(part, str) else as_text(part.evaluate(values)) for part in self._parts)
+        return "".join(part if isinstance(part, str) else format_value(part.evaluate(values)) for part in self._parts)
 
 
-def compile_template(text: str, names: Names) -> Template:
+def compile_template(text: str, names: Names) -> TextTemplate:
     """Compile every `{{ expression }}` of a text. A literal `{{` is written `{{ "{{" }}`."""
     parts: list[str | Expression] = []
     for is_code, part, at in _split(text):
@@ -35,13 +35,13 @@ def compile_template(text: str, names: Names) -> Template:
             parts.append(part)
             continue
         try:
-            parts.append(compile(part.strip(), names))
+            parts.append(compile_expression(part.strip(), names))
         except BadExpression as bad:
             raise BadExpression(f"{OPEN} {part.strip()[:80]} {CLOSE}: {bad.message}", at + 1) from None
-    return Template(text, tuple(parts))
+    return TextTemplate(text, tuple(parts))
 
 
-def as_text(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A JSON value as it stands in a text."""
     if isinstance(value, str):
         return value

@@ -32,7 +32,7 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, tag="hello", tag_field="o
     """The connection goes over a network in the clear, which the node was told to put up with."""
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field="op"):
+class ItemFrame(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field="op"):
     """Something heard from an agent. It is kept by the node until the hub has acknowledged its number."""
 
     number: Count
@@ -64,7 +64,7 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked", tag_field=
     """The program that the profile names and this machine does not have."""
 
 
-class Ping(msgspec.Struct, frozen=True, kw_only=True, tag="ping", tag_field="op"):
+class PingFrame(msgspec.Struct, frozen=True, kw_only=True, tag="ping", tag_field="op"):
     """The node is there: renews its lease."""
 
 
@@ -108,7 +108,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True, tag="watch", tag_field="o
     on: bool
 
 
-class Typed(msgspec.Struct, frozen=True, kw_only=True, tag="typed", tag_field="op"):
+class TerminalInput(msgspec.Struct, frozen=True, kw_only=True, tag="typed", tag_field="op"):
     """Keys for an agent's terminal, or its new size."""
 
     agent: str
@@ -128,12 +128,12 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True, tag="stopping", tag_fi
     """The hub stops and will be back; a local node that holds no agent may go too."""
 
 
-class Pong(msgspec.Struct, frozen=True, kw_only=True, tag="pong", tag_field="op"):
+class PongFrame(msgspec.Struct, frozen=True, kw_only=True, tag="pong", tag_field="op"):
     """The hub is there."""
 
 
-FromNode = Hello | Item | Taken | Live | Looked | Ping
-FromHub = Welcome | Ack | Ordered | Watch | Typed | Look | Stopping | Pong
+FromNode = Hello | ItemFrame | Taken | Live | Looked | PingFrame
+FromHub = Welcome | Ack | Ordered | Watch | TerminalInput | Look | Stopping | PongFrame
 encode = msgspec.json.Encoder().encode
 _decode_from_node = msgspec.json.Decoder(FromNode).decode
 decode_from_hub = msgspec.json.Decoder(FromHub).decode

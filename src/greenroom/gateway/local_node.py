@@ -12,14 +12,14 @@ import time
 from pathlib import Path
 
 from greenroom.hub import Hub
-from greenroom.log.directory import write_private
+from greenroom.log.data_directory import write_private
 from greenroom.log.errors import Unavailable
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import HUB, CreateCredential
 from greenroom.nouns.access.queries import get_principal
 from greenroom.nouns.access.tokens import new_token
 from greenroom.nouns.nodes.model import NODES, JoinNode, Node
-from greenroom.open_files import files_for
+from greenroom.open_files import count_files_for
 from greenroom.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -61,14 +61,14 @@ async def _run_node(hub: Hub, folder: Path) -> str:
     log = folder / LOG
     process = _start(hub.data, log)
     said_before = log.stat().st_size
-    await _ended(process)
+    await _wait_for_exit(process)
     code = process.returncode
     if code < 0:
         return f"was killed ({signal.Signals(-code).name})"
-    return f"ended with code {code}: {last_words(log, said_before)}"
+    return f"ended with code {code}: {read_last_words(log, said_before)}"
 
 
-async def _ended(process: "subprocess.Popen[bytes]") -> None:
+async def _wait_for_exit(process: "subprocess.Popen[bytes]") -> None:
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     handle = os.pidfd_open(process.pid)
@@ -81,7 +81,7 @@ async def _ended(process: "subprocess.Popen[bytes]") -> None:
         process.poll()
 
 
-def last_words(log: Path, after: int = 0) -> str:
+def read_last_words(log: Path, after: int = 0) -> str:
     """The last line that the node has written into its log after so many bytes."""
     with contextlib.suppress(OSError), log.open("rb") as file:
         file.seek(max(after, log.stat().st_size - _LAST_BYTES))
@@ -156,5 +156,5 @@ def fit_capacity(settings: Settings, node: Node | None, told: int) -> int:
     wanted = settings.local_capacity
     if told < wanted:
         words = "this machine's node holds %d agents at once and not %d (local_capacity): raise the limit of open files"
-        logger.warning(f"{words} (ulimit -n %d)", told, wanted, files_for(wanted))
+        logger.warning(f"{words} (ulimit -n %d)", told, wanted, count_files_for(wanted))
     return min(wanted, told)

@@ -14,9 +14,9 @@ from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.policy.commands import LoadRules
-from greenroom.nouns.policy.decide import MAX_RULES, option_problems, rule_problems
+from greenroom.nouns.policy.decide import MAX_RULES, find_named_rule_problems, find_option_problems
 from greenroom.nouns.policy.model import Options, Rule
-from greenroom.validation import explain
+from greenroom.validation import explain_error
 
 logger = logging.getLogger(__name__)
 FILE = "policy.toml"
@@ -24,7 +24,7 @@ _LOOK_S = 1.0
 _KEYS = ("options", "rules")
 
 
-class Wrong(msgspec.Struct, frozen=True):
+class PolicyFileProblem(msgspec.Struct, frozen=True):
     """What cannot be used in the file: where it stands, and what to write."""
 
     file: str
@@ -32,21 +32,21 @@ class Wrong(msgspec.Struct, frozen=True):
     problem: str
 
 
-class Read(NamedTuple):
+class PolicyFileContent(NamedTuple):
     """What the file says."""
 
     rules: list[tuple[str, Rule]]
     options: Options
-    wrong: list[Wrong]
+    wrong: list[PolicyFileProblem]
 
 
-def read_policy(data: Path) -> Read:
+def read_policy(data: Path) -> PolicyFileContent:
     """The file's rules and options; where anything is wrong, nothing of it is to be used."""
     path = data / FILE
-    found = Read([], Options(), [])
+    found = PolicyFileContent([], Options(), [])
 
     def bad(key: str, problem: str) -> None:
-        found.wrong.append(Wrong(str(path), key, problem))
+        found.wrong.append(PolicyFileProblem(str(path), key, problem))
 
     try:
         if path.stat().st_mode & 0o002:
@@ -59,8 +59,8 @@ def read_policy(data: Path) -> Read:
         bad("", f"it is not TOML: {error}")
         return found
     for key in fields.keys() - set(_KEYS):
-        bad(key, f"this key is not known; write [options] or [[rules]]{_near(key, _KEYS)}")
-    options = _options(fields.get("options", {}), bad)
+        bad(key, f"this key is not known; write [options] or [[rules]]{_suggest_key(key, _KEYS)}")
+    options = _parse_options(fields.get("options", {}), bad)
     entries = fields.get("rules", [])
     if not isinstance(entries, list) or len(entries) > MAX_RULES:
         bad("rules", f"write each rule as [[rules]], at most {MAX_RULES}")
@@ -71,7 +71,7 @@ def read_policy(data: Path) -> Read:
     return found._replace(options=options)
 
 
-def _take_rule(found: Read, bad: Any, key: str, entry: Any, names: set[str]) -> None:
+def _take_rule(found: PolicyFileContent, bad: Any, key: str, entry: Any, names: set[str]) -> None:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         bad(f"{key}.name", 'it is missing; write name = "..."')
         return
@@ -82,32 +82,32 @@ def _take_rule(found: Read, bad: Any, key: str, entry: Any, names: set[str]) -> 
     try:
         rule = msgspec.convert(fields, Rule)
     except msgspec.ValidationError as error:
-        where, problem = explain(error, Rule)
+        where, problem = explain_error(error, Rule)
         bad(f"{key}.{where}" if where else key, problem)
         return
     if name in names:
         bad(f"{key}.name", f"'{name}' stands twice in the file; name one of them otherwise")
     names.add(name)
-    for problem in rule_problems(name, rule):
+    for problem in find_named_rule_problems(name, rule):
         where, _, words = problem.partition(": ")
         bad(f"{key}.{where}", words)
     found.rules.append((name, rule))
 
 
-def _options(fields: Any, bad: Any) -> Options:
+def _parse_options(fields: Any, bad: Any) -> Options:
     try:
         options = msgspec.convert(fields, Options)
     except msgspec.ValidationError as error:
-        where, problem = explain(error, Options)
+        where, problem = explain_error(error, Options)
         bad(f"options.{where}", problem)
         return Options()
-    for problem in option_problems(options):
+    for problem in find_option_problems(options):
         where, _, words = problem.partition(": ")
         bad(f"options.{where}", words)
     return options
 
 
-def _near(key: str, keys: tuple[str, ...]) -> str:
+def _suggest_key(key: str, keys: tuple[str, ...]) -> str:
     near = get_close_matches(key, keys, 1)
     return f"; did you mean '{near[0]}'?" if near else f"; the keys are {', '.join(keys)}"
 
@@ -127,7 +127,7 @@ async def watch_policy(hub: Hub) -> None:
     while True:
         await asyncio.sleep(_LOOK_S)
         try:
-            stamp = _stamp(hub.data)
+            stamp = _read_stamp(hub.data)
             if stamp != loaded:
                 await load_policy(hub)
                 loaded = stamp
@@ -135,7 +135,7 @@ async def watch_policy(hub: Hub) -> None:
             logger.warning("%s cannot be taken up now: %s", FILE, error)
 
 
-def _stamp(data: Path) -> tuple[int, int] | None:
+def _read_stamp(data: Path) -> tuple[int, int] | None:
     try:
         seen = (data / FILE).stat()
     except FileNotFoundError:

@@ -12,13 +12,13 @@ from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.agents.profiles import (
-    Definition,
     DeleteProfile,
     Profile,
+    ProfileDefinition,
     PutProfile,
-    explain,
+    explain_definition_error,
+    find_profile_problems,
     find_profiles,
-    problems,
     read_definition,
 )
 from greenroom.nouns.agents.wrong_profiles import NoteWrongProfiles, WrongFile
@@ -33,16 +33,16 @@ _MOST_WRONG = 200
 _CHARS = 1000
 
 
-class Read(NamedTuple):
+class ProfileFilesContent(NamedTuple):
     """What the files say: profiles with their source, and what is wrong."""
 
-    wanted: dict[str, tuple[str, Definition]]
+    wanted: dict[str, tuple[str, ProfileDefinition]]
     wrong: list[WrongFile]
 
 
-def read_files(data: Path) -> Read:
+def read_profile_files(data: Path) -> ProfileFilesContent:
     """All profiles that stand in the data directory's files."""
-    found = Read({}, [])
+    found = ProfileFilesContent({}, [])
     _read_legacy(data, found)
     for path in sorted((data / FOLDER).glob("*.toml")):
         file = str(path.relative_to(data))
@@ -57,25 +57,25 @@ def read_files(data: Path) -> Read:
     return found
 
 
-def _take(found: Read, file: str, source: str, name: str, fields: Any) -> None:
+def _take(found: ProfileFilesContent, file: str, source: str, name: str, fields: Any) -> None:
     """Add one profile, or what is wrong with it."""
     try:
         definition = read_definition(fields)
-        wrong = problems(name, definition)
+        wrong = find_profile_problems(name, definition)
     except (msgspec.ValidationError, ValueError) as error:
-        wrong = [explain(error)]
+        wrong = [explain_definition_error(error)]
     if wrong:
         found.wrong.append(WrongFile(file, name, "; ".join(wrong)[:_CHARS]))
     else:
         found.wanted[name] = (source, definition)
 
 
-def _read_legacy(data: Path, found: Read) -> None:
+def _read_legacy(data: Path, found: ProfileFilesContent) -> None:
     """Profiles of available-agents.json: a list under `agents`, or an object by name; none if one of them is wrong."""
     file = str(LEGACY)
-    own = Read({}, [])
+    own = ProfileFilesContent({}, [])
     try:
-        entries = _entries(msgspec.json.decode((data / LEGACY).read_bytes()))
+        entries = _find_entries(msgspec.json.decode((data / LEGACY).read_bytes()))
     except FileNotFoundError:
         return
     except (msgspec.DecodeError, ValueError, RecursionError, OSError) as error:
@@ -83,7 +83,7 @@ def _read_legacy(data: Path, found: Read) -> None:
         return
     for name, entry in entries:
         try:
-            fields = _from_legacy(name, entry)
+            fields = _convert_legacy(name, entry)
         except ValueError as error:
             own.wrong.append(WrongFile(file, name, str(error)))
             continue
@@ -94,7 +94,7 @@ def _read_legacy(data: Path, found: Read) -> None:
         found.wanted.update(own.wanted)
 
 
-def _entries(found: Any) -> list[tuple[str, Any]]:
+def _find_entries(found: Any) -> list[tuple[str, Any]]:
     listed = found.get("agents", found) if isinstance(found, dict) else None
     if isinstance(listed, list):
         return [(str(entry.get("name") or "") if isinstance(entry, dict) else "", entry) for entry in listed]
@@ -103,7 +103,7 @@ def _entries(found: Any) -> list[tuple[str, Any]]:
     raise ValueError("write an object, with agents by name or as a list under 'agents'")
 
 
-def _from_legacy(name: str, entry: Any) -> dict[str, Any]:
+def _convert_legacy(name: str, entry: Any) -> dict[str, Any]:
     command = entry.get("invoke_command") if isinstance(entry, dict) else None
     if not isinstance(command, str | list) or not command:
         raise ValueError("invoke_command: it is missing; write the command to start the agent with")
@@ -123,27 +123,27 @@ def _from_legacy(name: str, entry: Any) -> dict[str, Any]:
     }
 
 
-async def load_profiles(hub: Hub, shipped: dict[str, Definition]) -> None:
+async def load_profiles(hub: Hub, shipped: dict[str, ProfileDefinition]) -> None:
     """Bring the hub's profiles in line with the files; what is wrong is told of, and its last good version stays."""
-    read = read_files(hub.data)
+    read = read_profile_files(hub.data)
     for wrong in read.wrong:
         logger.error("%s: %s%s", hub.data / wrong.file, f"{wrong.name}: " if wrong.name else "", wrong.problem)
     await hub.log.do(NoteWrongProfiles(by=HUB, found=read.wrong[:_MOST_WRONG]))
     known = {profile.name: profile for profile in find_profiles(hub.rows)}
     wanted = {name: ("builtin", one) for name, one in shipped.items()} | read.wanted
     for name, (source, definition) in wanted.items():
-        if source == "builtin" and name in known and _stays(known[name], read.wrong, among=("api", "bundle")):
+        if source == "builtin" and name in known and _is_kept(known[name], read.wrong, among=("api", "bundle")):
             continue  # an operator's own word goes before what ships with us
         try:
             await hub.log.do(PutProfile(by=HUB, name=name, definition=definition, source=source))
         except Refused as no:
             logger.error("profile %s: %s", name, no.message)
     for name, profile in known.items():
-        if name not in wanted and not _stays(profile, read.wrong, among=("api", "bundle")):
+        if name not in wanted and not _is_kept(profile, read.wrong, among=("api", "bundle")):
             await hub.log.do(DeleteProfile(by=HUB, name=name))
 
 
-def _stays(profile: Profile, wrong: list[WrongFile], among: tuple[str, ...]) -> bool:
+def _is_kept(profile: Profile, wrong: list[WrongFile], among: tuple[str, ...]) -> bool:
     """Whether a profile stays though no file gives it now: it comes from elsewhere, or its file is wrong just now."""
     if profile.source in among:
         return True
@@ -152,7 +152,7 @@ def _stays(profile: Profile, wrong: list[WrongFile], among: tuple[str, ...]) -> 
     )
 
 
-def _stamp(data: Path) -> list[tuple[str, int, int]]:
+def _read_stamps(data: Path) -> list[tuple[str, int, int]]:
     """What changes when one of the files does."""
     out = []
     for path in (data / LEGACY, *sorted((data / FOLDER).glob("*.toml"))):
@@ -164,12 +164,12 @@ def _stamp(data: Path) -> list[tuple[str, int, int]]:
     return out
 
 
-async def watch_profiles(hub: Hub, shipped: dict[str, Definition]) -> None:
+async def watch_profiles(hub: Hub, shipped: dict[str, ProfileDefinition]) -> None:
     """Take up changes of the files while the hub runs; to be run as a task, after they were loaded once."""
     loaded: list[tuple[str, int, int]] | None = None
     while True:
         try:
-            stamp = _stamp(hub.data)
+            stamp = _read_stamps(hub.data)
             if stamp != loaded:
                 await load_profiles(hub, shipped)
                 loaded = stamp

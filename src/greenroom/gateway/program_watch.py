@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import AsyncIterator
 
-from greenroom.gateway.links import Links
+from greenroom.gateway.node_links import NodeLinks
 from greenroom.hub import Hub
 from greenroom.log.errors import Unavailable
 from greenroom.nouns.access.model import HUB
@@ -23,7 +23,7 @@ _AGAIN_S = 30.0
 class ProgramWatch:
     """Keeps what is known of missing programs up to date, for the nodes that are connected to this hub."""
 
-    def __init__(self, hub: Hub, links: Links) -> None:
+    def __init__(self, hub: Hub, links: NodeLinks) -> None:
         self._hub = hub
         self._links = links
         self._seen: list[tuple[str, int]] = []
@@ -58,7 +58,7 @@ class ProgramWatch:
         self._seen, self._looked_at = seen, time.monotonic()
 
     async def _look_at(self, node_id: str, naming: list[Profile]) -> None:
-        found = await asyncio.gather(*(self._links.look(node_id, profile.definition) for profile in naming))
+        found = await asyncio.gather(*(self._links.check_profile(node_id, profile.definition) for profile in naming))
         pairs = zip(naming, found, strict=True)
         missing = {
             profile.name: one.missing_program for profile, one in pairs if one is not None and one.missing_program

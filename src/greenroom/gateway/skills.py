@@ -4,23 +4,23 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.gateway.workflow_files import SKILL_FILE, find_skill
-from greenroom.nouns.workflows.reading.skills import read_skill
+from greenroom.nouns.workflows.parser.skills import read_skill
 
 
-def with_skills(body: dict[str, Any], data: Path) -> dict[str, Any]:
+def add_skills(body: dict[str, Any], data: Path) -> dict[str, Any]:
     """The body of an order to start an agent, with the skills of its profile; the names of those that nobody has."""
     definition = body.get("definition") or {}
     names = definition.get("skills") or []
     if not names:
         return body
     texts = _find_all(names, definition.get("directory"), data)
-    parts = [definition.get("instructions") or "", *(_told(name, text) for name, text in texts.items())]
+    parts = [definition.get("instructions") or "", *(_format_skill(name, text) for name, text in texts.items())]
     instructions = "\n\n".join(part for part in parts if part)
     missing = [name for name in names if name not in texts]
     return {**body, "definition": {**definition, "instructions": instructions}, "missing_skills": missing}
 
 
-def missing_skills(names: list[str], directory: str | None, data: Path) -> list[str]:
+def find_missing_skills(names: list[str], directory: str | None, data: Path) -> list[str]:
     """Those that nobody has, each with what to write."""
     found = _find_all(names, directory, data)
     return [
@@ -37,7 +37,7 @@ def _find_all(names: list[str], directory: str | None, data: Path) -> dict[str, 
     return {name: text for name, text in texts.items() if text is not None}
 
 
-def _told(name: str, text: str) -> str:
+def _format_skill(name: str, text: str) -> str:
     skill = read_skill(text)
     about = f"{skill.description}\n\n" if skill.description else ""
     return f"# Skill: {skill.name or name}\n\n{about}{skill.text}"

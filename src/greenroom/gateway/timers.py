@@ -28,7 +28,7 @@ async def expire_runs(hub: Hub) -> None:
         await hub.log.do(ExpireRun(by=HUB, run_id=run.id, order_id=new_id("ord")))
 
 
-async def continue_runs(hub: Hub) -> None:
+async def resume_runs(hub: Hub) -> None:
     """Let runs go on whose account can be used again; to be done every second."""
     due = hub.rows.find(
         RUNS,
@@ -42,7 +42,7 @@ async def continue_runs(hub: Hub) -> None:
         await hub.log.do(GoOn(by=HUB, run_id=run.id, order_id=new_id("ord")))
 
 
-async def time_asks(hub: Hub) -> None:
+async def update_due_asks(hub: Hub) -> None:
     """Show again, warn of, or refuse the asks whose time has come, and end approvals that nobody took."""
     until = hub.log.clock.now() + 1
     due = [

@@ -11,11 +11,11 @@ import httpx2
 from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
 
-from greenroom.gateway.tool_http import bound
+from greenroom.gateway.tool_http import limit_response
 from greenroom.gateway.tool_pipes import open_pipes
-from greenroom.gateway.tool_servers import program_of, secret_of
-from greenroom.nouns.servers.model import Server
-from greenroom.runtimes.process_trees import family
+from greenroom.gateway.tool_servers import need_secret, need_server_program
+from greenroom.nouns.servers.model import McpServer
+from greenroom.runtimes.process_trees import build_family_mark
 
 _CONNECT_S = 60.0
 _MOST_A_SECOND = 500
@@ -24,7 +24,7 @@ _MOST_A_SECOND = 500
 
 @asynccontextmanager
 async def open_client(
-    server: Server, folder: Path, ended: asyncio.Event, changed: asyncio.Event
+    server: McpServer, folder: Path, ended: asyncio.Event, changed: asyncio.Event
 ) -> AsyncIterator[Client]:
     """A client of the server. `ended` is set when the server goes away, `changed` when it says its tools have."""
 
@@ -33,31 +33,31 @@ async def open_client(
             changed.set()
 
     async with AsyncExitStack() as stack:
-        transport = _noticing(await _transport(stack, server, folder), ended)
+        transport = _watch_transport(await _open_transport(stack, server, folder), ended)
         client = Client(transport, message_handler=hear, cache=None)
         async with asyncio.timeout(_CONNECT_S):
             await stack.enter_async_context(client)
         yield client
 
 
-async def _transport(stack: AsyncExitStack, server: Server, folder: Path) -> Any:
+async def _open_transport(stack: AsyncExitStack, server: McpServer, folder: Path) -> Any:
     definition = server.definition
-    secrets = {name: await asyncio.to_thread(secret_of, one) for name, one in definition.secrets.items()}
+    secrets = {name: await asyncio.to_thread(need_secret, one) for name, one in definition.secrets.items()}
     if definition.url is not None:
         timeout = httpx2.Timeout(10.0, read=None, pool=None)  # a tool may take its time
         headers = {"accept-encoding": "identity", **secrets}
-        hooks = {"response": [bound]}
+        hooks = {"response": [limit_response]}
         http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks=hooks))
         return streamable_http_client(definition.url, http_client=http)
     folder.mkdir(mode=0o700, exist_ok=True)
     words = stack.enter_context((folder / f"{server.name}.log").open("w"))
-    command = [program_of(definition), *definition.command[1:]]
-    mark = f"{family(folder)}.{server.name}"
+    command = [need_server_program(definition), *definition.command[1:]]
+    mark = f"{build_family_mark(folder)}.{server.name}"
     return open_pipes(command, {**definition.env, **secrets}, definition.directory or folder, words, mark)
 
 
 @asynccontextmanager
-async def _noticing(transport: Any, ended: asyncio.Event) -> AsyncIterator[Any]:
+async def _watch_transport(transport: Any, ended: asyncio.Event) -> AsyncIterator[Any]:
     """The same transport; its end is told of, even when nobody waits for an answer."""
     async with transport as (read, write):
         send, receive = anyio.create_memory_object_stream[Any](0)

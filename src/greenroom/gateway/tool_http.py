@@ -7,7 +7,7 @@ import httpx2
 from greenroom.gateway.tool_pipes import MOST_BYTES
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _LimitedStream(httpx2.AsyncByteStream):
     """A body that ends in an error when it, or a single event of a stream, is too long."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, *, in_events: bool) -> None:
@@ -27,11 +27,11 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-async def bound(response: httpx2.Response) -> None:
+async def limit_response(response: httpx2.Response) -> None:
     """A hook for a client: its answers must be plain, and no longer than they may be."""
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         await response.aclose()
         raise httpx2.DecodingError("the server sends what is packed, though it was asked not to")
     in_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
     assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 that is what an asynchronous client gets
-    response.stream = _Bounded(response.stream, in_events=in_events)
+    response.stream = _LimitedStream(response.stream, in_events=in_events)

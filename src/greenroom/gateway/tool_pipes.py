@@ -46,8 +46,8 @@ async def open_pipes(
     wishes, wished = anyio.create_memory_object_stream[Any](0)
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_hear, process, says)
-            tasks.start_soon(_say, process, wished)
+            tasks.start_soon(_read_messages, process, says)
+            tasks.start_soon(_write_messages, process, wished)
             try:
                 yield heard, wishes
             finally:
@@ -56,12 +56,12 @@ async def open_pipes(
         for stream in (says, heard, wishes, wished):
             stream.close()
         with anyio.CancelScope(shield=True):
-            await _end(process)
+            await _end_process(process)
             if TREES_ARE_FOUND:
                 await asyncio.to_thread(end_tree, mark)
 
 
-async def _hear(process: asyncio.subprocess.Process, says: Any) -> None:
+async def _read_messages(process: asyncio.subprocess.Process, says: Any) -> None:
     """Hand on what it says, a message a line; when it says too much it is not listened to any more."""
     assert process.stdout is not None  # noqa: S101 opened as a pipe
     junk = 0
@@ -84,7 +84,7 @@ async def _hear(process: asyncio.subprocess.Process, says: Any) -> None:
         logger.warning("a server has said %d lines that are no messages: it is let go", junk)
 
 
-async def _say(process: asyncio.subprocess.Process, wished: Any) -> None:
+async def _write_messages(process: asyncio.subprocess.Process, wished: Any) -> None:
     assert process.stdin is not None  # noqa: S101 opened as a pipe
     async with wished:
         async for message in wished:
@@ -94,7 +94,7 @@ async def _say(process: asyncio.subprocess.Process, wished: Any) -> None:
                 await process.stdin.drain()
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end_process(process: asyncio.subprocess.Process) -> None:
     """By closing its ear first, then with less patience."""
     assert process.stdin is not None  # noqa: S101 opened as a pipe
     process.stdin.close()

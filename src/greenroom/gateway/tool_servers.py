@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from greenroom.gateway.loading import SDK_LOADING
+from greenroom.gateway.sdk_import_lock import SDK_LOADING
 from greenroom.hub import Hub
 from greenroom.log.codec import encode
 from greenroom.log.errors import Unavailable
@@ -19,8 +19,8 @@ from greenroom.log.model import Commit
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.servers.commands import NoteServer, NoteTools, ServerPut, ServerRemoved
 from greenroom.nouns.servers.decide import MAX_TOOLS
-from greenroom.nouns.servers.model import SERVERS, DescribedTool, Server, ServerDefinition
-from greenroom.runtimes.process_trees import TREES_ARE_FOUND, end_tree, family
+from greenroom.nouns.servers.model import SERVERS, DescribedTool, McpServer, ServerDefinition
+from greenroom.runtimes.process_trees import TREES_ARE_FOUND, build_family_mark, end_tree
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -52,7 +52,7 @@ class ToolServers:
     async def run(self) -> AsyncIterator[None]:
         known = self._hub.rows.find(SERVERS)
         if known and TREES_ARE_FOUND:  # what a hub that was killed has left
-            await asyncio.to_thread(end_tree, family(self._hub.data / LOGS))
+            await asyncio.to_thread(end_tree, build_family_mark(self._hub.data / LOGS))
         for server in known:
             if server.state in ("up", "down"):  # as it was when the hub went down
                 await self._note(server, "starting")
@@ -75,11 +75,13 @@ class ToolServers:
 
         client = await self._get_client(server)
         if client is None:
-            raise Unavailable("server_down", self._words(server), retry_after_s=5.0)
+            raise Unavailable("server_down", self._explain_down(server), retry_after_s=5.0)
         try:
             return await client.call_tool(tool, arguments, read_timeout_seconds=timeout_s)
         except (MCPError, OSError, RuntimeError) as error:
-            raise Unavailable("server_failed", f"The server {server} did not answer: {_reason(error)[:500]}") from error
+            raise Unavailable(
+                "server_failed", f"The server {server} did not answer: {_explain_error(error)[:500]}"
+            ) from error
 
     async def _get_client(self, server: str) -> "Client | None":
         """The connection, if it is there or comes soon: an approved call is not lost to a server that is starting."""
@@ -92,7 +94,7 @@ class ToolServers:
             return None
         return self._clients[server]
 
-    def _words(self, server: str) -> str:
+    def _explain_down(self, server: str) -> str:
         row = self._hub.rows.get(SERVERS, server)
         why = f" ({row.error})" if row is not None and row.error else ""
         return f"The server {server} is not there just now{why}. It is started again by itself: try again later."
@@ -117,7 +119,7 @@ class ToolServers:
                     self._holding[name] = (server.definition, task)
             await self._changed.wait()
 
-    async def _hold(self, server: Server) -> None:
+    async def _hold(self, server: McpServer) -> None:
         wait_s = _FIRST_WAIT_S
         while True:
             began = time.monotonic()
@@ -125,22 +127,22 @@ class ToolServers:
                 await self._serve(server)
                 error = "it has ended"
             except Exception as failed:
-                error = _reason(failed)
+                error = _explain_error(failed)
             wait_s = _FIRST_WAIT_S if time.monotonic() - began > _STEADY_S else wait_s
             logger.warning("server %s: %s; next try in %.0f s", server.name, error, wait_s)
             await self._note(server, "down", error[:500])
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
 
-    async def _note(self, server: Server, state: str, error: str = "") -> None:
+    async def _note(self, server: McpServer, state: str, error: str = "") -> None:
         try:
             await self._hub.log.do(NoteServer(by=HUB, name=server.name, state=state, error=error))
         except Unavailable as no:
             logger.warning("the state of server %s cannot be written now: %s", server.name, no)
 
-    async def _serve(self, server: Server) -> None:
+    async def _serve(self, server: McpServer) -> None:
         """Connect, and stay for as long as the server does; importing the SDK is left to a thread."""
-        open_client = await asyncio.to_thread(_load)
+        open_client = await asyncio.to_thread(_import_client)
         ended, changed = asyncio.Event(), asyncio.Event()
         folder = self._hub.data / LOGS
         async with open_client(server, folder, ended, changed) as client:
@@ -151,8 +153,8 @@ class ToolServers:
                 self._came.set()
                 rest_s = _REST_S
                 while not ended.is_set():
-                    await _first_of(ended, timeout_s=rest_s)
-                    await _first_of(ended, changed, timeout_s=_LOOK_S)
+                    await _wait_for_any(ended, timeout_s=rest_s)
+                    await _wait_for_any(ended, changed, timeout_s=_LOOK_S)
                     changed.clear()
                     if not ended.is_set():
                         is_new = await self._look(server, client)
@@ -160,14 +162,14 @@ class ToolServers:
             finally:
                 self._clients.pop(server.name, None)
 
-    async def _look(self, server: Server, client: "Client") -> bool:
+    async def _look(self, server: McpServer, client: "Client") -> bool:
         """See which tools it has now, and whether any are new or changed."""
         told: list[DescribedTool] = []
         cursor: str | None = None
         async with asyncio.timeout(_CONNECT_S):
             while True:
                 page = await client.list_tools(cursor=cursor)
-                told += [tool for one in page.tools if (tool := _described(server.name, one)) is not None]
+                told += [tool for one in page.tools if (tool := _describe_tool(server.name, one)) is not None]
                 cursor = page.next_cursor
                 if cursor is None or len(told) >= MAX_TOOLS:
                     break
@@ -177,14 +179,14 @@ class ToolServers:
         return bool(done.records)
 
 
-def _load() -> Any:
+def _import_client() -> Any:
     with SDK_LOADING:
         from greenroom.gateway.tool_client import open_client
 
     return open_client
 
 
-async def _first_of(*events: asyncio.Event, timeout_s: float) -> None:
+async def _wait_for_any(*events: asyncio.Event, timeout_s: float) -> None:
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
@@ -193,11 +195,11 @@ async def _first_of(*events: asyncio.Event, timeout_s: float) -> None:
             wait.cancel()
 
 
-def _described(server: str, tool: Any) -> DescribedTool | None:
+def _describe_tool(server: str, tool: Any) -> DescribedTool | None:
     """A tool as a person will be shown it; its digest is over all that its server tells of it."""
     whole = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
     whole.pop("_meta", None)
-    text = encode(_ordered(whole))
+    text = encode(_sort_keys(whole))
     if len(text) > _MOST_BYTES:
         logger.warning("server %s: the tool %s is described in too many words", server, str(tool.name)[:100])
         return None
@@ -210,13 +212,13 @@ def _described(server: str, tool: Any) -> DescribedTool | None:
     )
 
 
-def _ordered(value: Any) -> Any:
+def _sort_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _ordered(value[key]) for key in sorted(value)}
-    return [_ordered(one) for one in value] if isinstance(value, list) else value
+        return {key: _sort_keys(value[key]) for key in sorted(value)}
+    return [_sort_keys(one) for one in value] if isinstance(value, list) else value
 
 
-def _reason(error: BaseException) -> str:
+def _explain_error(error: BaseException) -> str:
     """The first sentence in what may be a group of errors."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -225,7 +227,7 @@ def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def secret_of(reference: str) -> str:
+def need_secret(reference: str) -> str:
     """The secret that a reference stands for; looked up anew each time, so that it can be changed."""
     kind, _, name = reference.partition(":")
     if kind == "env":
@@ -239,7 +241,7 @@ def secret_of(reference: str) -> str:
         raise ValueError(f"the secret in {name} cannot be read") from error
 
 
-def program_of(definition: ServerDefinition) -> str:
+def need_server_program(definition: ServerDefinition) -> str:
     """The whole path of a server's program; the working directory is never searched."""
     program = definition.command[0]
     found = shutil.which(program, path=definition.env.get("PATH", os.environ.get("PATH")))

@@ -10,12 +10,12 @@ KEY_FILE = "webhook.key"
 _LEAST = 32
 
 
-def webhook_key(data: Path) -> bytes:
+def ensure_webhook_key(data: Path) -> bytes:
     """The key of this hub, made the first time that it is needed."""
     path = data / KEY_FILE
     try:
         if not path.exists():
-            _make(path)
+            _write_new_key(path)
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             key = file.read(4096).strip()
     except OSError as error:
@@ -27,7 +27,7 @@ def webhook_key(data: Path) -> bytes:
     return key
 
 
-def _make(path: Path) -> None:
+def _write_new_key(path: Path) -> None:
     """Write it whole, and never over one that another has made meanwhile."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)

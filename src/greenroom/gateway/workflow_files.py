@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 
 from greenroom.log.errors import Refused
-from greenroom.nouns.workflows.checking.check import Known
-from greenroom.nouns.workflows.checking.problems import Problem
-from greenroom.nouns.workflows.definition import Definition, Step
-from greenroom.nouns.workflows.reading.load import Loaded, load_text
-from greenroom.nouns.workflows.reading.marked import MAX_BYTES
-from greenroom.nouns.workflows.reading.skills import read_skill
-from greenroom.runtimes.names import DRIVER_NAMES, UNTOLD
+from greenroom.nouns.workflows.checks.definition_check import KnownNames
+from greenroom.nouns.workflows.checks.problems import Problem
+from greenroom.nouns.workflows.definition import Step, WorkflowDefinition
+from greenroom.nouns.workflows.parser.loader import LoadedWorkflow, load_text
+from greenroom.nouns.workflows.parser.marked_values import MAX_BYTES
+from greenroom.nouns.workflows.parser.skills import read_skill
+from greenroom.runtimes.driver_names import DRIVER_NAMES, UNTOLD
 
 SKILL_FILE = "SKILL.md"
 _FOLDERS = ("skills", ".agents/skills", ".claude/skills")
@@ -23,32 +23,32 @@ DirectoryOf = Callable[[str], str | None]
 """Says where a profile works, if it works in one place."""
 
 
-def known_for(drivers: Mapping[str, str] | None) -> Known:
+def build_known(drivers: Mapping[str, str] | None) -> KnownNames:
     """What a workflow is checked against on a hub that has these profiles, each with its driver; None: without one."""
     if drivers is None:
-        return Known(untold=UNTOLD)
+        return KnownNames(untold=UNTOLD)
     profiles = frozenset(drivers)
-    return Known(profiles=profiles, runtimes=frozenset(DRIVER_NAMES) | profiles, drivers=drivers, untold=UNTOLD)
+    return KnownNames(profiles=profiles, runtimes=frozenset(DRIVER_NAMES) | profiles, drivers=drivers, untold=UNTOLD)
 
 
 def load_file(
     file: Path,
     data: Path,
-    known: Known | None = None,
+    known: KnownNames | None = None,
     *,
     need_skills: bool = True,
     directory_of: DirectoryOf = lambda _: None,
-) -> Loaded:
+) -> LoadedWorkflow:
     """The workflow in a file, with its skills and nested workflows. Raises BadWorkflow; Refused if it is no text."""
     text = _read(file)
     if text is None:
-        raise Refused("cannot_read", _unreadable(file))
+        raise Refused("cannot_read", _explain_unreadable(file))
     here = file.resolve().parent
     places = (here, Path.cwd(), data)
 
     def find(step: Step) -> str | None:
         found = find_skill(step.skill or "", places)
-        own = directory_of(_profile_of(step)) if found is None else None
+        own = directory_of(_guess_profile(step)) if found is None else None
         return find_skill(step.skill or "", (Path(own),)) if own else found
 
     if need_skills:
@@ -57,7 +57,7 @@ def load_file(
     return dataclasses.replace(loaded, definition=embed_skills(loaded.definition, places, {}))
 
 
-def _profile_of(step: Step) -> str:
+def _guess_profile(step: Step) -> str:
     """The profile that a step is probably done by: a runtime without one is often found under its own name."""
     return step.profile or step.agent_runtime or ""
 
@@ -74,7 +74,9 @@ def find_skill(skill: str, places: Iterable[Path]) -> str | None:
     return None
 
 
-def embed_skills(definition: Definition, places: Iterable[Path], directories: dict[str, str | None]) -> Definition:
+def embed_skills(
+    definition: WorkflowDefinition, places: Iterable[Path], directories: dict[str, str | None]
+) -> WorkflowDefinition:
     """The definition with the texts of those skills that it only names, as far as this machine has them.
 
     They are looked for where the step's profile works (`directories` by profile), then in the places.
@@ -82,7 +84,7 @@ def embed_skills(definition: Definition, places: Iterable[Path], directories: di
     places = tuple(places)
     found = dict(definition.skills)
     for _, step in _find_steps(definition):
-        own = directories.get(_profile_of(step))
+        own = directories.get(_guess_profile(step))
         if step.skill is not None and step.skill not in found:
             text = find_skill(step.skill, (Path(own), *places) if own else places)
             if text is not None:
@@ -91,7 +93,7 @@ def embed_skills(definition: Definition, places: Iterable[Path], directories: di
     return msgspec.structs.replace(definition, skills=found, workflows=nested)
 
 
-def missing_skills(definition: Definition) -> list[Problem]:
+def find_missing_skills(definition: WorkflowDefinition) -> list[Problem]:
     """The skills that nobody has found."""
     out: list[Problem] = []
     for at, step in _find_steps(definition):
@@ -103,18 +105,18 @@ def missing_skills(definition: Definition) -> list[Problem]:
             path = ("steps", at, "skill")
             out.append(Problem(code="unknown_skill", message=message, remedy=remedy, path=path, step=step.id))
     for inner in definition.workflows.values():
-        out += missing_skills(inner)
+        out += find_missing_skills(inner)
     return out
 
 
-def _find_steps(definition: Definition) -> Iterator[tuple[int, Step]]:
+def _find_steps(definition: WorkflowDefinition) -> Iterator[tuple[int, Step]]:
     """All steps with their places, and those that would take them back."""
     for at, step in enumerate(definition.steps):
         for one in (step, *step.rollback):
             yield at, one
 
 
-def _unreadable(path: Path) -> str:
+def _explain_unreadable(path: Path) -> str:
     """Why a file cannot be read, and what to do."""
     if path.is_dir():
         return f"{path} is a directory: name the workflow's file in it."

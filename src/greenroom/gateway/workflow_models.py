@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from greenroom.nouns.workflows.checking.problems import Path, Problem
-from greenroom.nouns.workflows.definition import Definition
-from greenroom.nouns.workflows.reading.load import Loaded
-from greenroom.runtimes.names import LISTS_MODELS
+from greenroom.nouns.workflows.checks.problems import Path, Problem
+from greenroom.nouns.workflows.definition import WorkflowDefinition
+from greenroom.nouns.workflows.parser.loader import LoadedWorkflow
+from greenroom.runtimes.driver_names import LISTS_MODELS
 
 _KEY = "model: "
 Named = tuple[str, str]
@@ -22,7 +22,7 @@ class NamedModel(msgspec.Struct, frozen=True):
     named: Named
 
 
-def find_named_models(definition: Definition, drivers: Mapping[str, str]) -> Iterator[NamedModel]:
+def find_named_models(definition: WorkflowDefinition, drivers: Mapping[str, str]) -> Iterator[NamedModel]:
     """The models that can be looked for: those of profiles whose runtime tells which it knows."""
     for at, step in enumerate(definition.steps):
         profile, model = step.profile or step.agent_runtime or "", step.agent_config.model
@@ -36,7 +36,9 @@ def explain_model(problems_of_nodes: Iterable[list[str]]) -> str | None:
     return found[0] if found and all(found) else None
 
 
-def find_problems(loaded: Loaded, file: str, named: Iterable[NamedModel], wrong: Mapping[Named, str]) -> list[Problem]:
+def find_problems(
+    loaded: LoadedWorkflow, file: str, named: Iterable[NamedModel], wrong: Mapping[Named, str]
+) -> list[Problem]:
     """The problems of a workflow that has been loaded, by what is wrong with each model."""
     return [
         Problem(
@@ -45,7 +47,7 @@ def find_problems(loaded: Loaded, file: str, named: Iterable[NamedModel], wrong:
             remedy=wrong[one.named].partition(" here: ")[2],
             path=one.path,
             step=one.step,
-        ).placed(file, loaded.lines)
+        ).add_location(file, loaded.lines)
         for one in named
         if one.named in wrong
     ]

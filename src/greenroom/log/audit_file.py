@@ -6,13 +6,13 @@ from typing import Any, TextIO
 
 import msgspec
 
-from greenroom.log.chain import GENESIS, link
-from greenroom.log.clock import iso
+from greenroom.log.chain import GENESIS, hash_link
+from greenroom.log.clock import format_iso
 
 _COLUMNS = ("seq", "at", "by", "type", "data", "hash")
 
 
-class Filter(msgspec.Struct, frozen=True, kw_only=True):
+class AuditFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which events; None is all."""
 
     after: int = 0
@@ -22,7 +22,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     until: int | None = None
 
 
-class Line(msgspec.Struct, frozen=True):
+class AuditLine(msgspec.Struct, frozen=True):
     """One event as it stands in the file. `data` is kept byte by byte: the hash is over it."""
 
     seq: int
@@ -34,7 +34,7 @@ class Line(msgspec.Struct, frozen=True):
     hash: str
 
 
-def read_audit(connection: Any, wanted: Filter) -> Iterator[Line]:
+def read_audit(connection: Any, wanted: AuditFilter) -> Iterator[AuditLine]:
     """Privileged events from the log, oldest first."""
     where, values = ["seq > ?"], [wanted.after]
     given: list[tuple[str, Any]] = [("by = ?", wanted.by), ("at >= ?", wanted.since), ("at < ?", wanted.until)]
@@ -50,10 +50,10 @@ def read_audit(connection: Any, wanted: Filter) -> Iterator[Line]:
         f" WHERE {' AND '.join(where)} ORDER BY seq"
     )
     for seq, at, by, kind, version, data, digest in connection.execute(query, tuple(values)):
-        yield Line(seq, at, by, kind, version, msgspec.Raw(bytes(data)), digest.hex())
+        yield AuditLine(seq, at, by, kind, version, msgspec.Raw(bytes(data)), digest.hex())
 
 
-def write_lines(events: Iterator[Line], out: TextIO) -> int:
+def write_lines(events: Iterator[AuditLine], out: TextIO) -> int:
     """JSON Lines; how many there were."""
     count = 0
     for event in events:
@@ -62,19 +62,21 @@ def write_lines(events: Iterator[Line], out: TextIO) -> int:
     return count
 
 
-def write_csv(events: Iterator[Line], out: TextIO) -> int:
+def write_csv(events: Iterator[AuditLine], out: TextIO) -> int:
     """A table for people and spreadsheets; what could be taken for a formula is quoted as text."""
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
     count = 0
     for event in events:
         data = bytes(event.data).decode()
-        writer.writerow([event.seq, iso(event.at), _tame(event.by), event.type, _tame(data), event.hash])
+        writer.writerow(
+            [event.seq, format_iso(event.at), _escape_formula(event.by), event.type, _escape_formula(data), event.hash]
+        )
         count += 1
     return count
 
 
-def _tame(text: str) -> str:
+def _escape_formula(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
@@ -83,10 +85,10 @@ def verify_lines(lines: Iterator[str]) -> tuple[int, str, str | None]:
     previous, seq = GENESIS, 0
     for number, text in enumerate(lines, 1):
         try:
-            one = msgspec.json.decode(text, type=Line)
+            one = msgspec.json.decode(text, type=AuditLine)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             return seq, previous.hex(), f"Line {number} is no event of an audit: {error}."
-        found = link(previous, (one.seq, one.at, one.by, one.type, one.version, bytes(one.data)))
+        found = hash_link(previous, (one.seq, one.at, one.by, one.type, one.version, bytes(one.data)))
         if found.hex() != one.hash:
             words = f"Line {number} (event {one.seq}) was changed, or one before it is missing: the chain breaks here."
             return seq, previous.hex(), words

@@ -14,14 +14,14 @@ import apsw
 import msgspec
 
 from greenroom import __version__
-from greenroom.log.blobs import place_of
-from greenroom.log.check import fault_of_file, named_files
-from greenroom.log.clock import SystemClock, iso
-from greenroom.log.directory import FILE, FILES, need_database, sync_folder
+from greenroom.log.blobs import build_blob_path
+from greenroom.log.check import find_named_files, get_file_fault
+from greenroom.log.clock import SystemClock, format_iso
+from greenroom.log.data_directory import FILE, FILES, need_database, sync_folder
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Noun
 from greenroom.log.sqlite_file import connect
-from greenroom.log.sqlite_tx import head_of
+from greenroom.log.sqlite_tx import read_head
 from greenroom.log.store_sqlite import APPLICATION_ID, SCHEMA
 
 FORMAT = 1
@@ -29,7 +29,7 @@ MANIFEST = "manifest.json"
 _ATTEMPTS = 5
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class BackupManifest(msgspec.Struct, frozen=True, kw_only=True):
     """What a backup says of itself; it is the first member of the file."""
 
     format: int
@@ -47,36 +47,36 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Payload files that were missing or damaged already."""
 
 
-class _Gone(Exception):
+class _PayloadGone(Exception):
     """A payload file was dropped with its thread after the database had been copied."""
 
 
-def backup(data: Path, target: Path, nouns: Sequence[Noun]) -> Manifest:
+def backup(data: Path, target: Path, nouns: Sequence[Noun]) -> BackupManifest:
     """Write a backup of everything acknowledged so far to a new file that only its owner can read."""
     need_database(data)
     if target.exists():
         raise Refused("target_exists", f"{target} exists already: choose another name for the backup.", "conflict")
     for _ in range(_ATTEMPTS):
-        with contextlib.suppress(_Gone), writing_to(target.parent):
+        with contextlib.suppress(_PayloadGone), convert_write_errors(target.parent):
             return _write(data, target, nouns)
     raise Unavailable("busy", "Threads are being deleted while the backup is made: try again in a moment.")
 
 
-def _write(data: Path, target: Path, nouns: Sequence[Noun]) -> Manifest:
+def _write(data: Path, target: Path, nouns: Sequence[Noun]) -> BackupManifest:
     with tempfile.TemporaryDirectory(prefix=".greenroom-backup-", dir=target.parent) as folder:
         copy = Path(folder) / FILE
         _copy_database(data / FILE, copy)
         manifest = _describe(data, copy, nouns)
         part = Path(folder) / "backup"
-        with new_private_file(part) as out:
+        with create_private_file(part) as out:
             with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as tar:
                 _add(tar, MANIFEST, msgspec.json.encode(manifest))
                 _add(tar, FILE, copy)
                 for name in manifest.files:
                     try:
-                        _add(tar, member_of(name), place_of(data / FILES, name))
+                        _add(tar, build_member_name(name), build_blob_path(data / FILES, name))
                     except FileNotFoundError:
-                        raise _Gone from None
+                        raise _PayloadGone from None
             sync_file(out)
         part.rename(target)
     sync_folder(target.parent)
@@ -91,37 +91,37 @@ def _copy_database(source: Path, copy: Path) -> None:
     except (apsw.FullError, apsw.IOError) as error:
         raise Unavailable("storage_full", f"The copy of the database cannot be written ({error}).", 5) from error
     except apsw.Error as error:
-        raise _unsound(str(error)) from error
+        raise _make_damaged_error(str(error)) from error
 
 
-def _describe(data: Path, copy: Path, nouns: Sequence[Noun]) -> Manifest:
+def _describe(data: Path, copy: Path, nouns: Sequence[Noun]) -> BackupManifest:
     tables = [table for noun in nouns for table in noun.tables]
-    with contextlib.closing(need_sound(copy)) as connection:
-        seq, schema = head_of(connection), connection.pragma("user_version")
-        names = named_files(connection, tables)
+    with contextlib.closing(need_sound_database(copy)) as connection:
+        seq, schema = read_head(connection), connection.pragma("user_version")
+        names = find_named_files(connection, tables)
     if schema > SCHEMA:
         raise Refused("newer_schema", "The data is of a newer greenroom: back it up with that version.", "conflict")
-    faulty = {name for name in names if fault_of_file(data / FILES, name)}
+    faulty = {name for name in names if get_file_fault(data / FILES, name)}
     if faulty:
         with contextlib.closing(connect(data / FILE)) as connection:
-            if not faulty <= named_files(connection, tables):
-                raise _Gone
+            if not faulty <= find_named_files(connection, tables):
+                raise _PayloadGone
     with copy.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Manifest(
+    return BackupManifest(
         format=FORMAT,
         greenroom=__version__,
         schema=schema,
-        made_at=iso(SystemClock().now()),
+        made_at=format_iso(SystemClock().now()),
         seq=seq,
         size=copy.stat().st_size,
         digest=digest,
-        files={name: place_of(data / FILES, name).stat().st_size for name in sorted(names - faulty)},
+        files={name: build_blob_path(data / FILES, name).stat().st_size for name in sorted(names - faulty)},
         left_out=sorted(faulty),
     )
 
 
-def need_sound(copy: Path) -> apsw.Connection:
+def need_sound_database(copy: Path) -> apsw.Connection:
     """A connection to a copied database that is one of ours and whole."""
     try:
         connection = connect(copy)
@@ -130,11 +130,11 @@ def need_sound(copy: Path) -> apsw.Connection:
             return connection
         connection.close()
     except apsw.Error as error:
-        raise _unsound(str(error)) from error
-    raise _unsound(told)
+        raise _make_damaged_error(str(error)) from error
+    raise _make_damaged_error(told)
 
 
-def _unsound(why: str) -> Refused:
+def _make_damaged_error(why: str) -> Refused:
     return Refused("database_damaged", f"The database is damaged ({why}): see `greenroom check`.", "conflict")
 
 
@@ -150,13 +150,13 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes | Path) -> None:
             tar.addfile(info, source)
 
 
-def member_of(name: str) -> str:
+def build_member_name(name: str) -> str:
     """The name of a payload file within a backup."""
-    return place_of(Path(FILES), name).as_posix()
+    return build_blob_path(Path(FILES), name).as_posix()
 
 
 @contextlib.contextmanager
-def writing_to(folder: Path) -> Iterator[None]:
+def convert_write_errors(folder: Path) -> Iterator[None]:
     """Whatever the disk does not take in here is told as such."""
     try:
         yield
@@ -164,7 +164,7 @@ def writing_to(folder: Path) -> Iterator[None]:
         raise Unavailable("storage_full", f"{folder} cannot be written ({error.strerror}).", 5) from error
 
 
-def new_private_file(path: Path) -> IO[bytes]:
+def create_private_file(path: Path) -> IO[bytes]:
     """A new file that only its owner can read."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb")
 

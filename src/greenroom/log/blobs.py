@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from greenroom.log.directory import sync_folder
+from greenroom.log.data_directory import sync_folder
 from greenroom.log.errors import Unavailable
 from greenroom.log.ids import new_id
 
@@ -110,10 +110,10 @@ class FileBlobs:
 
     def path(self, name: str) -> Path:
         """Where a name is kept; a name that is no digest raises ValueError."""
-        return place_of(self.folder, name)
+        return build_blob_path(self.folder, name)
 
 
-def place_of(folder: Path, name: str) -> Path:
+def build_blob_path(folder: Path, name: str) -> Path:
     """Where a name is kept in a folder of files; a name that is no digest raises ValueError."""
     if not _NAME.fullmatch(name):
         raise ValueError(name)

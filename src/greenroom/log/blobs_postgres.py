@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from greenroom.log.postgres_present import PostgresPresent
+from greenroom.log.postgres_row_reader import PostgresRowReader
 
 _DDL = "CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, data BYTEA NOT NULL, held_until TIMESTAMPTZ NOT NULL)"
 _HOLD = "now() + interval '1 hour'"
@@ -18,7 +18,7 @@ class PostgresBlobs:
     def __init__(self, url: str, is_named: Callable[[str], bool] = lambda name: False) -> None:
         self._is_named = is_named
         self._lock = threading.Lock()
-        self._rows = PostgresPresent(url)
+        self._rows = PostgresRowReader(url)
         self._run(_DDL)
 
     def keep(self, data: bytes) -> str:

@@ -9,7 +9,7 @@ Raw = tuple[int, int, str, str, int, bytes]
 """An event as it is stored: seq, time, actor, name, version, data."""
 
 
-def link(previous: bytes, recorded: Raw) -> bytes:
+def hash_link(previous: bytes, recorded: Raw) -> bytes:
     """The hash of a privileged event, over the one before it."""
     seq, at, by, name, version, data = recorded
     head = f"{seq}\x1f{at}\x1f{by}\x1f{name}\x1f{version}\x1f".encode()
@@ -35,19 +35,19 @@ class Chain:
         if not linked or self._next is None:
             self.broken = True
             return f"Event {raw[0]} is privileged but has no link in the chain."
-        self.hash, self.seq = link(self.hash, raw), raw[0]
+        self.hash, self.seq = hash_link(self.hash, raw), raw[0]
         self.broken = self.hash != self._next[1]
         self._next = next(self._links, None)
         return (
             f"Event {raw[0]} was changed, or an earlier privileged one: the chain breaks here." if self.broken else None
         )
 
-    def left(self) -> int | None:
+    def get_surplus_link(self) -> int | None:
         """The first link that belongs to no event gone through."""
         return self._next and self._next[0]
 
 
-def verify(connection: Any, privileged: set[str]) -> tuple[Chain, str | None]:
+def verify_chain(connection: Any, privileged: set[str]) -> tuple[Chain, str | None]:
     """Follow the whole chain; the chain as far as it holds, and what breaks it."""
     chain = Chain(connection, privileged)
     marks = ", ".join("?" * len(privileged))
@@ -59,5 +59,5 @@ def verify(connection: Any, privileged: set[str]) -> tuple[Chain, str | None]:
         fault = chain.follow(raw)
         if fault:
             return chain, fault
-    stray = chain.left()
+    stray = chain.get_surplus_link()
     return chain, None if stray is None else f"The chain names event {stray}, which is not in the log."

@@ -12,15 +12,15 @@ import apsw
 import msgspec
 
 from greenroom.log import sqlite_rows
-from greenroom.log.blobs import place_of
+from greenroom.log.blobs import build_blob_path
 from greenroom.log.chain import GENESIS, Chain
 from greenroom.log.codec import Codec
-from greenroom.log.directory import FILES, acknowledged, need_database
+from greenroom.log.data_directory import FILES, need_database, read_acknowledged_seq
 from greenroom.log.model import Noun, Table
-from greenroom.log.rebuild import MARK, fingerprint, projector
+from greenroom.log.rebuild import MARK, build_projector, compute_fingerprint
 from greenroom.log.sqlite_file import connect
 from greenroom.log.sqlite_row_writer import SqliteRowWriter
-from greenroom.log.sqlite_words import Words
+from greenroom.log.sqlite_text_index import SqliteTextIndex
 from greenroom.log.store_sqlite import (
     APPLICATION_ID,
     MECHANISM,
@@ -40,7 +40,7 @@ OR typeof(sql) NOT IN ('text', 'null') OR tbl_name NOT IN (SELECT name FROM sqli
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """Something that is not as it must be. A note needs no action; an error says what to do."""
 
     code: str
@@ -51,14 +51,14 @@ class Finding:
 
 
 @dataclass
-class Checked:
+class CheckReport:
     """What a check has seen: how far the log goes, the last link of its chain, and what is wrong."""
 
     seq: int = 0
     chain_seq: int = 0
     chain: str = GENESIS.hex()
     files: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[CheckFinding] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -66,7 +66,7 @@ class Checked:
         return all(finding.level == "note" for finding in self.findings)
 
 
-def check(data: Path, nouns: Sequence[Noun], progress: Progress | None = None) -> Checked:
+def check_sqlite(data: Path, nouns: Sequence[Noun], progress: Progress | None = None) -> CheckReport:
     """Verify the log, its rows and its files on one snapshot; nothing is written."""
     return SqliteCheck(data, nouns, progress or (lambda what, done, of: None)).run()
 
@@ -80,9 +80,9 @@ class Check:
         self._files = files
         self._acknowledged = acknowledged
         self._progress = progress
-        self._checked = Checked()
+        self._checked = CheckReport()
 
-    def _look(self, connection: Any) -> None:
+    def _check_all(self, connection: Any) -> None:
         if not self._is_ours(connection):
             return
         self._checked.seq = connection.execute("SELECT max(seq) FROM events").get or 0
@@ -102,12 +102,12 @@ class Check:
 
     def _walk(self, connection: Any, scratch: apsw.Connection) -> bool:
         """Go through all events once: their numbers, the chain, and what they make of the rows. False if cut short."""
-        codec, project = Codec(self._nouns), projector(self._nouns)
+        codec, project = Codec(self._nouns), build_projector(self._nouns)
         privileged = {kind.__name__ for noun in self._nouns for kind in noun.events if kind.privileged}
         chain = Chain(connection, privileged)
         scratch.execute(MECHANISM)
         scratch.execute("BEGIN")
-        for statement in sqlite_rows.ddl(self._tables):
+        for statement in sqlite_rows.build_ddl(self._tables):
             scratch.execute(statement)
         writer = SqliteRowWriter(scratch)
         expected = 1
@@ -132,7 +132,7 @@ class Check:
             expected += 1
         writer.flush()
         self._progress("events", self._checked.seq, self._checked.seq)
-        if not chain.broken and (stray := chain.left()) is not None:
+        if not chain.broken and (stray := chain.get_surplus_link()) is not None:
             self._find(
                 "chain_broken", f"The chain names event {stray}, which is no privileged one. {_RESTORE}", seq=stray
             )
@@ -141,7 +141,7 @@ class Check:
 
     def _check_rows(self, connection: Any, scratch: apsw.Connection) -> None:
         mark = connection.execute("SELECT value FROM meta WHERE name = ?", (MARK,)).get
-        if mark != fingerprint(self._nouns):
+        if mark != compute_fingerprint(self._nouns):
             message = "The rows were made by another version of the program; the next start of the hub makes them anew."
             self._find("rows_outdated", message, level="note")
             return
@@ -181,17 +181,17 @@ class Check:
             self._find("cursor_ahead", message, seq=seq)
 
     def _check_files(self, connection: Any) -> None:
-        names = self._named(connection)
+        names = self._find_named_files(connection)
         self._checked.files = len(names)
         for number, name in enumerate(sorted(names)):
             self._progress("files", number, len(names))
-            fault = fault_of_file(self._files, name)
-            if fault and name in self._named_now():  # it may have gone with its thread since the snapshot
+            fault = get_file_fault(self._files, name)
+            if fault and name in self._find_files_named_now():  # it may have gone with its thread since the snapshot
                 self._find(f"file_{fault}", f"The payload file {name} is {fault}. {_RESTORE}")
         self._progress("files", len(names), len(names))
 
     def _find(self, code: str, message: str, level: Literal["error", "note"] = "error", seq: int | None = None) -> None:
-        self._checked.findings.append(Finding(code, message, level, seq))
+        self._checked.findings.append(CheckFinding(code, message, level, seq))
 
     def _is_ours(self, connection: Any) -> bool:
         """Whether this is a database that we know how to read."""
@@ -205,11 +205,11 @@ class Check:
         """Compare what is searched."""
         raise NotImplementedError
 
-    def _named(self, connection: Any) -> set[str]:
+    def _find_named_files(self, connection: Any) -> set[str]:
         """The payload files that rows name."""
         raise NotImplementedError
 
-    def _named_now(self) -> set[str]:
+    def _find_files_named_now(self) -> set[str]:
         """The same, of this moment."""
         raise NotImplementedError
 
@@ -219,14 +219,14 @@ class SqliteCheck(Check):
 
     def __init__(self, data: Path, nouns: Sequence[Noun], progress: Progress) -> None:
         self._path = need_database(data)
-        reached = acknowledged(data)  # before the snapshot, which then is at least as far
+        reached = read_acknowledged_seq(data)  # before the snapshot, which then is at least as far
         super().__init__(nouns, data / FILES, progress, reached)
 
-    def run(self) -> Checked:
+    def run(self) -> CheckReport:
         try:
             with contextlib.closing(connect(self._path)) as connection:
                 connection.execute("BEGIN")
-                self._look(connection)
+                self._check_all(connection)
         except (apsw.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
             self._find("database_damaged", f"The database cannot be read on ({error}). {_RESTORE}")
         return self._checked
@@ -256,7 +256,7 @@ class SqliteCheck(Check):
     def _compare_text(self, table: Table[Any], connection: apsw.Connection, scratch: apsw.Connection) -> None:
         """Every word of the full-text index with the number of its rows, and how many rows there are of each length."""
         name = f"text_{table.name}"
-        Words(scratch, table).leave_out(Words(connection, table).find_waiting())
+        SqliteTextIndex(scratch, table).leave_out(SqliteTextIndex(connection, table).find_waiting())
         for each in (connection, scratch):
             each.execute(f"CREATE VIRTUAL TABLE temp.words_{name} USING fts5vocab(main, '{name}', 'row')")
         query = f"SELECT term, doc, cnt FROM temp.words_{name} ORDER BY term"  # noqa: S608
@@ -272,15 +272,15 @@ class SqliteCheck(Check):
         if connection.execute(lengths).fetchall() != scratch.execute(lengths).fetchall():
             self._find("search_differs", f"The index of {table.name} has not the rows that the log makes. {_REBUILD}")
 
-    def _named(self, connection: apsw.Connection) -> set[str]:
-        return named_files(connection, self._tables)
+    def _find_named_files(self, connection: apsw.Connection) -> set[str]:
+        return find_named_files(connection, self._tables)
 
-    def _named_now(self) -> set[str]:
+    def _find_files_named_now(self) -> set[str]:
         with contextlib.closing(connect(self._path)) as connection:
-            return named_files(connection, self._tables)
+            return find_named_files(connection, self._tables)
 
 
-def named_files(connection: apsw.Connection, tables: Iterable[Table[Any]]) -> set[str]:
+def find_named_files(connection: apsw.Connection, tables: Iterable[Table[Any]]) -> set[str]:
     """The payload files that rows name, also rows that another version of the program has made."""
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     return {
@@ -292,10 +292,10 @@ def named_files(connection: apsw.Connection, tables: Iterable[Table[Any]]) -> se
     }
 
 
-def fault_of_file(folder: Path, name: str) -> str | None:
+def get_file_fault(folder: Path, name: str) -> str | None:
     """What is wrong with a payload file: missing, damaged or unreadable."""
     try:
-        with place_of(folder, name).open("rb") as file:
+        with build_blob_path(folder, name).open("rb") as file:
             return None if hashlib.file_digest(file, "sha256").hexdigest() == name else "damaged"
     except FileNotFoundError:
         return "missing"

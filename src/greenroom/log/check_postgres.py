@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import psycopg
 
-from greenroom.log.check import Check, Checked, Progress
-from greenroom.log.directory import FILES, StoreUnusable
+from greenroom.log.check import Check, CheckReport, Progress
+from greenroom.log.data_directory import FILES, StoreUnusable
 from greenroom.log.model import Noun, Table
 from greenroom.log.postgres_connection import connect
 from greenroom.log.store_postgres import SCHEMA
@@ -16,12 +16,12 @@ from greenroom.log.store_postgres import SCHEMA
 _SERVER_SIDE = 2000
 
 
-def check_postgres(data: Path, url: str, nouns: Sequence[Noun], progress: Progress | None = None) -> Checked:
+def check_postgres(data: Path, url: str, nouns: Sequence[Noun], progress: Progress | None = None) -> CheckReport:
     """Verify the log, its rows and its files on one snapshot; nothing is written."""
     return PostgresCheck(data, url, nouns, progress or (lambda what, done, of: None)).run()
 
 
-class Answer:
+class QueryResult:
     """What a question to the database brought: rows one by one, or the first value."""
 
     def __init__(self, rows: Generator[tuple[Any, ...], None, None]) -> None:
@@ -40,16 +40,16 @@ class Answer:
         return first and first[0]
 
 
-class Questions:
+class QmarkConnection:
     """A snapshot that takes the questions of the check, which are plain SQL with `?` for a value."""
 
     def __init__(self, connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
         self._connection = connection
         self._asked = 0
 
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> Answer:
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> QueryResult:
         self._asked += 1
-        return Answer(self._rows(f"check_{self._asked}", sql.replace("?", "%s"), tuple(values)))
+        return QueryResult(self._rows(f"check_{self._asked}", sql.replace("?", "%s"), tuple(values)))
 
     def _rows(self, name: str, sql: str, values: tuple[Any, ...]) -> Generator[tuple[Any, ...], None, None]:
         with self._connection.cursor(name=name) as cursor:
@@ -65,11 +65,11 @@ class PostgresCheck(Check):
         super().__init__(nouns, data / FILES, progress)
         self._url = url
 
-    def run(self) -> Checked:
+    def run(self) -> CheckReport:
         try:
             with connect(self._url) as connection, connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                self._look(Questions(connection))
+                self._check_all(QmarkConnection(connection))
         except psycopg.OperationalError as error:  # it is away, which is no damage
             raise StoreUnusable(
                 f"The PostgreSQL database cannot be read ({error}): see that the server runs and that `database` in the"
@@ -92,7 +92,7 @@ class PostgresCheck(Check):
     def _compare_text(self, table: Table[Any], connection: Any, scratch: Any) -> None:
         return
 
-    def _named(self, connection: Any) -> set[str]:
+    def _find_named_files(self, connection: Any) -> set[str]:
         return {
             name
             for table in self._tables
@@ -101,6 +101,6 @@ class PostgresCheck(Check):
             if (name := msgspec.json.decode(data).get(table.file)) is not None
         }
 
-    def _named_now(self) -> set[str]:
+    def _find_files_named_now(self) -> set[str]:
         with connect(self._url) as connection, connection.transaction():
-            return self._named(Questions(connection))
+            return self._find_named_files(QmarkConnection(connection))

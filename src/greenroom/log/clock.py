@@ -18,7 +18,7 @@ class Clock(Protocol):
         """Milliseconds since 1970, as this hub sees it."""
         ...
 
-    def behind(self) -> int:
+    def measure_lag_ms(self) -> int:
         """By how much the clock that it goes by is ahead of it."""
         ...
 
@@ -33,7 +33,7 @@ class SystemClock:
     def now(self) -> int:
         return time.time_ns() // 1_000_000
 
-    def behind(self) -> int:
+    def measure_lag_ms(self) -> int:
         return 0
 
     def move(self, ms: int) -> None:
@@ -56,7 +56,7 @@ class HubClock:
     def now(self) -> int:
         return steady_ms() + self._offset
 
-    def behind(self) -> int:
+    def measure_lag_ms(self) -> int:
         return self._wall() - self.now()
 
     def move(self, ms: int) -> None:
@@ -68,18 +68,18 @@ def steady_ms() -> int:
     return time.clock_gettime_ns(_STEADY) // 1_000_000
 
 
-def iso(ms: int) -> str:
+def format_iso(ms: int) -> str:
     """The text form of a time: `2026-11-15T10:20:30.123Z`."""
     second, rest = divmod(ms, 1000)
-    return f"{_second(second)}.{rest:03d}Z"
+    return f"{_format_second(second)}.{rest:03d}Z"
 
 
 @lru_cache(1024)
-def _second(number: int) -> str:
+def _format_second(number: int) -> str:
     return datetime.fromtimestamp(number, UTC).isoformat()[:19]
 
 
-def from_iso(text: str) -> int:
+def parse_iso(text: str) -> int:
     """Milliseconds of an ISO time; a time without a zone is UTC. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:

@@ -156,7 +156,7 @@ class Log:
         context = Context(self.clock.now(), self.settings)
         end = time.monotonic() + _GROUP_S
         for command in commands:
-            if outcomes and (tx.is_at_its_end or time.monotonic() > end):
+            if outcomes and (tx.needs_commit or time.monotonic() > end):
                 break
             try:
                 events = self._decide(tx, command, context)
@@ -173,7 +173,7 @@ class Log:
 
     def _decide(self, tx: WriteTx, command: Command, context: Context) -> Done | list[Event]:
         if command.key is not None:
-            known = tx.known(_memory(command))
+            known = tx.get_command(_build_command_key(command))
             if known is not None:
                 name, first, last = known
                 if name != type(command).__name__:
@@ -202,9 +202,11 @@ class Log:
             for follow in self.follow.get(type(event), ()):
                 to_do.extend(follow(tx, event, context))
         if command.key is not None and records and not any(record.event.refusal for record in records):
-            tx.remember(_memory(command), type(command).__name__, records[0].seq, records[-1].seq, now)
+            tx.remember_command(
+                _build_command_key(command), type(command).__name__, records[0].seq, records[-1].seq, now
+            )
         return Done(tuple(records))
 
 
-def _memory(command: Command) -> str:
+def _build_command_key(command: Command) -> str:
     return f"{command.by.id}\x1f{command.key}"

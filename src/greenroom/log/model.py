@@ -13,7 +13,7 @@ Value = str | int | None
 KEY_SEPARATOR = "\x1f"
 
 
-class Actor(msgspec.Struct, frozen=True, kw_only=True):
+class CommandActor(msgspec.Struct, frozen=True, kw_only=True):
     """Who gave a command. Nouns add what they need to judge it."""
 
     id: str
@@ -22,7 +22,7 @@ class Actor(msgspec.Struct, frozen=True, kw_only=True):
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A wish to change something. `key` is the caller's own id for it: the same key returns the first answer."""
 
-    by: Actor
+    by: CommandActor
     key: str | None = None
 
 
@@ -82,8 +82,8 @@ class Table(Generic[R]):
     def __post_init__(self) -> None:
         columns = dict.fromkeys(c for index in self.indexes for c in index if c != "_seq")
         object.__setattr__(self, "columns", tuple(columns))
-        object.__setattr__(self, "columns_of", _getter(tuple(columns)))
-        object.__setattr__(self, "found_by", _getter((*columns, *([self.text] if self.text else []))))
+        object.__setattr__(self, "columns_of", _make_getter(tuple(columns)))
+        object.__setattr__(self, "found_by", _make_getter((*columns, *([self.text] if self.text else []))))
         get = attrgetter(*self.key)
         one = len(self.key) == 1
         object.__setattr__(self, "key_of", get if one else lambda row: KEY_SEPARATOR.join(get(row)))
@@ -95,7 +95,7 @@ class Table(Generic[R]):
         return types[column] in (int, bool, int | None)
 
 
-def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Value, ...]]:
+def _make_getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Value, ...]]:
     """What reads these fields of a row as a tuple, however few they are."""
     if len(names) > 1:
         return attrgetter(*names)

@@ -4,7 +4,7 @@ import logging
 import os
 from pathlib import Path
 
-from greenroom.log.directory import FILES, HUB_ID, MCP_TOKEN, OPERATOR_TOKEN, StoreUnusable, write_private
+from greenroom.log.data_directory import FILES, HUB_ID, MCP_TOKEN, OPERATOR_TOKEN, StoreUnusable, write_private
 
 logger = logging.getLogger(__name__)
 _REMAINS = (OPERATOR_TOKEN, MCP_TOKEN, HUB_ID, FILES)

@@ -34,6 +34,6 @@ def connect(url: str, *, autocommit: bool = True) -> Connection:
     return psycopg.connect(url, autocommit=autocommit, **PARAMETERS)
 
 
-def unreachable(error: Exception) -> Unavailable:
+def make_unreachable_error(error: Exception) -> Unavailable:
     """What is said while the database does not answer."""
     return Unavailable("storage_unreachable", f"The database does not answer ({error}); try again.", retry_after_s=5)

@@ -6,7 +6,7 @@ from typing import Any
 from greenroom.log.codec import encode
 from greenroom.log.model import KEY_SEPARATOR, Change, R, Table, Value
 from greenroom.log.postgres_connection import Connection
-from greenroom.log.postgres_rows import PostgresRows, plain, tests_of
+from greenroom.log.postgres_rows import PostgresRows, build_conditions, build_index_text
 
 _REMEMBERED = 4096
 _REMEMBERED_BYTES = 16 << 20
@@ -46,7 +46,7 @@ class PostgresRowWriter(PostgresRows):
             return waiting[0]  # type: ignore[no-any-return]
         row = self._remembered.get((table.name, joined))
         if row is None:
-            data = self.data_of(table, joined)
+            data = self.get_data(table, joined)
             if data is not None:
                 row = table.decode(data)
                 self._remember(table, joined, row, len(data))
@@ -83,7 +83,7 @@ class PostgresRowWriter(PostgresRows):
     def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:
         self.flush()
         self._remembered.clear()
-        tests, values = tests_of(where, None, None)
+        tests, values = build_conditions(where, None, None)
         self.run(f"DELETE FROM row_{table.name} WHERE {' AND '.join(tests)}", values)  # noqa: S608
 
     def drop_last(self, table: Table[Any], where: Mapping[str, Value]) -> None:
@@ -100,8 +100,8 @@ class PostgresRowWriter(PostgresRows):
             data = encode(row)
             self.changed[table.name, key] = Change(table, key, seq, row, data)
             self._remember(table, key, row, len(data))
-            words = (plain(getattr(row, table.text)),) if table.text else ()
-            put.append((key, seq, data, *[_column(value) for value in table.columns_of(row)], *words))
+            words = (build_index_text(getattr(row, table.text)),) if table.text else ()
+            put.append((key, seq, data, *[_convert_value(value) for value in table.columns_of(row)], *words))
         columns = ["key", "seq", "data", *[f"c_{c}" for c in table.columns]]
         marks = ["%s"] * len(columns)
         if table.text:
@@ -122,7 +122,7 @@ class PostgresRowWriter(PostgresRows):
         self._remembered[table.name, key] = row
 
 
-def _column(value: Value) -> Value:
+def _convert_value(value: Value) -> Value:
     """A value as a column takes it: PostgreSQL has no text with a NUL in it."""
     if isinstance(value, bool):
         return int(value)

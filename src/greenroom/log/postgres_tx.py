@@ -6,11 +6,11 @@ from typing import Any, cast
 import psycopg
 
 from greenroom.log.codec import Codec
-from greenroom.log.gathering import Gathering
 from greenroom.log.model import Recorded
-from greenroom.log.postgres_connection import LOST, Connection, unreachable
+from greenroom.log.postgres_connection import LOST, Connection, make_unreachable_error
 from greenroom.log.postgres_row_writer import PostgresRowWriter
 from greenroom.log.postgres_rows import PostgresRows
+from greenroom.log.write_batch import WriteBatch
 
 WRITER_LOCK = 0x67_72_65_65_01
 CHANNEL = "greenroom_log"
@@ -18,14 +18,14 @@ CHANNEL = "greenroom_log"
 _EVENT = "SELECT seq, at, by, type, v, data FROM events"
 
 
-class PostgresTx(PostgresRowWriter, Gathering):
+class PostgresTx(PostgresRowWriter, WriteBatch):
     """The writer's transaction: rows, and what goes with them."""
 
     lost: tuple[type[Exception], ...] = LOST
 
     def __init__(self, connection: Connection, codec: Codec) -> None:
         PostgresRowWriter.__init__(self, connection)
-        Gathering.__init__(self, codec)
+        WriteBatch.__init__(self, codec)
 
     def begin(self, cursors: dict[str, int]) -> int:
         """Become the writer; returns the seq that the log has come to."""
@@ -33,18 +33,18 @@ class PostgresTx(PostgresRowWriter, Gathering):
         self.run("SELECT pg_advisory_xact_lock(%s)", (WRITER_LOCK,))
         self.changed = {}
         self.cursors = cursors
-        self.seq = head_of(self)
+        self.seq = read_head(self)
         return self.seq
 
     def forget(self) -> None:
         super().forget()
         self._clear()
 
-    def first_of(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
-        return self.run(sql.replace("?", "%s"), map(_plain, values)).fetchone()
+    def get_first(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+        return self.run(sql.replace("?", "%s"), map(_replace_nul, values)).fetchone()
 
     def write_all(self, sql: str, values: Iterable[tuple[Any, ...]]) -> None:
-        self.run_many(sql.replace("?", "%s"), [tuple(map(_plain, line)) for line in values])
+        self.run_many(sql.replace("?", "%s"), [tuple(map(_replace_nul, line)) for line in values])
 
     def events_after(self, after: int, limit: int) -> Iterator[Recorded]:
         return read_events(self, self._codec, after, limit)
@@ -55,12 +55,12 @@ class PostgresTx(PostgresRowWriter, Gathering):
             self.run("SELECT pg_notify(%s, %s)", (CHANNEL, str(self.seq)))
 
 
-def _plain(value: Any) -> Any:
+def _replace_nul(value: Any) -> Any:
     """PostgreSQL has no text with a NUL in it."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
-def head_of(rows: PostgresRows) -> int:
+def read_head(rows: PostgresRows) -> int:
     """The newest seq."""
     found = rows.run("SELECT max(seq) FROM events").fetchone()
     return (found and found[0]) or 0
@@ -87,7 +87,7 @@ class PostgresSnapshot(PostgresRows):
 
     def __enter__(self) -> "PostgresSnapshot":
         self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        self.seq = head_of(self)
+        self.seq = read_head(self)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -97,7 +97,7 @@ class PostgresSnapshot(PostgresRows):
         try:
             return super().run(sql, values)
         except LOST as error:
-            raise unreachable(error) from error
+            raise make_unreachable_error(error) from error
 
     def all_events(self, after: int = 0) -> Iterator[Recorded]:
         with self.connection.cursor(name="all_events") as cursor:

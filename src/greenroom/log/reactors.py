@@ -22,7 +22,7 @@ def _all(records: list[Recorded]) -> list[Recorded]:
 
 
 @dataclass(frozen=True)
-class Reactor:
+class EventReactor:
     """A name for the cursor, the kinds of events it wants, and what it does about one."""
 
     name: str
@@ -32,7 +32,7 @@ class Reactor:
     """Which of these it has to do something about, told at a glance: of most messages nobody has to do anything."""
 
 
-class Inbox:
+class ReactorInbox:
     """The events that a reactor wants, as they are committed; when too many gather they are read from the log again."""
 
     def __init__(self, log: Log, kinds: tuple[type, ...]) -> None:
@@ -59,7 +59,7 @@ class Inbox:
         self._wake.clear()
         return records if was_whole else None
 
-    async def rest(self) -> bool:
+    async def wait_briefly(self) -> bool:
         """Wait for something to come, for a moment at most; whether it has."""
         late = asyncio.get_running_loop().call_later(_REST_S, self._wake.set)
         try:
@@ -78,12 +78,12 @@ class Inbox:
         return bool(self._records) or not self._is_whole
 
 
-async def run_reactor(log: Log, reactor: Reactor, errors: "list[str] | None" = None) -> None:
+async def run_reactor(log: Log, reactor: EventReactor, errors: "list[str] | None" = None) -> None:
     """Bring a reactor up to date and keep it there; to be run as a task. A failing event is tried again.
 
     Its cursor goes to disk with whatever is written next, and by itself when nothing is for a moment.
     """
-    inbox = Inbox(log, reactor.kinds)
+    inbox = ReactorInbox(log, reactor.kinds)
     try:
         seq = log.store.cursor(reactor.name)
         while True:
@@ -95,14 +95,14 @@ async def run_reactor(log: Log, reactor: Reactor, errors: "list[str] | None" = N
                     log.store.note_cursor(reactor.name, await _react(reactor, record, errors))
                 seq = max(seq, records[-1].seq)
                 log.store.note_cursor(reactor.name, seq)
-            if not await inbox.rest():
+            if not await inbox.wait_briefly():
                 await _move_cursor(log, reactor.name, seq)
                 await inbox.wait()
     finally:
         inbox.close()
 
 
-async def _catch_up(log: Log, reactor: Reactor, seq: int, errors: list[str] | None) -> int:
+async def _catch_up(log: Log, reactor: EventReactor, seq: int, errors: list[str] | None) -> int:
     """Read on from a cursor. What is committed meanwhile is in the inbox: it is not waited for here."""
     while True:
         records = log.store.events(seq, _BATCH)
@@ -115,7 +115,7 @@ async def _catch_up(log: Log, reactor: Reactor, seq: int, errors: list[str] | No
         await _move_cursor(log, reactor.name, seq)
 
 
-async def _react(reactor: Reactor, record: Recorded, errors: list[str] | None) -> int:
+async def _react(reactor: EventReactor, record: Recorded, errors: list[str] | None) -> int:
     while True:
         try:
             await reactor.react(record)

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from greenroom.log import sqlite_rows
-from greenroom.log.directory import need_database, own
+from greenroom.log.data_directory import acquire_directory, need_database
 from greenroom.log.model import Change, Noun, Recorded, Tx
-from greenroom.log.sqlite_file import connect, usable
+from greenroom.log.sqlite_file import connect, convert_database_errors
 from greenroom.log.store import WriteTx
 
 MARK = "rows"
 _MECHANISM = (
     "greenroom.log.sqlite_rows",
-    "greenroom.log.sqlite_words",
+    "greenroom.log.sqlite_text_index",
     "greenroom.log.postgres_rows",
     "greenroom.log.rebuild",
 )
 
 
-class RemakingTx(WriteTx, Protocol):
+class RebuildTx(WriteTx, Protocol):
     """A transaction in which rows are made anew: each event's are put under its own seq."""
 
     seq: int
@@ -32,17 +32,17 @@ class RemakingTx(WriteTx, Protocol):
     def flush(self) -> None: ...
 
 
-class Remakeable(Protocol):
+class RebuildableStore(Protocol):
     """A store whose rows can be thrown away and made again."""
 
     def meta(self, name: str) -> str | None: ...
 
     def head(self) -> int: ...
 
-    def remake_rows(self, fill: Callable[[Any], None], marks: dict[str, str]) -> None: ...
+    def rebuild_rows(self, fill: Callable[[Any], None], marks: dict[str, str]) -> None: ...
 
 
-def fingerprint(nouns: Iterable[Noun]) -> str:
+def compute_fingerprint(nouns: Iterable[Noun]) -> str:
     """Changes when any code changes that shapes rows."""
     digest = hashlib.sha256()
     names = sorted({*_MECHANISM, *(source for noun in nouns for source in noun.sources)})
@@ -51,11 +51,11 @@ def fingerprint(nouns: Iterable[Noun]) -> str:
         if spec is None or spec.origin is None:
             raise ValueError(f"{name} is named as a source of rows but is no module")
         digest.update(name.encode() + b"\0" + Path(spec.origin).read_bytes())
-    digest.update("\n".join(sqlite_rows.ddl(t for noun in nouns for t in noun.tables)).encode())
+    digest.update("\n".join(sqlite_rows.build_ddl(t for noun in nouns for t in noun.tables)).encode())
     return digest.hexdigest()
 
 
-def projector(nouns: Iterable[Noun]) -> Callable[[Tx, Recorded], None]:
+def build_projector(nouns: Iterable[Noun]) -> Callable[[Tx, Recorded], None]:
     """One function that projects any event of these nouns."""
     nouns = tuple(nouns)
     project = {kind: p for noun in nouns for kind, p in noun.project.items()}
@@ -72,23 +72,25 @@ def projector(nouns: Iterable[Noun]) -> Callable[[Tx, Recorded], None]:
 def forget_rows(data: Path) -> None:
     """Have the rows made anew at the next start; refused while a hub owns the data directory."""
     path = need_database(data)
-    lock = own(data)
+    lock = acquire_directory(data)
     try:
-        with usable(path), contextlib.closing(connect(path, write=True)) as connection:
+        with convert_database_errors(path), contextlib.closing(connect(path, write=True)) as connection:
             connection.execute("DELETE FROM meta WHERE name = ?", (MARK,))
     finally:
         os.close(lock)
 
 
-def ensure_rows(store: Remakeable, nouns: Iterable[Noun], progress: Callable[[int, int], None] | None = None) -> int:
+def ensure_rows(
+    store: RebuildableStore, nouns: Iterable[Noun], progress: Callable[[int, int], None] | None = None
+) -> int:
     """Rebuild the rows if the code that makes them has changed; returns how many events were gone through."""
-    mark = fingerprint(nouns)
+    mark = compute_fingerprint(nouns)
     if store.meta(MARK) == mark:
         return 0
-    run = projector(nouns)
+    run = build_projector(nouns)
     head = store.head()
 
-    def fill(tx: RemakingTx) -> None:
+    def fill(tx: RebuildTx) -> None:
         seen = 0
         while batch := tx.records(seen + 1, seen + 1000):
             for record in batch:
@@ -100,5 +102,5 @@ def ensure_rows(store: Remakeable, nouns: Iterable[Noun], progress: Callable[[in
             if progress:
                 progress(seen, head)
 
-    store.remake_rows(fill, {MARK: mark})
+    store.rebuild_rows(fill, {MARK: mark})
     return head

@@ -15,18 +15,27 @@ import msgspec
 from greenroom.log.backup import (
     FORMAT,
     MANIFEST,
-    Manifest,
-    member_of,
-    need_sound,
-    new_private_file,
+    BackupManifest,
+    build_member_name,
+    convert_write_errors,
+    create_private_file,
+    need_sound_database,
     sync_file,
-    writing_to,
 )
-from greenroom.log.blobs import place_of
-from greenroom.log.clock import SystemClock, iso
-from greenroom.log.directory import FILE, FILES, HUB_FILE, MARK, MCP_TOKEN, OPERATOR_TOKEN, own, sync_folder
+from greenroom.log.blobs import build_blob_path
+from greenroom.log.clock import SystemClock, format_iso
+from greenroom.log.data_directory import (
+    FILE,
+    FILES,
+    HUB_FILE,
+    MARK,
+    MCP_TOKEN,
+    OPERATOR_TOKEN,
+    acquire_directory,
+    sync_folder,
+)
 from greenroom.log.errors import Refused, Unavailable
-from greenroom.log.sqlite_tx import head_of
+from greenroom.log.sqlite_tx import read_head
 from greenroom.log.store_sqlite import SCHEMA
 
 _MANIFEST_BYTES = 128 << 20
@@ -42,19 +51,19 @@ _REPLACED_FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm", FILES, MARK, HUB_FILE, OP
 
 def restore(
     file: Path, data: Path, *, force: bool = False, prepare: Callable[[Path], None] = lambda staged: None
-) -> Manifest:
+) -> BackupManifest:
     """Put a backup into an empty data directory. With `force` what is there is first moved into a folder beside it.
 
     `prepare` is called with a data directory that holds what was in the backup, before any of it is in its place.
     """
     _need_place(data, force)
-    lock = own(data)
+    lock = acquire_directory(data)
     staged = data / _STAGED
     try:
         _need_place(data, force)  # again, now that nobody else can come
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(mode=0o700)
-        with _opened(file) as source, writing_to(data):
+        with _open_backup(file) as source, convert_write_errors(data):
             manifest = _unpack(source, staged)
             _need_manifest_kept(staged, manifest)
             prepare(staged)
@@ -99,7 +108,7 @@ def _need_no_node(lock: Path) -> None:
         os.close(handle)
 
 
-def _unpack(file: IO[bytes], staged: Path) -> Manifest:
+def _unpack(file: IO[bytes], staged: Path) -> BackupManifest:
     """Take exactly what the manifest names out of the file, each with its digest; names in the file lead nowhere."""
     (staged / FILES).mkdir(mode=0o700)
     try:
@@ -109,24 +118,26 @@ def _unpack(file: IO[bytes], staged: Path) -> Manifest:
                 raise Unavailable("storage_full", "The disk has no room for what the backup holds: free some.", 5)
             wanted = {FILE: (staged / FILE, manifest.size, manifest.digest)}
             for name, size in manifest.files.items():
-                wanted[member_of(name)] = (place_of(staged / FILES, name), size, name)
+                wanted[build_member_name(name)] = (build_blob_path(staged / FILES, name), size, name)
             for member in iter(tar.next, None):
                 if member.name not in wanted or member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-                    raise _damaged(f"it holds {member.name[:80]!r}, which does not belong there or comes twice")
+                    raise _make_damaged_error(
+                        f"it holds {member.name[:80]!r}, which does not belong there or comes twice"
+                    )
                 _take(tar, member, *wanted.pop(member.name))
     except (tarfile.TarError, msgspec.MsgspecError, ValueError, EOFError) as error:
-        raise _damaged(f"it cannot be read ({error})") from error
+        raise _make_damaged_error(f"it cannot be read ({error})") from error
     if wanted:
-        raise _damaged(f"it is not whole: {len(wanted)} of its parts are missing")
+        raise _make_damaged_error(f"it is not whole: {len(wanted)} of its parts are missing")
     return manifest
 
 
-def _read_manifest(tar: tarfile.TarFile) -> Manifest:
+def _read_manifest(tar: tarfile.TarFile) -> BackupManifest:
     member = tar.next()
     source = tar.extractfile(member) if member and member.isreg() and member.name == MANIFEST else None
     if member is None or source is None or member.size > _MANIFEST_BYTES:
-        raise _damaged("it does not begin with the manifest of a Greenroom backup")
-    manifest = msgspec.json.decode(source.read(), type=Manifest)
+        raise _make_damaged_error("it does not begin with the manifest of a Greenroom backup")
+    manifest = msgspec.json.decode(source.read(), type=BackupManifest)
     if manifest.format > FORMAT or manifest.schema > SCHEMA:
         raise Refused(
             "newer_backup",
@@ -139,38 +150,38 @@ def _read_manifest(tar: tarfile.TarFile) -> Manifest:
 def _take(tar: tarfile.TarFile, member: tarfile.TarInfo, place: Path, size: int, digest: str) -> None:
     source = tar.extractfile(member)
     if source is None or member.size != size:
-        raise _damaged(f"{member.name} has not the size that the manifest says")
+        raise _make_damaged_error(f"{member.name} has not the size that the manifest says")
     place.parent.mkdir(mode=0o700, exist_ok=True)
     found = hashlib.sha256()
-    with source, new_private_file(place) as out:
+    with source, create_private_file(place) as out:
         while block := source.read(_BLOCK):
             found.update(block)
             out.write(block)
         sync_file(out)
     if found.hexdigest() != digest:
-        raise _damaged(f"{member.name} has not the digest that the manifest says")
+        raise _make_damaged_error(f"{member.name} has not the digest that the manifest says")
 
 
-def _need_manifest_kept(staged: Path, manifest: Manifest) -> None:
-    with contextlib.closing(need_sound(staged / FILE)) as connection:
-        if (head_of(connection), connection.pragma("user_version")) != (manifest.seq, manifest.schema):
-            raise _damaged("its database is not the one that the manifest describes")
+def _need_manifest_kept(staged: Path, manifest: BackupManifest) -> None:
+    with contextlib.closing(need_sound_database(staged / FILE)) as connection:
+        if (read_head(connection), connection.pragma("user_version")) != (manifest.seq, manifest.schema):
+            raise _make_damaged_error("its database is not the one that the manifest describes")
 
 
 def _move_aside(data: Path) -> None:
     moved = [data / name for name in _REPLACED_FILES if (data / name).exists()]
     if moved:
-        aside = data / f"{_REPLACED}{iso(SystemClock().now()).replace(':', '')}"
+        aside = data / f"{_REPLACED}{format_iso(SystemClock().now()).replace(':', '')}"
         aside.mkdir(mode=0o700)
         for path in moved:
             path.rename(aside / path.name)
 
 
-def _damaged(what: str) -> Refused:
+def _make_damaged_error(what: str) -> Refused:
     return Refused("backup_damaged", f"This cannot be used as a backup: {what}. Nothing was changed.")
 
 
-def _opened(file: Path) -> IO[bytes]:
+def _open_backup(file: Path) -> IO[bytes]:
     try:
         return file.open("rb")
     except OSError as error:

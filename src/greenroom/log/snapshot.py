@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from greenroom.log.directory import StoreUnusable, need_database
-from greenroom.log.sqlite_file import connect, usable
+from greenroom.log.data_directory import StoreUnusable, need_database
+from greenroom.log.sqlite_file import connect, convert_database_errors
 
 
 @contextlib.contextmanager
@@ -14,18 +14,18 @@ def read_log(data: Path, database: str | None) -> Iterator[Any]:
     """What takes plain SQL with `?` for a value, as it is told to either; nothing is written."""
     if database is None:
         path = need_database(data)
-        with usable(path), contextlib.closing(connect(path)) as connection:
+        with convert_database_errors(path), contextlib.closing(connect(path)) as connection:
             yield connection
         return
     import psycopg
 
-    from greenroom.log.check_postgres import Questions
+    from greenroom.log.check_postgres import QmarkConnection
     from greenroom.log.postgres_connection import connect as connect_postgres
 
     try:
         with connect_postgres(database) as postgres, postgres.transaction():
             postgres.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield Questions(postgres)
+            yield QmarkConnection(postgres)
     except psycopg.Error as error:
         raise StoreUnusable(
             f"The PostgreSQL database cannot be read ({error}): see that the server runs and that `database` in the"

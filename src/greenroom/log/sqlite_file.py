@@ -8,7 +8,7 @@ import apsw
 import msgspec
 
 from greenroom.log.codec import UnknownEvent
-from greenroom.log.directory import StoreUnusable
+from greenroom.log.data_directory import StoreUnusable
 
 _ALWAYS: dict[str, str | int] = {"trusted_schema": "OFF", "cell_size_check": "ON", "cache_size": -65536}
 _WRITING: dict[str, str | int] = {
@@ -32,7 +32,7 @@ def connect(path: Path, *, write: bool = False) -> apsw.Connection:
 
 
 @contextlib.contextmanager
-def usable(path: Path) -> Iterator[None]:
+def convert_database_errors(path: Path) -> Iterator[None]:
     """Whatever the database cannot do in here makes it unusable, and the message says what to do."""
     try:
         yield

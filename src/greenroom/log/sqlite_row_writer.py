@@ -8,14 +8,14 @@ import msgspec
 
 from greenroom.log.codec import encode
 from greenroom.log.model import KEY_SEPARATOR, Change, R, Row, Table, Value
-from greenroom.log.sqlite_rows import SqliteRows, column_of
-from greenroom.log.sqlite_words import WAITING, Words
+from greenroom.log.sqlite_rows import SqliteRows, build_column_name
+from greenroom.log.sqlite_text_index import WAITING, SqliteTextIndex
 
 _REMEMBERED = 4096
 _REMEMBERED_BYTES = 2048
 
 
-class Unwritten(msgspec.Struct, frozen=True):
+class PendingRow(msgspec.Struct, frozen=True):
     """A row on its way. It is `light` when SQL holds it already and all that it is found by stays the same."""
 
     row: Any
@@ -23,12 +23,12 @@ class Unwritten(msgspec.Struct, frozen=True):
     light: bool
 
 
-class Shelf:
+class TableBuffer:
     """What the writer knows of one table: rows on their way, rows that were used of late, and its statements."""
 
     def __init__(self, table: Table[Any]) -> None:
         self.table = table
-        self.unwritten: dict[str, Unwritten] = {}
+        self.unwritten: dict[str, PendingRow] = {}
         self.remembered: dict[str, Any] = {}
         self._read_bytes = 0
         name, columns = f"row_{table.name}", ["key", "seq", "data", *[f"c_{c}" for c in table.columns]]
@@ -69,7 +69,7 @@ class SqliteRowWriter(SqliteRows):
         """Rows that were written or dropped, the last state of each."""
         self.touched: set[Table[Any]] = set()
         """The tables that were written to."""
-        self._shelves: dict[Table[Any], Shelf] = {}
+        self._shelves: dict[Table[Any], TableBuffer] = {}
 
     def forget(self) -> None:
         """Nothing of this transaction holds."""
@@ -84,13 +84,13 @@ class SqliteRowWriter(SqliteRows):
 
     def get(self, table: Table[R], *key: str) -> R | None:
         joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
-        shelf = self._shelf(table)
+        shelf = self._ensure_buffer(table)
         waiting = shelf.unwritten.get(joined)
         if waiting is not None:
             return waiting.row  # type: ignore[no-any-return]
         row = shelf.remembered.get(joined)
         if row is None:
-            data = self.data_of(table, joined)
+            data = self.get_data(table, joined)
             if data is not None:
                 row = table.decode(data)
                 shelf.remember(joined, row, len(data))
@@ -109,21 +109,21 @@ class SqliteRowWriter(SqliteRows):
         return super().search(table, words, where, **how)
 
     def put(self, table: Table[R], row: R) -> None:
-        shelf, key = self._shelf(table), table.key_of(row)
-        shelf.unwritten[key] = Unwritten(row, self.seq, shelf.is_light(key, row))
+        shelf, key = self._ensure_buffer(table), table.key_of(row)
+        shelf.unwritten[key] = PendingRow(row, self.seq, shelf.is_light(key, row))
 
     def drop(self, table: Table[Any], *key: str) -> None:
         self.flush()
         self.touched.add(table)
         joined = key[0] if len(key) == 1 else KEY_SEPARATOR.join(key)
-        self._shelf(table).remembered.pop(joined, None)
+        self._ensure_buffer(table).remembered.pop(joined, None)
         found = self.connection.execute(
             f"DELETE FROM row_{table.name} WHERE key = ? RETURNING id",  # noqa: S608
             (joined,),
         ).get
         if found is None:
             return
-        if table.text and found <= Words(self.connection, table).last():
+        if table.text and found <= SqliteTextIndex(self.connection, table).read_last_number():
             self.connection.execute(f"DELETE FROM text_{table.name} WHERE rowid = ?", (found,))  # noqa: S608
         self.connection.execute(
             "INSERT OR REPLACE INTO gone (tbl, key, seq) VALUES (?, ?, ?)", (table.name, joined, self.seq)
@@ -133,27 +133,27 @@ class SqliteRowWriter(SqliteRows):
     def drop_all(self, table: Table[Any], where: Mapping[str, Value]) -> None:
         self.flush()
         self.touched.add(table)
-        self._shelf(table).remembered.clear()
-        tests = " AND ".join(f"{column_of(name)} IS ?" for name in where)
+        self._ensure_buffer(table).remembered.clear()
+        tests = " AND ".join(f"{build_column_name(name)} IS ?" for name in where)
         values = list(where.values())
         if table.text:
             self.connection.execute(
                 f"DELETE FROM text_{table.name} WHERE rowid IN"  # noqa: S608
                 f" (SELECT id FROM row_{table.name} WHERE {tests} AND id <= ?)",
-                [*values, Words(self.connection, table).last()],
+                [*values, SqliteTextIndex(self.connection, table).read_last_number()],
             )
         self.connection.execute(f"DELETE FROM row_{table.name} WHERE {tests}", values)  # noqa: S608
 
     def drop_last(self, table: Table[Any], where: Mapping[str, Value]) -> None:
         self.drop_all(table, where)
 
-    def _shelf(self, table: Table[Any]) -> Shelf:
+    def _ensure_buffer(self, table: Table[Any]) -> TableBuffer:
         shelf = self._shelves.get(table)
         if shelf is None:
-            shelf = self._shelves[table] = Shelf(table)
+            shelf = self._shelves[table] = TableBuffer(table)
         return shelf
 
-    def _write(self, shelf: Shelf) -> None:
+    def _write(self, shelf: TableBuffer) -> None:
         """Write the rows that wait on a shelf: first those that are only changed, then the others."""
         table, name = shelf.table, shelf.table.name
         self.touched.add(table)
@@ -178,17 +178,17 @@ class SqliteRowWriter(SqliteRows):
         elif put:
             self.connection.executemany(shelf.put_sql, put)
 
-    def _write_words(self, shelf: Shelf, put: list[tuple[Any, ...]]) -> None:
+    def _write_words(self, shelf: TableBuffer, put: list[tuple[Any, ...]]) -> None:
         """Write rows that are searched, and see to the index: at once for what was there before, else now and then."""
-        words = Words(self.connection, shelf.table)
+        words = SqliteTextIndex(self.connection, shelf.table)
         before = self.connection.execute(shelf.last_sql).get or 0
         self.connection.executemany(shelf.put_sql, put)
         last = self.connection.execute(shelf.last_sql).get
         if last - before < len(put):  # the others have the numbers that they had
-            words.changed([row[0] for row in put])
-        if last - words.last() >= WAITING:
+            words.reindex_rows([row[0] for row in put])
+        if last - words.read_last_number() >= WAITING:
             self.index_words(words)
 
-    def index_words(self, words: Words) -> None:
+    def index_words(self, words: SqliteTextIndex) -> None:
         """Put what waits into the index."""
         words.catch_up()

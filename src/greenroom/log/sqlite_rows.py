@@ -6,15 +6,15 @@ from typing import Any
 import apsw
 
 from greenroom.log.model import KEY_SEPARATOR, R, Table, Value
-from greenroom.log.sqlite_words import Words, words_ddl
+from greenroom.log.sqlite_text_index import SqliteTextIndex, build_index_ddl
 
 
-def ddl(tables: Iterable[Table[Any]]) -> list[str]:
+def build_ddl(tables: Iterable[Table[Any]]) -> list[str]:
     """The statements that make the tables."""
     out = []
     for table in tables:
         name = f"row_{table.name}"
-        columns = "".join(f", c_{c} {_affinity(table, c)}" for c in table.columns)
+        columns = "".join(f", c_{c} {_choose_affinity(table, c)}" for c in table.columns)
         out.append(
             f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL,"
             f" data BLOB NOT NULL{columns})"
@@ -23,18 +23,18 @@ def ddl(tables: Iterable[Table[Any]]) -> list[str]:
             fields = ", ".join("seq" if c == "_seq" else f"c_{c}" for c in index)
             out.append(f"CREATE INDEX {name}_{number} ON {name} ({fields})")
         if table.text:
-            out.append(words_ddl(table))
+            out.append(build_index_ddl(table))
     return out
 
 
-def drop_ddl(connection: apsw.Connection) -> list[str]:
+def build_drop_ddl(connection: apsw.Connection) -> list[str]:
     """The statements that throw all rows away."""
     kinds = "name LIKE 'row\\_%' ESCAPE '\\' OR (name LIKE 'text\\_%' ESCAPE '\\' AND sql LIKE 'CREATE VIRTUAL%')"
     query = f"SELECT name FROM sqlite_schema WHERE type = 'table' AND ({kinds})"  # noqa: S608 a constant
     return [f"DROP TABLE {name}" for (name,) in connection.execute(query)]
 
 
-def _affinity(table: Table[Any], column: str) -> str:
+def _choose_affinity(table: Table[Any], column: str) -> str:
     return "INTEGER" if table.is_number(column) else "TEXT"
 
 
@@ -46,10 +46,10 @@ class SqliteRows:
         self._sql: dict[tuple[Any, ...], str] = {}
 
     def get(self, table: Table[R], *key: str) -> R | None:
-        found = self.data_of(table, *key)
+        found = self.get_data(table, *key)
         return None if found is None else table.decode(found)
 
-    def data_of(self, table: Table[Any], *key: str) -> bytes | None:
+    def get_data(self, table: Table[Any], *key: str) -> bytes | None:
         """A row as it is stored."""
         return self.connection.execute(  # type: ignore[no-any-return]
             f"SELECT data FROM row_{table.name} WHERE key = ?",  # noqa: S608 the table is ours
@@ -57,9 +57,9 @@ class SqliteRows:
         ).get
 
     def find(self, table: Table[R], where: Mapping[str, Value] | None = None, **how: Any) -> list[R]:
-        return [table.decode(data) for data in self.data_found(table, where, **how)]
+        return [table.decode(data) for data in self.find_data(table, where, **how)]
 
-    def data_found(
+    def find_data(
         self,
         table: Table[Any],
         where: Mapping[str, Value] | None = None,
@@ -74,7 +74,7 @@ class SqliteRows:
         """The rows of `find` as they are stored."""
         sql, values = self._select(table, "data", where, after, before)
         if order:
-            sql += f" ORDER BY {column_of(order)}{' DESC' if desc else ''}"
+            sql += f" ORDER BY {build_column_name(order)}{' DESC' if desc else ''}"
         if limit is not None:
             sql += " LIMIT ?"
             values.append(limit)
@@ -94,8 +94,8 @@ class SqliteRows:
     def search(
         self, table: Table[R], words: str, where: Mapping[str, Value] | None = None, *, limit: int = 50
     ) -> list[R]:
-        columns = {column_of(name): value for name, value in (where or {}).items()}
-        return [table.decode(data) for data in Words(self.connection, table).search(words, columns, limit)]
+        columns = {build_column_name(name): value for name, value in (where or {}).items()}
+        return [table.decode(data) for data in SqliteTextIndex(self.connection, table).search(words, columns, limit)]
 
     def _select(
         self,
@@ -108,11 +108,11 @@ class SqliteRows:
         shape = (table.name, what, tuple(where or ()), after and after[0], before and before[0])
         sql = self._sql.get(shape)
         if sql is None:
-            tests = [f"{column_of(name)} IS ?" for name in where or {}]
+            tests = [f"{build_column_name(name)} IS ?" for name in where or {}]
             if after:
-                tests.append(f"{column_of(after[0])} > ?")
+                tests.append(f"{build_column_name(after[0])} > ?")
             if before:
-                tests.append(f"{column_of(before[0])} < ?")
+                tests.append(f"{build_column_name(before[0])} < ?")
             sql = f"SELECT {what} FROM row_{table.name}"  # noqa: S608 names are declared by nouns
             if tests:
                 sql += " WHERE " + " AND ".join(tests)
@@ -136,6 +136,6 @@ def take_bytes(found: Iterable[tuple[Any, ...]], most_bytes: int | None) -> list
     return taken
 
 
-def column_of(name: str) -> str:
+def build_column_name(name: str) -> str:
     """The SQL column of a field."""
     return "seq" if name == "_seq" else "key" if name == "_key" else f"c_{name}"

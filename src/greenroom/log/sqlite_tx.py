@@ -6,16 +6,16 @@ from typing import Any
 import apsw
 
 from greenroom.log.codec import Codec
-from greenroom.log.gathering import Gathering
 from greenroom.log.model import Event, Recorded, Table, Value
 from greenroom.log.sqlite_row_writer import SqliteRowWriter
-from greenroom.log.sqlite_words import Words
+from greenroom.log.sqlite_text_index import SqliteTextIndex
+from greenroom.log.write_batch import WriteBatch
 
 _QUICK_BYTES = 1 << 18
 """Fewer bytes than these are put into the index of words at once: another thread would cost more than it saves."""
 
 
-class SqliteTx(SqliteRowWriter, Gathering):
+class SqliteTx(SqliteRowWriter, WriteBatch):
     """The writer's transaction: rows, and what goes with them.
 
     A transaction that puts off long work leaves three things to the thread that commits: the rows of many events, the
@@ -24,13 +24,13 @@ class SqliteTx(SqliteRowWriter, Gathering):
 
     def __init__(self, connection: apsw.Connection, codec: Codec) -> None:
         SqliteRowWriter.__init__(self, connection)
-        Gathering.__init__(self, codec)
+        WriteBatch.__init__(self, codec)
         self._puts_off = False
-        self._unindexed: dict[Table[Any], Words] = {}
+        self._unindexed: dict[Table[Any], SqliteTextIndex] = {}
         self._dropped: list[tuple[Table[Any], Mapping[str, Value]]] = []
 
     @property
-    def is_at_its_end(self) -> bool:
+    def needs_commit(self) -> bool:
         return bool(self._dropped)
 
     def begin(self, cursors: dict[str, int], *, puts_off: bool = False) -> None:
@@ -38,7 +38,7 @@ class SqliteTx(SqliteRowWriter, Gathering):
         self.connection.execute("BEGIN IMMEDIATE")
         self.changed = {}
         self.touched = set()
-        self.seq = head_of(self.connection)
+        self.seq = read_head(self.connection)
         self.cursors = cursors
 
     def forget(self) -> None:
@@ -55,7 +55,7 @@ class SqliteTx(SqliteRowWriter, Gathering):
         if not self._puts_off:
             self._drop_now()
 
-    def index_words(self, words: Words) -> None:
+    def index_words(self, words: SqliteTextIndex) -> None:
         if self._puts_off and words.count_waiting_bytes() > _QUICK_BYTES:
             self._unindexed[words.table] = words
         else:
@@ -75,7 +75,7 @@ class SqliteTx(SqliteRowWriter, Gathering):
         for table, where in dropped:
             self.drop_all(table, where)
 
-    def first_of(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+    def get_first(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
         return next(self.connection.execute(sql, values), None)
 
     def write_all(self, sql: str, values: Iterable[tuple[Any, ...]]) -> None:
@@ -85,7 +85,7 @@ class SqliteTx(SqliteRowWriter, Gathering):
         return read_events(self.connection, self._codec, after, limit)
 
 
-def head_of(connection: apsw.Connection) -> int:
+def read_head(connection: apsw.Connection) -> int:
     return connection.execute("SELECT max(seq) FROM events").get or 0
 
 

@@ -18,7 +18,7 @@ class WriteTx(Tx, Protocol):
     """What reading raises when the database is gone: nothing of the transaction holds then."""
 
     @property
-    def is_at_its_end(self) -> bool:
+    def needs_commit(self) -> bool:
         """Whether something was put off to the commit that the next command must find done."""
         ...
 
@@ -26,11 +26,11 @@ class WriteTx(Tx, Protocol):
         """Give the event the next seq and keep it."""
         ...
 
-    def known(self, key: str) -> tuple[str, int, int] | None:
+    def get_command(self, key: str) -> tuple[str, int, int] | None:
         """What a command key stands for: the command's name, and its first and last seq."""
         ...
 
-    def remember(self, key: str, name: str, first: int, last: int, at: int) -> None:
+    def remember_command(self, key: str, name: str, first: int, last: int, at: int) -> None:
         """Remember a command key."""
         ...
 
@@ -93,7 +93,7 @@ class Store(Protocol):
         """Forget command keys from before a time; returns how many."""
         ...
 
-    def hear_others(self, announce: Callable[[Commit], None]) -> None:
+    def subscribe_to_others(self, announce: Callable[[Commit], None]) -> None:
         """Have what other hubs commit announced here, each commit once and in its place among our own."""
         ...
 
@@ -101,7 +101,7 @@ class Store(Protocol):
         """Be on the database under this name, and look at what other hubs commit; to be run as a task."""
         ...
 
-    def leading(self, part: str) -> AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
+    def acquire_lead(self, part: str) -> AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
         """Wait until this hub is the one that sees to a part of the work; yields what waits until it is so no more."""
         ...
 

@@ -16,14 +16,21 @@ import psycopg
 
 from greenroom.log import postgres_rows
 from greenroom.log.codec import Codec
-from greenroom.log.directory import StoreUnusable, own
+from greenroom.log.data_directory import StoreUnusable, acquire_directory
 from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.model import Change, Commit, Noun, Recorded, Table
-from greenroom.log.postgres_connection import LOST, connect, unreachable
-from greenroom.log.postgres_hubs import RETRY_S, be_there, connected, hubs_there, is_there, leading
-from greenroom.log.postgres_present import PostgresPresent
-from greenroom.log.postgres_tx import CHANNEL, WRITER_LOCK, PostgresSnapshot, PostgresTx, head_of, read_events
+from greenroom.log.postgres_connection import LOST, connect, make_unreachable_error
+from greenroom.log.postgres_hubs import (
+    RETRY_S,
+    acquire_lead,
+    find_hubs,
+    is_registered,
+    open_held_connection,
+    register_hub,
+)
+from greenroom.log.postgres_row_reader import PostgresRowReader
+from greenroom.log.postgres_tx import CHANNEL, WRITER_LOCK, PostgresSnapshot, PostgresTx, read_events, read_head
 from greenroom.log.store import MOST_EVENT_BYTES
 
 T = TypeVar("T")
@@ -44,7 +51,7 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
 
-def _changed_between(tables: Iterable[Table[Any]]) -> str:
+def _build_changes_query(tables: Iterable[Table[Any]]) -> str:
     """One question for the rows of all tables that were put or dropped after a seq and up to another."""
     span = "seq > %s AND seq <= %s"
     put = [f"SELECT '{table.name}', key, seq, data FROM row_{table.name} WHERE {span}" for table in tables]  # noqa: S608
@@ -61,25 +68,25 @@ class PostgresStore:
         self.codec = Codec(nouns)
         self.tables: tuple[Table[Any], ...] = tuple(table for noun in nouns for table in noun.tables)
         self._by_name = {table.name: table for table in self.tables}
-        self._changed_between = _changed_between(self.tables)
-        self._lock = own(data)
+        self._changed_between = _build_changes_query(self.tables)
+        self._lock = acquire_directory(data)
         self._threads = ThreadPoolExecutor(1, "greenroom-commit")
         self._readers = ThreadPoolExecutor(2, "greenroom-read")
         self._turn = asyncio.Lock()
         self._noted: dict[str, int] = {}
         self._others: Callable[[Commit], None] = lambda commit: None
         try:
-            with self.usable():
+            with self.convert_database_errors():
                 self._tx = PostgresTx(connect(url), self.codec)
-                self.rows = PostgresPresent(url)
+                self.rows = PostgresRowReader(url)
                 self._prepare()
         except BaseException:
             os.close(self._lock)
             raise
-        self._seen = head_of(self.rows)
+        self._seen = read_head(self.rows)
 
     @contextlib.contextmanager
-    def usable(self) -> Iterator[None]:
+    def convert_database_errors(self) -> Iterator[None]:
         """Whatever the database cannot do in here makes it unusable, and the message says what to do."""
         try:
             yield
@@ -111,7 +118,7 @@ class PostgresStore:
             except LOST as error:
                 with contextlib.suppress(psycopg.Error):
                     self._tx.connection.close()
-                raise unreachable(error) from error
+                raise make_unreachable_error(error) from error
 
     async def _write(self, work: Callable[[PostgresTx], T]) -> tuple[T, tuple[Change, ...]]:
         noted, self._noted = self._noted, {}
@@ -143,7 +150,7 @@ class PostgresStore:
             working.exception()  # whoever is cancelled does not ask for it
             raise
 
-    def hear_others(self, announce: Callable[[Commit], None]) -> None:
+    def subscribe_to_others(self, announce: Callable[[Commit], None]) -> None:
         """Have what other hubs commit announced here, each commit once and in its place among our own."""
         self._others = announce
 
@@ -156,8 +163,8 @@ class PostgresStore:
                 await asyncio.sleep(RETRY_S)
 
     async def _listen(self, hub: str) -> None:
-        async with connected(self._url) as connection:
-            await be_there(connection, hub)
+        async with open_held_connection(self._url) as connection:
+            await register_hub(connection, hub)
             await connection.execute(f"LISTEN {CHANNEL}")
             await self._look_at_others()
             async for notice in connection.notifies():
@@ -166,7 +173,7 @@ class PostgresStore:
 
     async def _look_at_others(self) -> None:
         async with self._turn:
-            head = head_of(self.rows)
+            head = read_head(self.rows)
             if head > self._seen:
                 self._announce_others(head)
 
@@ -186,17 +193,19 @@ class PostgresStore:
         changes.sort(key=lambda change: change.seq)
         self._others(Commit(head, tuple(records), tuple(changes), frozenset(change.table for change in changes)))
 
-    def leading(self, part: str) -> contextlib.AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
+    def acquire_lead(
+        self, part: str
+    ) -> contextlib.AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
         """Wait until this hub is the one that sees to a part of the work; yields what waits until it is so no more."""
-        return leading(self._url, part)
+        return acquire_lead(self._url, part)
 
     def is_alive(self, hub: str) -> bool:
         """Whether the hub of this name is on the database just now."""
-        return is_there(self.rows, hub)
+        return is_registered(self.rows, hub)
 
     def hubs(self) -> frozenset[int]:
         """The hubs that are on the database just now, a number for each."""
-        return hubs_there(self.rows)
+        return find_hubs(self.rows)
 
     async def read(self, work: Callable[[PostgresSnapshot], T]) -> T:
         def run() -> T:
@@ -204,7 +213,7 @@ class PostgresStore:
                 with connect(self._url) as connection, PostgresSnapshot(connection, self.codec) as view:
                     return work(view)
             except LOST as error:
-                raise unreachable(error) from error
+                raise make_unreachable_error(error) from error
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, run)
 
@@ -216,7 +225,7 @@ class PostgresStore:
         return list(read_events(self.rows, self.codec, after, limit, MOST_EVENT_BYTES))
 
     def head(self) -> int:
-        return head_of(self.rows)
+        return read_head(self.rows)
 
     def wall_time(self) -> int:
         found = self.rows.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").fetchone()
@@ -240,14 +249,14 @@ class PostgresStore:
         found = self.rows.run("SELECT value FROM meta WHERE name = %s", (name,)).fetchone()
         return found[0] if found else None
 
-    def remake_rows(self, fill: Callable[[PostgresTx], None], marks: dict[str, str]) -> None:
+    def rebuild_rows(self, fill: Callable[[PostgresTx], None], marks: dict[str, str]) -> None:
         """Throw all rows away and let `fill` make them again, in one transaction; used before the hub serves."""
         self._tx.begin({})
         try:
             for statement in [
-                *postgres_rows.drop_ddl(self._tx.connection),
+                *postgres_rows.build_drop_ddl(self._tx.connection),
                 "DELETE FROM gone",
-                *postgres_rows.ddl(self.tables),
+                *postgres_rows.build_ddl(self.tables),
             ]:
                 self._tx.run(statement)
             self._tx.forget()

@@ -18,16 +18,16 @@ from greenroom.log import sqlite_rows
 from greenroom.log.clock import SystemClock
 from greenroom.log.codec import Codec
 from greenroom.log.commit_thread import CommitThread
-from greenroom.log.directory import FILE, Mark, own
-from greenroom.log.directory import StoreUnusable as StoreUnusable
+from greenroom.log.data_directory import FILE, AcknowledgedMark, acquire_directory
+from greenroom.log.data_directory import StoreUnusable as StoreUnusable
 from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
-from greenroom.log.leading import alone
+from greenroom.log.leadership import acquire_lead_alone
 from greenroom.log.model import Change, Commit, Noun, Recorded, Table
-from greenroom.log.sqlite_file import connect, usable
-from greenroom.log.sqlite_present import SqlitePresent
+from greenroom.log.sqlite_file import connect, convert_database_errors
+from greenroom.log.sqlite_row_cache import SqliteRowCache
 from greenroom.log.sqlite_rows import SqliteRows
-from greenroom.log.sqlite_tx import SqliteTx, head_of, read_events
+from greenroom.log.sqlite_tx import SqliteTx, read_events, read_head
 from greenroom.log.store import MOST_EVENT_BYTES
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class SqliteSnapshot(SqliteRows):
 
     def __enter__(self) -> "SqliteSnapshot":
         self.connection.execute("BEGIN")
-        self.seq = head_of(self.connection)
+        self.seq = read_head(self.connection)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -89,31 +89,31 @@ class SqliteStore:
         self.path = data / FILE
         self.codec = Codec(nouns)
         self.tables: tuple[Table[Any], ...] = tuple(table for noun in nouns for table in noun.tables)
-        self._lock = own(data)
+        self._lock = acquire_directory(data)
         self._readers = ThreadPoolExecutor(2, "greenroom-read")
         self._idle: list[apsw.Connection] = []
         """Connections that no reader uses just now."""
         self._turn = asyncio.Lock()
         self._noted: dict[str, int] = {}
         try:
-            with self.usable():
+            with self.convert_database_errors():
                 self.writer = connect(self.path, write=True)
                 self._verify()
                 self.writer.execute(MECHANISM)
                 self._reader = connect(self.path)
-                self._mark = Mark(data)
-                self._mark.need_reached(head_of(self.writer))
+                self._mark = AcknowledgedMark(data)
+                self._mark.need_reached(read_head(self.writer))
                 self.path.chmod(0o600)
         except BaseException:
             os.close(self._lock)
             raise
         self._tx = SqliteTx(self.writer, self.codec)
         self._committing = CommitThread(self._commit)
-        self.rows = SqlitePresent(self._reader)
+        self.rows = SqliteRowCache(self._reader)
 
-    def usable(self) -> AbstractContextManager[None]:
+    def convert_database_errors(self) -> AbstractContextManager[None]:
         """Whatever the database cannot do in here makes it unusable, and the message says what to do."""
-        return usable(self.path)
+        return convert_database_errors(self.path)
 
     def _verify(self) -> None:
         if self.writer.execute("SELECT count(*) FROM sqlite_schema").get == 0:  # new, or died before it held anything
@@ -219,7 +219,7 @@ class SqliteStore:
         return list(read_events(self._reader, self.codec, after, limit, MOST_EVENT_BYTES))
 
     def head(self) -> int:
-        return head_of(self._reader)
+        return read_head(self._reader)
 
     def wall_time(self) -> int:
         return SystemClock().now()
@@ -244,14 +244,14 @@ class SqliteStore:
     def meta(self, name: str) -> str | None:
         return self._reader.execute("SELECT value FROM meta WHERE name = ?", (name,)).get  # type: ignore[no-any-return]
 
-    def remake_rows(self, fill: Callable[[SqliteTx], None], marks: dict[str, str]) -> None:
+    def rebuild_rows(self, fill: Callable[[SqliteTx], None], marks: dict[str, str]) -> None:
         """Throw all rows away and let `fill` make them again, in one transaction; used before the hub serves."""
         self._tx.begin({})
         try:
             for statement in [
-                *sqlite_rows.drop_ddl(self.writer),
+                *sqlite_rows.build_drop_ddl(self.writer),
                 "DELETE FROM gone",
-                *sqlite_rows.ddl(self.tables),
+                *sqlite_rows.build_ddl(self.tables),
             ]:
                 self.writer.execute(statement)
             self._tx.forget()
@@ -266,14 +266,14 @@ class SqliteStore:
         self._tx.changed = {}
         self.rows.forget(self.tables)
 
-    def hear_others(self, announce: Callable[[Commit], None]) -> None:
+    def subscribe_to_others(self, announce: Callable[[Commit], None]) -> None:
         """There are none."""
 
     async def listen(self, hub: str) -> None:
         """There is nobody to listen to."""
 
-    def leading(self, part: str) -> AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
-        return alone()
+    def acquire_lead(self, part: str) -> AbstractAsyncContextManager[Callable[[], Coroutine[Any, Any, None]]]:
+        return acquire_lead_alone()
 
     def is_alive(self, hub: str) -> bool:
         return False

@@ -11,28 +11,28 @@ from typing import Any
 import msgspec
 
 from greenroom.gateway import frames
-from greenroom.node.changes import Changes
-from greenroom.node.gate import Gate
-from greenroom.node.hearing import Hearing, Show, Tell
-from greenroom.node.own_process import OwnProcess
-from greenroom.node.seats import AgentSeat
-from greenroom.node.surroundings import Given
-from greenroom.node.terminals import Pace
-from greenroom.nouns.agents.profiles import Definition
+from greenroom.node.agent_process import AgentProcess
+from greenroom.node.agent_terminal import AgentTerminal
+from greenroom.node.changes import WorktreeChanges
+from greenroom.node.launch_env import LaunchContext
+from greenroom.node.output_buffer import OutputBuffer, Show, Tell
+from greenroom.node.permission_gate import PermissionGate
+from greenroom.node.terminals import TerminalPacer
+from greenroom.nouns.agents.profiles import ProfileDefinition
 from greenroom.nouns.asks.model import Subject
+from greenroom.runtimes.attachable import TerminalSession
 from greenroom.runtimes.contract import (
     Died,
     Driver,
     Opened,
     PermissionAsked,
-    PermissionGone,
+    PermissionWithdrawn,
+    RuntimeSession,
     Said,
-    Session,
     TaskSession,
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.seating import Seated
 
 logger = logging.getLogger(__name__)
 _CANCEL_S = 5.0
@@ -45,26 +45,32 @@ class HeldAgent:
     """One agent: its session while it lives, the run it is at, and what is to be said to it next."""
 
     def __init__(
-        self, agent_id: str, folder: Path, tell: Tell, show: Show, room: Callable[[], Awaitable[None]], pace: Pace
+        self,
+        agent_id: str,
+        folder: Path,
+        tell: Tell,
+        show: Show,
+        room: Callable[[], Awaitable[None]],
+        pace: TerminalPacer,
     ) -> None:
         self.agent_id = agent_id
         self.run_id: str | None = None
         self._cancelled_run: str | None = None
         """The run that was cancelled last: what its turn has used is still told."""
-        self.session: Session | None = None
+        self.session: RuntimeSession | None = None
         self.keep = False
         self.idle_since = time.monotonic()
         self.idle_s = 0
-        self._process = OwnProcess(agent_id, folder, show, pace)
+        self._process = AgentProcess(agent_id, folder, show, pace)
         self._folder = folder
-        self._hearing = Hearing(agent_id, tell, show)
+        self._hearing = OutputBuffer(agent_id, tell, show)
         self._room = room
         self._task = ""
         self._is_step = False
         self._queued: list[str] = []
         self._paused = False
-        self._gate = Gate()
-        self._changes = Changes()
+        self._gate = PermissionGate()
+        self._changes = WorktreeChanges()
         self._place = Subject(tool="", agent_id=agent_id)
         """What is the same for every call of the run that it is at."""
         self._reading: asyncio.Task[None] | None = None
@@ -78,14 +84,14 @@ class HeldAgent:
         """Orders are carried out one by one: only a cancel does not wait for the one that is under way."""
 
     @property
-    def seat(self) -> AgentSeat:
+    def terminal(self) -> AgentTerminal:
         """Where people sit in."""
         return self._process.seat
 
     @property
     def is_gone(self) -> bool:
         """Whether nothing is left of it that would have to be held."""
-        is_held = self._busy.locked() or self.seat.is_watched or self._reading is not None
+        is_held = self._busy.locked() or self.terminal.is_watched or self._reading is not None
         return not is_held and self.session is None and self.run_id is None
 
     @property
@@ -93,7 +99,7 @@ class HeldAgent:
         return not self._busy.locked() and self.session is not None and self.run_id is None
 
     async def start(
-        self, order: frames.Ordered, driver: Driver, given: Given, is_cancelled: Callable[[], bool]
+        self, order: frames.Ordered, driver: Driver, given: LaunchContext, is_cancelled: Callable[[], bool]
     ) -> None:
         """Put the agent to work, opening or resuming its session if it has none."""
         async with self._busy:
@@ -101,15 +107,15 @@ class HeldAgent:
                 await self._end()  # the profile may want another sandbox now: a process keeps what it was started in
             if is_cancelled():  # from here on `cancel` finds the run
                 if self.session is None:
-                    await self.seat.closed()
+                    await self.terminal.clear_session()
                 return
             if self.session is None:
-                self.seat.expect()
+                self.terminal.expect()
             self.run_id, self.keep = order.run, bool(order.body.get("keep"))
             self._queued, self._paused, self._cancelled_run = [], False, None
-            self._gate = Gate()
+            self._gate = PermissionGate()
             try:
-                definition = msgspec.convert(order.body["definition"], Definition)
+                definition = msgspec.convert(order.body["definition"], ProfileDefinition)
                 self.idle_s = definition.idle_s
                 self._place = Subject(
                     tool="",
@@ -119,7 +125,7 @@ class HeldAgent:
                     sandbox=definition.sandbox,
                 )
                 if self.session is not None and self._opened is not None:
-                    await self._process.look_at_branch()
+                    await self._process.update_branch()
                     self._note_opened(self._opened)
                 else:
                     await self._open(order, definition, driver, given)
@@ -132,19 +138,21 @@ class HeldAgent:
                 self._task, self._is_step = str(order.body.get("task") or order.run), bool(order.body.get("is_step"))
                 await self._prompt(self.session, order.body["prompt"], resumes=self._task != order.run)
             except TimeoutError:
-                await self._failed(f"the agent did not start within {definition.start_timeout_s} s")
+                await self._report_failure(f"the agent did not start within {definition.start_timeout_s} s")
             except (OSError, ValueError, msgspec.ValidationError) as error:
-                await self._failed(f"the agent could not be started: {error}")
+                await self._report_failure(f"the agent could not be started: {error}")
             except Exception as error:
                 logger.exception("agent %s could not be started", self.agent_id)
-                await self._failed(f"the agent could not be started: {error!r}")
+                await self._report_failure(f"the agent could not be started: {error!r}")
 
-    async def _prompt(self, session: Session, text: str, *, resumes: bool) -> None:
+    async def _prompt(self, session: RuntimeSession, text: str, *, resumes: bool) -> None:
         if isinstance(session, TaskSession):
             session.set_task(self._task, resumes=resumes, is_step=self._is_step)
         await session.prompt(text)
 
-    async def _open(self, order: frames.Ordered, definition: Definition, driver: Driver, given: Given) -> None:
+    async def _open(
+        self, order: frames.Ordered, definition: ProfileDefinition, driver: Driver, given: LaunchContext
+    ) -> None:
         session = await self._process.open(order, definition, driver, given, lambda: self.run_id == order.run)
         if session is None:
             self._noted.set()
@@ -152,29 +160,29 @@ class HeldAgent:
             self.session = session
             self._noted.clear()
             self._reading = asyncio.create_task(self._read(session), name=f"agent {self.agent_id}")
-            await self._process.opened(session)
+            await self._process.attach_session(session)
 
-    async def _failed(self, error: str) -> None:
+    async def _report_failure(self, error: str) -> None:
         self._hearing.note(self.run_id, TurnEnded(reason="failed", error=error))
         self.run_id = None
         await self._end()
 
-    async def _read(self, session: Session) -> None:
+    async def _read(self, session: RuntimeSession) -> None:
         try:
-            async for heard in session.heard():
+            async for heard in session.listen():
                 await self._room()
                 if isinstance(heard, Opened):
                     self._opened = heard
                     self._note_opened(heard)
                     self._noted.set()
                 elif isinstance(heard, TurnEnded):
-                    await self._turn_ended(session, heard)
+                    await self._handle_turn_end(session, heard)
                 elif isinstance(heard, PermissionAsked):
-                    await self._permission_asked(heard)
+                    await self._handle_permission(heard)
                 elif isinstance(heard, Usage):
                     self._hearing.note(self.run_id or self._cancelled_run, heard)
                 else:
-                    if isinstance(heard, PermissionGone):
+                    if isinstance(heard, PermissionWithdrawn):
                         self._gate.forget(heard.permission)
                     if isinstance(heard, Died) and not self._turn.is_set():
                         self._hearing.note_stop(self.run_id)
@@ -188,21 +196,21 @@ class HeldAgent:
             self._noted.set()
             self._turn.set()
             try:
-                await self._process.clear_away(self.keep)
+                await self._process.clean_up(self.keep)
             finally:
                 self._reading = None
                 self._is_ending = False
 
-    async def _permission_asked(self, asked: PermissionAsked) -> None:
+    async def _handle_permission(self, asked: PermissionAsked) -> None:
         """Tell the hub what would run, and keep it, so that nothing else runs."""
         directory, hidden = self._process.directory, self._folder.parent
-        seen = await asyncio.to_thread(self._gate.noted, asked, self._place, directory, hidden)
+        seen = await asyncio.to_thread(self._gate.add_call, asked, self._place, directory, hidden)
         self._hearing.note(self.run_id, asked, **seen)
 
     def _note_opened(self, opened: Opened) -> None:
         self._hearing.note(self.run_id, opened, credential=self._process.credential, place=self._process.place)
 
-    async def _turn_ended(self, session: Session, ended: TurnEnded) -> None:
+    async def _handle_turn_end(self, session: RuntimeSession, ended: TurnEnded) -> None:
         goes_on = bool(self._queued) and ended.reason == "done" and self.run_id is not None
         changed = await asyncio.to_thread(self._changes.find) if self.run_id is not None else None
         if changed is not None:
@@ -243,7 +251,7 @@ class HeldAgent:
             if self.session is None:
                 return
             native = str(body["permission"]).partition(":")[2]
-            refusal = await asyncio.to_thread(self._gate.refusal, native, body)
+            refusal = await asyncio.to_thread(self._gate.get_refusal, native, body)
             if refusal is not None:
                 logger.warning("agent %s: %s", self.agent_id, refusal)
                 self._hearing.tell(self.run_id, type="approval_refused", permission=native, reason=refusal)
@@ -261,7 +269,7 @@ class HeldAgent:
             self._hearing.note_stop(run_id)
             await self.session.cancel()
 
-    async def go_on(self, run_id: str) -> None:
+    async def resume(self, run_id: str) -> None:
         """Let a paused run go on, once the pause has reached the agent."""
         async with self._busy:
             if self.session is None or self.run_id != run_id:
@@ -310,7 +318,7 @@ class HeldAgent:
 
     async def finish(self, run_id: str, text: str) -> None:
         """The agent has said through the hub that it is done, and what it has done."""
-        if self.run_id == run_id and isinstance(self.session, Seated):
+        if self.run_id == run_id and isinstance(self.session, TerminalSession):
             self._hearing.note(run_id, Said(text=text))
             await self.session.finish()
 
@@ -328,9 +336,9 @@ class HeldAgent:
             await asyncio.wait([reading], timeout=_CLOSE_S)
             reading.cancel()
         else:
-            await self._process.clear_away(self.keep)
+            await self._process.clean_up(self.keep)
 
-    async def _close(self, session: Session) -> None:
+    async def _close(self, session: RuntimeSession) -> None:
         if not await self._process.close(session):
             await self._kill()
 

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from greenroom.node.worktrees import git
+from greenroom.node.worktrees import run_git
 
 _MOST_CHARS = 100_000
 _MOST_NEW = 100
@@ -12,7 +12,7 @@ _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 """No program that a repository names is run to show a difference."""
 
 
-class Changes:
+class WorktreeChanges:
     """Compares the worktree with the commit that the run began at."""
 
     def __init__(self) -> None:
@@ -26,9 +26,9 @@ class Changes:
         self._tree, self._base = None, ""
         if repository is None:
             return
-        common = git(repository, "rev-parse", "--path-format=absolute", "--git-common-dir").stdout.strip()
+        common = run_git(repository, "rev-parse", "--path-format=absolute", "--git-common-dir").stdout.strip()
         self._where = [f"--git-dir={common}/worktrees/{tree.name}", f"--work-tree={tree}"]
-        self._base = git(tree, *self._where, "rev-parse", "--verify", "HEAD").stdout.strip()
+        self._base = run_git(tree, *self._where, "rev-parse", "--verify", "HEAD").stdout.strip()
         self._tree = tree if self._base else None
 
     def find(self) -> dict[str, Any] | None:
@@ -51,4 +51,4 @@ class Changes:
         return "".join(parts)
 
     def _git(self, tree: Path, *words: str) -> str:
-        return git(tree, *self._where, *words).stdout
+        return run_git(tree, *self._where, *words).stdout

@@ -33,7 +33,7 @@ _REMEMBERED_S = 14 * 24 * 3600
 _CUT = " … (cut)"
 
 
-class Outbox:
+class NodeOutbox:
     """One SQLite file. A crash of the node's program loses nothing that is in it."""
 
     def __init__(self, folder: Path) -> None:
@@ -53,11 +53,11 @@ class Outbox:
         self._unwritten: list[tuple[int, bytes]] = []
         self._is_full = False
         self._room = asyncio.Event()
-        self._see_to_room()
+        self._update_room()
 
     def add(self, run: str, at: int, heard: dict[str, Any]) -> None:
         """Number an item and keep it."""
-        item = frames.Item(number=self.newest + 1, run=run, at=at, heard=heard)
+        item = frames.ItemFrame(number=self.newest + 1, run=run, at=at, heard=heard)
         data = frames.encode(item)
         if len(data) > _ITEM_BYTES:
             data = frames.encode(msgspec.structs.replace(item, heard=shorten(heard)))
@@ -74,7 +74,7 @@ class Outbox:
         """Write the items that the disk has not taken yet; meanwhile no agent is read. To be done every second."""
         if self._unwritten and self._is_taken(*[("INSERT INTO items VALUES (?, ?)", one) for one in self._unwritten]):
             self._unwritten = []
-        self._see_to_room()
+        self._update_room()
 
     def _is_taken(self, *statements: tuple[str, tuple[Any, ...]]) -> bool:
         """Whether the disk has taken all of this; else none of it."""
@@ -101,9 +101,9 @@ class Outbox:
         self.acked, self.newest = number, max(self.newest, number)
         while self._sizes and self._sizes[0][0] <= number:
             self._bytes -= self._sizes.popleft()[1]
-        self._see_to_room()
+        self._update_room()
 
-    def is_of(self, node: str) -> bool:
+    def is_owned_by(self, node: str) -> bool:
         """Whether all that is kept was kept by this node. What another has left, whose folder it was, is forgotten."""
         before = self._db.execute("SELECT node FROM owner").get
         if before == node:
@@ -116,7 +116,7 @@ class Outbox:
         if before is not None:
             self.acked = self.newest = self._bytes = 0
             self._sizes.clear()
-            self._see_to_room()
+            self._update_room()
         return before is None
 
     def find_after(self, number: int, limit: int) -> list[tuple[int, str]]:
@@ -125,11 +125,11 @@ class Outbox:
         found = self._db.execute(query, (number, limit))
         return [(number, data.decode()) for number, data in found]
 
-    async def room(self) -> None:
+    async def wait_for_room(self) -> None:
         """Wait until the hub has taken enough. An agent that says more than that is not read meanwhile."""
         await self._room.wait()
 
-    def _see_to_room(self) -> None:
+    def _update_room(self) -> None:
         is_full = self._unwritten or self.newest - self.acked >= _FULL or self._bytes >= _FULL_BYTES
         (self._room.clear if is_full else self._room.set)()
 

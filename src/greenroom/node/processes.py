@@ -87,7 +87,7 @@ class Child:
         self._process.stdin.close()
 
     async def wait(self) -> int:
-        return await exit_of(self._process)
+        return await wait_for_exit(self._process)
 
     async def end(self, grace_s: float = 2.0) -> None:
         await end_child(self.pid, self._mark, self.wait, grace_s)
@@ -129,11 +129,11 @@ class ChildTerminal:
             try:
                 data = data[os.write(self._master, data) :]
             except BlockingIOError:
-                await self._writable()
+                await self._wait_until_writable()
             except OSError:  # nobody is at the other end any more
                 return
 
-    async def _writable(self) -> None:
+    async def _wait_until_writable(self) -> None:
         ready: asyncio.Future[None] = self._loop.create_future()
         self._loop.add_writer(self._master, _set, ready)
         try:
@@ -146,7 +146,7 @@ class ChildTerminal:
             fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     async def wait(self) -> int:
-        return await exit_of(self._process)
+        return await wait_for_exit(self._process)
 
     async def end(self, grace_s: float = 2.0) -> None:
         await end_child(self.pid, self._mark, self.wait, grace_s)
@@ -161,7 +161,7 @@ def _set(ready: "asyncio.Future[None]") -> None:
         ready.set_result(None)
 
 
-async def exit_of(process: asyncio.subprocess.Process) -> int:
+async def wait_for_exit(process: asyncio.subprocess.Process) -> int:
     """The exit code of a process. asyncio's own wait goes on for as long as anything holds one of its pipes."""
     loop = asyncio.get_running_loop()
     with contextlib.suppress(ProcessLookupError):  # it is collected already
@@ -189,7 +189,7 @@ async def end_child(pid: int, mark: str, wait: Waits, grace_s: float) -> None:
     await end_tree_soon(mark, pid)
 
 
-class Spawner:
+class ProcessSpawner:
     """Starts children for drivers, all of one tree."""
 
     def __init__(self, mark: str | None = None, sandbox: Sandbox | None = None) -> None:
@@ -253,7 +253,7 @@ class Spawner:
         os.set_blocking(master, False)
         try:
             env = {"TERM": "xterm-256color", **env}
-            process = await self._start(command, directory, env, slave, _own_terminal)
+            process = await self._start(command, directory, env, slave, _take_terminal)
         except BaseException:
             os.close(master)
             raise
@@ -262,7 +262,7 @@ class Spawner:
         return ChildTerminal(process, self.mark, master)
 
 
-def _own_terminal() -> None:
+def _take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 

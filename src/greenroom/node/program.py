@@ -14,19 +14,19 @@ import msgspec
 
 from greenroom.gateway import frames
 from greenroom.log.ids import new_id
-from greenroom.node.addresses import Address
 from greenroom.node.agents import HeldAgent
-from greenroom.node.finding import Finding
-from greenroom.node.hearing import without_tokens
-from greenroom.node.link import Dismissed, HubLink, NotWelcome
-from greenroom.node.looking import answer_look
-from greenroom.node.outbox import Outbox
-from greenroom.node.passage import Passage
+from greenroom.node.hub_addresses import Address
+from greenroom.node.hub_link import HubLink, NodeDismissed, NodeRejected
+from greenroom.node.hub_proxy import HubProxy
+from greenroom.node.launch_env import LaunchContext, remove_leftover_files
+from greenroom.node.outbox import NodeOutbox
+from greenroom.node.output_buffer import redact_tokens
 from greenroom.node.processes import reap
-from greenroom.node.surroundings import Given, clear_all_away
-from greenroom.node.terminals import Pace
+from greenroom.node.profile_check import check_profile
+from greenroom.node.runtime_finder import RuntimeFinder
+from greenroom.node.terminals import TerminalPacer
 from greenroom.runtimes.contract import Driver
-from greenroom.runtimes.process_trees import become_subreaper, end_tree, family
+from greenroom.runtimes.process_trees import become_subreaper, build_family_mark, end_tree
 
 logger = logging.getLogger(__name__)
 _RETRY_S = (0.1, 0.3, 1.0, 2.0, 3.0)
@@ -46,17 +46,17 @@ class NodeProgram:
         self._labels = labels
         self._capacity = capacity
         self._local = local
-        self._outbox = Outbox(folder)
-        self._link = HubLink(address, self._outbox, self._hello, self._welcomed, self._on_frame)
-        self._passage = Passage(self._link)
+        self._outbox = NodeOutbox(folder)
+        self._link = HubLink(address, self._outbox, self._hello, self._on_welcome, self._on_frame)
+        self._passage = HubProxy(self._link)
         self._boot = new_id("boot")
         self._agents: dict[str, HeldAgent] = {}
-        self._finding = Finding(drivers)
+        self._finding = RuntimeFinder(drivers)
         self._watched: set[str] = set()
         self._untaken: dict[str, frames.Ordered] = {}
         self._starting: set[str] = set()
         """Runs whose start is being carried out; their agents may still be at the end of something else."""
-        self._pace = Pace()
+        self._pace = TerminalPacer()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_unneeded = False
         self._is_stopping = False
@@ -76,11 +76,11 @@ class NodeProgram:
             watcher = asyncio.PidfdChildWatcher()
             watcher.attach_loop(asyncio.get_running_loop())
             asyncio.get_event_loop_policy().set_child_watcher(watcher)
-        await asyncio.to_thread(end_tree, family(self._folder))  # what an earlier boot has left
-        await asyncio.to_thread(clear_all_away, self._folder)
-        await self._finding.look(time.monotonic())
+        await asyncio.to_thread(end_tree, build_family_mark(self._folder))  # what an earlier boot has left
+        await asyncio.to_thread(remove_leftover_files, self._folder)
+        await self._finding.find_more(time.monotonic())
         await self._passage.open()
-        looking = asyncio.create_task(self._look())
+        looking = asyncio.create_task(self._tick())
         try:
             while not self._may_go():
                 await self._hold_link()
@@ -98,9 +98,9 @@ class NodeProgram:
         said = ""
         try:
             await self._link.hold()
-        except Dismissed as no:
+        except NodeDismissed as no:
             said, self._is_stopping, self.is_dismissed = f"this node is dismissed: {no}", True, True
-        except NotWelcome as no:
+        except NodeRejected as no:
             said, self._is_unneeded = f"the hub does not take this node: {no}", True
             self._attempt = len(_RETRY_S)
         except (OSError, ValueError, msgspec.DecodeError) as error:
@@ -128,12 +128,12 @@ class NodeProgram:
         for task in tuple(self._tasks):
             task.cancel()
         await self._passage.close()
-        await asyncio.to_thread(end_tree, family(self._folder))
+        await asyncio.to_thread(end_tree, build_family_mark(self._folder))
         self._outbox.close()
 
     async def _find_more(self) -> None:
         """Look for a runtime that was installed meanwhile: the hub hears of it with a new greeting."""
-        if await self._finding.look(time.monotonic()):
+        if await self._finding.find_more(time.monotonic()):
             logger.info("found: %s", ", ".join(self._finding.found))
             await self._link.redial()
 
@@ -144,18 +144,18 @@ class NodeProgram:
             labels=self._labels,
             capacity=self._capacity,
             drivers=dict(self._finding.found),
-            live=sorted(self._live()),
+            live=sorted(self._find_live_runs()),
             newest=self._outbox.newest,
             acked=self._outbox.acked,
         )
 
-    def _live(self) -> set[str]:
+    def _find_live_runs(self) -> set[str]:
         return self._starting | {agent.run_id for agent in self._agents.values() if agent.run_id is not None}
 
-    def _at(self, run_id: str) -> Iterator[HeldAgent]:
+    def _find_agents_at(self, run_id: str) -> Iterator[HeldAgent]:
         return (agent for agent in self._agents.values() if agent.run_id == run_id)
 
-    def _welcomed(self, welcome: frames.Welcome) -> None:
+    def _on_welcome(self, welcome: frames.Welcome) -> None:
         how = "joined again" if self._has_joined else "joined"
         logger.info("%s: node '%s' is connected to the hub at %s", how, welcome.name or welcome.node, self._link.url)
         self._has_joined = True
@@ -169,9 +169,9 @@ class NodeProgram:
                 self._take(frame)
             case frames.Watch():
                 self._watch(frame.agent, on=frame.on)
-            case frames.Typed():
+            case frames.TerminalInput():
                 if frame.agent in self._agents:
-                    self._agents[frame.agent].seat.typed(frame)
+                    self._agents[frame.agent].terminal.handle_input(frame)
             case frames.Look():
                 self._do(self._look_at(frame))
             case frames.Stopping():
@@ -197,12 +197,12 @@ class NodeProgram:
         if is_new:
             self._starting |= {order.run} if order.what == "start" else set()
             self._do(self._carry_out(order))
-        elif order.what == "start" and order.run not in self._live():
+        elif order.what == "start" and order.run not in self._find_live_runs():
             self._tell(order.run, {"type": "lost"})  # with an earlier boot; of a run that is over nobody hears it
-        self._link.say(frames.Taken(orders=[order.id]))
+        self._link.send_soon(frames.Taken(orders=[order.id]))
 
     async def _look_at(self, wish: frames.Look) -> None:
-        self._link.say(await answer_look(wish, self._drivers, dict(os.environ), self._folder))
+        self._link.send_soon(await check_profile(wish, self._drivers, dict(os.environ), self._folder))
 
     def _do(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.create_task(work)
@@ -211,7 +211,7 @@ class NodeProgram:
         return task
 
     async def _carry_out(self, order: frames.Ordered) -> None:
-        agent = self._agents.get(order.agent) or next(self._at(order.run), None)
+        agent = self._agents.get(order.agent) or next(self._find_agents_at(order.run), None)
         try:
             match order.what:
                 case "start":
@@ -225,7 +225,7 @@ class NodeProgram:
                 case "pause" if agent:
                     await agent.pause(order.run)
                 case "go_on" if agent:
-                    await agent.go_on(order.run)
+                    await agent.resume(order.run)
                 case "finish" if agent:
                     await agent.finish(order.run, str(order.body.get("text") or ""))
                 case "end" if agent:
@@ -247,17 +247,19 @@ class NodeProgram:
             return
         agent = self._agents.get(order.agent)
         if agent is None:
-            agent = HeldAgent(order.agent, self._folder, self._tell, self._show, self._outbox.room, self._pace)
+            agent = HeldAgent(order.agent, self._folder, self._tell, self._show, self._outbox.wait_for_room, self._pace)
             self._agents[order.agent] = agent
-            agent.seat.expect()
+            agent.terminal.expect()
             if order.agent in self._watched:
-                await agent.seat.watch(on=True)
-        given = Given(dict(os.environ), f"{self._passage.url}/mcp", self._link.url, self._passage.asks)
+                await agent.terminal.watch(on=True)
+        given = LaunchContext(
+            dict(os.environ), f"{self._passage.url}/mcp", self._link.url, self._passage.watch_tools_list
+        )
         await agent.start(order, driver, given, lambda: self._outbox.is_cancelled(order.run))
 
     def _tell(self, run_id: str, heard: dict[str, Any]) -> None:
         """Keep what was heard until the hub has it."""
-        self._outbox.add(run_id, time.time_ns() // 1_000_000, without_tokens(heard))
+        self._outbox.add(run_id, time.time_ns() // 1_000_000, redact_tokens(heard))
         self._link.wake()
 
     def _show(self, agent_id: str, kind: str, data: Any) -> bool:
@@ -271,11 +273,11 @@ class NodeProgram:
         (self._watched.add if on else self._watched.discard)(agent_id)
         agent = self._agents.get(agent_id)
         if agent is not None:
-            self._do(agent.seat.watch(on))
+            self._do(agent.terminal.watch(on))
         elif on:
             self._show(agent_id, "absent", None)
 
-    async def _look(self) -> None:
+    async def _tick(self) -> None:
         """Every second: collect what has ended, write what is not written, end who idles, forget who is gone."""
         forgotten, finding = -_FORGET_S, None
         while True:

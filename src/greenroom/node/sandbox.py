@@ -157,7 +157,7 @@ def _need_working(program: str) -> None:
     _working.add(program)
 
 
-def sandbox_for(level: str, folder: Path, home: str | None, writable: list[Path]) -> Sandbox | None:
+def make_sandbox(level: str, folder: Path, home: str | None, writable: list[Path]) -> Sandbox | None:
     """What a profile asks for. `folder` is the node's: beside it, or in the home, may be the hub's own files."""
     if level == "none":
         return None

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyte
 
-from greenroom.node.drawing import ansi_of, text_of
+from greenroom.node.screen_text import render_ansi, render_text
 
 SCROLLBACK_BYTES = 512 * 1024
 MOST_ROWS, MOST_COLUMNS = 300, 500
@@ -60,7 +60,7 @@ def _cost(text: str) -> int:
     return len(text.encode("utf-8", "replace")) + 1
 
 
-class Model(pyte.Screen):
+class ScreenModel(pyte.Screen):
     """pyte's screen, with a second page, a scrollback, and no way to grow without end."""
 
     def __init__(self, columns: int, rows: int, answer: Callable[[bytes], None]) -> None:
@@ -77,7 +77,7 @@ class Model(pyte.Screen):
         bottom = self.margins.bottom if self.margins else self.lines - 1
         top = self.margins.top if self.margins else 0
         if self.cursor.y == bottom and top == 0 and self._first_page is None:
-            self.scrollback.add(text_of(self.buffer[0], self.columns))
+            self.scrollback.add(render_text(self.buffer[0], self.columns))
         super().index()
 
     def set_mode(self, *modes: int, **named: Any) -> None:
@@ -170,7 +170,7 @@ class Model(pyte.Screen):
         return private_mode << _PRIVATE in self.mode
 
 
-class Stream(pyte.Stream):
+class XtermStream(pyte.Stream):
     """pyte's parser, which also knows the sequences of xterm that programs use most."""
 
     csi = {**pyte.Stream.csi, "S": "scroll_up", "T": "scroll_down", "b": "repeat"}
@@ -180,14 +180,14 @@ class Screen:
     """The screen of one terminal: fed with its bytes, drawn for viewers as a whole or by what has changed."""
 
     def __init__(self, rows: int, columns: int, answer: Callable[[bytes], None]) -> None:
-        self._model = Model(columns, rows, answer)
+        self._model = ScreenModel(columns, rows, answer)
         self._stream = self._new_stream()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._in_string = 0
         self._held = ""
 
     def _new_stream(self) -> pyte.Stream:
-        stream = Stream(self._model, strict=False)
+        stream = XtermStream(self._model, strict=False)
         stream.use_utf8 = False  # else it does not draw lines
         return stream
 
@@ -203,7 +203,7 @@ class Screen:
         """Take what a program has written. Nothing that it can write is an error."""
         text = self._without_strings(self._held + self._decode(data))
         try:
-            self._stream.feed(_SEQUENCE.sub(_known, text))
+            self._stream.feed(_SEQUENCE.sub(_normalize_sequence, text))
         except (TypeError, ValueError, IndexError, KeyError, AttributeError, AssertionError):
             # A sequence that the model does not take: what came with it is lost, as on any terminal.
             self._model.dirty.update(range(self._model.lines))
@@ -218,7 +218,7 @@ class Screen:
 
     def text(self) -> list[str]:
         """What can be read on it, line by line."""
-        return [text_of(self._model.buffer[y], self._model.columns) for y in range(self._model.lines)]
+        return [render_text(self._model.buffer[y], self._model.columns) for y in range(self._model.lines)]
 
     @property
     def changed(self) -> bool:
@@ -229,7 +229,7 @@ class Screen:
         model = self._model
         rows = range(model.lines) if whole else sorted(row for row in model.dirty if row < model.lines)
         model.dirty.clear()
-        lines = {str(row): ansi_of(model.buffer[row], model.columns) for row in rows}
+        lines = {str(row): render_ansi(model.buffer[row], model.columns) for row in rows}
         drawn = {"whole": whole, "rows": model.lines, "columns": model.columns, "lines": lines, **self.state()}
         return {**drawn, "above": self.scrollback.lines()[-_ABOVE:]} if whole else drawn
 
@@ -264,7 +264,7 @@ class Screen:
         return "".join(out)
 
 
-def _known(sequence: "re.Match[str]") -> str:
+def _normalize_sequence(sequence: "re.Match[str]") -> str:
     """A control sequence in a form that pyte takes; nothing for one that it would take for text, or for another."""
     parameters, what = sequence.groups()
     if len(parameters) > _MOST_IN_SEQUENCE or not _UNKNOWN.isdisjoint(parameters):
@@ -272,12 +272,12 @@ def _known(sequence: "re.Match[str]") -> str:
     if parameters.startswith(">") and what != "c":  # asks for other codes of keys
         return ""
     if ":" in parameters:
-        parts = [_plain_style(part) if ":" in part else part for part in parameters.split(";")]
+        parts = [_normalize_style(part) if ":" in part else part for part in parameters.split(";")]
         return f"\x1b[{';'.join(parts)}{what}"
     return sequence[0]
 
 
-def _plain_style(part: str) -> str:
+def _normalize_style(part: str) -> str:
     """One style written with colons, without: a colour, or a kind of underline."""
     words = part.split(":")
     if words[0] in ("38", "48"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from greenroom.node.screens import Screen
-from greenroom.runtimes.seating import Seat
+from greenroom.runtimes.attachable import AttachableTerminal
 
 Show = Callable[[str, Any], bool]
 """Send something of a kind to whoever looks; False when that cannot be now."""
@@ -19,7 +19,7 @@ _SHARE = 4
 _FRAME_S = 0.04
 
 
-class Pace:
+class TerminalPacer:
     """Shared by all terminals of a node, so that those that flood do not take the time of the others."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Pace:
 class ShownTerminal:
     """A terminal and its screen. It takes all that comes; what comes too fast for the screen is left out of it."""
 
-    def __init__(self, seat: Seat, show: Show, pace: Pace) -> None:
+    def __init__(self, seat: AttachableTerminal, show: Show, pace: TerminalPacer) -> None:
         self._seat = seat
         self._show = show
         self._pace = pace
@@ -97,7 +97,7 @@ class ShownTerminal:
         self._something.set()
 
     async def _end(self) -> None:
-        self._code = await self._seat.over()
+        self._code = await self._seat.wait_for_exit()
         self._is_over = True
         self._something.set()
 

@@ -6,41 +6,41 @@ from pathlib import Path
 _GIT_S = 300
 
 
-def git(directory: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def run_git(directory: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     """Call git in a directory in which an agent may have planted hooks."""
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", str(directory), *words]
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_GIT_S)
 
 
-def branch_name(agent_id: str) -> str:
+def build_branch_name(agent_id: str) -> str:
     return f"greenroom/{agent_id}"
 
 
 def make_worktree(directory: Path, tree: Path, agent_id: str) -> None:
     """Make an agent's worktree on its own branch, which is new unless the agent has worked there before."""
-    branch = branch_name(agent_id)
-    is_there = not git(directory, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}").returncode
+    branch = build_branch_name(agent_id)
+    is_there = not run_git(directory, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}").returncode
     words = [str(tree), branch] if is_there else ["-b", branch, str(tree)]
-    made = git(directory, "worktree", "add", *words)
+    made = run_git(directory, "worktree", "add", *words)
     if made.returncode:
         raise ValueError(f"git could not make a worktree of {directory}: {made.stderr.strip()}")
 
 
 def remove_worktree(directory: Path, tree: Path, agent_id: str) -> None:
     """Remove an agent's worktree and its branch, unless there is work in it that is nowhere else."""
-    own = f"refs/heads/{branch_name(agent_id)}"
-    holding = git(tree, "for-each-ref", "--format=%(refname)", "--contains", "HEAD").stdout.split()
+    own = f"refs/heads/{build_branch_name(agent_id)}"
+    holding = run_git(tree, "for-each-ref", "--format=%(refname)", "--contains", "HEAD").stdout.split()
     if not any(ref != own for ref in holding):
         return
-    removed = git(directory, "worktree", "remove", str(tree))  # git itself refuses if anything in it is changed
+    removed = run_git(directory, "worktree", "remove", str(tree))  # git itself refuses if anything in it is changed
     if not removed.returncode:
-        git(directory, "branch", "-D", branch_name(agent_id))
+        run_git(directory, "branch", "-D", build_branch_name(agent_id))
 
 
 def find_branch(directory: Path) -> str:
     """The branch that a folder is on, or the commit if it is on none; empty where git knows nothing of it. Blocks."""
     try:
-        branch = git(directory, "symbolic-ref", "--short", "--quiet", "HEAD").stdout.strip()
-        return branch or git(directory, "rev-parse", "--short", "HEAD").stdout.strip()
+        branch = run_git(directory, "symbolic-ref", "--short", "--quiet", "HEAD").stdout.strip()
+        return branch or run_git(directory, "rev-parse", "--short", "HEAD").stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
         return ""

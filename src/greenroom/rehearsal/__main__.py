@@ -1,6 +1,6 @@
 """`python -m greenroom.rehearsal`: the scripted agent on its standard input and output."""
 
-from greenroom.rehearsal.agent import Agent
+from greenroom.rehearsal.agent import RehearsalAgent
 
 if __name__ == "__main__":
-    Agent().serve()
+    RehearsalAgent().serve()

@@ -6,10 +6,10 @@ import threading
 from typing import Any
 
 from greenroom import __version__
-from greenroom.rehearsal.actor import Actor, Cancelled
-from greenroom.rehearsal.memory import Memory
+from greenroom.rehearsal.directive_runner import Cancelled, DirectiveRunner
+from greenroom.rehearsal.json_rpc import Json, JsonRpcConnection, RpcError
+from greenroom.rehearsal.memory import SessionMemory
 from greenroom.rehearsal.player import Player
-from greenroom.rehearsal.wire import Failed, Json, Wire
 
 _CAPABILITIES = {
     "loadSession": True,
@@ -19,22 +19,22 @@ _CAPABILITIES = {
 }
 
 
-class Session:
+class RehearsalSession:
     """One conversation, and the thread that plays its prompts."""
 
-    def __init__(self, wire: Wire, id: str, params: Json, can_ask: bool) -> None:
+    def __init__(self, wire: JsonRpcConnection, id: str, params: Json, can_ask: bool) -> None:
         self.id = id
         self._wire = wire
-        self.memory = Memory(id)
-        self.actor = Actor(wire, id, params, self.memory, can_ask)
+        self.memory = SessionMemory(id)
+        self.actor = DirectiveRunner(wire, id, params, self.memory, can_ask)
         model = ((params.get("_meta") or {}).get("greenroom") or {}).get("model")
         self._player = Player(self.actor, self.memory, str(model or "script"))
         self._prompts: queue.SimpleQueue[tuple[Any, str, Json]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._waiting = 0
-        threading.Thread(target=self._play, daemon=True).start()
+        threading.Thread(target=self._run_prompts, daemon=True).start()
 
-    def prompt(self, request: Any, text: str, about: Json) -> None:
+    def queue_prompt(self, request: Any, text: str, about: Json) -> None:
         """Play a prompt after those that wait. `about` may name its task, and say `resumes` and `is_step` of it."""
         with self._lock:
             self._waiting += 1
@@ -48,35 +48,35 @@ class Session:
             if self._waiting:
                 self.actor.cancelled.set()
 
-    def _play(self) -> None:
+    def _run_prompts(self) -> None:
         while True:
             request, text, about = self._prompts.get()
-            answer = self._played(text, about)
+            answer = self._play_prompt(text, about)
             with self._lock:
                 self._waiting -= 1
                 if not self._waiting:
                     self.actor.cancelled.clear()
             self._wire.send({"id": request, **answer})
 
-    def _played(self, text: str, about: Json) -> Json:
+    def _play_prompt(self, text: str, about: Json) -> Json:
         task = str(about.get("task") or "")
         kind = {name: bool(about.get(name)) for name in ("resumes", "is_step")}
         try:
             return {"result": {"stopReason": "end_turn", **self._player.play(text, task, **kind)}}
         except Cancelled:
             return {"result": {"stopReason": "cancelled"}}
-        except Failed as error:
+        except RpcError as error:
             return {"error": error.error}
         except OSError as error:  # its directory is gone, or the disk is full
-            return {"error": Failed(str(error)).error}
+            return {"error": RpcError(str(error)).error}
 
 
-class Agent:
+class RehearsalAgent:
     """Reads what the client sends, and answers."""
 
     def __init__(self) -> None:
-        self._wire = Wire()
-        self._sessions: dict[str, Session] = {}
+        self._wire = JsonRpcConnection()
+        self._sessions: dict[str, RehearsalSession] = {}
         self._can_ask = False
 
     def serve(self) -> None:
@@ -92,31 +92,31 @@ class Agent:
                 info = {"name": "rehearsal", "title": "Rehearsal", "version": __version__}
                 return {"protocolVersion": 1, "agentCapabilities": _CAPABILITIES, "agentInfo": info, "authMethods": []}
             case "session/new":
-                session = self._open(os.urandom(16).hex(), params)
-                session.memory.make()
+                session = self._open_session(os.urandom(16).hex(), params)
+                session.memory.create_file()
                 return {"sessionId": session.id}
             case "session/load" | "session/resume":
-                return self._take_up(params, replays=method == "session/load")
+                return self._resume_session(params, replays=method == "session/load")
             case "session/prompt":
                 texts = [block.get("text", "") for block in params.get("prompt", []) if block.get("type") == "text"]
                 about = (params.get("_meta") or {}).get("greenroom") or {}
-                self._need(params).prompt(request, "\n".join(texts), about)
+                self._need_session(params).queue_prompt(request, "\n".join(texts), about)
                 return None
             case "session/cancel":
-                self._need(params).cancel()
+                self._need_session(params).cancel()
                 return None
             case _:
-                raise Failed(f"Method not found: {method}", -32601)
+                raise RpcError(f"Method not found: {method}", -32601)
 
-    def _open(self, id: str, params: Json) -> Session:
-        session = self._sessions[id] = Session(self._wire, id, params, self._can_ask)
+    def _open_session(self, id: str, params: Json) -> RehearsalSession:
+        session = self._sessions[id] = RehearsalSession(self._wire, id, params, self._can_ask)
         return session
 
-    def _take_up(self, params: Json, *, replays: bool) -> Json:
+    def _resume_session(self, params: Json, *, replays: bool) -> Json:
         id = str(params.get("sessionId"))
-        if not id.isalnum() or not Memory(id).exists():
-            raise Failed(f"There is no session {id[:64]}", -32602)
-        session = self._open(id, params)
+        if not id.isalnum() or not SessionMemory(id).exists():
+            raise RpcError(f"There is no session {id[:64]}", -32602)
+        session = self._open_session(id, params)
         session.memory.load()
         for turn in session.memory.turns if replays else []:
             for kind, text in (("user_message_chunk", turn.prompt), ("agent_message_chunk", "\n".join(turn.said))):
@@ -125,8 +125,8 @@ class Agent:
         session.actor.tell_cost()
         return {}
 
-    def _need(self, params: Json) -> Session:
+    def _need_session(self, params: Json) -> RehearsalSession:
         session = self._sessions.get(str(params.get("sessionId")))
         if session is None:
-            raise Failed("There is no such session", -32602)
+            raise RpcError("There is no such session", -32602)
         return session

@@ -32,7 +32,7 @@ _HOW = {
 _SHOWN = ("SAY", "SHELL", "WRITE", "ASK", "SLEEP")
 
 
-def introduce(prompt: str, directives: tuple[str, ...], *, in_thread: bool) -> str:
+def build_introduction(prompt: str, directives: tuple[str, ...], *, in_thread: bool) -> str:
     """The introduction, in Chinese to who writes Chinese."""
     language = "zh" if _WIDE.search(prompt) else "en"
     more = ", ".join(f"`{one}`" for one in directives if one not in _SHOWN)

@@ -13,7 +13,7 @@ KINDS: tuple[Literal["out", "code"], ...] = ("out", "code")
 """Files of a command: what it wrote, and how it ended."""
 
 
-class Turn:
+class RehearsalTurn:
     """One prompt, and what came of it so far."""
 
     def __init__(self, prompt: str, task: str = "", is_step: bool = False) -> None:
@@ -37,7 +37,7 @@ class Turn:
         """None while the turn is open; the error that it ended with, or {}."""
         self._written = (0, 0)
 
-    def answer(self) -> str:
+    def join_answer(self) -> str:
         """What was said since the last call, exactly as it was told."""
         return "".join("\n" + text if at else text for at, text in enumerate(self.said) if at >= self.answer_from)
 
@@ -69,17 +69,17 @@ class Turn:
         self._written = len(self.said), len(self.results)
 
 
-class Memory:
+class SessionMemory:
     """One session. What has an effect beyond the process is on disk as done before the next line begins."""
 
     def __init__(self, session: str) -> None:
-        self._path = _folder() / f"{session}.jsonl"
-        self.turns: list[Turn] = []
+        self._path = _get_state_folder() / f"{session}.jsonl"
+        self.turns: list[RehearsalTurn] = []
 
     def exists(self) -> bool:
         return self._path.is_file()
 
-    def make(self) -> None:
+    def create_file(self) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path.touch(mode=0o600)
 
@@ -89,11 +89,11 @@ class Memory:
         if cut:
             os.truncate(self._path, self._path.stat().st_size - len(cut))
         for line in whole:
-            self._read(json.loads(line))
+            self._apply_record(json.loads(line))
 
-    def _read(self, record: Json) -> None:
+    def _apply_record(self, record: Json) -> None:
         if "prompt" in record:
-            turn = Turn(record["prompt"], record.get("task", ""), record.get("is_step", False))
+            turn = RehearsalTurn(record["prompt"], record.get("task", ""), record.get("is_step", False))
             self.turns.append(turn)
             if "said" in record:  # version 0.1 wrote one record at the end of a turn
                 turn.said, turn.end = [record["said"]], {}
@@ -104,34 +104,34 @@ class Memory:
         else:
             self.turns[-1].add_progress(record)
 
-    def find_task(self, task: str) -> Turn | None:
+    def get_task_turn(self, task: str) -> RehearsalTurn | None:
         """The last turn of a task."""
         return next((turn for turn in reversed(self.turns) if turn.task == task), None)
 
-    def begin(self, prompt: str, task: str, is_step: bool) -> Turn:
-        turn = Turn(prompt, task, is_step)
+    def begin_turn(self, prompt: str, task: str, is_step: bool) -> RehearsalTurn:
+        turn = RehearsalTurn(prompt, task, is_step)
         self.turns.append(turn)
         self._write({"prompt": prompt, "task": task, "is_step": is_step})
         return turn
 
-    def note(self, turn: Turn, note: Json) -> None:
+    def note(self, turn: RehearsalTurn, note: Json) -> None:
         """Keep what the line under way is about to do."""
         turn.note = note
         self._write({"note": note}, durable=True)
 
-    def line_done(self, turn: Turn, *, has_effect: bool) -> None:
-        files = [self.file(turn, kind) for kind in KINDS] if has_effect else []
+    def finish_line(self, turn: RehearsalTurn, *, has_effect: bool) -> None:
+        files = [self.build_line_path(turn, kind) for kind in KINDS] if has_effect else []
         turn.done += 1
         turn.note = {}
         self._write(turn.take_progress(), durable=has_effect)
         for file in files:
             file.unlink(missing_ok=True)
 
-    def end(self, turn: Turn, error: Json | None = None) -> None:
+    def end_turn(self, turn: RehearsalTurn, error: Json | None = None) -> None:
         turn.end = error or {}
         self._write({"end": turn.end})
 
-    def file(self, turn: Turn, kind: Literal["out", "code"]) -> Path:
+    def build_line_path(self, turn: RehearsalTurn, kind: Literal["out", "code"]) -> Path:
         """A file of the line under way, which a process that takes the line up again finds."""
         return self._path.with_suffix(f".{self.turns.index(turn)}.{turn.done}.{kind}")
 
@@ -147,7 +147,7 @@ class Memory:
                 os.fsync(file.fileno())
 
 
-def _folder() -> Path:
+def _get_state_folder() -> Path:
     given = os.environ.get(STATE)
     if given:
         return Path(given).absolute()  # commands run elsewhere

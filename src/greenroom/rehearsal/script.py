@@ -4,8 +4,8 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from greenroom.rehearsal.introduction import introduce
-from greenroom.rehearsal.wire import Failed
+from greenroom.rehearsal.introduction import build_introduction
+from greenroom.rehearsal.json_rpc import RpcError
 
 DIRECTIVES = (
     *("SAY", "THINK", "SLEEP", "SHELL", "WRITE", "EDIT", "TOOL", "ASK", "POST", "SPAWN", "OUTPUT", "USAGE", "RECALL"),
@@ -23,14 +23,14 @@ _ESCAPE = re.compile(r"\\([n\\])")
 _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
-class Directive(NamedTuple):
+class ScriptDirective(NamedTuple):
     """One line of a script."""
 
     op: str
     text: str
 
 
-def parse(prompt: str, *, says_plain: bool = False) -> list[Directive]:
+def parse_script(prompt: str, *, says_plain: bool = False) -> list[ScriptDirective]:
     """The directives of a prompt; lines that are none are said, comments and what is quoted are not.
 
     Where the hub calls the agent into a thread, what it says around the script is not said back. Who writes no script
@@ -40,9 +40,9 @@ def parse(prompt: str, *, says_plain: bool = False) -> list[Directive]:
     is_called = get_thread(prompt) is not None
     found = [_LINE.fullmatch(line) or (_ADDRESSED.fullmatch(line) if is_called else None) for line in lines]
     if lines and not any(found) and not says_plain and not _CONTINUES.match(lines[0]):
-        return [Directive("SAY", introduce(prompt, DIRECTIVES, in_thread=is_called))]
+        return [ScriptDirective("SAY", build_introduction(prompt, DIRECTIVES, in_thread=is_called))]
     return [
-        Directive(*match.groups()) if match else Directive("SAY", line)
+        ScriptDirective(*match.groups()) if match else ScriptDirective("SAY", line)
         for line, match in zip(lines, found, strict=True)
         if match or not is_called
     ]
@@ -54,17 +54,17 @@ def get_thread(prompt: str) -> str | None:
     return called[1] if called else None
 
 
-def fill(text: str, results: list[Any]) -> str:
+def fill_values(text: str, results: list[Any]) -> str:
     """A text with each {{name}} replaced by the value of that name in the newest result that has one."""
 
     def value(place: re.Match[str]) -> str:
-        found = next((one for result in reversed(results) if (one := find(result, place[1])) is not None), None)
+        found = next((one for result in reversed(results) if (one := get_value(result, place[1])) is not None), None)
         return place[0] if found is None else str(found)
 
     return _PLACE.sub(value, text)
 
 
-def find(value: Any, name: str) -> Any:
+def get_value(value: Any, name: str) -> Any:
     """A value by its name, nearest to the outside first."""
     level = [value]
     while level:
@@ -76,7 +76,7 @@ def find(value: Any, name: str) -> Any:
     return None
 
 
-def unfold(text: str) -> str:
+def unescape_newlines(text: str) -> str:
     """A text in which `\\n` is a new line, and a doubled backslash one that is left for a script inside it."""
     return _ESCAPE.sub(lambda found: "\n" if found[1] == "n" else "\\", text)
 
@@ -85,11 +85,11 @@ def read_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise Failed(f"this is not JSON: {text[:80]} ({error})") from None
+        raise RpcError(f"this is not JSON: {text[:80]} ({error})") from None
 
 
 def read_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise Failed(f"this is not a number: {text[:80]}") from None
+        raise RpcError(f"this is not a number: {text[:80]}") from None

@@ -11,14 +11,14 @@ Decision = Literal["allow", "deny", "cancel"]
 """allow: run the call · deny: refuse it and let the turn go on, with words for the model · cancel: end the turn."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class InstalledRuntime(msgspec.Struct, frozen=True):
     """A runtime that is installed on this machine."""
 
     version: str
     path: str
 
 
-class Opening(msgspec.Struct, frozen=True, kw_only=True):
+class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
     """All that a driver needs to open a session. Secrets are in files or `env`, never in `command`."""
 
     command: list[str]
@@ -89,7 +89,7 @@ class PermissionAsked(msgspec.Struct, frozen=True, tag="permission_asked"):
     """Whether the runtime takes changed arguments with the answer."""
 
 
-class PermissionGone(msgspec.Struct, frozen=True, tag="permission_gone"):
+class PermissionWithdrawn(msgspec.Struct, frozen=True, tag="permission_gone"):
     """The runtime does not wait for this answer any more (cancelled, or answered in its own terminal)."""
 
     permission: str
@@ -148,7 +148,7 @@ Heard = (
     | CallStarted
     | CallFinished
     | PermissionAsked
-    | PermissionGone
+    | PermissionWithdrawn
     | QuestionAsked
     | Usage
     | TurnEnded
@@ -168,10 +168,10 @@ class TaskSession(Protocol):
         ...
 
 
-class Session(Protocol):
+class RuntimeSession(Protocol):
     """A live conversation with a runtime. What an agent does wrong is a fact that is heard, not an exception."""
 
-    def heard(self) -> AsyncIterator[Heard]:
+    def listen(self) -> AsyncIterator[Heard]:
         """Everything, in order, from Opened to Died; ends after Died. Read by one reader; never drops anything."""
         ...
 
@@ -274,10 +274,10 @@ class Driver(Protocol):
 
     name: str
 
-    async def find(self, env: dict[str, str]) -> Found | None:
+    async def find(self, env: dict[str, str]) -> InstalledRuntime | None:
         """Whether the runtime is installed, without spending a token; None if it is not."""
         ...
 
-    async def open(self, opening: Opening, spawner: Spawner) -> Session:
+    async def open(self, opening: SessionOptions, spawner: Spawner) -> RuntimeSession:
         """Start or resume a session. Raises OSError or ValueError with a sentence when that cannot even begin."""
         ...

@@ -1,9 +1,9 @@
 """How a plain program that is an agent finds the hub: in the variables that `greenroom` itself reads."""
 
-from greenroom.runtimes.contract import Opening
+from greenroom.runtimes.contract import SessionOptions
 
 
-def hub_variables(opening: Opening) -> dict[str, str]:
+def build_hub_variables(opening: SessionOptions) -> dict[str, str]:
     """The hub's address and the agent's own credential, for `greenroom mcp`, `greenroom thread post` and the like."""
     if opening.hub_url is None or opening.token_file is None:
         return {}

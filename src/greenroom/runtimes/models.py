@@ -7,7 +7,7 @@ from greenroom.validation import get_nearest
 _FEW = 8
 
 
-def explain_unknown(model: str, known: Collection[str]) -> str | None:
+def explain_unknown_model(model: str, known: Collection[str]) -> str | None:
     """What is wrong with the key `model`, and what to write instead; None if the model is known."""
     if model in known:
         return None

@@ -39,7 +39,7 @@ def die_with_parent() -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def family(folder: Path) -> str:
+def build_family_mark(folder: Path) -> str:
     """What the marks of one node begin with: trees that an earlier boot left are found by it, with no list of them."""
     return hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
 
@@ -70,7 +70,7 @@ def find_trees(roots: Mapping[str, int | None]) -> dict[str, list[int]]:
             continue  # it has ended meanwhile, or is another user's
         for name in names:
             if name.startswith(_MARKED):
-                for mark in _named_by(name.removeprefix(_MARKED).decode(errors="replace")) & found.keys():
+                for mark in _find_families(name.removeprefix(_MARKED).decode(errors="replace")) & found.keys():
                     found[mark].add(pid)
     children: dict[int, list[int]] = {}
     for pid, parent in parents.items():
@@ -78,16 +78,16 @@ def find_trees(roots: Mapping[str, int | None]) -> dict[str, list[int]]:
     for mark, root in roots.items():
         if root is not None and parents.get(root) == os.getpid():
             found[mark].add(root)
-    return {mark: _with_descendants(pids, children) for mark, pids in found.items()}
+    return {mark: _add_descendants(pids, children) for mark, pids in found.items()}
 
 
-def _named_by(mark: str) -> set[str]:
+def _find_families(mark: str) -> set[str]:
     """A mark, and the families that it is of: `a.b` is a tree of the family `a`."""
     parts = mark.split(".")
     return {".".join(parts[:size]) for size in range(1, len(parts) + 1)}
 
 
-def _with_descendants(pids: set[int], children: Mapping[int, list[int]]) -> list[int]:
+def _add_descendants(pids: set[int], children: Mapping[int, list[int]]) -> list[int]:
     out, left = set(pids), list(pids)
     while left:
         more = [pid for pid in children.get(left.pop(), ()) if pid not in out]
@@ -106,14 +106,14 @@ def end_trees(roots: Mapping[str, int | None]) -> None:
     deadline = time.monotonic() + _END_S
     left = dict(roots)
     while True:
-        groups = _cgroups(left)
+        groups = _find_cgroups(left)
         for group in groups:
             _kill_cgroup(group)
         found = find_trees(left)
         for pid in {pid for pids in found.values() for pid in pids}:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        kept = [one for group in groups if not _is_removed(group) for one in _named_by(group.name[len(_CGROUP) :])]
+        kept = [one for group in groups if not _is_removed(group) for one in _find_families(group.name[len(_CGROUP) :])]
         left = {mark: left[mark] for mark, pids in found.items() if pids or mark in kept}
         if not left:
             return
@@ -141,7 +141,7 @@ def reap_adopted(ours: set[int]) -> None:
 
 def open_cgroup(mark: str) -> int | None:
     """A cgroup for a tree, as the file by which a child puts itself into it; None where none can be made."""
-    parent = _cgroup_parent()
+    parent = _get_cgroup_parent()
     if parent is None:
         return None
     group = parent / f"{_CGROUP}{mark}"
@@ -153,7 +153,7 @@ def open_cgroup(mark: str) -> int | None:
 
 
 @functools.cache
-def _cgroup_parent() -> Path | None:
+def _get_cgroup_parent() -> Path | None:
     """The cgroup that this program is in, where cgroups below it can be made."""
     try:
         lines = Path("/proc/self/mountinfo").read_text().splitlines()
@@ -167,12 +167,14 @@ def _cgroup_parent() -> Path | None:
     return parent if os.access(parent, os.W_OK) and os.access(parent / "cgroup.procs", os.W_OK) else None
 
 
-def _cgroups(marks: Collection[str]) -> list[Path]:
-    parent = _cgroup_parent()
+def _find_cgroups(marks: Collection[str]) -> list[Path]:
+    parent = _get_cgroup_parent()
     if parent is None:
         return []
     return [
-        one for one in parent.glob(f"{_CGROUP}*") if not _named_by(one.name.removeprefix(_CGROUP)).isdisjoint(marks)
+        one
+        for one in parent.glob(f"{_CGROUP}*")
+        if not _find_families(one.name.removeprefix(_CGROUP)).isdisjoint(marks)
     ]
 
 

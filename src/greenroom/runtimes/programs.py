@@ -8,17 +8,17 @@ import shutil
 import stat
 from pathlib import Path
 
-from greenroom.runtimes.contract import Found, Opening
+from greenroom.runtimes.contract import InstalledRuntime, SessionOptions
 
 _VERSION_S = 20.0
 
 
-async def find_program(name: str, version: list[str], env: dict[str, str]) -> Found | None:
+async def find_program(name: str, version: list[str], env: dict[str, str]) -> InstalledRuntime | None:
     """Where a program is and what it says of its version; None if it is not there or cannot even say that."""
     path = shutil.which(name, path=env.get("PATH"))
     told = await ask_program([path, *version], env, _VERSION_S) if path is not None else None
     found = re.search(rb"\d+\.\d+[\w.+-]*", told) if told is not None else None
-    return Found(found[0].decode().rstrip("."), path) if path is not None and found else None
+    return InstalledRuntime(found[0].decode().rstrip("."), path) if path is not None and found else None
 
 
 async def ask_program(
@@ -44,7 +44,7 @@ async def ask_program(
     return told if process.returncode == 0 else None
 
 
-def need_command(opening: Opening, default: list[str]) -> list[str]:
+def need_command(opening: SessionOptions, default: list[str]) -> list[str]:
     """What the profile says is started, else the driver's own; raises ValueError if that is not installed."""
     if opening.command:
         return opening.command

@@ -40,7 +40,7 @@ _JOINERS = re.compile(r"(?<![^\x00-\x7f])[\u200c\u200d\ufe00-\ufe0f]+")
 """What joins letters of some scripts and parts of emoji has nothing to join behind a letter of ASCII."""
 
 
-class Way(msgspec.Struct, frozen=True, kw_only=True):
+class PromptQuoting(msgspec.Struct, frozen=True, kw_only=True):
     """What one runtime makes of the text that it is given, and how that is prevented."""
 
     env: Mapping[str, str] = {}
@@ -86,8 +86,8 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
         if not self.starts:
             return text
         if by_line:
-            return "\n".join(_led(line.replace("\t", "    ")) for line in text.split("\n"))
-        return _led(text)
+            return "\n".join(_add_lead(line.replace("\t", "    ")) for line in text.split("\n"))
+        return _add_lead(text)
 
 
 def _show(control: re.Match[str]) -> str:
@@ -96,28 +96,28 @@ def _show(control: re.Match[str]) -> str:
     return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"
 
 
-def _led(text: str) -> str:
+def _add_lead(text: str) -> str:
     is_plain = not text or text[0].isalnum() or text[0] in _PLAIN_STARTS
     return text if is_plain else LEAD + text
 
 
-_DATA = Way(is_data=True, starts=False)
-_CLAUDE = Way(env=NO_FILE_MENTIONS, mentions=True, keywords=True)
-_UNKNOWN = Way(env=NO_FILE_MENTIONS, all_mentions=True, skills=True, keywords=True)
+_DATA = PromptQuoting(is_data=True, starts=False)
+_CLAUDE = PromptQuoting(env=NO_FILE_MENTIONS, mentions=True, keywords=True)
+_UNKNOWN = PromptQuoting(env=NO_FILE_MENTIONS, all_mentions=True, skills=True, keywords=True)
 _CLI = msgspec.structs.replace(_UNKNOWN, commands=True)
 _TYPED_CLI = msgspec.structs.replace(_CLI, pastes=True)
-WAYS: dict[str, Way] = {
+WAYS: dict[str, PromptQuoting] = {
     "rehearsal": _DATA,
     "builtin": _DATA,
     "mcp": _DATA,
     "claude": _CLAUDE,
     "claude attach": msgspec.structs.replace(_CLAUDE, commands=True, pastes=True),
     "claude-agent-acp": _CLAUDE,
-    "codex": Way(starts=False, skills=True),
-    "codex-acp": Way(skills=True),
-    "opencode": Way(),
-    "copilot": Way(),
-    "gemini": Way(),
+    "codex": PromptQuoting(starts=False, skills=True),
+    "codex-acp": PromptQuoting(skills=True),
+    "opencode": PromptQuoting(),
+    "copilot": PromptQuoting(),
+    "gemini": PromptQuoting(),
     "acp": _UNKNOWN,
     "pty": _UNKNOWN,
     "command": msgspec.structs.replace(_DATA, env=NO_FILE_MENTIONS),
@@ -126,7 +126,7 @@ WAYS: dict[str, Way] = {
 _CLIS = frozenset({"claude", "codex", "opencode", "gemini", "copilot"})
 
 
-def find_way(driver: str, command: list[str], options: Mapping[str, Any]) -> Way:
+def choose_quoting(driver: str, command: list[str], options: Mapping[str, Any]) -> PromptQuoting:
     """How text gets into the runtime of a profile: an agent CLI is more than a program that reads data."""
     if driver in ("pty", "command") and command and Path(command[0]).name in _CLIS:
         return _TYPED_CLI if driver == "pty" else _CLI

@@ -3,7 +3,7 @@
 import re
 import secrets
 
-from greenroom.nouns.policy.tables import HUB_TOOLS, kind_of
+from greenroom.nouns.policy.known_tools import HUB_TOOLS, get_tool_kind
 from greenroom.nouns.servers.model import BETWEEN, HUB_PREFIX
 
 HUB = "greenroom"
@@ -17,17 +17,17 @@ def make_hub_name() -> str:
     return f"{HUB}-{secrets.token_hex(4)}"
 
 
-def unknown_tool(name: str) -> str:
+def name_unknown_tool(name: str) -> str:
     """A tool of a server other than the hub: it does not pass for a tool that is known by that name."""
-    return name if kind_of(name) == "other" else f"other:{name}"
+    return name if get_tool_kind(name) == "other" else f"other:{name}"
 
 
-def server_tool(server: str, tool: str) -> str:
+def name_server_tool(server: str, tool: str) -> str:
     """A tool of a server that the runtime names by itself. No other server passes for the hub."""
     return f"mcp__{server if server == HUB else server.replace(BETWEEN, '_')}__{tool}"
 
 
-def hub_tool(name: str, hub: str = HUB) -> str | None:
+def get_hub_tool(name: str, hub: str = HUB) -> str | None:
     """The hub's tool behind a name that a runtime has made of the server's and the tool's; None if it is none.
 
     Another server can be named so that the two cannot be told apart by what they begin with: only what is known to be

@@ -10,11 +10,11 @@ def log_in(client: httpx.Client, code: str) -> httpx.Response:
     entered = client.post("/login", data={"code": code})
     if entered.status_code != 303:
         raise AssertionError(entered.text)
-    client.headers[KEY] = key_in(entered.headers["location"])
+    client.headers[KEY] = parse_page_key(entered.headers["location"])
     return entered
 
 
-def key_in(location: str) -> str:
+def parse_page_key(location: str) -> str:
     """The key in the address that a login leads to."""
     key = location.partition("#key=")[2]
     if not key:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 _READY = re.compile(r"ready at (\S+) .* (\S+/login\?code=(\S+))")
 _DEFAULTS = {"GREENROOM_POSTS_PER_MINUTE": "0", "GREENROOM_LOCAL_NODE": "0"}
@@ -77,7 +77,7 @@ class HubProcess:
         self.url, self.login_code = match.group(1), match.group(3)
         return self
 
-    def refuse(self, port: int = 0) -> tuple[int, str]:
+    def start_refused(self, port: int = 0) -> tuple[int, str]:
         """Start a hub that will not start; its exit code and what it says about it."""
         told = len(self.stderr) if self.stderr_path.exists() else 0
         line = self._launch(port)
@@ -99,9 +99,9 @@ class HubProcess:
                 stderr=stderr,
                 start_new_session=True,
             )
-        return self._first_line()
+        return self._read_first_line()
 
-    def _first_line(self) -> str:
+    def _read_first_line(self) -> str:
         assert self._process is not None  # noqa: S101
         assert self._process.stdout is not None  # noqa: S101
         line = b""
@@ -115,7 +115,7 @@ class HubProcess:
                 line += part
         return line.decode()
 
-    def send(self, number: signal.Signals) -> None:
+    def send_signal(self, number: signal.Signals) -> None:
         """A signal to the hub."""
         os.kill(self.pid, number)
 
@@ -158,7 +158,7 @@ class HubProcess:
         self.stop()
 
 
-def eventually(what: Callable[[], object]) -> None:
+def wait_until(what: Callable[[], object]) -> None:
     """Return as soon as it is so; fail if it is not so in time."""
     deadline = time.monotonic() + WAIT_S
     while not what():

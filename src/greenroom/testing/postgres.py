@@ -12,9 +12,9 @@ from pathlib import Path
 import psycopg
 
 from greenroom.log.ids import new_id
-from greenroom.testing.hub_process import eventually
-from greenroom.testing.machine import need_program
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.hub_process import wait_until
+from greenroom.testing.machine_requirements import need_program
+from greenroom.testing.timeouts import WAIT_S
 
 _PRIVATE = ("-c", "max_connections=200", "-c", "shared_buffers=32MB")
 
@@ -45,9 +45,9 @@ class PostgresServer:
 
     @property
     def url(self) -> str:
-        return self.url_of("postgres")
+        return self.build_url("postgres")
 
-    def url_of(self, database: str) -> str:
+    def build_url(self, database: str) -> str:
         return f"postgresql://greenroom@/{database}?host={self.folder}"
 
     def start(self, env: Mapping[str, str] | None = None) -> None:
@@ -61,7 +61,7 @@ class PostgresServer:
                 cwd=self.folder,
                 env={**os.environ, **(env or {})},
             )
-        eventually(self._answers)
+        wait_until(self._is_ready)
 
     def kill(self) -> None:
         """End it without a farewell."""
@@ -70,14 +70,14 @@ class PostgresServer:
             self._process.wait(WAIT_S)
             self._process = None
 
-    def new_database(self) -> str:
+    def create_database(self) -> str:
         """The address of a database with nothing in it, by the network where the server listens on one."""
         name = new_id("db").replace("-", "_").lower()
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}"')  # type: ignore[call-overload, unused-ignore]
-        return f"postgresql://greenroom@{self.host}/{name}" if self.host else self.url_of(name)
+        return f"postgresql://greenroom@{self.host}/{name}" if self.host else self.build_url(name)
 
-    def _answers(self) -> bool:
+    def _is_ready(self) -> bool:
         with contextlib.suppress(psycopg.OperationalError), psycopg.connect(self.url):
             return True
         return False

@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from greenroom.testing.patience import WAIT_S
+from greenroom.testing.timeouts import WAIT_S
 
 _PAUSE_S = 0.15
 
 
-class Answer(NamedTuple):
+class RawResponse(NamedTuple):
     """An HTTP response; header names are in lower case, the last of equal ones counts."""
 
     status: int
@@ -26,18 +26,18 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-def dial(url: str, timeout_s: float = WAIT_S) -> socket.socket:
+def open_socket(url: str, timeout_s: float = WAIT_S) -> socket.socket:
     """A connection to the hub."""
     where = urlsplit(url)
     return socket.create_connection((where.hostname, where.port), timeout_s)
 
 
-def speak(url: str, said: bytes, timeout_s: float = WAIT_S, *, once: bool = False) -> list[Answer]:
+def send_raw(url: str, said: bytes, timeout_s: float = WAIT_S, *, once: bool = False) -> list[RawResponse]:
     """Say these bytes, and listen until the hub hangs up, or adds nothing to whole answers; what it answered.
 
     With `once` the first whole answer is enough.
     """
-    with dial(url, timeout_s) as line:
+    with open_socket(url, timeout_s) as line:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its answer may still be read
             line.sendall(said)
         heard = b""
@@ -50,46 +50,46 @@ def speak(url: str, said: bytes, timeout_s: float = WAIT_S, *, once: bool = Fals
             if not part:
                 break
             heard += part
-    return parse(heard)
+    return parse_responses(heard)
 
 
 def _is_whole(heard: bytes) -> bool:
     try:
-        answers = parse(heard)
+        answers = parse_responses(heard)
     except (ValueError, IndexError):
         return False
     return bool(answers) and len(answers[-1].body) >= int(answers[-1].headers.get("content-length", 0))
 
 
-def parse(heard: bytes) -> list[Answer]:
+def parse_responses(heard: bytes) -> list[RawResponse]:
     """The responses in a stretch of bytes."""
     answers = []
     while heard:
         head, found, rest = heard.partition(b"\r\n\r\n")
         if not found:
             raise ValueError(f"not HTTP: {heard[:200]!r}")
-        status, headers = _head(head)
+        status, headers = _parse_head(head)
         if status == 100:
             heard = rest
             continue
         if headers.get("transfer-encoding") == "chunked":
-            body, heard = _chunks(rest)
+            body, heard = _parse_chunks(rest)
         elif status == 101:
             body, heard = rest, b""
         else:
             size = int(headers.get("content-length", 0))
             body, heard = rest[:size], rest[size:]
-        answers.append(Answer(status, headers, body))
+        answers.append(RawResponse(status, headers, body))
     return answers
 
 
-def _head(head: bytes) -> tuple[int, dict[str, str]]:
+def _parse_head(head: bytes) -> tuple[int, dict[str, str]]:
     first, *lines = head.decode("latin-1").split("\r\n")
     pairs = (line.partition(":") for line in lines)
     return int(first.split(" ")[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-def _chunks(rest: bytes) -> tuple[bytes, bytes]:
+def _parse_chunks(rest: bytes) -> tuple[bytes, bytes]:
     body = b""
     while rest:
         size_text, _, rest = rest.partition(b"\r\n")
@@ -100,7 +100,7 @@ def _chunks(rest: bytes) -> tuple[bytes, bytes]:
     return body, rest
 
 
-class Line:
+class KeepAliveConnection:
     """One keep-alive connection of a client with a token; it dials again when the hub has gone meanwhile."""
 
     def __init__(self, url: str, token: str, headers: Mapping[str, str] | None = None) -> None:
@@ -111,29 +111,31 @@ class Line:
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
-    async def call(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Answer:
+    async def call(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> RawResponse:
         """One request and its answer; raises OSError or EOFError when the hub goes away."""
         data = b"" if body is None else json.dumps(body).encode()
         more = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
         kind = "Content-Type: application/json\r\n" if data else ""
         head = f"{method} {path} HTTP/1.1\r\n{self._fixed}{kind}{more}Content-Length: {len(data)}\r\n\r\n"
         try:
-            reader, writer = await self.dial()
+            reader, writer = await self.connect()
             writer.write(head.encode() + data)
-            return await self._answer(reader)
+            return await self._read_response(reader)
         except BaseException:
-            self.hang_up()
+            self.close()
             raise
 
-    async def dial(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """The connection, made if there is none."""
         if self._reader is None or self._writer is None or self._writer.is_closing():
-            self.hang_up()
+            self.close()
             self._reader, self._writer = await asyncio.open_connection(self._host, self._port, limit=1 << 24)
         return self._reader, self._writer
 
-    async def _answer(self, reader: asyncio.StreamReader) -> Answer:
-        status, headers = _head((await reader.readuntil(b"\r\n\r\n"))[:-4])
+    async def _read_response(self, reader: asyncio.StreamReader) -> RawResponse:
+        status, headers = _parse_head((await reader.readuntil(b"\r\n\r\n"))[:-4])
         if headers.get("transfer-encoding") == "chunked":
             body = b""
             while size := int(await reader.readuntil(b"\r\n"), 16):
@@ -142,20 +144,20 @@ class Line:
         else:
             body = await reader.readexactly(int(headers.get("content-length", 0)))
         if headers.get("connection") == "close":
-            self.hang_up()
-        return Answer(status, headers, body)
+            self.close()
+        return RawResponse(status, headers, body)
 
-    def hang_up(self) -> None:
+    def close(self) -> None:
         """Close the connection; the next call dials again."""
         if self._writer is not None:
             self._writer.transport.abort()
         self._reader = self._writer = None
 
-    async def __aenter__(self) -> "Line":
+    async def __aenter__(self) -> "KeepAliveConnection":
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        self.hang_up()
+        self.close()
         await asyncio.sleep(0)  # the loop closes the socket in its next round, which may be its last

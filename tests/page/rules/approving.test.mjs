@@ -4,11 +4,11 @@ import { test } from 'node:test'
 
 import { load } from './source.mjs'
 
-const { SCROLL_MS, SETTLE_MS, Settling } = await load('kit/settling.ts')
-const { HOLD_MS, Hold } = await load('kit/hold.ts')
-const { steady } = await load('kit/steadyRows.ts')
-const { stepBefore } = await load('panels/inbox/approval.ts')
-const { lineOf } = await load('panels/inbox/call.ts')
+const { SCROLL_MS, SETTLE_MS, PressGuard } = await load('kit/pressGuard.ts')
+const { HOLD_MS, LongPress } = await load('kit/longPress.ts')
+const { arrangeSteadyRows } = await load('kit/steadyRows.ts')
+const { getRequiredStep } = await load('panels/inbox/approval.ts')
+const { getCallLine } = await load('panels/inbox/callText.ts')
 
 const press = (control, from, to = from, isPointer = true) => {
   control.begin(from, isPointer)
@@ -16,7 +16,7 @@ const press = (control, from, to = from, isPointer = true) => {
 }
 
 test('a control takes input once it was about the same for long enough', () => {
-  const control = new Settling('a', 0)
+  const control = new PressGuard('a', 0)
   assert.equal(press(control, SETTLE_MS - 1), 'early')
   assert.equal(press(control, SETTLE_MS), 'taken')
   control.setSubject('b', 1_000)
@@ -27,7 +27,7 @@ test('a control takes input once it was about the same for long enough', () => {
 })
 
 test('a control takes no input while the person comes back from another window', () => {
-  const control = new Settling('a', 0)
+  const control = new PressGuard('a', 0)
   control.begin(1_000, true)
   control.leave()
   assert.equal(control.end(1_100, true), 'returned', 'it went down before they left')
@@ -40,7 +40,7 @@ test('a control takes no input while the person comes back from another window',
 })
 
 test('a press counts for what it went down on', () => {
-  const control = new Settling('a', 0)
+  const control = new PressGuard('a', 0)
   control.begin(1_000, true)
   control.setSubject('b', 1_010)
   assert.equal(control.end(1_020, true), 'changed')
@@ -56,7 +56,7 @@ test('a press counts for what it went down on', () => {
 })
 
 test('a control that moved takes no input for a while, but one that was scrolled by hand does', () => {
-  const control = new Settling('a', 0)
+  const control = new PressGuard('a', 0)
   const at = (y, scrolled = 0, more = {}) => ({ x: 10, y, width: 80, scrolled: { x: 0, y: scrolled }, ...more })
   control.setPlace(at(100), 1_000, false)
   assert.equal(press(control, 1_000), 'taken')
@@ -75,7 +75,7 @@ test('a control that moved takes no input for a while, but one that was scrolled
 })
 
 test('a control that comes up under a pointer takes no press until the pointer has moved', () => {
-  const control = new Settling('a', 0)
+  const control = new PressGuard('a', 0)
   const rest = { x: 50, y: 50 }
   control.show(1_000, rest)
   assert.equal(press(control, 60_000), 'resting', 'however long ago')
@@ -94,7 +94,7 @@ test('a control that comes up under a pointer takes no press until the pointer h
 })
 
 test('a mouse that was never seen to move rests, and a finger does not', () => {
-  const control = new Settling('a', 0)
+  const control = new PressGuard('a', 0)
   control.show(0, 'unseen')
   control.movePointer({ x: 50, y: 50 }, 'mouse', true)
   assert.equal(press(control, 9_000), 'resting', 'the page was loaded under it')
@@ -106,7 +106,7 @@ test('a mouse that was never seen to move rests, and a finger does not', () => {
 })
 
 test('what the hand has scrolled under the pointer was meant', () => {
-  const control = new Settling('a', 0)
+  const control = new PressGuard('a', 0)
   const at = (y, scrolled) => ({ x: 10, y, width: 80, scrolled: { x: 0, y: scrolled } })
   control.setPlace(at(50, 0), 100, false)
   control.show(100, { x: 20, y: 60 })
@@ -115,7 +115,7 @@ test('what the hand has scrolled under the pointer was meant', () => {
 })
 
 test('a control takes no input for a while after something lay over it', () => {
-  const control = new Settling('a', 0)
+  const control = new PressGuard('a', 0)
   assert.equal(control.setCovered(false, 1_000, false), false)
   assert.equal(control.setCovered(true, 1_100, false), false)
   assert.equal(control.setCovered(false, 2_000, false), true)
@@ -127,7 +127,7 @@ test('a control takes no input for a while after something lay over it', () => {
 })
 
 test('the time counts from when a change was shown', () => {
-  const control = new Settling('a', 0)
+  const control = new PressGuard('a', 0)
   control.setSubject('b', 1_000)
   control.hide()
   assert.equal(press(control, 9_000), 'early', 'nobody has seen it yet')
@@ -137,7 +137,7 @@ test('the time counts from when a change was shown', () => {
 })
 
 test('a short press does not pass for a long one because the page was busy', () => {
-  const hold = new Hold(false, 0)
+  const hold = new LongPress(false, 0)
   assert.ok(hold.tick(16) < 0.1)
   assert.ok(hold.tick(5_000) < 0.2, 'five seconds in which nothing was drawn')
   let now = 5_000
@@ -147,7 +147,7 @@ test('a short press does not pass for a long one because the page was busy', () 
 })
 
 const arrange = (shown, now, more = {}) =>
-  steady(shown, now, { keyOf: (item) => item, holdsFresh: true, holdsOver: true, ...more })
+  arrangeSteadyRows(shown, now, { keyOf: (item) => item, holdsFresh: true, holdsOver: true, ...more })
 
 test('a list that somebody is at keeps its rows, their order and their places', () => {
   assert.deepEqual(arrange(['a', 'b', 'c'], ['x', 'c', 'a']), { rows: ['a', 'b', 'c'], fresh: ['x'] })
@@ -165,7 +165,7 @@ test('a list that nobody is at is as it is, but for what is being looked at', ()
 
 test('what comes before an approval', () => {
   const ways = ['pointer', 'key', 'shortcut', 'palette', 'held', 'held by key']
-  const steps = (isHigh, hasWords) => ways.map((way) => stepBefore(way, isHigh, hasWords))
+  const steps = (isHigh, hasWords) => ways.map((way) => getRequiredStep(way, isHigh, hasWords))
   assert.deepEqual(steps(false, false), ['none', 'none', 'none', 'name', 'none', 'none'])
   assert.deepEqual(steps(false, true), ['none', 'name', 'choose', 'name', 'none', 'name'])
   assert.deepEqual(steps(true, false), ['hold', 'name', 'name', 'hold', 'none', 'none'])
@@ -173,7 +173,7 @@ test('what comes before an approval', () => {
 })
 
 test('a list approves only what it can show to its end', () => {
-  const call = (given, more = {}) => lineOf({ title: 'Bash: x', subject: { tool: 'Bash', arguments: given }, ...more })
+  const call = (given, more = {}) => getCallLine({ title: 'Bash: x', subject: { tool: 'Bash', arguments: given }, ...more })
   assert.equal(call({ command: 'make d' }), 'make d')
   assert.equal(call({ command: 'make d', timeout: 600 }), 'make d · timeout: 600', 'no argument hides behind another')
   assert.equal(call({ command: 'make d', cmd: 'rm -rf /' }), 'make d · cmd: rm -rf /')
@@ -183,9 +183,9 @@ test('a list approves only what it can show to its end', () => {
   assert.equal(call({ path: 'a.txt', content: 'b' }), null, 'a change is read as one')
   assert.equal(call('make d'), null)
   assert.equal(call({ url: 'https://a.test' }), 'Bash · url: https://a.test')
-  assert.equal(lineOf({ title: 'Ship it?' }), 'Ship it?')
-  assert.equal(lineOf({ title: 'Ship it?', text: 'and delete the rest' }), null)
-  assert.equal(lineOf({ title: 'Ship it?', form: {} }), null)
-  assert.equal(lineOf({ title: 'Write a', labels: { reach: 'run', like: 'writing' } }), null, 'a yes would allow more than this')
-  assert.equal(lineOf({ title: 'x'.repeat(201) }), null)
+  assert.equal(getCallLine({ title: 'Ship it?' }), 'Ship it?')
+  assert.equal(getCallLine({ title: 'Ship it?', text: 'and delete the rest' }), null)
+  assert.equal(getCallLine({ title: 'Ship it?', form: {} }), null)
+  assert.equal(getCallLine({ title: 'Write a', labels: { reach: 'run', like: 'writing' } }), null, 'a yes would allow more than this')
+  assert.equal(getCallLine({ title: 'x'.repeat(201) }), null)
 })

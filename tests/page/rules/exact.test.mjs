@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { load } from './source.mjs'
 
-const { ExactNumber, parseExact, stringifyExact } = await load('api/exact.ts')
+const { ExactNumber, parseExact, stringifyExact } = await load('api/exactJson.ts')
 
 test('what is read is written again as it was', () => {
   for (const text of [

@@ -6,7 +6,7 @@ const MOST = 200
 const kept = new Map<string, Promise<string>>()
 
 /** An address for a file that lives as long as the page. What is no picture and no sound can only be downloaded. */
-export function fileUrl(path: string): Promise<string> {
+export function fetchFileUrl(path: string): Promise<string> {
   let url = kept.get(path)
   if (!url) {
     url = load(path)
@@ -33,7 +33,7 @@ function forget(path: string): void {
 /** Save a file on this device. */
 export async function download(path: string, name: string): Promise<void> {
   const link = document.createElement('a')
-  link.href = await fileUrl(path)
+  link.href = await fetchFileUrl(path)
   link.download = name
   link.click()
   setTimeout(() => forget(path), 10_000)

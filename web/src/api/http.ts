@@ -1,8 +1,8 @@
 /** Calls to the hub. Whatever is refused becomes an ApiError whose message is a sentence for people. */
 import { build, noteRefusal } from '@/shell/build'
 import { t } from '@/shell/i18n'
-import { told } from '@/shell/told'
-import { parseExact, stringifyExact } from './exact'
+import { translateHubText } from '@/shell/hubTranslation'
+import { parseExact, stringifyExact } from './exactJson'
 import { keyHeaders } from './pageKey'
 
 export class ApiError extends Error {
@@ -19,7 +19,7 @@ export class ApiError extends Error {
 let isLeaving = false
 
 /** Leave for the login page, which leads back here; who says so first counts, for a second leaving would break off the first. */
-export function toLogin(address = `/login?next=${encodeURIComponent(location.pathname)}`): void {
+export function redirectToLogin(address = `/login?next=${encodeURIComponent(location.pathname)}`): void {
   if (isLeaving) return
   isLeaving = true
   location.assign(address)
@@ -56,9 +56,9 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
   const text = await answer.text()
   const data: unknown = text && answer.headers.get('content-type')?.includes('json') ? parseExact(text) : text
   if (answer.ok) return data as T
-  if (answer.status === 401) toLogin()
+  if (answer.status === 401) redirectToLogin()
   const { detail, code } = (typeof data === 'object' && data ? data : {}) as { detail?: unknown; code?: string }
-  const sentence = typeof detail === 'string' ? told(detail) : detail ? JSON.stringify(detail) : answer.statusText
+  const sentence = typeof detail === 'string' ? translateHubText(detail) : detail ? JSON.stringify(detail) : answer.statusText
   noteRefusal(code ?? '')
   throw new ApiError(answer.status, code ?? String(answer.status), sentence, data)
 }

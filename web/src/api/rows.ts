@@ -14,7 +14,7 @@ export interface Agent {
   enrolled_by: string
   description?: string
   capabilities?: string[]
-  skills?: AgentsSkill[]
+  skills?: AgentSkill[]
   display_name?: string | null
   emoji?: string | null
   looks?: string
@@ -46,20 +46,12 @@ export interface AgentContext {
   constraints?: Constraints
 }
 
-export interface Answer {
-  verdict: string
-  by: string
+export interface AgentSkill {
+  id: string
   name: string
-  at: number
-  text?: string
-  options?: string[][]
-  arguments?: unknown
-  digest?: string
-  contents?: Content[]
-  form?: unknown
-  scope?: string
-  rule?: string
-  lapses_at?: number
+  description?: string
+  tags?: string[]
+  examples?: string[]
 }
 
 export interface Approval {
@@ -87,7 +79,7 @@ export interface Ask {
   why?: string
   rule?: string
   text?: string
-  questions?: Question[]
+  questions?: AskQuestion[]
   form?: Record<string, unknown> | null
   subject?: Subject | null
   digest?: string
@@ -104,7 +96,7 @@ export interface Ask {
   snoozed_until?: number
   delegated_to?: string | null
   due?: number
-  answer?: Answer | null
+  answer?: AskAnswer | null
   closed_at?: number
   reason?: string
   taken_at?: number
@@ -112,11 +104,40 @@ export interface Ask {
   seq?: number
 }
 
+export interface AskAnswer {
+  verdict: string
+  by: string
+  name: string
+  at: number
+  text?: string
+  options?: string[][]
+  arguments?: unknown
+  digest?: string
+  contents?: Content[]
+  form?: unknown
+  scope?: string
+  rule?: string
+  lapses_at?: number
+}
+
 export interface AskFile {
   ask_id: string
   file: string
   mime: string
   size: number
+}
+
+export interface AskOption {
+  label: string
+  description?: string
+}
+
+export interface AskQuestion {
+  question: string
+  header?: string
+  options?: AskOption[]
+  multiple?: boolean
+  custom?: boolean
 }
 
 export interface Asker {
@@ -153,17 +174,18 @@ export interface Budget {
   tokens_per_day?: number | null
 }
 
-export interface Call {
-  run_id: string
-  call_id: string
+export interface CallRequest {
   tool: string
-  started_at: number
-  title?: string
-  input?: unknown
-  output?: string
-  ok?: boolean | null
-  ended_at?: number | null
-  digest?: string
+  arguments?: unknown
+  directory?: string | null
+  resolved?: Record<string, string>
+  lineage?: LineageEntry[]
+  own?: boolean
+  agent_id?: string | null
+  contested?: string
+  server?: string | null
+  is_passed_on?: boolean
+  risk?: "high" | "low" | "medium" | null
 }
 
 export interface Channel {
@@ -251,21 +273,18 @@ export interface Edge {
   when?: string | null
 }
 
-export interface Edit {
-  message_id: string
-  thread_id: string
-  version: number
-  number: string
-  old_content: string
-  old_body?: string | null
-  edited_by: string
-  edited_at: number
-}
-
 export interface Epoch {
   id: string
   number: number
   begun_at: number
+}
+
+export interface FileWrite {
+  run_id: string
+  path: string
+  agent_id: string
+  node_id: string
+  at: number
 }
 
 export interface ForEach {
@@ -294,20 +313,11 @@ export interface Input {
   choices?: unknown[]
 }
 
-export interface Item {
-  run_id: string
-  place: string
-  number: number
-  kind: string
-  data: Record<string, unknown>
-  at: number
-}
-
 export interface Judgement {
   seq?: number
   id: string
   at: number
-  wanted: Wanted
+  wanted: CallRequest
   verdict: Verdict
   decision: string
   run_id: string
@@ -337,10 +347,29 @@ export interface Level {
   quorum?: number | null
 }
 
-export interface Loop {
+export interface LineageEntry {
+  profile: string | null
+  depth?: number
+  thread?: string | null
+  run?: string | null
+  allowed_tools?: string[] | null
+  taint?: string
+}
+
+export interface LoopConfig {
   while?: string | null
   until?: string | null
   max?: number
+}
+
+export interface McpServer {
+  name: string
+  definition: ServerDefinition
+  source: string
+  changed_at: number
+  state?: string
+  error?: string
+  state_at?: number
 }
 
 export interface Member {
@@ -384,6 +413,17 @@ export interface MessageFilter {
   contains?: string
 }
 
+export interface MessageRevision {
+  message_id: string
+  thread_id: string
+  version: number
+  number: string
+  old_content: string
+  old_body?: string | null
+  edited_by: string
+  edited_at: number
+}
+
 export interface MissingProgram {
   node_id: string
   profile: string
@@ -406,11 +446,6 @@ export interface Node {
   draining?: boolean
   insecure?: boolean
   changed_at?: number
-}
-
-export interface Option {
-  label: string
-  description?: string
 }
 
 export interface Options {
@@ -446,15 +481,6 @@ export interface PersonWait {
   asked_of?: string[]
 }
 
-export interface Place {
-  profile: string | null
-  depth?: number
-  thread?: string | null
-  run?: string | null
-  allowed_tools?: string[] | null
-  taint?: string
-}
-
 export interface PolicyState {
   id: string
   digest: string
@@ -464,18 +490,49 @@ export interface PolicyState {
 
 export interface Profile {
   name: string
-  definition: AgentsDefinition
+  definition: ProfileDefinition
   source: string
   changed_at: number
   seq?: number
 }
 
-export interface Question {
-  question: string
-  header?: string
-  options?: Option[]
-  multiple?: boolean
-  custom?: boolean
+export interface ProfileDefinition {
+  driver: string
+  display_name?: string
+  description?: string
+  command?: string[]
+  type?: string
+  capabilities?: string[]
+  model?: string | null
+  temperature?: number | null
+  instructions?: string | null
+  skills?: string[]
+  directory?: string | null
+  worktree?: boolean
+  env?: Record<string, string>
+  pass_env?: string[]
+  sandbox?: string
+  approvals?: string
+  allowed_tools?: string[]
+  denied_tools?: string[]
+  may_spawn?: boolean
+  may_write?: boolean
+  may_execute?: boolean
+  may_network?: boolean
+  max_depth?: number
+  max_children?: number
+  timeout_s?: number
+  start_timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  labels?: string[]
+  node?: string | null
+  wake_for_people?: boolean
+  wake_on?: string[]
+  invite_prompt?: string | null
+  idle_s?: number
+  enabled?: boolean
+  options?: Record<string, unknown>
 }
 
 export interface Reaction {
@@ -484,7 +541,7 @@ export interface Reaction {
   at: number
 }
 
-export interface Retry {
+export interface RetryPolicy {
   max?: number
   backoff_s?: number
   factor?: number
@@ -555,7 +612,7 @@ export interface Run {
   output_tokens?: number
   cost_usd?: number | null
   is_usage_partial?: boolean
-  earlier?: RunsSpent
+  earlier?: RunUsage
   calls?: number
   items?: number
   heard_bytes?: number
@@ -578,6 +635,21 @@ export interface Run {
   max_cost_usd?: number | null
 }
 
+export interface RunItem {
+  run_id: string
+  place: string
+  number: number
+  kind: string
+  data: Record<string, unknown>
+  at: number
+}
+
+export interface RunUsage {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number | null
+}
+
 export interface RunWait {
   ask_id: string
   run_id: string
@@ -593,22 +665,6 @@ export interface SavedVersion {
   source?: string
   text?: string
   restored_from?: number
-}
-
-export interface Seen {
-  door: string
-  nonce: string
-  at: number
-}
-
-export interface Server {
-  name: string
-  definition: ServerDefinition
-  source: string
-  changed_at: number
-  state?: string
-  error?: string
-  state_at?: number
 }
 
 export interface ServerDefinition {
@@ -636,6 +692,12 @@ export interface ServerTool {
   accepted_at?: number | null
 }
 
+export interface SkillText {
+  name?: string
+  description?: string
+  text: string
+}
+
 export interface Step {
   id: string
   name?: string
@@ -655,14 +717,14 @@ export interface Step {
   reuse_agent?: string | null
   keep_agent?: boolean
   keep_as?: string | null
-  retry?: Retry
+  retry?: RetryPolicy
   timeout_s?: number | null
   on_error?: string
   on_crash?: "ask" | "probe" | "rerun" | "resume"
   for_each?: ForEach | null
-  loop?: Loop | null
+  loop?: LoopConfig | null
   workflow?: string | null
-  wait?: Wait | null
+  wait?: WaitConfig | null
   set?: Record<string, unknown> | null
   level?: Level
   rollback?: Step[]
@@ -686,16 +748,6 @@ export interface Subject {
   run_id?: string
   sandbox?: string
   files?: Record<string, string>
-}
-
-export interface Template {
-  id: string
-  name: string
-  system_prompt: string
-  created_at?: number
-  description?: string
-  default_metadata?: Record<string, unknown> | null
-  builtin?: boolean
 }
 
 export interface Thread {
@@ -725,14 +777,44 @@ export interface ThreadSettings {
   switch_timeout_seconds?: number
 }
 
+export interface ThreadTemplate {
+  id: string
+  name: string
+  system_prompt: string
+  created_at?: number
+  description?: string
+  default_metadata?: Record<string, unknown> | null
+  builtin?: boolean
+}
+
+export interface ToolCall {
+  run_id: string
+  call_id: string
+  tool: string
+  started_at: number
+  title?: string
+  input?: unknown
+  output?: string
+  ok?: boolean | null
+  ended_at?: number | null
+  digest?: string
+}
+
 export interface Tree {
   root_id: string
-  limits: RunsLimits
+  limits: TreeLimits
   runs?: number
   live?: number
   tokens?: number
   cost_usd?: number
   tombstone?: string | null
+}
+
+export interface TreeLimits {
+  max_depth?: number
+  max_runs?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
 }
 
 export interface Trigger {
@@ -785,6 +867,12 @@ export interface UploadTotal {
   size: number
 }
 
+export interface UsedNonce {
+  door: string
+  nonce: string
+  at: number
+}
+
 export interface Verdict {
   decision: "allow" | "ask" | "deny"
   risk: "high" | "low" | "medium"
@@ -797,25 +885,11 @@ export interface Verdict {
   digest?: string
 }
 
-export interface Wait {
+export interface WaitConfig {
   seconds?: number | string | null
   until?: string | null
   message?: MessageFilter | null
   webhook?: string | null
-}
-
-export interface Wanted {
-  tool: string
-  arguments?: unknown
-  directory?: string | null
-  resolved?: Record<string, string>
-  lineage?: Place[]
-  own?: boolean
-  agent_id?: string | null
-  contested?: string
-  server?: string | null
-  is_passed_on?: boolean
-  risk?: "high" | "low" | "medium" | null
 }
 
 export interface Workflow {
@@ -842,7 +916,24 @@ export interface WorkflowAttempt {
   agent_run?: string | null
   error?: string | null
   round?: number
-  spent?: WorkflowsSpent
+  spent?: WorkflowUsage
+}
+
+export interface WorkflowDefinition {
+  name: string
+  id?: string
+  project?: string
+  description?: string
+  inputs?: Record<string, Input>
+  variables?: Record<string, unknown>
+  steps: Step[]
+  edges?: Edge[]
+  output?: string | Record<string, unknown> | null
+  policy?: "all_success" | "allow_debt" | "first_success"
+  triggers?: Trigger[]
+  limits?: WorkflowLimits
+  skills?: Record<string, SkillText>
+  workflows?: Record<string, WorkflowDefinition>
 }
 
 export interface WorkflowEnding {
@@ -858,6 +949,13 @@ export interface WorkflowFacts {
   variables?: Record<string, unknown>
   pinned?: Record<string, string>
   agents?: Record<string, string>
+}
+
+export interface WorkflowLimits {
+  timeout_s?: number | null
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  max_parallel?: number
 }
 
 export interface WorkflowRun {
@@ -893,7 +991,7 @@ export interface WorkflowRun {
   error?: string | null
   output?: unknown
   ended_at?: number | null
-  spent?: WorkflowsSpent
+  spent?: WorkflowUsage
   waiting?: boolean
   waits_for?: PersonWait[]
   directory?: string | null
@@ -924,8 +1022,8 @@ export interface WorkflowStep {
   reason?: string | null
   rollback?: boolean
   debt?: boolean
-  spent?: WorkflowsSpent
-  spent_before?: WorkflowsSpent
+  spent?: WorkflowUsage
+  spent_before?: WorkflowUsage
   index?: number | null
   item?: unknown
   total?: number
@@ -934,21 +1032,19 @@ export interface WorkflowStep {
   kept?: number[]
 }
 
+export interface WorkflowUsage {
+  input_tokens?: number
+  output_tokens?: number
+  cost_usd?: number
+}
+
 export interface WorkflowVersion {
   digest: string
   name: string
   version: number
-  definition: WorkflowsDefinition
+  definition: WorkflowDefinition
   made_at: number
   text?: string
-}
-
-export interface Writing {
-  run_id: string
-  path: string
-  agent_id: string
-  node_id: string
-  at: number
 }
 
 export interface WrongFile {
@@ -963,117 +1059,21 @@ export interface WrongProfile {
   found: WrongFile
 }
 
-export interface AgentsSkill {
-  id: string
-  name: string
-  description?: string
-  tags?: string[]
-  examples?: string[]
-}
-
-export interface AgentsDefinition {
-  driver: string
-  display_name?: string
-  description?: string
-  command?: string[]
-  type?: string
-  capabilities?: string[]
-  model?: string | null
-  temperature?: number | null
-  instructions?: string | null
-  skills?: string[]
-  directory?: string | null
-  worktree?: boolean
-  env?: Record<string, string>
-  pass_env?: string[]
-  sandbox?: string
-  approvals?: string
-  allowed_tools?: string[]
-  denied_tools?: string[]
-  may_spawn?: boolean
-  may_write?: boolean
-  may_execute?: boolean
-  may_network?: boolean
-  max_depth?: number
-  max_children?: number
-  timeout_s?: number
-  start_timeout_s?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
-  labels?: string[]
-  node?: string | null
-  wake_for_people?: boolean
-  wake_on?: string[]
-  invite_prompt?: string | null
-  idle_s?: number
-  enabled?: boolean
-  options?: Record<string, unknown>
-}
-
-export interface RunsLimits {
-  max_depth?: number
-  max_runs?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
-}
-
-export interface RunsSpent {
-  input_tokens?: number
-  output_tokens?: number
-  cost_usd?: number | null
-}
-
-export interface WorkflowsDefinition {
-  name: string
-  id?: string
-  project?: string
-  description?: string
-  inputs?: Record<string, Input>
-  variables?: Record<string, unknown>
-  steps: Step[]
-  edges?: Edge[]
-  output?: string | Record<string, unknown> | null
-  policy?: "all_success" | "allow_debt" | "first_success"
-  triggers?: Trigger[]
-  limits?: WorkflowsLimits
-  skills?: Record<string, WorkflowsSkill>
-  workflows?: Record<string, WorkflowsDefinition>
-}
-
-export interface WorkflowsLimits {
-  timeout_s?: number | null
-  max_tokens?: number | null
-  max_cost_usd?: number | null
-  max_parallel?: number
-}
-
-export interface WorkflowsSkill {
-  name?: string
-  description?: string
-  text: string
-}
-
-export interface WorkflowsSpent {
-  input_tokens?: number
-  output_tokens?: number
-  cost_usd?: number
-}
-
 export interface Tables {
   "agent": Agent
   "ask": Ask
   "ask_file": AskFile
   "author": Author
   "brief": Brief
-  "call": Call
+  "call": ToolCall
   "channel": Channel
   "credential": Credential
   "day_cost": DayCost
   "decision": Decision
-  "edit": Edit
+  "edit": MessageRevision
   "epoch": Epoch
   "grant": Grant
-  "item": Item
+  "item": RunItem
   "judgement": Judgement
   "member": Member
   "message": Message
@@ -1085,14 +1085,14 @@ export interface Tables {
   "profile": Profile
   "rule": KeptRule
   "run": Run
-  "server": Server
+  "server": McpServer
   "server_tool": ServerTool
   "stored_bytes": StoredBytes
-  "template": Template
+  "template": ThreadTemplate
   "thread": Thread
   "tree": Tree
   "trigger": TriggerState
-  "trigger_nonce": Seen
+  "trigger_nonce": UsedNonce
   "upload": Upload
   "upload_place": UploadPlace
   "upload_total": UploadTotal
@@ -1105,7 +1105,7 @@ export interface Tables {
   "workflow_step": WorkflowStep
   "workflow_version": WorkflowVersion
   "workflow_wait": RunWait
-  "writing": Writing
+  "writing": FileWrite
   "wrong_profile": WrongProfile
 }
 

@@ -1,12 +1,12 @@
 // Written by web/write_types.py from the Python source: change it there.
 
-export interface Accepting {
-  tools: Record<string, string | null>
+export interface AbortBody {
+  reason?: string
+  rollback?: boolean
 }
 
-export interface Act {
-  ticket: string
-  verdict: string
+export interface AcceptToolsBody {
+  tools: Record<string, string | null>
 }
 
 export interface AddedChannel {
@@ -33,30 +33,11 @@ export interface AfterWorkflow {
   status?: "any" | "completed" | "failed"
 }
 
-export interface Agent {
-  id: string
-  name: string
-  display_name: string
-  alias_source: string
-  description: string
-  ide: string
-  model: string
-  emoji: string
-  capabilities: string[]
-  skills: AgentsSkill[]
-  is_online: boolean
-  registered_at: string
-  last_heartbeat: string
-  last_activity: string
-  last_activity_time: string
-  is_sse_connected?: boolean
-}
-
 export interface AgentChange {
   token?: string | null
   description?: string | null
   capabilities?: string[] | null
-  skills?: AgentsSkill[] | null
+  skills?: AgentSkill[] | null
   display_name?: string | null
   emoji?: string | null
 }
@@ -89,46 +70,7 @@ export interface AgentProof {
   token?: string | null
 }
 
-export interface AgentsDefinition {
-  driver: string
-  display_name?: string
-  description?: string
-  command?: string[]
-  type?: string
-  capabilities?: string[]
-  model?: string | null
-  temperature?: number | null
-  instructions?: string | null
-  skills?: string[]
-  directory?: string | null
-  worktree?: boolean
-  env?: Record<string, string>
-  pass_env?: string[]
-  sandbox?: string
-  approvals?: string
-  allowed_tools?: string[]
-  denied_tools?: string[]
-  may_spawn?: boolean
-  may_write?: boolean
-  may_execute?: boolean
-  may_network?: boolean
-  max_depth?: number
-  max_children?: number
-  timeout_s?: number
-  start_timeout_s?: number
-  max_tokens?: number | null
-  max_cost_usd?: number | null
-  labels?: string[]
-  node?: string | null
-  wake_for_people?: boolean
-  wake_on?: string[]
-  invite_prompt?: string | null
-  idle_s?: number
-  enabled?: boolean
-  options?: Record<string, unknown>
-}
-
-export interface AgentsSkill {
+export interface AgentSkill {
   id: string
   name: string
   description?: string
@@ -141,28 +83,16 @@ export interface Amendment {
   changes: Record<string, unknown>
 }
 
-export interface Answer {
-  verdict: string
-  by: string
-  name: string
-  at: number
-  text?: string
-  options?: string[][]
-  arguments?: unknown
-  digest?: string
-  contents?: Content[]
-  form?: unknown
-  scope?: string
-  rule?: string
-  lapses_at?: number
+export interface AnswerBatch {
+  answers: BatchAnswer[]
 }
 
-export interface Answering {
+export interface AnswerBody {
   verdict: string
   text?: string
   options?: string[][]
   arguments?: unknown
-  contents?: Given[]
+  contents?: ContentInput[]
   form?: unknown
   scope?: string
   remember?: RuleChoice | null
@@ -170,7 +100,21 @@ export interface Answering {
   name?: string
 }
 
-export interface Applied {
+export interface AnswerResult {
+  ask_id: string
+  ok: boolean
+  state?: string
+  code?: string
+  message?: string
+  name?: string
+  at?: number
+}
+
+export interface AnswerResults {
+  results: AnswerResult[]
+}
+
+export interface AppliedRules {
   names: string[]
 }
 
@@ -180,14 +124,6 @@ export interface Approval {
   at: number
   seat?: string
   person_id?: string | null
-}
-
-export interface Arrow {
-  source: string
-  target: string
-  label: string
-  kind: string
-  points: ([number, number])[]
 }
 
 export interface Ask {
@@ -207,7 +143,7 @@ export interface Ask {
   why?: string
   rule?: string
   text?: string
-  questions?: Question[]
+  questions?: AskQuestion[]
   form?: Record<string, unknown> | null
   subject?: Subject | null
   digest?: string
@@ -224,12 +160,41 @@ export interface Ask {
   snoozed_until?: number
   delegated_to?: string | null
   due?: number
-  answer?: Answer | null
+  answer?: AskAnswer | null
   closed_at?: number
   reason?: string
   taken_at?: number
   lapsed_at?: number
   seq?: number
+}
+
+export interface AskAnswer {
+  verdict: string
+  by: string
+  name: string
+  at: number
+  text?: string
+  options?: string[][]
+  arguments?: unknown
+  digest?: string
+  contents?: Content[]
+  form?: unknown
+  scope?: string
+  rule?: string
+  lapses_at?: number
+}
+
+export interface AskOption {
+  label: string
+  description?: string
+}
+
+export interface AskQuestion {
+  question: string
+  header?: string
+  options?: AskOption[]
+  multiple?: boolean
+  custom?: boolean
 }
 
 export interface Asker {
@@ -257,7 +222,7 @@ export interface AttemptReport {
   agent_id: string | null
   agent_run: string | null
   error: string | null
-  spent: WorkflowsSpent
+  spent: WorkflowUsage
 }
 
 export interface Audit {
@@ -281,8 +246,23 @@ export interface Axis {
   options: Phrase[]
 }
 
-export interface Batch {
-  answers: OneOfMany[]
+export interface BatchAnswer {
+  verdict: string
+  text?: string
+  options?: string[][]
+  arguments?: unknown
+  contents?: ContentInput[]
+  form?: unknown
+  scope?: string
+  remember?: RuleChoice | null
+  digest?: string | null
+  name?: string
+  ask_id: string
+}
+
+export interface BrowserSubscription {
+  endpoint: string
+  keys: PushKeys
 }
 
 export interface Budget {
@@ -298,20 +278,21 @@ export interface Bundle {
   profiles: Record<string, Record<string, unknown>>
 }
 
-export interface Call {
-  run_id: string
-  call_id: string
+export interface CallRequest {
   tool: string
-  started_at: number
-  title?: string
-  input?: unknown
-  output?: string
-  ok?: boolean | null
-  ended_at?: number | null
-  digest?: string
+  arguments?: unknown
+  directory?: string | null
+  resolved?: Record<string, string>
+  lineage?: LineageEntry[]
+  own?: boolean
+  agent_id?: string | null
+  contested?: string
+  server?: string | null
+  is_passed_on?: boolean
+  risk?: "high" | "low" | "medium" | null
 }
 
-export interface Cancel {
+export interface CancelBody {
   cascade?: boolean
   reason?: string
 }
@@ -323,7 +304,7 @@ export interface ChangedAgent {
   emoji: string
   description: string
   capabilities: string[]
-  skills: AgentsSkill[]
+  skills: AgentSkill[]
   last_activity?: string
   ok?: boolean
 }
@@ -350,7 +331,12 @@ export interface Channel {
   failed_at?: number
 }
 
-export interface ChatMessage {
+export interface ChannelTestResult {
+  ok: boolean
+  error: string
+}
+
+export interface ChatRequest {
   session_id: string
   message: string
   enable_mcp_tools?: boolean
@@ -358,12 +344,7 @@ export interface ChatMessage {
   profile?: string | null
 }
 
-export interface Checked {
-  profiles: Health[]
-  wrong_files: WrongFile[]
-}
-
-export interface Closing {
+export interface CloseThreadBody {
   summary?: string | null
 }
 
@@ -383,30 +364,20 @@ export interface Content {
   size?: number
 }
 
-export interface Continue {
+export interface ContentInput {
+  type?: string
+  text?: string
+  data?: string | null
+  mime?: string
+  uri?: string
+  name?: string
+}
+
+export interface ContinueBody {
   prompt: string
   timeout_s?: number | null
   max_tokens?: number | null
   max_cost_usd?: number | null
-}
-
-export interface Credential {
-  id: string
-  kind: string
-  name: string
-  rights: string[]
-  agent_id: string | null
-  threads: string[] | null
-  room: string | null
-  created_at: string
-  created_by: string
-  expires_at: string | null
-  revoked_at: string | null
-  browser: boolean
-  person: string
-  device: string
-  address: string
-  last_used_at: string | null
 }
 
 export interface DecisionTaken {
@@ -424,7 +395,7 @@ export interface DecisionTaken {
   decided_at?: string | null
 }
 
-export interface Delegate {
+export interface DelegateBody {
   to: string
 }
 
@@ -437,6 +408,10 @@ export interface Deleted {
 export interface DeletedThread {
   deleted: Deleted
   ok?: boolean
+}
+
+export interface DeliveryCount {
+  delivered: number
 }
 
 export interface DescribedTool {
@@ -453,24 +428,12 @@ export interface Edge {
   when?: string | null
 }
 
-export interface Edit {
-  version: number
-  old_content: string
-  edited_by: string
-  created_at: string
-}
-
-export interface Ending {
-  reason?: string
-  rollback?: boolean
-}
-
 export interface Error {
   detail: unknown
   code: string
 }
 
-export interface Extend {
+export interface ExtendBody {
   timeout_s?: number | null
   max_tokens?: number | null
   max_cost_usd?: number | null
@@ -488,27 +451,71 @@ export interface ForEach {
   join?: "all" | "any" | "settled"
 }
 
-export interface Found {
+export interface Grant {
+  id: string
+  scope: "profile" | "run"
+  holder: string
+  like: string
+  words: string
+  at: number
+  by: string
+  ask_id?: string | null
+}
+
+export interface History {
   message_id: string
-  thread_id: string
-  thread_topic: string
-  author: string
-  seq: number
-  created_at: string
-  snippet: string
-  metadata: string | null
+  current_content: string
+  edit_version: number
+  edits: RestEdit[]
 }
 
-export interface Given {
-  type?: string
-  text?: string
-  data?: string | null
-  mime?: string
-  uri?: string
-  name?: string
+export interface HoldToolsBody {
+  tools: string[]
 }
 
-export interface GivenCredential {
+export interface HubHealth {
+  status?: string
+  service?: string
+}
+
+export interface ImportedProfiles {
+  names: string[]
+}
+
+export interface Input {
+  type?: "any" | "boolean" | "integer" | "list" | "number" | "object" | "string"
+  description?: string
+  required?: boolean
+  default?: unknown
+  choices?: unknown[]
+}
+
+export interface InputText {
+  text: string
+  code?: string | null
+  receiver?: string | null
+}
+
+export interface InputTexts {
+  texts: string[]
+}
+
+export interface InviteBody {
+  agent_name: string
+  prompt?: string | null
+}
+
+export interface InviteResult {
+  ok: boolean
+  agent_name: string
+  reason: string
+  command_executed: string
+  run_id?: string | null
+  agent_id?: string | null
+  detail?: string | null
+}
+
+export interface IssuedCredential {
   id: string
   kind: string
   name: string
@@ -528,81 +535,8 @@ export interface GivenCredential {
   token: string | null
 }
 
-export interface Grant {
-  id: string
-  scope: "profile" | "run"
-  holder: string
-  like: string
-  words: string
-  at: number
-  by: string
-  ask_id?: string | null
-}
-
-export interface Health {
-  name: string
-  driver: string
-  source: string
-  enabled: boolean
-  ok: boolean
-  problems: string[]
-  nodes: NodeHealth[]
-}
-
-export interface History {
-  message_id: string
-  current_content: string
-  edit_version: number
-  edits: Edit[]
-}
-
-export interface Holding {
-  tools: string[]
-}
-
-export interface HubHealth {
-  status?: string
-  service?: string
-}
-
-export interface Imported {
-  names: string[]
-}
-
-export interface Input {
-  type?: "any" | "boolean" | "integer" | "list" | "number" | "object" | "string"
-  description?: string
-  required?: boolean
-  default?: unknown
-  choices?: unknown[]
-}
-
-export interface Invite {
-  agent_name: string
-  prompt?: string | null
-}
-
-export interface Invited {
-  ok: boolean
-  agent_name: string
-  reason: string
-  command_executed: string
-  run_id?: string | null
-  agent_id?: string | null
-  detail?: string | null
-}
-
-export interface Item {
-  run_id: string
-  place: string
-  number: number
-  kind: string
-  data: Record<string, unknown>
-  at: number
-}
-
 export interface Joined {
-  thread: Thread
+  thread: RestThread
   current_seq: number
   reply_token: string | null
   reply_window?: ReplyWindow
@@ -619,7 +553,7 @@ export interface Judgement {
   seq?: number
   id: string
   at: number
-  wanted: Wanted
+  wanted: CallRequest
   verdict: Verdict
   decision: string
   run_id: string
@@ -671,26 +605,13 @@ export interface Level {
   quorum?: number | null
 }
 
-export interface Limits {
-  timeout_s?: number | null
-  max_tokens?: number | null
-  max_cost_usd?: number | null
-  max_parallel?: number
-}
-
-export interface Line {
-  judgement_id: string
-  at: number
-  tool: string
-  words: string
-  profile: string
-  run_id: string
-  was: string
-  answer: string | null
-  would: string
-  fits: string
-  rule: string
-  why: string
+export interface LineageEntry {
+  profile: string | null
+  depth?: number
+  thread?: string | null
+  run?: string | null
+  allowed_tools?: string[] | null
+  taint?: string
 }
 
 export interface ListedAgent {
@@ -703,7 +624,7 @@ export interface ListedAgent {
   model: string
   emoji: string
   capabilities: string[]
-  skills: AgentsSkill[]
+  skills: AgentSkill[]
   is_online: boolean
   registered_at: string
   last_heartbeat: string
@@ -756,7 +677,7 @@ export interface ListedRun {
   output_tokens?: number
   cost_usd?: number | null
   is_usage_partial?: boolean
-  earlier?: RunsSpent
+  earlier?: RunUsage
   calls?: number
   items?: number
   heard_bytes?: number
@@ -794,7 +715,7 @@ export interface LoginCode {
   expires_in_s: number
 }
 
-export interface Loop {
+export interface LoopConfig {
   while?: string | null
   until?: string | null
   max?: number
@@ -821,6 +742,28 @@ export interface Mail {
   metadata?: Record<string, unknown> | null
 }
 
+export interface MatchedId {
+  id: string
+  about: string
+}
+
+export interface MatchedIds {
+  ids: MatchedId[]
+  has_more: boolean
+  by_name: boolean
+  near: string[]
+}
+
+export interface McpServer {
+  name: string
+  definition: ServerDefinition
+  source: string
+  changed_at: number
+  state?: string
+  error?: string
+  state_at?: number
+}
+
 export interface Me {
   id: string
   kind: string
@@ -836,38 +779,8 @@ export interface Me {
   suggested_name: string
 }
 
-export interface MeantId {
-  id: string
-  about: string
-}
-
-export interface MeantIds {
-  ids: MeantId[]
-  has_more: boolean
-  by_name: boolean
-  near: string[]
-}
-
-export interface Member {
+export interface MemberBody {
   agent_id?: string | null
-}
-
-export interface Message {
-  id: string
-  seq: number
-  author: string
-  author_id: string | null
-  author_name: string
-  author_emoji: string
-  role: string
-  content: string
-  created_at: string
-  priority: string
-  reply_to_msg_id: string | null
-  metadata: string | null
-  edited_at: string | null
-  edit_version: number
-  reactions: Reaction[]
 }
 
 export interface MessageChange {
@@ -886,6 +799,17 @@ export interface MessageFilter {
   thread?: string
   from?: string
   contains?: string
+}
+
+export interface MessageHit {
+  message_id: string
+  thread_id: string
+  thread_topic: string
+  author: string
+  seq: number
+  created_at: string
+  snippet: string
+  metadata: string | null
 }
 
 export interface MessageNumbers {
@@ -910,7 +834,7 @@ export interface MessageOfThread {
   metadata: string | null
   edited_at: string | null
   edit_version: number
-  reactions: Reaction[]
+  reactions: RestReaction[]
   thread_id: string
 }
 
@@ -948,7 +872,7 @@ export interface NewAgent {
   model: string
   description?: string | null
   capabilities?: string[] | null
-  skills?: AgentsSkill[] | null
+  skills?: AgentSkill[] | null
   display_name?: string | null
   emoji?: string | null
 }
@@ -957,9 +881,9 @@ export interface NewAsk {
   title: string
   kind?: string
   text?: string
-  questions?: Question[]
+  questions?: AskQuestion[]
   form?: Record<string, unknown> | null
-  contents?: Given[]
+  contents?: ContentInput[]
   labels?: Record<string, string>
   thread_id?: string | null
   room?: string | null
@@ -972,7 +896,7 @@ export interface NewAsk {
 export interface NewChannel {
   kind: "chat" | "ntfy" | "push" | "webhook"
   name: string
-  subscription?: Subscription | null
+  subscription?: BrowserSubscription | null
   url?: string | null
   token?: string | null
   rules?: Rules
@@ -1107,7 +1031,7 @@ export interface NodeHealth {
   problems?: string[]
 }
 
-export interface Notifying {
+export interface NotificationSetup {
   vapid_key: string
   channels: Channel[]
 }
@@ -1116,18 +1040,9 @@ export interface Ok {
   ok?: boolean
 }
 
-export interface OneOfMany {
-  verdict: string
-  text?: string
-  options?: string[][]
-  arguments?: unknown
-  contents?: Given[]
-  form?: unknown
-  scope?: string
-  remember?: RuleChoice | null
-  digest?: string | null
-  name?: string
-  ask_id: string
+export interface OnlineRoom {
+  room: string
+  people: PersonOnline[]
 }
 
 export interface OpenedThread {
@@ -1140,11 +1055,6 @@ export interface OpenedThread {
   current_seq: number
   reply_token: string
   reply_window?: ReplyWindow
-}
-
-export interface Option {
-  label: string
-  description?: string
 }
 
 export interface Options {
@@ -1194,16 +1104,15 @@ export interface Picture {
   width: number
   height: number
   places: Record<string, [number, number]>
-  arrows: Arrow[]
+  arrows: PictureArrow[]
 }
 
-export interface Place {
-  profile: string | null
-  depth?: number
-  thread?: string | null
-  run?: string | null
-  allowed_tools?: string[] | null
-  taint?: string
+export interface PictureArrow {
+  source: string
+  target: string
+  label: string
+  kind: string
+  points: ([number, number])[]
 }
 
 export interface Policy {
@@ -1211,7 +1120,20 @@ export interface Policy {
   options: Options
   rules: KeptRule[]
   grants: Grant[]
-  wrong: Wrong[]
+  wrong: PolicyFileProblem[]
+}
+
+export interface PolicyFileProblem {
+  file: string
+  key: string
+  problem: string
+}
+
+export interface PolicyTrialBody {
+  rule?: Rule | null
+  name?: string | null
+  last?: number
+  all?: boolean
 }
 
 export interface PostedMessage {
@@ -1230,7 +1152,7 @@ export interface PostedMessage {
   current_seq: number
   reply_token: string | null
   reply_window: ReplyWindow
-  unreached?: Unreached[]
+  unreached?: UnreachedRecipient[]
 }
 
 export interface Problem {
@@ -1246,10 +1168,64 @@ export interface Problem {
 
 export interface Profile {
   name: string
-  definition: AgentsDefinition
+  definition: ProfileDefinition
   source: string
   changed_at: number
   seq?: number
+}
+
+export interface ProfileCheckResult {
+  profiles: ProfileHealth[]
+  wrong_files: WrongFile[]
+}
+
+export interface ProfileDefinition {
+  driver: string
+  display_name?: string
+  description?: string
+  command?: string[]
+  type?: string
+  capabilities?: string[]
+  model?: string | null
+  temperature?: number | null
+  instructions?: string | null
+  skills?: string[]
+  directory?: string | null
+  worktree?: boolean
+  env?: Record<string, string>
+  pass_env?: string[]
+  sandbox?: string
+  approvals?: string
+  allowed_tools?: string[]
+  denied_tools?: string[]
+  may_spawn?: boolean
+  may_write?: boolean
+  may_execute?: boolean
+  may_network?: boolean
+  max_depth?: number
+  max_children?: number
+  timeout_s?: number
+  start_timeout_s?: number
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  labels?: string[]
+  node?: string | null
+  wake_for_people?: boolean
+  wake_on?: string[]
+  invite_prompt?: string | null
+  idle_s?: number
+  enabled?: boolean
+  options?: Record<string, unknown>
+}
+
+export interface ProfileHealth {
+  name: string
+  driver: string
+  source: string
+  enabled: boolean
+  ok: boolean
+  problems: string[]
+  nodes: NodeHealth[]
 }
 
 export interface PushKeys {
@@ -1257,21 +1233,8 @@ export interface PushKeys {
   auth: string
 }
 
-export interface Question {
-  question: string
-  header?: string
-  options?: Option[]
-  multiple?: boolean
-  custom?: boolean
-}
-
-export interface Reaction {
-  id: string
-  message_id: string
-  agent_id: string
-  agent_name: string
-  reaction: string
-  created_at: string
+export interface ReasonBody {
+  reason?: string
 }
 
 export interface Receipt {
@@ -1300,7 +1263,7 @@ export interface RegisteredAgent {
   emoji: string
   token: string | null
   capabilities: string[]
-  skills: AgentsSkill[]
+  skills: AgentSkill[]
 }
 
 export interface Remembered {
@@ -1311,7 +1274,7 @@ export interface Remembered {
   risk: string
   why: string
   words: string
-  trial: Trial
+  trial: RuleTrial
 }
 
 export interface RemovedReaction {
@@ -1332,26 +1295,143 @@ export interface ReplyWindow {
   max_new_messages?: number
 }
 
-export interface Restoring {
+export interface RestAgent {
+  id: string
+  name: string
+  display_name: string
+  alias_source: string
+  description: string
+  ide: string
+  model: string
+  emoji: string
+  capabilities: string[]
+  skills: AgentSkill[]
+  is_online: boolean
+  registered_at: string
+  last_heartbeat: string
+  last_activity: string
+  last_activity_time: string
+  is_sse_connected?: boolean
+}
+
+export interface RestCredential {
+  id: string
+  kind: string
+  name: string
+  rights: string[]
+  agent_id: string | null
+  threads: string[] | null
+  room: string | null
+  created_at: string
+  created_by: string
+  expires_at: string | null
+  revoked_at: string | null
+  browser: boolean
+  person: string
+  device: string
+  address: string
+  last_used_at: string | null
+}
+
+export interface RestEdit {
+  version: number
+  old_content: string
+  edited_by: string
+  created_at: string
+}
+
+export interface RestMessage {
+  id: string
+  seq: number
+  author: string
+  author_id: string | null
+  author_name: string
+  author_emoji: string
+  role: string
+  content: string
+  created_at: string
+  priority: string
+  reply_to_msg_id: string | null
+  metadata: string | null
+  edited_at: string | null
+  edit_version: number
+  reactions: RestReaction[]
+}
+
+export interface RestReaction {
+  id: string
+  message_id: string
+  agent_id: string
+  agent_name: string
+  reaction: string
+  created_at: string
+}
+
+export interface RestTemplate {
+  id: string
+  name: string
+  description: string
+  is_builtin: boolean
+  created_at: string
+  system_prompt: string
+  default_metadata: Record<string, unknown> | null
+}
+
+export interface RestThread {
+  id: string
+  topic: string
+  status: string
+  system_prompt: string | null
+  created_at: string
+  updated_at: string
+  waiting_agents: RestWaiter[]
+  template_id: string | null
+  current_seq: number
+  message_count: number
+  closed_at: string | null
+  summary: string | null
+  admin_id: string | null
+}
+
+export interface RestThreadSettings {
+  thread_id: string
+  auto_administrator_enabled: boolean
+  auto_coordinator_enabled: boolean
+  timeout_seconds: number
+  switch_timeout_seconds: number
+  last_activity_time: string
+  auto_assigned_admin_id: string | null
+  auto_assigned_admin_name: string | null
+  auto_assigned_admin_emoji: string | null
+  admin_assignment_time: string | null
+  creator_admin_id: string | null
+  creator_admin_name: string | null
+  creator_admin_emoji: string | null
+  creator_assignment_time: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface RestWaitResult {
+  messages: RestMessage[]
+  current_seq: number
+  reply_token: string | null
+  reply_window?: ReplyWindow
+  waiting_for_person?: WaitsForPerson[]
+}
+
+export interface RestWaiter {
+  id: string
+  display_name: string
+  emoji: string
+}
+
+export interface RestoreBody {
   version?: number | null
   replaces?: number | null
 }
 
-export interface Result {
-  ask_id: string
-  ok: boolean
-  state?: string
-  code?: string
-  message?: string
-  name?: string
-  at?: number
-}
-
-export interface Results {
-  results: Result[]
-}
-
-export interface Resume {
+export interface ResumeBody {
   prompt?: string
 }
 
@@ -1366,22 +1446,17 @@ export interface ResumedAgent {
   ok?: boolean
 }
 
-export interface Retry {
+export interface RetryFrom {
+  step?: string | null
+}
+
+export interface RetryPolicy {
   max?: number
   backoff_s?: number
   factor?: number
   max_backoff_s?: number
   jitter?: number
   on?: ("expression" | "failed" | "interrupted" | "output" | "timeout")[]
-}
-
-export interface RetryFrom {
-  step?: string | null
-}
-
-export interface Room {
-  room: string
-  people: PersonOnline[]
 }
 
 export interface Rule {
@@ -1422,10 +1497,24 @@ export interface RuleChoice {
   risk?: "" | "high"
 }
 
+export interface RuleDraft {
+  name: string
+  rule: Record<string, unknown>
+}
+
 export interface RuleTemplate {
   name: string
   words: string
   rules: ([string, Rule])[]
+}
+
+export interface RuleTrial {
+  judged: number
+  fitting: number
+  changed: number
+  against_people: number
+  answers: Record<string, number>
+  lines: TrialLine[]
 }
 
 export interface Rules {
@@ -1465,7 +1554,7 @@ export interface Run {
   output_tokens?: number
   cost_usd?: number | null
   is_usage_partial?: boolean
-  earlier?: RunsSpent
+  earlier?: RunUsage
   calls?: number
   items?: number
   heard_bytes?: number
@@ -1488,10 +1577,19 @@ export interface Run {
   max_cost_usd?: number | null
 }
 
+export interface RunItem {
+  run_id: string
+  place: string
+  number: number
+  kind: string
+  data: Record<string, unknown>
+  at: number
+}
+
 export interface RunShown {
   run: WorkflowRun
   facts: WorkflowFacts
-  definition: WorkflowsDefinition
+  definition: WorkflowDefinition
   layers: string[][]
   steps: StepReport[]
 }
@@ -1501,14 +1599,14 @@ export interface RunTree {
   runs: Run[]
 }
 
-export interface RunsSpent {
+export interface RunUsage {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number | null
 }
 
 export interface SearchResult {
-  results: Found[]
+  results: MessageHit[]
   total: number
   query: string
 }
@@ -1517,20 +1615,6 @@ export interface Secret {
   path: string
   secret: string
   standard_secret: string
-}
-
-export interface Sent {
-  delivered: number
-}
-
-export interface Server {
-  name: string
-  definition: ServerDefinition
-  source: string
-  changed_at: number
-  state?: string
-  error?: string
-  state_at?: number
 }
 
 export interface ServerDefinition {
@@ -1560,7 +1644,7 @@ export interface ShownReceiver {
 }
 
 export interface ShownServer {
-  server: Server
+  server: McpServer
   tools: ShownTool[]
 }
 
@@ -1584,12 +1668,18 @@ export interface Signalled {
   ok?: boolean
 }
 
-export interface Snooze {
+export interface SkillText {
+  name?: string
+  description?: string
+  text: string
+}
+
+export interface SnoozeBody {
   for_s?: number | null
   until?: number | null
 }
 
-export interface Steer {
+export interface SteerBody {
   text: string
 }
 
@@ -1612,14 +1702,14 @@ export interface Step {
   reuse_agent?: string | null
   keep_agent?: boolean
   keep_as?: string | null
-  retry?: Retry
+  retry?: RetryPolicy
   timeout_s?: number | null
   on_error?: string
   on_crash?: "ask" | "probe" | "rerun" | "resume"
   for_each?: ForEach | null
-  loop?: Loop | null
+  loop?: LoopConfig | null
   workflow?: string | null
-  wait?: Wait | null
+  wait?: WaitConfig | null
   set?: Record<string, unknown> | null
   level?: Level
   rollback?: Step[]
@@ -1638,7 +1728,7 @@ export interface StepReport {
   began_at: number | null
   ended_at: number | null
   duration_ms: number | null
-  spent: WorkflowsSpent
+  spent: WorkflowUsage
   waits_for: string | null
   reason: string | null
   error: string | null
@@ -1664,11 +1754,6 @@ export interface Subject {
   files?: Record<string, string>
 }
 
-export interface Subscription {
-  endpoint: string
-  keys: PushKeys
-}
-
 export interface Suggestion {
   name: string
   rule: Rule
@@ -1682,67 +1767,34 @@ export interface Sync {
   reply_window?: ReplyWindow
 }
 
-export interface Template {
-  id: string
-  name: string
-  description: string
-  is_builtin: boolean
-  created_at: string
-  system_prompt: string
-  default_metadata: Record<string, unknown> | null
-}
-
-export interface Text {
-  text: string
-  code?: string | null
-  receiver?: string | null
-}
-
-export interface Thread {
-  id: string
-  topic: string
-  status: string
-  system_prompt: string | null
-  created_at: string
-  updated_at: string
-  waiting_agents: Waiting[]
-  template_id: string | null
-  current_seq: number
-  message_count: number
-  closed_at: string | null
-  summary: string | null
-  admin_id: string | null
-}
-
 export interface ThreadNumbers {
   total: number
   by_status: Record<string, number>
 }
 
 export interface ThreadPage {
-  threads: Thread[]
+  threads: RestThread[]
   total: number
   has_more: boolean
   next_cursor: string | null
 }
 
-export interface ThreadSettings {
-  thread_id: string
-  auto_administrator_enabled: boolean
-  auto_coordinator_enabled: boolean
-  timeout_seconds: number
-  switch_timeout_seconds: number
-  last_activity_time: string
-  auto_assigned_admin_id: string | null
-  auto_assigned_admin_name: string | null
-  auto_assigned_admin_emoji: string | null
-  admin_assignment_time: string | null
-  creator_admin_id: string | null
-  creator_admin_name: string | null
-  creator_admin_emoji: string | null
-  creator_assignment_time: string | null
-  created_at: string
-  updated_at: string
+export interface TicketAnswer {
+  ticket: string
+  verdict: string
+}
+
+export interface ToolCall {
+  run_id: string
+  call_id: string
+  tool: string
+  started_at: number
+  title?: string
+  input?: unknown
+  output?: string
+  ok?: boolean | null
+  ended_at?: number | null
+  digest?: string
 }
 
 export interface TranscriptEntry {
@@ -1760,22 +1812,23 @@ export interface TranscriptEntry {
   metadata: string | null
   edited_at: string | null
   edit_version: number
-  reactions: Reaction[]
+  reactions: RestReaction[]
   entry_kind: string
 }
 
-export interface Trial {
-  judged: number
-  fitting: number
-  changed: number
-  against_people: number
-  answers: Record<string, number>
-  lines: Line[]
-}
-
-export interface Tried {
-  ok: boolean
-  error: string
+export interface TrialLine {
+  judgement_id: string
+  at: number
+  tool: string
+  words: string
+  profile: string
+  run_id: string
+  was: string
+  answer: string | null
+  would: string
+  fits: string
+  rule: string
+  why: string
 }
 
 export interface Trigger {
@@ -1808,28 +1861,17 @@ export interface TriggerState {
   in_minute?: number
 }
 
-export interface Trying {
-  rule?: Rule | null
-  name?: string | null
-  last?: number
-  all?: boolean
+export interface UnreachedMessage {
+  message_id: string
+  unreached: UnreachedRecipient[]
 }
 
-export interface Typed {
-  texts: string[]
-}
-
-export interface Unreached {
+export interface UnreachedRecipient {
   name: string
   why: string
   agent_id?: string | null
   profile?: string | null
   remedy?: "" | "invite" | "wake"
-}
-
-export interface UnreachedMessage {
-  message_id: string
-  unreached: Unreached[]
 }
 
 export interface Verdict {
@@ -1848,7 +1890,7 @@ export interface VersionShown {
   name: string
   version: number
   digest: string
-  definition: WorkflowsDefinition
+  definition: WorkflowDefinition
   made_at: number
   made_by: string
   made_by_name: string
@@ -1857,7 +1899,7 @@ export interface VersionShown {
   restored_from: number
 }
 
-export interface Wait {
+export interface WaitConfig {
   seconds?: number | string | null
   until?: string | null
   message?: MessageFilter | null
@@ -1869,20 +1911,6 @@ export interface WaitState {
   agents_waiting: WaitingAgent[]
   count: number
   waiting_for_person?: WaitsForPerson[]
-}
-
-export interface Waited {
-  messages: Message[]
-  current_seq: number
-  reply_token: string | null
-  reply_window?: ReplyWindow
-  waiting_for_person?: WaitsForPerson[]
-}
-
-export interface Waiting {
-  id: string
-  display_name: string
-  emoji: string
 }
 
 export interface WaitingAgent {
@@ -1899,25 +1927,7 @@ export interface WaitsForPerson {
   since: string
 }
 
-export interface Wanted {
-  tool: string
-  arguments?: unknown
-  directory?: string | null
-  resolved?: Record<string, string>
-  lineage?: Place[]
-  own?: boolean
-  agent_id?: string | null
-  contested?: string
-  server?: string | null
-  is_passed_on?: boolean
-  risk?: "high" | "low" | "medium" | null
-}
-
-export interface Why {
-  reason?: string
-}
-
-export interface Withdraw {
+export interface WithdrawBody {
   reason?: string
 }
 
@@ -1953,8 +1963,25 @@ export interface WorkflowCheck {
   ok: boolean
   problems: Problem[]
   warnings?: Problem[]
-  definition?: WorkflowsDefinition | null
+  definition?: WorkflowDefinition | null
   picture?: Picture | null
+}
+
+export interface WorkflowDefinition {
+  name: string
+  id?: string
+  project?: string
+  description?: string
+  inputs?: Record<string, Input>
+  variables?: Record<string, unknown>
+  steps: Step[]
+  edges?: Edge[]
+  output?: string | Record<string, unknown> | null
+  policy?: "all_success" | "allow_debt" | "first_success"
+  triggers?: Trigger[]
+  limits?: WorkflowLimits
+  skills?: Record<string, SkillText>
+  workflows?: Record<string, WorkflowDefinition>
 }
 
 export interface WorkflowFacts {
@@ -1963,6 +1990,13 @@ export interface WorkflowFacts {
   variables?: Record<string, unknown>
   pinned?: Record<string, string>
   agents?: Record<string, string>
+}
+
+export interface WorkflowLimits {
+  timeout_s?: number | null
+  max_tokens?: number | null
+  max_cost_usd?: number | null
+  max_parallel?: number
 }
 
 export interface WorkflowReport {
@@ -2003,7 +2037,7 @@ export interface WorkflowRun {
   error?: string | null
   output?: unknown
   ended_at?: number | null
-  spent?: WorkflowsSpent
+  spent?: WorkflowUsage
   waiting?: boolean
   waits_for?: PersonWait[]
   directory?: string | null
@@ -2011,7 +2045,7 @@ export interface WorkflowRun {
 
 export interface WorkflowShown {
   workflow: Workflow
-  definition: WorkflowsDefinition
+  definition: WorkflowDefinition
   layers: string[][]
   text: string
 }
@@ -2021,44 +2055,10 @@ export interface WorkflowText {
   file?: string
 }
 
-export interface WorkflowsDefinition {
-  name: string
-  id?: string
-  project?: string
-  description?: string
-  inputs?: Record<string, Input>
-  variables?: Record<string, unknown>
-  steps: Step[]
-  edges?: Edge[]
-  output?: string | Record<string, unknown> | null
-  policy?: "all_success" | "allow_debt" | "first_success"
-  triggers?: Trigger[]
-  limits?: Limits
-  skills?: Record<string, WorkflowsSkill>
-  workflows?: Record<string, WorkflowsDefinition>
-}
-
-export interface WorkflowsSkill {
-  name?: string
-  description?: string
-  text: string
-}
-
-export interface WorkflowsSpent {
+export interface WorkflowUsage {
   input_tokens?: number
   output_tokens?: number
   cost_usd?: number
-}
-
-export interface Writing {
-  name: string
-  rule: Record<string, unknown>
-}
-
-export interface Wrong {
-  file: string
-  key: string
-  problem: string
 }
 
 export interface WrongFile {

@@ -1,5 +1,5 @@
 /** Mermaid diagrams, drawn in a sandboxed frame and shown as pictures: what draws them reaches nothing here. */
-import { isDark } from '@/shell/look'
+import { isDark } from '@/shell/theme'
 
 interface Heard {
   ready?: boolean
@@ -45,7 +45,7 @@ function show({ id, svg, problem }: Heard): void {
 }
 
 /** Replace the source of each diagram by its picture; what cannot be drawn stays as it is written. */
-export async function draw(places: HTMLElement[]): Promise<void> {
+export async function drawDiagrams(places: HTMLElement[]): Promise<void> {
   const { contentWindow } = await open()
   for (const place of places) {
     const text = place.querySelector('code')?.textContent

@@ -1,27 +1,27 @@
 /** The lines that differ between two texts. */
-export interface Line {
+export interface DiffLine {
   kind: 'same' | 'gone' | 'new'
   text: string
 }
 
 const MOST = 1500
 
-export function diff(before: string, after: string): Line[] {
+export function diffLines(before: string, after: string): DiffLine[] {
   const a = before ? before.split('\n') : []
   const b = after ? after.split('\n') : []
   let head = 0
   while (head < a.length && head < b.length && a[head] === b[head]) head++
   let tail = 0
   while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++
-  const same = (lines: string[]): Line[] => lines.map((text) => ({ kind: 'same', text }))
+  const same = (lines: string[]): DiffLine[] => lines.map((text) => ({ kind: 'same', text }))
   const middle = between(a.slice(head, a.length - tail), b.slice(head, b.length - tail))
   return [...same(a.slice(0, head)), ...middle, ...same(a.slice(a.length - tail))]
 }
 
 /** By the longest common row of lines; where that would take too long, all gone and all new. */
-function between(a: string[], b: string[]): Line[] {
-  const gone = a.map((text): Line => ({ kind: 'gone', text }))
-  const fresh = b.map((text): Line => ({ kind: 'new', text }))
+function between(a: string[], b: string[]): DiffLine[] {
+  const gone = a.map((text): DiffLine => ({ kind: 'gone', text }))
+  const fresh = b.map((text): DiffLine => ({ kind: 'new', text }))
   if (!a.length || !b.length || a.length > MOST || b.length > MOST) return [...gone, ...fresh]
   const width = b.length + 1
   const table = new Uint16Array((a.length + 1) * width)
@@ -29,7 +29,7 @@ function between(a: string[], b: string[]): Line[] {
     for (let j = b.length - 1; j >= 0; j--)
       table[i * width + j] =
         a[i] === b[j] ? table[(i + 1) * width + j + 1]! + 1 : Math.max(table[(i + 1) * width + j]!, table[i * width + j + 1]!)
-  const out: Line[] = []
+  const out: DiffLine[] = []
   let i = 0
   let j = 0
   while (i < a.length || j < b.length) {
@@ -41,18 +41,18 @@ function between(a: string[], b: string[]): Line[] {
 }
 
 /** How many lines would go, and how many come. */
-export function sumsOf(lines: Line[]): { gone: number; fresh: number } {
-  const count = (kind: Line['kind']) => lines.filter((one) => one.kind === kind).length
+export function countChanges(lines: DiffLine[]): { gone: number; fresh: number } {
+  const count = (kind: DiffLine['kind']) => lines.filter((one) => one.kind === kind).length
   return { gone: count('gone'), fresh: count('new') }
 }
 
 /** Only what differs, with a few lines around it; null stands for lines that were left out. */
-export function folded(lines: Line[], around = 3): (Line | null)[] {
+export function foldUnchanged(lines: DiffLine[], around = 3): (DiffLine | null)[] {
   const keep = new Set<number>()
   lines.forEach((line, at) => {
     if (line.kind !== 'same') for (let near = at - around; near <= at + around; near++) keep.add(near)
   })
-  const out: (Line | null)[] = []
+  const out: (DiffLine | null)[] = []
   lines.forEach((line, at) => {
     if (keep.has(at)) out.push(line)
     else if (out.length === 0 || out.at(-1) !== null) out.push(null)

@@ -2,12 +2,12 @@
 import type { InjectionKey, Ref } from 'vue'
 
 /** How often something was undone or redone: forms then show what is written, also in the field that has the focus. */
-export const UNDONE: InjectionKey<Ref<number>> = Symbol('undone')
-export type Kind = 'text' | 'long' | 'words' | 'lines' | 'pairs' | 'value' | 'values' | 'result' | 'json' | 'number' | 'flag' | 'choice' | 'many' | 'time'
+export const UNDO_COUNT: InjectionKey<Ref<number>> = Symbol('undone')
+export type FieldKind = 'text' | 'long' | 'words' | 'lines' | 'pairs' | 'value' | 'values' | 'result' | 'json' | 'number' | 'flag' | 'choice' | 'many' | 'time'
 export interface Field {
   /** The key of the value; `a.b` is a key inside another. */
   key: string
-  kind: Kind
+  kind: FieldKind
   /** What there is to choose from. */
   of?: string[]
   /** What it is when nothing is written. */
@@ -15,14 +15,14 @@ export interface Field {
   wide?: boolean
   mono?: boolean
 }
-export interface Part<F extends Field = Field> {
+export interface FormPart<F extends Field = Field> {
   name: string
   fields: F[]
   /** Shown even while nothing of it is written. */
   open?: boolean
 }
-export type Value = string | boolean | string[]
-export type Draft = Record<string, Value>
+export type FieldValue = string | boolean | string[]
+export type FormDraft = Record<string, FieldValue>
 
 const TWO = (number: number) => String(number).padStart(2, '0')
 const localTime = (ms: number) => {
@@ -32,7 +32,7 @@ const localTime = (ms: number) => {
 const pairsOf = (value: object) => Object.entries(value).map(([name, one]) => `${name}=${typeof one === 'string' ? one : JSON.stringify(one)}`).join('\n')
 
 /** A value as it stands in its field. */
-export function shown(kind: Kind, value: unknown): Value {
+export function formatFieldValue(kind: FieldKind, value: unknown): FieldValue {
   if (kind === 'flag') return Boolean(value)
   if (kind === 'many') return [...((value as string[] | undefined) ?? [])]
   if (value === null || value === undefined) return ''
@@ -59,7 +59,7 @@ function valueOf(text: string): unknown {
 }
 
 /** What a field means; null for one that says nothing. Throws for JSON that is none. */
-export function meant(kind: Kind, value: Value): unknown {
+export function parseFieldValue(kind: FieldKind, value: FieldValue): unknown {
   if (kind === 'flag' || kind === 'many') return value
   const text = String(value)
   if (kind === 'words') return text.split(/[\s,]+/).filter(Boolean)
@@ -78,14 +78,14 @@ const isNothing = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || value === false || (typeof value === 'object' && !Object.keys(value).length)
 
 /** The value at `a.b` of an object. */
-export const at = (value: unknown, key: string): unknown =>
+export const getByPath = (value: unknown, key: string): unknown =>
   key.split('.').reduce<unknown>((here, name) => (here as Record<string, unknown> | null | undefined)?.[name], value)
 
-export const shownIn = (field: Field, value: unknown): Value => shown(field.kind, at(value, field.key) ?? field.usual)
+export const formatField = (field: Field, value: unknown): FieldValue => formatFieldValue(field.kind, getByPath(value, field.key) ?? field.usual)
 
 /** What a field says beyond what is usual; undefined for nothing. Throws for JSON that is none. */
-export function saidBy(field: Field, value: Value): unknown {
-  const found = meant(field.kind, value)
+export function parseField(field: Field, value: FieldValue): unknown {
+  const found = parseFieldValue(field.kind, value)
   if (field.usual !== undefined) return JSON.stringify(found) === JSON.stringify(field.usual) || found === null ? undefined : found
   return isNothing(found) ? undefined : found
 }

@@ -2,7 +2,7 @@
 import DOMPurify from 'dompurify'
 import MarkdownIt from 'markdown-it'
 
-import { reveal } from './reveal'
+import { reveal } from './hiddenCharacters'
 
 const md = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false })
 md.validateLink = (url) => /^(https?:|mailto:|\/(?!\/)|#)/i.test(url.trim())
@@ -62,7 +62,7 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
 
 const kept = new Map<string, string>()
 
-export function render(text: string): string {
+export function renderMarkdown(text: string): string {
   const known = kept.get(text)
   if (known !== undefined) return known
   const html = DOMPurify.sanitize(md.render(reveal(text)), ALLOWED)

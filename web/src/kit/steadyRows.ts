@@ -1,13 +1,13 @@
 /** A list that stands still while somebody is at it: rows keep their places, what is over stays where it was, and what is new
  *  waits to be shown. Knows no DOM: it is told whether somebody is there. */
 
-export interface Steady<T> {
+export interface SteadyRows<T> {
   rows: T[]
   /** What is there and not shown yet, in its order. */
   fresh: T[]
 }
 
-export interface Stillness<T> {
+export interface SteadyRowsOptions<T> {
   keyOf: (item: T) => string
   /** Whether what is new waits. */
   holdsFresh: boolean
@@ -17,7 +17,7 @@ export interface Stillness<T> {
   kept?: string
 }
 
-export function steady<T>(shown: T[], now: T[], { keyOf, holdsFresh, holdsOver, kept }: Stillness<T>): Steady<T> {
+export function arrangeSteadyRows<T>(shown: T[], now: T[], { keyOf, holdsFresh, holdsOver, kept }: SteadyRowsOptions<T>): SteadyRows<T> {
   const here = new Map(now.map((item) => [keyOf(item), item]))
   const stays = (item: T) => here.has(keyOf(item)) || holdsOver || keyOf(item) === kept
   if (!holdsFresh || !shown.length) {

@@ -1,7 +1,7 @@
 /** Rows of a list that stand still while somebody is at them. */
 import { computed, shallowRef, watch } from 'vue'
 
-import { steady, type Steady } from './steadyRows'
+import { arrangeSteadyRows, type SteadyRows } from './steadyRows'
 import type { Attention } from './useAttention'
 
 /** Without a mouse nobody can tell where the finger is about to be. */
@@ -18,9 +18,9 @@ interface Source<T> {
 }
 
 export function useSteadyRows<T>({ items, keyOf, attention, kept, isReady }: Source<T>) {
-  const held = shallowRef<Steady<T>>({ rows: [], fresh: [] })
+  const held = shallowRef<SteadyRows<T>>({ rows: [], fresh: [] })
   const arrange = (holdsFresh: boolean, holdsOver: boolean) =>
-    (held.value = steady(held.value.rows, items(), { keyOf, holdsFresh, holdsOver, kept: kept?.() }))
+    (held.value = arrangeSteadyRows(held.value.rows, items(), { keyOf, holdsFresh, holdsOver, kept: kept?.() }))
   watch(
     () => [items(), attention.isThere.value, isReady(), kept?.()] as const,
     ([, isThere, ready]) => {

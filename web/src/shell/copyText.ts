@@ -1,14 +1,14 @@
 /** A text into the clipboard, also at addresses that the browser does not trust, where pages are given none. */
 import { t } from './i18n'
-import { fail, say } from './toasts'
+import { showError, showToast } from './toasts'
 
 export async function copyText(text: string): Promise<void> {
   try {
     if (navigator.clipboard) await navigator.clipboard.writeText(text)
     else copyByCommand(text)
-    say(t('shell.copied'))
+    showToast(t('shell.copied'))
   } catch (error) {
-    fail(error)
+    showError(error)
   }
 }
 

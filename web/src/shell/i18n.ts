@@ -2,7 +2,7 @@
 import { createI18n } from 'vue-i18n'
 import { ref } from 'vue'
 
-import { setSentences } from './told'
+import { setSentences } from './hubTranslation'
 
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
 export type Language = keyof typeof LANGUAGES
@@ -28,7 +28,7 @@ export const i18n = createI18n({
 })
 export const language = ref<Language>('en')
 
-export function wanted(): Language {
+export function detectLanguage(): Language {
   const kept = localStorage.getItem(KEPT)
   if (kept && kept in LANGUAGES) return kept as Language
   return navigator.languages.some((one) => one.toLowerCase().startsWith('zh')) && !navigator.language.startsWith('en')
@@ -47,6 +47,6 @@ export async function setLanguage(chosen: Language, keep = true): Promise<void> 
 }
 
 /** Words one after the other, as the language separates them. */
-export const listed = (words: string[]): string => words.join(language.value === 'zh-CN' ? '、' : ', ')
+export const joinWords = (words: string[]): string => words.join(language.value === 'zh-CN' ? '、' : ', ')
 
 export const t = i18n.global.t as (key: string, values?: Record<string, unknown> | number) => string

@@ -37,7 +37,7 @@ const NAMES: Record<string, string> = {
   ArrowDown: '↓',
 }
 /** A key as it is shown, part by part. */
-export const partsOf = (key: string): string[] => key.split(/[+ ]/).filter(Boolean).map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
+export const formatKeyParts = (key: string): string[] => key.split(/[+ ]/).filter(Boolean).map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
 
 export const bindings = reactive<Binding[]>([])
 let first = ''
@@ -81,7 +81,7 @@ function noteLetter(event: KeyboardEvent): void {
 }
 /** Hear whether a letter that was just pressed stays alone, or is the first one of a word. A key that only moves about belongs
  *  to no word. */
-export function whenAlone(hear: (isAlone: boolean) => void): void {
+export function onSingleKey(hear: (isAlone: boolean) => void): void {
   const timer = setTimeout(() => waiting?.(true), ALONE_MS)
   waiting = (isAlone) => {
     clearTimeout(timer)

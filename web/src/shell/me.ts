@@ -4,7 +4,7 @@ import { computed, reactive } from 'vue'
 import { get, put } from '@/api/http'
 import type { Me } from '@/api/types'
 import { t } from './i18n'
-import { kept } from './kept'
+import { storedRef } from './storedRef'
 
 export const me = reactive<Me & { known: boolean }>({
   id: '',
@@ -29,7 +29,7 @@ export const may = (right: string): boolean => right === 'enter' || me.rights.in
 export const hubNow = (): number => Date.now() + ahead
 
 /** What somebody in a room calls themselves in this browser: a room's token is shared, so the hub knows no name of theirs. */
-const keptNickname = kept('nickname', '')
+const keptNickname = storedRef('nickname', '')
 export const nickname = computed(() => (me.room ? keptNickname.value : ''))
 /** The name that others see; of an owner who was not asked yet, a word for oneself. */
 export const myName = computed(() => me.person || nickname.value || t('shell.you'))
@@ -56,7 +56,7 @@ export function authorName(message: { agent?: boolean; author_id: string; author
   return isMe(message.author_id) ? myName.value : personName(message.author_name)
 }
 
-export async function meet(): Promise<void> {
+export async function loadMe(): Promise<void> {
   const sent = Date.now()
   const found = await get<Me>('/api/me')
   ahead = found.now - (sent + Date.now()) / 2

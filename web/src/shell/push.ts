@@ -2,15 +2,15 @@
 import { ref } from 'vue'
 
 import { del, get, post } from '@/api/http'
-import type { AddedChannel, Notifying } from '@/api/types'
+import type { AddedChannel, NotificationSetup } from '@/api/types'
 import { t } from './i18n'
-import { go } from './go'
-import { kept } from './kept'
-import { fail, say } from './toasts'
+import { go } from './navigation'
+import { storedRef } from './storedRef'
+import { showError, showToast } from './toasts'
 
 export const canPush = 'serviceWorker' in navigator && 'PushManager' in window
 export const isPushed = ref(false)
-const channel = kept<string | null>('push', null)
+const channel = storedRef<string | null>('push', null)
 
 export async function startWorker(): Promise<void> {
   if (!('serviceWorker' in navigator)) return
@@ -24,7 +24,7 @@ export async function startWorker(): Promise<void> {
 export async function subscribe(): Promise<void> {
   try {
     if ((await Notification.requestPermission()) !== 'granted') throw new Error(t('shell.pushRefused'))
-    const { vapid_key } = await get<Notifying>('/api/notify')
+    const { vapid_key } = await get<NotificationSetup>('/api/notify')
     const worker = await navigator.serviceWorker.ready
     const subscription = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: vapid_key })
     const { endpoint, keys } = subscription.toJSON()
@@ -32,17 +32,17 @@ export async function subscribe(): Promise<void> {
     const added = await post<AddedChannel>('/api/notify/channels', { kind: 'push', name, subscription: { endpoint, keys } })
     channel.value = added.channel.id
     isPushed.value = true
-    say(t('shell.pushOn'))
+    showToast(t('shell.pushOn'))
   } catch (error) {
-    fail(error)
+    showError(error)
   }
 }
 
 export async function unsubscribe(): Promise<void> {
   const worker = await navigator.serviceWorker.ready
   await (await worker.pushManager.getSubscription())?.unsubscribe()
-  if (channel.value) await del(`/api/notify/channels/${channel.value}`).catch(fail)
+  if (channel.value) await del(`/api/notify/channels/${channel.value}`).catch(showError)
   channel.value = null
   isPushed.value = false
-  say(t('shell.pushOff'))
+  showToast(t('shell.pushOff'))
 }

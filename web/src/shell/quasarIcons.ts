@@ -9,7 +9,7 @@ const PATHS: Record<string, string> = {
   chevron_left: 'M15.4 7.4 14 6l-6 6 6 6 1.4-1.4L10.8 12z',
 }
 
-export const iconOf = (name: string): { icon: string } | undefined => {
+export const getQuasarIcon = (name: string): { icon: string } | undefined => {
   const path = PATHS[name]
   return path ? { icon: path } : undefined
 }

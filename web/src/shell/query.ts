@@ -8,9 +8,9 @@ let target: string | null = null
 let isWatched = false
 
 /** A word that is in the address as `?name=…` unless it is the usual one. */
-export function inQuery(name: string): Ref<string>
-export function inQuery<T extends string>(name: string, usual: T, of: readonly T[]): Ref<T>
-export function inQuery<T extends string>(name: string, usual = '' as T, of?: readonly T[]): Ref<T> {
+export function useQueryParam(name: string): Ref<string>
+export function useQueryParam<T extends string>(name: string, usual: T, of: readonly T[]): Ref<T>
+export function useQueryParam<T extends string>(name: string, usual = '' as T, of?: readonly T[]): Ref<T> {
   const route = useRoute()
   const router = useRouter()
   if (!isWatched) {

@@ -1,12 +1,12 @@
 /** The paths of all panels; whatever is not there says so. */
 import { createRouter, createWebHistory, type RouteRecordRaw } from 'vue-router'
 
-import { toLogin } from '@/api/http'
+import { redirectToLogin } from '@/api/http'
 import { keyHeaders } from '@/api/pageKey'
-import { useRouterForGo } from './go'
+import { setRouter } from './navigation'
 import { may, me } from './me'
 import { panels } from './panels'
-import { fail } from './toasts'
+import { showError } from './toasts'
 
 const routes = panels.flatMap((panel): RouteRecordRaw[] =>
   panel.routes.map((route) => ({
@@ -25,7 +25,7 @@ export const router = createRouter({
     { path: '/:rest(.*)*', component: () => import('./NotFound.vue') },
   ],
 })
-useRouterForGo(router)
+setRouter(router)
 
 // Whoever may only answer, as the people of a room do, has the inbox for a home.
 router.beforeEach((to) => (to.meta.panel === 'home' && me.known && !may('read') ? '/inbox' : true))
@@ -33,9 +33,9 @@ router.beforeEach((to) => (to.meta.panel === 'home' && me.known && !may('read') 
 router.onError(async (error, to) => {
   // A part of the page that cannot be loaded: the login has ended, or the hub was upgraded meanwhile.
   const known = await fetch('/api/me', { headers: keyHeaders() }).catch(() => null)
-  if (known?.status === 401) toLogin()
+  if (known?.status === 401) redirectToLogin()
   else if (known?.ok && sessionStorage.getItem('greenroom.reloaded') !== to.fullPath) {
     sessionStorage.setItem('greenroom.reloaded', to.fullPath)
     location.assign(to.fullPath)
-  } else fail(error)
+  } else showError(error)
 })

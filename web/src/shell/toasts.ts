@@ -32,9 +32,9 @@ function show(toast: Omit<Toast, 'id'>, ms: number): number {
   return id
 }
 
-export const say = (text: string, undo?: () => unknown): number => show({ text, kind: 'said', undo }, undo ? 7_000 : 4_000)
+export const showToast = (text: string, undo?: () => unknown): number => show({ text, kind: 'said', undo }, undo ? 7_000 : 4_000)
 
-export function fail(error: unknown): void {
+export function showError(error: unknown): void {
   if (error instanceof DOMException && error.name === 'AbortError') return
   if (!(error instanceof ApiError)) console.error(error)
   const isSentence = error instanceof Error && (error instanceof ApiError || error.constructor === Error)
@@ -46,10 +46,10 @@ export function fail(error: unknown): void {
 export async function attempt<T>(work: () => Promise<T>, done?: string): Promise<T | undefined> {
   try {
     const result = await work()
-    if (done) say(done)
+    if (done) showToast(done)
     return result
   } catch (error) {
-    fail(error)
+    showError(error)
     return undefined
   }
 }

@@ -3,9 +3,9 @@ import { computed } from 'vue'
 
 import { newKey, post } from '@/api/http'
 import type { Run, Thread } from '@/api/rows'
-import { go } from './go'
+import { go } from './navigation'
 import { t } from './i18n'
-import { kept } from './kept'
+import { storedRef } from './storedRef'
 import { attempt } from './toasts'
 
 interface Stop {
@@ -30,7 +30,7 @@ interface Kept {
   did: string[]
 }
 
-const state = kept<Partial<Kept>>('tour', {})
+const state = storedRef<Partial<Kept>>('tour', {})
 const of = (what: string): { key: string } => ({ key: `tour-${state.value.id}-${what}` })
 const set = (change: Partial<Kept>) => (state.value = { ...state.value, ...change })
 
@@ -72,22 +72,22 @@ export const tourAt = computed(() => state.value.at ?? null)
 export const isTourOver = computed(() => state.value.over ?? false)
 export const tourRun = computed(() => state.value.run ?? '')
 /** Whether a stop has something to do that was not done in this tour. */
-export const isToDo = (stop: Stop): boolean => !!stop.act && !state.value.did?.includes(stop.name)
+export const hasPendingAction = (stop: Stop): boolean => !!stop.act && !state.value.did?.includes(stop.name)
 
-export function goTour(stop: number): void {
+export function goToStop(stop: number): void {
   if (stop >= STOPS.length) return endTour()
   set({ at: Math.max(0, stop) })
   go(STOPS[Math.max(0, stop)]!.path())
 }
-export const startTour = (): void => (set({ id: newKey(), run: '', thread: '', did: [] }), goTour(0))
+export const startTour = (): void => (set({ id: newKey(), run: '', thread: '', did: [] }), goToStop(0))
 export const endTour = (): void => void set({ at: null, over: true })
 
 /** Do what the stop offers, and show what came of it; from then on the stop only leads to the next one. */
-export async function actTour(): Promise<void> {
+export async function runStopAction(): Promise<void> {
   const at = state.value.at ?? 0
   const stop = STOPS[at]
-  if (!stop?.act || !isToDo(stop) || !(await stop.act())) return
+  if (!stop?.act || !hasPendingAction(stop) || !(await stop.act())) return
   set({ did: [...(state.value.did ?? []), stop.name] })
   if (stop.name === 'talk') go(stop.path())
-  else goTour(at + 1)
+  else goToStop(at + 1)
 }

@@ -3,7 +3,7 @@ import { defineStore } from 'pinia'
 import { computed, shallowReactive } from 'vue'
 
 import type { Agent } from '@/api/rows'
-import { sync, useView } from '@/sync/use'
+import { sync, useView } from '@/sync/useView'
 
 export const useAgents = defineStore('agents', () => {
   const view = useView('agents')

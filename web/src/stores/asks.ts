@@ -6,8 +6,8 @@ import type { Ask } from '@/api/rows'
 import { now } from '@/shell/clock'
 import { t } from '@/shell/i18n'
 import { me, personName } from '@/shell/me'
-import { say } from '@/shell/toasts'
-import { useView } from '@/sync/use'
+import { showToast } from '@/shell/toasts'
+import { useView } from '@/sync/useView'
 
 const RISKS: Record<string, number> = { high: 3, medium: 2, low: 1 }
 
@@ -36,7 +36,7 @@ export const useAsks = defineStore('asks', () => {
       const after = view.map('ask').get(id)
       if (here.has(id) || mine.delete(id) || !after?.answer || after.answer.by === me.id) continue
       const name = personName(after.answer.name || after.answer.by)
-      say(t(`shell.answeredBy.${after.answer.verdict}`, { title: ask.title, name }))
+      showToast(t(`shell.answeredBy.${after.answer.verdict}`, { title: ask.title, name }))
     }
     before = here
   })

@@ -5,7 +5,7 @@ import { computed, shallowRef, watch } from 'vue'
 import { get } from '@/api/http'
 import type { ListedProfile } from '@/api/types'
 import { may } from '@/shell/me'
-import { useView } from '@/sync/use'
+import { useView } from '@/sync/useView'
 
 export const useProfiles = defineStore('profiles', () => {
   const list = shallowRef<ListedProfile[]>([])

@@ -3,7 +3,7 @@ import { defineStore } from 'pinia'
 import { computed } from 'vue'
 
 import { ACTIVE_RUN_STATUSES, type Run } from '@/api/rows'
-import { useView } from '@/sync/use'
+import { useView } from '@/sync/useView'
 
 /** Whether a run has not ended. Whatever the page counts as active is counted by this. */
 export const isLive = (run: Run): boolean => ACTIVE_RUN_STATUSES.includes(run.status)
@@ -27,7 +27,7 @@ export const useRuns = defineStore('runs', () => {
 })
 
 /** Runs as trees: each below the run that started it, roots in the given order, children oldest first. */
-export function asTrees(runs: Run[], isOpen: (run: Run) => boolean = () => true): TreeRow[] {
+export function buildTrees(runs: Run[], isOpen: (run: Run) => boolean = () => true): TreeRow[] {
   const known = new Set(runs.map((run) => run.id))
   const below = new Map<string, Run[]>()
   const nested = (run: Run): boolean => !!run.parent_id && known.has(run.parent_id)
@@ -43,7 +43,7 @@ export function asTrees(runs: Run[], isOpen: (run: Run) => boolean = () => true)
 }
 
 /** What a run is about: the first line of its prompt, whole, without the mark of a heading. */
-export function about(run: Run): string {
+export function describeRun(run: Run): string {
   const line = calledFor(run.prompt) || (run.prompt.split('\n').find((one) => one.trim()) ?? '')
   return line.trim().replace(/^#+\s+/, '')
 }
@@ -54,7 +54,7 @@ function calledFor(prompt: string): string {
   return called?.[2] ?? called?.[1] ?? ''
 }
 
-export const costOf = (run: Run): number => run.cost_usd ?? 0
+export const getCost = (run: Run): number => run.cost_usd ?? 0
 /** What goes before the tokens of a run of which a model call was cut off: it has used more than is known. */
-export const leastOf = (run: Run): string => (run.is_usage_partial ? '≥ ' : '')
-export const tokensOf = (run: Run): number => (run.input_tokens ?? 0) + (run.output_tokens ?? 0)
+export const getUsagePrefix = (run: Run): string => (run.is_usage_partial ? '≥ ' : '')
+export const countTokens = (run: Run): number => (run.input_tokens ?? 0) + (run.output_tokens ?? 0)

@@ -3,14 +3,14 @@ import { defineStore } from 'pinia'
 import { computed } from 'vue'
 
 import type { Thread } from '@/api/rows'
-import { kept } from '@/shell/kept'
-import { useView } from '@/sync/use'
+import { storedRef } from '@/shell/storedRef'
+import { useView } from '@/sync/useView'
 
 export const useThreads = defineStore('threads', () => {
   const view = useView('threads')
-  const seen = kept<Record<string, number>>('seen', {})
+  const seen = storedRef<Record<string, number>>('seen', {})
   const list = computed(() =>
-    [...view.map('thread').values()].filter((thread) => !thread.mailbox_of).sort((a, b) => lastAt(b) - lastAt(a)),
+    [...view.map('thread').values()].filter((thread) => !thread.mailbox_of).sort((a, b) => getLastActivity(b) - getLastActivity(a)),
   )
   const find = (id: string | null | undefined): Thread | undefined => (id ? view.map('thread').get(id) : undefined)
   const isUnread = (thread: Thread): boolean => (thread.current_seq ?? 0) > (seen.value[thread.id] ?? 0)
@@ -21,4 +21,4 @@ export const useThreads = defineStore('threads', () => {
   return { view, list, find, isUnread, unread, read }
 })
 
-export const lastAt = (thread: Thread): number => Math.max(thread.last_at ?? 0, thread.created_at)
+export const getLastActivity = (thread: Thread): number => Math.max(thread.last_at ?? 0, thread.created_at)

@@ -1,9 +1,9 @@
 /** One socket for the whole page: views by number, resumed by seq whenever the connection comes back. */
 import { shallowReactive } from 'vue'
 
-import { parseExact } from '@/api/exact'
+import { parseExact } from '@/api/exactJson'
 import { openSocket } from '@/api/pageKey'
-import type { Frame, Wish } from './frames'
+import type { Frame, ClientFrame } from './frames'
 import { View } from './view'
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'denied'
@@ -159,7 +159,7 @@ export class SyncClient {
     this.patience = setTimeout(() => this.lose(socket), PATIENCE_MS)
   }
 
-  private send(wish: Wish): void {
+  private send(wish: ClientFrame): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(wish))
   }
 

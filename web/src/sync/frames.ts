@@ -18,7 +18,7 @@ export type Frame =
   | { op: 'signal'; kind: string; payload: Record<string, unknown> }
   | { op: 'pong' }
 
-export type Wish =
+export type ClientFrame =
   | { op: 'subscribe'; id: number; view: string; key?: string; after?: number; limit?: number }
   | { op: 'unsubscribe'; id: number }
   | { op: 'ping' }

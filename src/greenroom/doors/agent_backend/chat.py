@@ -10,12 +10,12 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from greenroom.doors.agent_backend.session import Json, Session, outcome_of
+from greenroom.doors.agent_backend.session import BackendSession, Json, describe_outcome
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.shown_asks import ShownAsks
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from greenroom.nouns.access.model import Principal
@@ -29,7 +29,7 @@ _UNSENT = 10_000
 _NDJSON = "application/x-ndjson"
 
 
-class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
+class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is said to the agent of a session."""
 
     session_id: str
@@ -64,30 +64,30 @@ class ChatDoor:
         self._shown = shown
 
     async def chat(self, hub: Hub, by: Principal, request: Request) -> Response:
-        body = _decoded(await request.body(), ChatMessage)
-        session = Session(hub, self._shown, body.session_id)
-        lines = Conversation(hub, session).lines(by, body)
+        body = _decode_body(await request.body(), ChatRequest)
+        session = BackendSession(hub, self._shown, body.session_id)
+        lines = ChatStream(hub, session).stream_lines(by, body)
         return StreamingResponse(lines, media_type=_NDJSON)
 
     async def reply(self, hub: Hub, by: Principal, request: Request) -> Response:
-        body = _decoded(await request.body(), PermissionReply)
-        session = Session(hub, self._shown, body.session_id)
+        body = _decode_body(await request.body(), PermissionReply)
+        session = BackendSession(hub, self._shown, body.session_id)
         ask = await session.decide(by, body.request_id, body.approved, body.user_feedback or "")
-        taken = PermissionTaken(True, ask.id, *outcome_of(ask))
+        taken = PermissionTaken(True, ask.id, *describe_outcome(ask))
         return Response(msgspec.json.encode(taken), media_type="application/json")
 
 
-def _decoded(data: bytes, kind: type[T]) -> T:
+def _decode_body(data: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(data or b"{}", type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise HttpRefused(400, "bad_request", f"The body is not as it should be: {error}.") from None
 
 
-class Conversation:
+class ChatStream:
     """One message and all that follows from it, as lines. The run goes on if its reader leaves."""
 
-    def __init__(self, hub: Hub, session: Session) -> None:
+    def __init__(self, hub: Hub, session: BackendSession) -> None:
         self._hub = hub
         self._session = session
         self._news: deque[tuple[str | None, Json]] = deque(maxlen=_UNSENT)
@@ -98,17 +98,17 @@ class Conversation:
         self._finished: set[str] = set()
         """The asks whose calls are over."""
 
-    async def lines(self, by: Principal, body: ChatMessage) -> AsyncIterator[bytes]:
+    async def stream_lines(self, by: Principal, body: ChatRequest) -> AsyncIterator[bytes]:
         end = self._hub.log.subscribe(self._on_commit)
         try:
             try:  # before the first line, so that who reads it and asks for the status is told of this run
-                self._run = await self._session.say(by, message_of(body), body.enable_mcp_tools, body.profile)
+                self._run = await self._session.say(by, build_message(body), body.enable_mcp_tools, body.profile)
             except (Refused, Unavailable) as no:
-                yield self._line("start")
-                yield self._error(no.code, no.message)
-                yield self._line("end")
+                yield self._build_line("start")
+                yield self._build_error_line(no.code, no.message)
+                yield self._build_line("end")
                 return
-            yield self._line("start")
+            yield self._build_line("start")
             async for line in self._follow():
                 yield line
         finally:
@@ -116,41 +116,41 @@ class Conversation:
 
     async def _follow(self) -> AsyncIterator[bytes]:
         while not self._is_over:
-            for line in self._taken():
+            for line in self._take_lines():
                 yield line
             await self._wake.wait()
             self._wake.clear()
             run = self._hub.rows.get(RUNS, self._run.id) if self._run else None
             self._is_over = run is None or run.status in ENDED
-        for line in self._taken():
+        for line in self._take_lines():
             yield line
         run = self._hub.rows.get(RUNS, self._run.id) if self._run else None
         if run is not None and run.status != "completed":
-            yield self._error(run.status, run.error or f"The run is {run.status}.")
-        yield self._line("end", status=run.status if run else "failed", execution_id=run.id if run else None)
+            yield self._build_error_line(run.status, run.error or f"The run is {run.status}.")
+        yield self._build_line("end", status=run.status if run else "failed", execution_id=run.id if run else None)
 
-    def _taken(self) -> Iterator[bytes]:
+    def _take_lines(self) -> Iterator[bytes]:
         """What waits to be sent; what is about another run of the session is left out."""
         while self._news:
             run_id, line = self._news.popleft()
             if self._run is not None and run_id == self._run.id:
-                yield self._line(**line)
+                yield self._build_line(**line)
 
-    def _line(self, type: str, **fields: Any) -> bytes:
-        stamp = iso(self._hub.log.clock.now())
+    def _build_line(self, type: str, **fields: Any) -> bytes:
+        stamp = format_iso(self._hub.log.clock.now())
         line = {"type": type, "session_id": self._session.id, "timestamp": stamp, **fields}
         return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
-    def _error(self, code: str, message: str) -> bytes:
-        return self._line("error", content=message, error=code, message=message)
+    def _build_error_line(self, code: str, message: str) -> bytes:
+        return self._build_line("error", content=message, error=code, message=message)
 
     def _on_commit(self, commit: Commit) -> None:
-        for event, about in self._session.news(commit):
+        for event, about in self._session.find_events(commit):
             run_id = about.id if isinstance(about, Run) else about.run_id
-            self._news.extend((run_id, line) for line in self._told(event, about))
+            self._news.extend((run_id, line) for line in self._build_lines(event, about))
             self._wake.set()
 
-    def _told(self, event: object, about: Run | Ask) -> list[Json]:
+    def _build_lines(self, event: object, about: Run | Ask) -> list[Json]:
         """The lines that tell of one event."""
         match event:
             case RunHeard(kind="said", data={"text": str(text)}):
@@ -158,35 +158,41 @@ class Conversation:
             case RunHeard(run_id=run_id, kind="call_finished", data={"call": str(call), "ok": ok, **rest}):
                 status = "completed" if ok else "failed"
                 ask = self._session.get_ask(run_id, call, self._finished)
-                tool = ask.subject.tool if ask and ask.subject else self._session.tool_of(run_id, call)
+                tool = ask.subject.tool if ask and ask.subject else self._session.find_tool_name(run_id, call)
                 request_id = ask.id if ask else call
                 self._finished.add(request_id)
-                return [_status(status, tool, request_id=request_id, call_id=call, result=rest.get("output", ""))]
-            case AskRaised(kind="permission") if isinstance(about, Ask):
-                asked = self._session.show(about)
                 return [
-                    _nested("tool_permission_request", request_id=about.id, **asked),
-                    _status("waiting", asked["tool_name"], request_id=about.id),
+                    _build_status_line(status, tool, request_id=request_id, call_id=call, result=rest.get("output", ""))
+                ]
+            case AskRaised(kind="permission") if isinstance(about, Ask):
+                asked = self._session.build_request(about)
+                return [
+                    _build_nested_line("tool_permission_request", request_id=about.id, **asked),
+                    _build_status_line("waiting", asked["tool_name"], request_id=about.id),
                 ]
             case AskAnswered() | AskExpired() | AskWithdrawn() if isinstance(about, Ask) and about.kind == "permission":
-                approved, outcome = outcome_of(about)
+                approved, outcome = describe_outcome(about)
                 tool = about.subject.tool if about.subject else ""
-                return [_status("executing" if approved else "cancelled", tool, request_id=about.id, reason=outcome)]
+                return [
+                    _build_status_line(
+                        "executing" if approved else "cancelled", tool, request_id=about.id, reason=outcome
+                    )
+                ]
             case RunEnded():
                 return []
         return []
 
 
-def _status(status: str, tool: str, **fields: Any) -> Json:
-    return _nested("tool_execution_status", tool_name=tool, status=status, **fields)
+def _build_status_line(status: str, tool: str, **fields: Any) -> Json:
+    return _build_nested_line("tool_execution_status", tool_name=tool, status=status, **fields)
 
 
-def _nested(kind: str, **fields: Any) -> Json:
+def _build_nested_line(kind: str, **fields: Any) -> Json:
     """A line whose fields agent_backend's clients read in `data`, and others beside its type."""
     return {"type": kind, **fields, "data": fields}
 
 
-def message_of(body: ChatMessage) -> str:
+def build_message(body: ChatRequest) -> str:
     """The message with what is attached to it."""
     parts = [body.message]
     for number, attached in enumerate(body.attachments or [], 1):
@@ -208,7 +214,7 @@ def endpoints(shown: ShownAsks) -> list[Endpoint]:
             "operate",
             door.chat,
             "Say something to the agent of a session; what follows comes as JSON lines",
-            body=ChatMessage,
+            body=ChatRequest,
             answer=_NDJSON,
         ),
         Endpoint(

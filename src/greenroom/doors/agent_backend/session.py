@@ -7,7 +7,7 @@ from typing import Any
 
 from greenroom.doors.shown_asks import ShownAsks
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
 from greenroom.log.model import Commit, Rows
@@ -19,7 +19,7 @@ from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskW
 from greenroom.nouns.asks.model import ASKS, Ask
 from greenroom.nouns.runs.events import RunEnded, RunHeard
 from greenroom.nouns.runs.model import CALLS, ENDED, RUNS, AgentContext, Constraints, Run
-from greenroom.nouns.runs.start import start_run
+from greenroom.nouns.runs.run_service import start_run
 from greenroom.nouns.servers.model import BETWEEN, HUB_PREFIX
 from greenroom.nouns.threads.commands import CreateThread
 from greenroom.nouns.threads.events import TokenIssued
@@ -36,7 +36,7 @@ _STATES = {
 }
 
 
-class Session:
+class BackendSession:
     """One session by its client's id. All operators share it: who it is comes from the credential, not from the id."""
 
     def __init__(self, hub: Hub, shown: ShownAsks, session_id: str) -> None:
@@ -74,16 +74,16 @@ class Session:
                 f"The session '{self.id}' belongs to another agent ({known}): choose another session_id.",
                 "conflict",
             )
-        chosen = known or profile or self._profile()
+        chosen = known or profile or self._choose_profile()
         kept = {"agent": self.name} if agent is not None else {"keep_as": self.name}
-        thread_id = await self._thread(by)
+        thread_id = await self._open_thread(by)
         await self._hub.bus.post(by, thread_id, None, message, strict=False)
         context = None if tools else AgentContext(constraints=Constraints(allowed_tools=[]))
         return await start_run(
             self._hub.log, by, chosen, message, keep=True, thread_id=thread_id, context=context, **kept
         )
 
-    def _profile(self) -> str:
+    def _choose_profile(self) -> str:
         wanted = self._hub.settings.backend_profile
         if wanted:
             return wanted
@@ -96,13 +96,13 @@ class Session:
             "conflict",
         )
 
-    async def _thread(self, by: Principal) -> str:
+    async def _open_thread(self, by: Principal) -> str:
         topic = f"Chat {self.id}"
         done = await self._hub.log.do(CreateThread(by=by, thread_id=new_id("thr"), topic=topic, nonce=new_secret(12)))
         issued: TokenIssued = done.first(TokenIssued)
         return issued.thread_id
 
-    def find_open(self) -> list[Ask]:
+    def find_open_asks(self) -> list[Ask]:
         """The calls that wait for leave, oldest first."""
         agent = self.get_agent()
         if agent is None:
@@ -126,11 +126,11 @@ class Session:
             )
         )
 
-    def status(self) -> Json:
+    def build_status(self) -> Json:
         """The session in the clients' words."""
         run = self.get_run()
         state = "idle" if run is None else _STATES.get(run.status, "error")
-        waiting = [self.show(ask) for ask in self.find_open()]
+        waiting = [self.build_request(ask) for ask in self.find_open_asks()]
         if run is not None and run.status not in ENDED:  # an ask is there, and answered, before its run has moved
             state = "waiting_permission" if waiting else "paused" if self._is_asking(run) else "running"
         return {
@@ -141,8 +141,8 @@ class Session:
             "current_message": run.prompt if run else None,
             "pending_tools": waiting,
             "error_message": (run.error or run.status) if run and state == "error" else None,
-            "created_at": iso(run.created_at) if run else None,
-            "updated_at": iso(run.ended_at or run.started_at or run.created_at) if run else None,
+            "created_at": format_iso(run.created_at) if run else None,
+            "updated_at": format_iso(run.ended_at or run.started_at or run.created_at) if run else None,
         }
 
     def _is_asking(self, run: Run) -> bool:
@@ -161,15 +161,15 @@ class Session:
         call = self._rows.get(CALLS, run_id, call_id)
         if named is not None or call is None:
             return named
-        wanted = (None, tool_name(call.tool), call.input)
-        return next((ask for ask in asks if _asked_for(ask) == wanted), None)
+        wanted = (None, shorten_tool_name(call.tool), call.input)
+        return next((ask for ask in asks if _read_permission(ask) == wanted), None)
 
-    def show(self, ask: Ask) -> Json:
+    def build_request(self, ask: Ask) -> Json:
         """A call that waits for leave, for a client that is now sent it."""
         self._shown.note(self.id, ask)
-        return request_of(self.id, ask)
+        return build_permission_request(self.id, ask)
 
-    def news(self, commit: Commit) -> Iterator[tuple[object, Run | Ask]]:
+    def find_events(self, commit: Commit) -> Iterator[tuple[object, Run | Ask]]:
         """What of a commit concerns this session: events of its runs and of what they wait for."""
         agent: Agent | None = None
         for record in commit.records:
@@ -184,22 +184,22 @@ class Session:
             if found is not None and agent is not None and found.agent_id == agent.id:
                 yield event, found
 
-    def tool_of(self, run_id: str, call_id: str) -> str:
+    def find_tool_name(self, run_id: str, call_id: str) -> str:
         call = self._rows.get(CALLS, run_id, call_id)
-        return tool_name(call.tool) if call is not None else ""
+        return shorten_tool_name(call.tool) if call is not None else ""
 
 
-def tool_name(tool: str) -> str:
+def shorten_tool_name(tool: str) -> str:
     """What people know a tool by: that of an MCP server by server__tool, without the hub through which it is called."""
     bare = tool.removeprefix(HUB_PREFIX)
     return bare if BETWEEN in bare else tool
 
 
-def _asked_for(ask: Ask) -> tuple[str | None, str, Any]:
+def _read_permission(ask: Ask) -> tuple[str | None, str, Any]:
     return (ask.asker.call_id, ask.subject.tool, ask.subject.arguments) if ask.subject else (None, "", None)
 
 
-def request_of(session_id: str, ask: Ask) -> Json:
+def build_permission_request(session_id: str, ask: Ask) -> Json:
     """A call that waits for leave; the hub's own words come first, from the bytes that will run."""
     subject = ask.subject
     return {
@@ -212,7 +212,7 @@ def request_of(session_id: str, ask: Ask) -> Json:
     }
 
 
-def outcome_of(ask: Ask) -> tuple[bool, str]:
+def describe_outcome(ask: Ask) -> tuple[bool, str]:
     """Whether a call may run, and what became of the asking: approved, rejected, expired or cancelled."""
     if ask.answer is not None:
         approved = ask.answer.verdict == "approve"

@@ -8,11 +8,11 @@ from urllib.parse import parse_qs
 from starlette.types import Receive, Scope, Send
 
 from greenroom.buckets import Bucket
-from greenroom.doors.agent_backend.session import Json, Session, outcome_of, request_of
+from greenroom.doors.agent_backend.session import BackendSession, Json, build_permission_request, describe_outcome
 from greenroom.doors.endpoint import PRINCIPAL
-from greenroom.doors.errors import note_refused
-from greenroom.doors.line import Line
+from greenroom.doors.errors import record_refusal
 from greenroom.doors.shown_asks import ShownAsks
+from greenroom.doors.websocket_sender import WebSocketSender
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
@@ -41,14 +41,14 @@ class BackendSocket:
         await receive()
         by = scope.get(PRINCIPAL, NOBODY)
         try:
-            session = Session(self._hub, self._shown, _session_id(scope))
+            session = BackendSession(self._hub, self._shown, _read_session_id(scope))
         except Refused:
             session = None
         if session is None or not by.operates:
             await send({"type": "websocket.close", "code": 1008})
             return
         await send({"type": "websocket.accept"})
-        client = Client(self._hub, session, by)
+        client = BackendClient(self._hub, session, by)
         end = self._hub.log.subscribe(client.on_commit)
         try:
             await client.line.serve(send, client.read(receive))
@@ -56,22 +56,24 @@ class BackendSocket:
             end()
 
 
-def _session_id(scope: Scope) -> str:
+def _read_session_id(scope: Scope) -> str:
     in_path = scope["path_params"].get("session_id")
     return str(in_path or parse_qs(scope["query_string"].decode("latin-1")).get("session_id", [""])[-1])
 
 
-class Client:
+class BackendClient:
     """One connection: what it is to be told, and the state that it was told last."""
 
-    def __init__(self, hub: Hub, session: Session, by: Principal) -> None:
+    def __init__(self, hub: Hub, session: BackendSession, by: Principal) -> None:
         self._hub = hub
         self._session = session
         self._by = by
-        self.line: Line[str] = Line(_UNSENT_BYTES, "too slow: connect again and ask for the status")
-        for ask in session.find_open():
-            self._tell("agent_tool_permission_request", session.show(ask))
-        self._state = session.status()["state"]
+        self.line: WebSocketSender[str] = WebSocketSender(
+            _UNSENT_BYTES, "too slow: connect again and ask for the status"
+        )
+        for ask in session.find_open_asks():
+            self._send_message("agent_tool_permission_request", session.build_request(ask))
+        self._state = session.build_status()["state"]
 
     async def read(self, receive: Receive) -> None:
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
@@ -83,29 +85,29 @@ class Client:
             elif not pace.take() or len(text or "") > _FRAME_CHARS:
                 self.line.close(1008, "send JSON text, not too much and not too often")
             else:
-                await self._hear(text or "")
+                await self._handle_message(text or "")
 
-    async def _hear(self, text: str) -> None:
+    async def _handle_message(self, text: str) -> None:
         try:
             frame = json.loads(text)
             kind, data = frame["type"], frame.get("data") or {}
-            await self._do(kind, data)
+            await self._run_command(kind, data)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             logger.info("a frame of %s is no message, and is passed over", self._by.id)
-            self._tell("error", {"message": "This message is not understood: send {type, data}."})
+            self._send_message("error", {"message": "This message is not understood: send {type, data}."})
         except (Refused, Unavailable) as no:
-            self._tell("error", {"message": no.message})
+            self._send_message("error", {"message": no.message})
 
-    async def _do(self, kind: str, data: Json) -> None:
+    async def _run_command(self, kind: str, data: Json) -> None:
         match kind:
             case "ping":
-                self._tell("pong", {"timestamp": data.get("timestamp")})
+                self._send_message("pong", {"timestamp": data.get("timestamp")})
             case "get_agent_status":
-                self._tell("agent_status", {"status": self._session.status()})
+                self._send_message("agent_status", {"status": self._session.build_status()})
             case "agent_tool_permission_response":
                 await self._decide(str(data["execution_id"]), data["approved"])
             case _:
-                self._tell("error", {"message": f"There is no message '{str(kind)[:40]}'."})
+                self._send_message("error", {"message": f"There is no message '{str(kind)[:40]}'."})
 
     async def _decide(self, execution_id: str, approved: Any) -> None:
         if not isinstance(approved, bool):
@@ -115,28 +117,28 @@ class Client:
             await self._session.decide(self._by, execution_id, approved)
         except Refused as no:
             answer |= {"success": False, "message": no.message}
-            note_refused(self._hub, self._by, f"WS {PATH} agent_tool_permission_response", no)
-        self._tell("agent_tool_permission_response_ack", answer)
+            record_refusal(self._hub, self._by, f"WS {PATH} agent_tool_permission_response", no)
+        self._send_message("agent_tool_permission_response_ack", answer)
 
     def on_commit(self, commit: Commit) -> None:
         """Tell what concerns the session; this must be quick."""
         concerned = False
-        for event, about in self._session.news(commit):
+        for event, about in self._session.find_events(commit):
             concerned = True
             if not isinstance(about, Ask) or about.kind != "permission":
                 continue
             if isinstance(event, AskRaised):
-                self._tell("agent_tool_permission_request", self._session.show(about))
+                self._send_message("agent_tool_permission_request", self._session.build_request(about))
             elif isinstance(event, AskAnswered | AskExpired | AskWithdrawn):
-                approved, status = outcome_of(about)
-                asked = request_of(self._session.id, about)
+                approved, status = describe_outcome(about)
+                asked = build_permission_request(self._session.id, about)
                 told = {name: asked[name] for name in ("session_id", "execution_id", "tool_name")}
-                self._tell("agent_tool_permission_result", {**told, "approved": approved, "status": status})
+                self._send_message("agent_tool_permission_result", {**told, "approved": approved, "status": status})
         if concerned:
-            now = self._session.status()
+            now = self._session.build_status()
             if now["state"] != self._state:
                 self._state = now["state"]
-                self._tell("agent_status", {"status": now})
+                self._send_message("agent_status", {"status": now})
 
-    def _tell(self, kind: str, data: Json) -> None:
+    def _send_message(self, kind: str, data: Json) -> None:
         self.line.send(json.dumps({"type": kind, "data": data}, ensure_ascii=False))

@@ -15,8 +15,8 @@ from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
 
 if TYPE_CHECKING:
-    from greenroom.doors.assist.loaded import Loaded
-    from greenroom.doors.assist.rooms import Device
+    from greenroom.doors.assist.components import AssistComponents
+    from greenroom.doors.assist.rooms import RoomDevice
 
 _RPCS = {
     "AskQuestion": "Ask the people of a room and wait for their answer",
@@ -26,7 +26,7 @@ _RPCS = {
 }
 
 
-class Passed(Response):
+class DelegatedResponse(Response):
     """An answer that another application gives."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -42,7 +42,7 @@ class AssistDoor:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._loaded: Loaded | None = None
+        self._loaded: AssistComponents | None = None
         self._loading = asyncio.Lock()
 
     @contextlib.asynccontextmanager
@@ -53,13 +53,13 @@ class AssistDoor:
             if self._loaded is not None:
                 await self._loaded.service.stop()
 
-    async def _load(self) -> "Loaded":
+    async def _load(self) -> "AssistComponents":
         async with self._loading:
             if self._loaded is None:
-                await asyncio.to_thread(_import)
-                from greenroom.doors.assist.loaded import Loaded
+                await asyncio.to_thread(_import_dependencies)
+                from greenroom.doors.assist.components import AssistComponents
 
-                self._loaded = Loaded(self._hub)
+                self._loaded = AssistComponents(self._hub)
         return self._loaded
 
     async def serve(
@@ -76,7 +76,7 @@ class AssistDoor:
         loaded = await self._load()
         await loaded.sockets.serve(by, peer, receive, send, first, is_text=is_text)
 
-    def online(self, by: Principal) -> "dict[str, list[Device]]":
+    def online(self, by: Principal) -> "dict[str, list[RoomDevice]]":
         """Who is online, by room."""
         return {} if self._loaded is None else self._loaded.sockets.online(by)
 
@@ -84,7 +84,7 @@ class AssistDoor:
         """The RPCs. They are public to the guard: UserToken in the body is the credential."""
 
         async def call(hub: Hub, by: Principal, request: Request) -> Response:
-            return Passed((await self._load()).app)
+            return DelegatedResponse((await self._load()).app)
 
         return [
             Endpoint(
@@ -94,6 +94,6 @@ class AssistDoor:
         ]
 
 
-def _import() -> None:
+def _import_dependencies() -> None:
     """Load protobuf and Connect, which takes a moment."""
-    import greenroom.doors.assist.loaded  # noqa: F401
+    import greenroom.doors.assist.components  # noqa: F401

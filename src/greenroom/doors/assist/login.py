@@ -8,13 +8,13 @@ from google.protobuf.json_format import MessageToJson
 from starlette.types import Receive, Send
 
 from greenroom.doors.assist.agentassist_pb2 import UserLoginResponse, WebsocketMessage
-from greenroom.doors.assist.connection import frame_of, next_frame, parse
-from greenroom.doors.assist.rooms import Device
-from greenroom.doors.credentials import Credentials, Wrong
+from greenroom.doors.assist.frames import build_frame, parse_frame, receive_frame
+from greenroom.doors.assist.rooms import RoomDevice
+from greenroom.doors.credentials import CredentialRefused, Credentials
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import NOBODY, Principal
-from greenroom.nouns.access.queries import is_name
+from greenroom.nouns.access.queries import is_room_name
 from greenroom.nouns.asks.model import ROOM
 
 logger = logging.getLogger(__name__)
@@ -38,45 +38,45 @@ class Logins:
         self._hub = hub
         self._credentials = credentials
 
-    async def device(
+    async def log_in_device(
         self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None, *, is_text: bool
-    ) -> Device | None:
+    ) -> RoomDevice | None:
         """The device if it has logged in; None when it has gone, or was sent away."""
-        message = await _login(receive, send, first, is_text)
+        message = await _receive_login(receive, send, first, is_text)
         if message is None:
             return None
         try:
-            who = self._person(by, message.StrParam, peer)
-        except (Wrong, Refused) as no:
-            code, status = (no.error, no.status) if isinstance(no, Wrong) else (no.code, 403)
+            who = self._prove_person(by, message.StrParam, peer)
+        except (CredentialRefused, Refused) as no:
+            code, status = (no.error, no.status) if isinstance(no, CredentialRefused) else (no.code, 403)
             self._hub.refusals.note(by=by.id, peer=peer, action=f"WS {PATH} UserLogin", code=code, status=status)
             answer = WebsocketMessage(Cmd="UserLogin", UserLoginResponse=UserLoginResponse(error_message=str(no)))
-            await send(frame_of(MessageToJson(answer, indent=None) if is_text else answer.SerializeToString()))
+            await send(build_frame(MessageToJson(answer, indent=None) if is_text else answer.SerializeToString()))
             await send({"type": "websocket.close", "code": 4401, "reason": "this token opens no room"})
             return None
-        return Device(who, message.Nickname, self._hub.log.clock.now(), is_text=is_text)
+        return RoomDevice(who, message.Nickname, self._hub.log.clock.now(), is_text=is_text)
 
-    def _person(self, by: Principal, given: str, peer: str) -> Principal:
+    def _prove_person(self, by: Principal, given: str, peer: str) -> Principal:
         """Who logs in: by the token they give, as who they are already, or as an operator who visits a room."""
-        if by.operates and given.startswith(ROOM) and is_name(given.removeprefix(ROOM)):
+        if by.operates and given.startswith(ROOM) and is_room_name(given.removeprefix(ROOM)):
             return msgspec.structs.replace(by, room=given.removeprefix(ROOM))
-        who = self._credentials.proven(given, peer) if given else by
+        who = self._credentials.prove_token(given, peer) if given else by
         if who is NOBODY or who.room is None or "answer" not in who.rights:
             raise Refused("not_a_room", "This token opens no room: make one with `greenroom token create --room NAME`.")
         return who
 
 
-async def _login(receive: Receive, send: Send, first: bytes | None, is_text: bool) -> WebsocketMessage | None:
+async def _receive_login(receive: Receive, send: Send, first: bytes | None, is_text: bool) -> WebsocketMessage | None:
     """The message that logs in; what comes before it is passed over. None when the connection is over."""
     for _ in range(_FRAMES):
-        data = first if first is not None else await next_frame(receive)
+        data = first if first is not None else await receive_frame(receive)
         first = None
         if data is None:
             return None
-        message = parse(data, is_text=is_text)
+        message = parse_frame(data, is_text=is_text)
         if message is not None and message.Cmd == "UserLogin":
             return message
         logger.warning("a frame before the login is passed over")
         if isinstance(data, str) and not is_text:  # a client of runs, which hears what it lacks
-            await send(frame_of(_NO_CREDENTIAL))
+            await send(build_frame(_NO_CREDENTIAL))
     raise TimeoutError

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.assist.door import AssistDoor
-from greenroom.doors.credentials import peer_of
+from greenroom.doors.credentials import read_peer_address
 from greenroom.doors.endpoint import PRINCIPAL, Endpoint
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import NOBODY, Principal
@@ -23,7 +23,7 @@ class PersonOnline(msgspec.Struct):
     """Seconds since 1970."""
 
 
-class Room(msgspec.Struct):
+class OnlineRoom(msgspec.Struct):
     room: str
     people: list[PersonOnline]
 
@@ -41,15 +41,15 @@ class PeopleSocket:
             await send({"type": "websocket.close", "code": 1008})
             return
         await send({"type": "websocket.accept"})
-        await self._door.serve(by, peer_of(scope), receive, send, is_text=True)
+        await self._door.serve(by, read_peer_address(scope), receive, send, is_text=True)
 
 
 def endpoints(door: AssistDoor) -> list[Endpoint]:
     async def online(hub: Hub, by: Principal, request: Request) -> Response:
         rooms = [
-            Room(name, [PersonOnline(one.id, one.nickname, one.connected_at) for one in devices])
+            OnlineRoom(name, [PersonOnline(one.id, one.nickname, one.connected_at) for one in devices])
             for name, devices in sorted(door.online(by).items())
         ]
         return Response(msgspec.json.encode(rooms), media_type="application/json")
 
-    return [Endpoint("GET", "/api/people", "answer", online, "Who is online, by room", answer=list[Room])]
+    return [Endpoint("GET", "/api/people", "answer", online, "Who is online, by room", answer=list[OnlineRoom])]

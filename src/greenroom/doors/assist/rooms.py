@@ -12,7 +12,7 @@ from greenroom.doors.assist.agentassist_pb2 import (
     UserLoginResponse,
     WebsocketMessage,
 )
-from greenroom.doors.line import Line
+from greenroom.doors.websocket_sender import WebSocketSender
 from greenroom.log.clock import Clock
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
@@ -21,19 +21,21 @@ _UNSENT_BYTES = 32 << 20
 _NICKNAME = 64
 
 
-class Device:
+class RoomDevice:
     """One connection of a person: who they are to us, how they call themselves, and what waits to be sent."""
 
     def __init__(self, by: Principal, nickname: str, now: int, *, is_text: bool = False) -> None:
         self.id = new_id("dev")
         self.by = by
-        self.nickname = clean(nickname) or f"guest {self.id[-4:]}"
+        self.nickname = clean_nickname(nickname) or f"guest {self.id[-4:]}"
         self.connected_at = now // 1000
         self.family: str | None = "WorkReport" if is_text else None
         """The family of commands for reports that it has shown to know; until then it is sent both."""
         self.is_text = is_text
         """Whether it is sent its messages as JSON."""
-        self.line: Line[bytes | str] = Line(_UNSENT_BYTES, "too slow: connect again and ask for the pending messages")
+        self.line: WebSocketSender[bytes | str] = WebSocketSender(
+            _UNSENT_BYTES, "too slow: connect again and ask for the pending messages"
+        )
 
     @property
     def user(self) -> OnlineUser:
@@ -54,30 +56,30 @@ class Rooms:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._rooms: dict[str, dict[str, Device]] = {}
+        self._rooms: dict[str, dict[str, RoomDevice]] = {}
 
-    def within(self, room: str | None) -> list[Device]:
+    def find_devices(self, room: str | None) -> list[RoomDevice]:
         return list(self._rooms.get(room or "", {}).values())
 
-    def everybody(self) -> list[Device]:
+    def find_all_devices(self) -> list[RoomDevice]:
         return [device for devices in self._rooms.values() for device in devices.values()]
 
-    def get(self, room: str | None, device_id: str) -> Device | None:
+    def get(self, room: str | None, device_id: str) -> RoomDevice | None:
         return self._rooms.get(room or "", {}).get(device_id)
 
-    def rename(self, device: Device, nickname: str) -> None:
+    def rename(self, device: RoomDevice, nickname: str) -> None:
         """Give a device another nickname, and tell the others."""
-        name = clean(nickname)
+        name = clean_nickname(nickname)
         if name and name != device.nickname:
             device.nickname = name
             self._announce(device, "connected")
 
-    def join(self, device: Device) -> None:
+    def join(self, device: RoomDevice) -> None:
         """Let a device in, and tell the others."""
         self._rooms.setdefault(device.by.room or "", {})[device.id] = device
         self._announce(device, "connected")
 
-    def leave(self, device: Device) -> None:
+    def leave(self, device: RoomDevice) -> None:
         room = device.by.room or ""
         if self._rooms.get(room, {}).pop(device.id, None) is None:
             return
@@ -85,15 +87,15 @@ class Rooms:
             del self._rooms[room]
         self._announce(device, "disconnected")
 
-    def _announce(self, device: Device, status: str) -> None:
+    def _announce(self, device: RoomDevice, status: str) -> None:
         now_s = self._clock.now() // 1000
         notice = UserConnectionStatusNotification(user=device.user, status=status, timestamp=now_s)
         message = WebsocketMessage(Cmd="UserConnectionStatusNotification", UserConnectionStatusNotification=notice)
-        for other in self.within(device.by.room):
+        for other in self.find_devices(device.by.room):
             if other is not device:
                 other.send(message)
 
-    def chat(self, sender: Device, receiver_id: str, content: str) -> bool:
+    def chat(self, sender: RoomDevice, receiver_id: str, content: str) -> bool:
         """Pass a word on to another device of the same room; False when it is not there."""
         receiver = self._rooms.get(sender.by.room or "", {}).get(receiver_id)
         if receiver is None:
@@ -112,7 +114,7 @@ class Rooms:
         return True
 
 
-def clean(nickname: str) -> str:
+def clean_nickname(nickname: str) -> str:
     """A nickname that fits on a line: it is shown and proves nothing."""
     plain = "".join(letter for letter in nickname if unicodedata.category(letter)[0] != "C")
     return " ".join(plain.split())[:_NICKNAME]

@@ -15,14 +15,14 @@ from connectrpc.server import ConnectASGIApplication, Endpoint
 
 from greenroom.doors.assist import MOST_BYTES, SERVICE
 from greenroom.doors.assist import agentassist_pb2 as pb
-from greenroom.doors.assist.messages import REQUEST_ID, R, ask_id_of, fill, wrong
-from greenroom.doors.credentials import Credentials, Wrong
+from greenroom.doors.assist.messages import REQUEST_ID, R, derive_ask_id, fill_error, fill_response
+from greenroom.doors.credentials import CredentialRefused, Credentials
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from greenroom.nouns.access.model import CREDENTIALS, HUB, Principal
 from greenroom.nouns.asks.commands import RaiseAsk, TakeAnswer, WithdrawAsk
-from greenroom.nouns.asks.model import ASKS, Ask, Option, Question
+from greenroom.nouns.asks.model import ASKS, Ask, AskOption, AskQuestion
 
 logger = logging.getLogger(__name__)
 _TIMEOUT_S = 600
@@ -78,21 +78,21 @@ class AssistService:
         response = pb.AskQuestionResponse(ID=request.ID)
         questions = cast("list[pb.Question]", info.Questions)  # its stub takes the field Question for the type
         words = info.Question or "\n".join(question.question for question in questions)
-        return await self._asked(by, request, words, response, kind="question", family="", questions=questions)
+        return await self._ask_room(by, request, words, response, kind="question", family="", questions=questions)
 
     async def task_finish(
         self, request: pb.TaskFinishRequest, context: "RequestContext[pb.TaskFinishRequest, pb.TaskFinishResponse]"
     ) -> pb.TaskFinishResponse:
         by = self._prove(request.UserToken, context.client_address, request.ByteSize())
         response = pb.TaskFinishResponse(ID=request.ID)
-        return await self._asked(by, request, request.Request.Summary, response, kind="report", family="task_finish")
+        return await self._ask_room(by, request, request.Request.Summary, response, kind="report", family="task_finish")
 
     async def work_report(
         self, request: pb.WorkReportRequest, context: "RequestContext[pb.WorkReportRequest, pb.WorkReportResponse]"
     ) -> pb.WorkReportResponse:
         by = self._prove(request.UserToken, context.client_address, request.ByteSize())
         response = pb.WorkReportResponse(ID=request.ID)
-        return await self._asked(by, request, request.Request.Summary, response, kind="report", family="work_report")
+        return await self._ask_room(by, request, request.Request.Summary, response, kind="report", family="work_report")
 
     async def send_mcp_client_info(
         self,
@@ -105,9 +105,9 @@ class AssistService:
 
     def _prove(self, token: str, address: str | None, size: int) -> Principal:
         try:
-            by = self._credentials.proven(token, (address or "").rpartition(":")[0])
+            by = self._credentials.prove_token(token, (address or "").rpartition(":")[0])
             self._credentials.need_bytes(by, size)
-        except Wrong as no:
+        except CredentialRefused as no:
             code = Code.RESOURCE_EXHAUSTED if no.status == 429 else Code.UNAUTHENTICATED
             raise ConnectError(code, str(no)) from None
         if by.room is None or "ask" not in by.rights:
@@ -116,7 +116,7 @@ class AssistService:
             )
         return by
 
-    async def _asked(
+    async def _ask_room(
         self,
         by: Principal,
         request: Asked,
@@ -128,31 +128,31 @@ class AssistService:
     ) -> R:
         info = request.Request
         if not request.ID or len(request.ID) > 200 or not words.strip():
-            return wrong(
+            return fill_error(
                 response, "invalid_request", "ID (at most 200 characters) and the question or summary are needed."
             )
         timeout_s = min(info.Timeout, _MOST_S) if info.Timeout > 0 else _TIMEOUT_S
         command = RaiseAsk(
             by=by,
-            ask_id=ask_id_of(by.room or "", request.ID),
+            ask_id=derive_ask_id(by.room or "", request.ID),
             kind=kind,
             title=words.strip().splitlines()[0][:_TITLE],
             text=words,
-            questions=[_question(question) for question in questions],
-            labels=_labels(request.ID, family, info),
+            questions=[_convert_question(question) for question in questions],
+            labels=_build_labels(request.ID, family, info),
             timeout_s=timeout_s,
         )
         try:
             ask = await self._hub.asks.ask(command)
-            over = await self._answer_to(by, ask)
+            over = await self._wait_for_answer(by, ask)
             await self._hub.asks.take(TakeAnswer(by=by, ask_id=ask.id))
         except Refused as no:
-            return wrong(response, "invalid_request", no.message)
+            return fill_error(response, "invalid_request", no.message)
         except Unavailable as no:
             raise ConnectError(Code.UNAVAILABLE, no.message) from None
-        return fill(response, self._hub.blobs, over)
+        return fill_response(response, self._hub.blobs, over)
 
-    async def _answer_to(self, by: Principal, ask: Ask) -> Ask:
+    async def _wait_for_answer(self, by: Principal, ask: Ask) -> Ask:
         """The ask once it is over; Unavailable when the wait ends before that, by the credential or by the hub."""
         key = by.credential or by.id
         ended = asyncio.Event()
@@ -164,7 +164,7 @@ class AssistService:
             await asyncio.wait(tasks, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             if not self._stopping:
-                self._leave(ask.id)
+                self._schedule_withdrawal(ask.id)
             raise
         finally:
             for task in tasks:
@@ -181,7 +181,7 @@ class AssistService:
             raise Unavailable("wait_ended", "The wait was ended; ask again with the same ID for the same answer.")
         return found
 
-    def _leave(self, ask_id: str) -> None:
+    def _schedule_withdrawal(self, ask_id: str) -> None:
         """Who asked has hung up: what is asked is taken back, unless they are there again in a moment."""
         task = asyncio.create_task(self._withdraw(ask_id), name="assist withdrawal")
         self._leaving.add(task)
@@ -197,9 +197,9 @@ class AssistService:
             logger.warning("ask %s cannot be taken back just now: %s", ask_id, no)
 
 
-def _question(question: pb.Question) -> Question:
-    options = [Option(label=option.label, description=option.description) for option in question.options]
-    return Question(
+def _convert_question(question: pb.Question) -> AskQuestion:
+    options = [AskOption(label=option.label, description=option.description) for option in question.options]
+    return AskQuestion(
         question=question.question,
         header=question.header,
         options=options,
@@ -208,7 +208,7 @@ def _question(question: pb.Question) -> Question:
     )
 
 
-def _labels(request_id: str, family: str, info: Info) -> dict[str, str]:
+def _build_labels(request_id: str, family: str, info: Info) -> dict[str, str]:
     given = {
         REQUEST_ID: request_id,
         "family": family,
@@ -233,7 +233,7 @@ class AssistApp(ConnectASGIApplication[AssistService]):
         return f"/{SERVICE}"
 
 
-def _method(name: str, request: type[Q], response: type[S]) -> MethodInfo[Q, S]:
+def _build_method_info(name: str, request: type[Q], response: type[S]) -> MethodInfo[Q, S]:
     return MethodInfo(
         name=name,
         service_name=SERVICE,
@@ -248,16 +248,16 @@ def endpoints(service: AssistService) -> Mapping[str, Any]:
     """Every RPC by its path."""
     return {
         f"/{SERVICE}/AskQuestion": Endpoint.unary(
-            _method("AskQuestion", pb.AskQuestionRequest, pb.AskQuestionResponse), service.ask_question
+            _build_method_info("AskQuestion", pb.AskQuestionRequest, pb.AskQuestionResponse), service.ask_question
         ),
         f"/{SERVICE}/TaskFinish": Endpoint.unary(
-            _method("TaskFinish", pb.TaskFinishRequest, pb.TaskFinishResponse), service.task_finish
+            _build_method_info("TaskFinish", pb.TaskFinishRequest, pb.TaskFinishResponse), service.task_finish
         ),
         f"/{SERVICE}/WorkReport": Endpoint.unary(
-            _method("WorkReport", pb.WorkReportRequest, pb.WorkReportResponse), service.work_report
+            _build_method_info("WorkReport", pb.WorkReportRequest, pb.WorkReportResponse), service.work_report
         ),
         f"/{SERVICE}/SendMcpClientInfo": Endpoint.unary(
-            _method("SendMcpClientInfo", pb.McpClientInfoRequest, pb.McpClientInfoResponse),
+            _build_method_info("SendMcpClientInfo", pb.McpClientInfoRequest, pb.McpClientInfoResponse),
             service.send_mcp_client_info,
         ),
     }

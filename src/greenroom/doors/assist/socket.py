@@ -14,23 +14,23 @@ from greenroom.doors.assist.agentassist_pb2 import (
     RequestCancelledNotification,
     WebsocketMessage,
 )
-from greenroom.doors.assist.connection import next_frame, parse
-from greenroom.doors.assist.contents import keep_files, words_in
+from greenroom.doors.assist.contents import extract_text, store_files
+from greenroom.doors.assist.frames import parse_frame, receive_frame
 from greenroom.doors.assist.login import LOG_IN, PATH, Logins
 from greenroom.doors.assist.messages import (
     LEAVE,
-    answered,
+    build_answered_messages,
+    build_ask_messages,
+    build_pending_message,
+    choose_message_type,
+    choose_request_id,
     find_pending,
     get_ask,
-    id_of,
     is_for,
-    message_type,
-    pending,
-    told,
 )
-from greenroom.doors.assist.rooms import Device, Rooms
-from greenroom.doors.credentials import Credentials, Wrong
-from greenroom.doors.errors import note_refused
+from greenroom.doors.assist.rooms import RoomDevice, Rooms
+from greenroom.doors.credentials import CredentialRefused, Credentials
+from greenroom.doors.errors import record_refusal
 from greenroom.doors.shown_asks import ShownAsks
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
@@ -39,7 +39,7 @@ from greenroom.nouns.access.model import CREDENTIALS, NOBODY, Principal
 from greenroom.nouns.asks.commands import AnswerAsk
 from greenroom.nouns.asks.events import AskAnswered, AskDelegated, AskExpired, AskRaised, AskWithdrawn
 from greenroom.nouns.asks.model import ASKS, Ask
-from greenroom.nouns.asks.queries import rooms_of
+from greenroom.nouns.asks.queries import find_rooms
 
 logger = logging.getLogger(__name__)
 _LOGIN_S = 10.0
@@ -82,24 +82,24 @@ class AssistSockets:
         self._strangers += 1
         try:
             async with asyncio.timeout(_LOGIN_S):
-                device = await self._logins.device(by, peer, receive, send, first, is_text=is_text)
+                device = await self._logins.log_in_device(by, peer, receive, send, first, is_text=is_text)
         except TimeoutError:
             device = None
             await send({"type": "websocket.close", "code": 4401, "reason": LOG_IN})
         finally:
             self._strangers -= 1
         if device is not None:
-            await self._attend(device, receive, send, is_counted=by is not NOBODY)
+            await self._serve_device(device, receive, send, is_counted=by is not NOBODY)
 
-    def online(self, by: Principal) -> dict[str, list[Device]]:
+    def online(self, by: Principal) -> dict[str, list[RoomDevice]]:
         """Who is online, by room: an operator sees all rooms, others their own."""
-        found: dict[str, list[Device]] = {}
-        for device in self._rooms.everybody():
+        found: dict[str, list[RoomDevice]] = {}
+        for device in self._rooms.find_all_devices():
             if by.operates or device.by.room == by.room:
                 found.setdefault(device.by.room or "", []).append(device)
         return found
 
-    async def _attend(self, device: Device, receive: Receive, send: Send, *, is_counted: bool) -> None:
+    async def _serve_device(self, device: RoomDevice, receive: Receive, send: Send, *, is_counted: bool) -> None:
         expiry = None
         if device.by.expires_at is not None:
             left_s = max(0.0, (device.by.expires_at - self._hub.log.clock.now()) / 1000)
@@ -107,7 +107,7 @@ class AssistSockets:
         device.send(device.welcome)
         self._rooms.join(device)
         for ask in find_pending(self._hub.rows, device.by, _PENDING):
-            self._show(device, ask)
+            self._send_ask(device, ask)
         try:
             await device.line.serve(send, self._read(device, receive, is_counted))
         finally:
@@ -115,39 +115,39 @@ class AssistSockets:
                 expiry.cancel()
             self._rooms.leave(device)
 
-    async def _read(self, device: Device, receive: Receive, is_counted: bool) -> None:
+    async def _read(self, device: RoomDevice, receive: Receive, is_counted: bool) -> None:
         """Take what a device sends. The guard has counted its frames if it has seen its credential."""
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
         while not device.line.ended:
-            data = await next_frame(receive)
+            data = await receive_frame(receive)
             if data is None:
                 device.line.end()
             elif not pace.take():
                 device.line.close(1008, "too many frames")
             elif not is_counted and not self._has_bytes(device, len(data)):
                 device.line.close(1008, "too_many_bytes")
-            elif (message := parse(data, is_text=device.is_text)) is not None:
-                await self._hear(device, message)
+            elif (message := parse_frame(data, is_text=device.is_text)) is not None:
+                await self._handle_message(device, message)
             else:
                 logger.warning("a frame of %s is no message, and is passed over", device.by.id)
 
-    def _has_bytes(self, device: Device, count: int) -> bool:
+    def _has_bytes(self, device: RoomDevice, count: int) -> bool:
         try:
             self._credentials.need_bytes(device.by, count)
-        except Wrong:
+        except CredentialRefused:
             return False
         return True
 
-    async def _hear(self, device: Device, message: WebsocketMessage) -> None:
+    async def _handle_message(self, device: RoomDevice, message: WebsocketMessage) -> None:
         """Do what a message wishes. There is no message that says no: what cannot be done is logged."""
         try:
-            await self._do(device, message)
+            await self._run_command(device, message)
         except (Refused, Unavailable) as no:
             logger.info("%s of %s: %s", message.Cmd[:40], device.by.id, no)
             if isinstance(no, Refused):
-                note_refused(self._hub, device.by, f"WS {PATH} {message.Cmd}", no)
+                record_refusal(self._hub, device.by, f"WS {PATH} {message.Cmd}", no)
 
-    async def _do(self, device: Device, message: WebsocketMessage) -> None:
+    async def _run_command(self, device: RoomDevice, message: WebsocketMessage) -> None:
         match message.Cmd:
             case "AskQuestionReply":
                 response = message.AskQuestionResponse
@@ -166,11 +166,11 @@ class AssistSockets:
                 found = find_pending(self._hub.rows, device.by, _PENDING)
                 for ask in found:
                     self._shown.note(device.id, ask)
-                waiting = [pending(ask, device.family) for ask in found]
+                waiting = [build_pending_message(ask, device.family) for ask in found]
                 listed = GetPendingMessagesResponse(pending_messages=waiting, total_count=len(waiting))
                 device.send(WebsocketMessage(Cmd=message.Cmd, GetPendingMessagesResponse=listed))
             case "GetOnlineUsers":
-                users = [other.user for other in self._rooms.within(device.by.room) if other is not device]
+                users = [other.user for other in self._rooms.find_devices(device.by.room) if other is not device]
                 online = GetOnlineUsersResponse(online_users=users, total_count=len(users))
                 device.send(WebsocketMessage(Cmd=message.Cmd, GetOnlineUsersResponse=online))
             case "SendChatMessage":
@@ -183,7 +183,7 @@ class AssistSockets:
             case _:
                 logger.warning("there is no command %r, sent by %s", message.Cmd[:40], device.by.id)
 
-    def _is_open(self, device: Device, request_id: str) -> bool:
+    def _is_open(self, device: RoomDevice, request_id: str) -> bool:
         """Whether what a device shows is still asked: it was sent that over an earlier connection."""
         ask = get_ask(self._hub.rows, device.by, request_id)
         if ask is None or ask.state != "open":
@@ -191,18 +191,20 @@ class AssistSockets:
         self._shown.note(device.id, ask)
         return True
 
-    async def _answer(self, device: Device, request_id: str, contents: list[McpResultContent], is_error: bool) -> None:
+    async def _answer(
+        self, device: RoomDevice, request_id: str, contents: list[McpResultContent], is_error: bool
+    ) -> None:
         ask = get_ask(self._hub.rows, device.by, request_id)
         if ask is None:
             raise Refused("ask_not_found", "There is no such question.", "not_found")
-        words = words_in(contents)
-        files = await asyncio.to_thread(keep_files, self._hub.blobs, contents)
+        words = extract_text(contents)
+        files = await asyncio.to_thread(store_files, self._hub.blobs, contents)
         try:
             await self._hub.asks.answer(
                 AnswerAsk(
                     by=device.by,
                     ask_id=ask.id,
-                    verdict=verdict_of(ask, words, is_error),
+                    verdict=choose_verdict(ask, words, is_error),
                     text=words,
                     contents=files,
                     digest=self._shown.get_digest(device.id, ask.id),
@@ -216,14 +218,14 @@ class AssistSockets:
 
     def _on_signal(self, kind: str, payload: object) -> None:
         if kind == "hub.stopping":
-            for device in self._rooms.everybody():
+            for device in self._rooms.find_all_devices():
                 device.line.close(1012, "the hub is stopping")
 
     def _on_commit(self, commit: Commit) -> None:
         """Tell every device what concerns it; this must be quick."""
         for change in commit.changes:
             if change.table is CREDENTIALS and change.row is not None and change.row.revoked_at is not None:
-                for device in self._rooms.everybody():
+                for device in self._rooms.find_all_devices():
                     if device.by.credential == change.key:
                         device.line.close(*_REVOKED)
         for record in commit.records:
@@ -231,18 +233,18 @@ class AssistSockets:
             if isinstance(event, AskRaised | AskDelegated | AskAnswered | AskExpired | AskWithdrawn):
                 ask = self._hub.rows.get(ASKS, event.ask_id)
                 if ask is not None:
-                    self._tell(ask, event)
+                    self._announce_event(ask, event)
 
-    def _show(self, device: Device, ask: Ask) -> None:
-        for message in told(ask, device.family):
+    def _send_ask(self, device: RoomDevice, ask: Ask) -> None:
+        for message in build_ask_messages(ask, device.family):
             device.send(message)
         self._shown.note(device.id, ask)
 
-    def _tell(self, ask: Ask, event: object) -> None:
-        near = (device for room in rooms_of(ask) for device in self._rooms.within(room))
+    def _announce_event(self, ask: Ask, event: object) -> None:
+        near = (device for room in find_rooms(ask) for device in self._rooms.find_devices(room))
         devices = [
             device
-            for device in (self._rooms.everybody() if ask.asked_of or ask.delegated_to else near)
+            for device in (self._rooms.find_all_devices() if ask.asked_of or ask.delegated_to else near)
             if is_for(self._hub.rows, device.by, ask)
         ]
         winner = self._rooms.get(ask.room, event.device) if isinstance(event, AskAnswered) else None
@@ -250,31 +252,33 @@ class AssistSockets:
         for device in devices:
             match event:
                 case AskRaised() | AskDelegated() if ask.state == "open":
-                    self._show(device, ask)
+                    self._send_ask(device, ask)
                 case AskAnswered(device=device_id) if device.id != device_id:
                     if device.family not in notices:  # it may hold pictures: made once, not for every device
-                        who, nickname = _who(ask, device_id, winner)
-                        notices[device.family] = answered(self._hub.blobs, ask, device.family, who, nickname)
+                        who, nickname = _describe_answerer(ask, device_id, winner)
+                        notices[device.family] = build_answered_messages(
+                            self._hub.blobs, ask, device.family, who, nickname
+                        )
                     for notice in notices[device.family]:
                         device.send(notice)
                 case AskExpired() | AskWithdrawn():
-                    device.send(_cancelled(ask, device.family))
+                    device.send(_build_cancelled_message(ask, device.family))
 
 
-def _who(ask: Ask, device_id: str, device: Device | None) -> tuple[str, str]:
+def _describe_answerer(ask: Ask, device_id: str, device: RoomDevice | None) -> tuple[str, str]:
     """Who answered, in words and by nickname: the device, or the name that the answer bears."""
     said = (ask.answer.rule or ask.answer.name) if ask.answer is not None else ""
     nickname = device.nickname if device is not None else said
     return (f"client {device_id} ({nickname})" if device_id else said), nickname
 
 
-def _cancelled(ask: Ask, family: str | None) -> WebsocketMessage:
-    reason, kind = "timeout" if ask.state == "expired" else ask.reason, message_type(ask, family)
-    notice = RequestCancelledNotification(request_id=id_of(ask), reason=reason, message_type=kind)
+def _build_cancelled_message(ask: Ask, family: str | None) -> WebsocketMessage:
+    reason, kind = "timeout" if ask.state == "expired" else ask.reason, choose_message_type(ask, family)
+    notice = RequestCancelledNotification(request_id=choose_request_id(ask), reason=reason, message_type=kind)
     return WebsocketMessage(Cmd="RequestCancelled", RequestCancelledNotification=notice)
 
 
-def verdict_of(ask: Ask, words: str, is_error: bool) -> str:
+def choose_verdict(ask: Ask, words: str, is_error: bool) -> str:
     """What a reply means. A call that waits for leave runs by one word alone; all other words refuse it."""
     if is_error:
         return "deny"

@@ -8,12 +8,12 @@ from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.mcp import PATHS, TOOL_PREFIX
 from greenroom.doors.mcp.exchange import SESSION_ID
-from greenroom.doors.mcp.foreign import Foreign
 from greenroom.doors.mcp.http import StreamableHttp
 from greenroom.doors.mcp.legacy_sse import LegacySse
-from greenroom.doors.mcp.server import PROGRESS_S, Service
+from greenroom.doors.mcp.proxied_tools import ProxiedTools
+from greenroom.doors.mcp.server import PROGRESS_S, McpService
 from greenroom.doors.mcp.single_calls import SingleCalls
-from greenroom.doors.mcp.tool import Offer
+from greenroom.doors.mcp.tool import McpCatalog
 from greenroom.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ class McpDoor:
 
     def __init__(
         self,
-        offer: Offer,
+        offer: McpCatalog,
         hub: "Hub",
         settings: Settings,
         progress_s: float = PROGRESS_S,
         servers: "ToolServers | None" = None,
     ) -> None:
         self._hub = hub
-        foreign = None if servers is None else Foreign(hub, servers)
-        service = Service(offer, hub, foreign)
+        foreign = None if servers is None else ProxiedTools(hub, servers)
+        service = McpService(offer, hub, foreign)
         self.http = StreamableHttp(service, settings, progress_s)
         self.single_calls = SingleCalls(service, self.http, settings)
         self.legacy = LegacySse(self.http, settings)
@@ -44,7 +44,7 @@ class McpDoor:
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Serve while this is entered; streams end when the hub says that it stops."""
-        unlisten = self._hub.signals.listen(self._hear)
+        unlisten = self._hub.signals.listen(self._on_signal)
         try:
             async with self.http.run():
                 yield
@@ -62,7 +62,7 @@ class McpDoor:
         else:
             await self.http(scope, receive, send)
 
-    def _hear(self, kind: str, _payload: Any) -> None:
+    def _on_signal(self, kind: str, _payload: Any) -> None:
         # Calls that wait are let go by what they wait for, with an answer; a stream has nobody else to end it.
         if kind == "hub.stopping":
             self.http.end_streams()

@@ -8,7 +8,7 @@ import mcp_types as types
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
-from greenroom.doors.call import WHOLE, Whole
+from greenroom.doors.http_call import WHOLE, Whole
 
 SESSION_ID = b"mcp-session-id"
 JSON = b"application/json"
@@ -51,11 +51,11 @@ class Rejected(Exception):
         self.headers = headers
 
 
-class Gone(Exception):
+class ClientGone(Exception):
     """The client went away before it had sent its request."""
 
 
-def error_body(id: object, code: int, message: str, data: Any = None) -> bytes:
+def build_error_body(id: object, code: int, message: str, data: Any = None) -> bytes:
     """A JSON-RPC error."""
     error = {"code": code, "message": message} | ({} if data is None else {"data": data})
     return encode({"jsonrpc": "2.0", "id": id, "error": error})
@@ -74,7 +74,7 @@ class Exchange:
         self.is_stream = False
         self._headers: Mapping[bytes, bytes] = dict(scope["headers"])
 
-    def get(self, name: bytes) -> str | None:
+    def get_header(self, name: bytes) -> str | None:
         """A header's value."""
         value = self._headers.get(name)
         return None if value is None else value.decode("latin-1")
@@ -126,7 +126,7 @@ class Exchange:
         while True:
             message = await self.receive()
             if message["type"] == "http.disconnect":
-                raise Gone
+                raise ClientGone
             chunk = message.get("body", b"")
             size += len(chunk)
             if size > limit:
@@ -135,7 +135,7 @@ class Exchange:
                 return b"".join((*chunks, chunk)) if chunks else chunk
             chunks.append(chunk)
 
-    def replay(self, body: bytes) -> Receive:
+    def build_replay(self, body: bytes) -> Receive:
         """A receive that gives a body which was read already."""
         unread = [body]
 
@@ -146,7 +146,7 @@ class Exchange:
 
         return receive
 
-    async def until_gone(self) -> None:
+    async def wait_until_gone(self) -> None:
         """Wait until the client goes away."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
@@ -154,12 +154,12 @@ class Exchange:
 
     async def cancel_when_gone(self, scope: anyio.CancelScope) -> None:
         """Wait until the client goes away, and then cancel what is done for it."""
-        await self.until_gone()
+        await self.wait_until_gone()
         scope.cancel()
 
     async def reject(self, no: Rejected) -> None:
         """Answer that the request is not taken."""
-        await self.reply(no.status, error_body(self.request_id, no.code, no.message, no.data), no.headers)
+        await self.reply(no.status, build_error_body(self.request_id, no.code, no.message, no.data), no.headers)
 
     async def reply(self, status: int, body: bytes = b"", headers: Headers | None = None) -> None:
         """Answer with JSON, or as the last event if a stream was begun."""

@@ -27,18 +27,26 @@ from greenroom.doors.mcp.exchange import (
     EVENTS,
     JSON,
     SESSION_ID,
+    ClientGone,
     Exchange,
-    Gone,
     Params,
     Rejected,
     RequestId,
     RpcMessage,
+    build_error_body,
     encode,
-    error_body,
 )
-from greenroom.doors.mcp.news import ToolNews, tell_news
-from greenroom.doors.mcp.server import PROGRESS_S, Result, Service, build_server, caller_of, keep_telling, unknown_tool
-from greenroom.doors.mcp.sessions import Session, Sessions
+from greenroom.doors.mcp.server import (
+    PROGRESS_S,
+    McpService,
+    ToolResult,
+    build_server,
+    describe_unknown_tool,
+    read_caller,
+    send_progress_until_cancelled,
+)
+from greenroom.doors.mcp.sessions import McpSession, McpSessions
+from greenroom.doors.mcp.tool_changes import ToolChangeNotifier, send_tool_changes
 from greenroom.settings import Settings
 
 REQUEST_CANCELLED = -32800
@@ -52,9 +60,9 @@ _WITHOUT_HEADER = "2025-03-26"
 class StreamableHttp:
     """The endpoint `/mcp`, for clients of every version."""
 
-    def __init__(self, service: Service, settings: Settings, progress_s: float = PROGRESS_S) -> None:
-        self.sessions = Sessions(settings.max_mcp_sessions, settings.mcp_idle_s)
-        self._news = ToolNews(service.hub, self.sessions)
+    def __init__(self, service: McpService, settings: Settings, progress_s: float = PROGRESS_S) -> None:
+        self.sessions = McpSessions(settings.max_mcp_sessions, settings.mcp_idle_s)
+        self._news = ToolChangeNotifier(service.hub, self.sessions)
         server = build_server(service, self._news.listen)
         self._service = service
         self._sdk = StreamableHTTPSessionManager(
@@ -82,7 +90,7 @@ class StreamableHttp:
         self._news.listen.close()
         self.sessions.end_streams()
 
-    async def ask(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, which is no tool call, without a session."""
         await self._sdk.handle_request(scope, receive, send)
 
@@ -92,12 +100,12 @@ class StreamableHttp:
             await self._serve(http)
         except Rejected as no:
             await http.reject(no)
-        except Gone:
+        except ClientGone:
             return
 
     async def _serve(self, http: Exchange) -> None:
         method = http.scope["method"]
-        version = http.get(VERSION)
+        version = http.get_header(VERSION)
         is_modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
         if http.has_duplicates():
             _refuse_duplicates(http.scope)
@@ -117,10 +125,10 @@ class StreamableHttp:
 
     async def _serve_modern(self, http: Exchange, body: bytes, message: RpcMessage) -> None:
         if message.method != "tools/call" or message.id is msgspec.UNSET:
-            await self._sdk.handle_request(http.scope, http.replay(body), http.send)
+            await self._sdk.handle_request(http.scope, http.build_replay(body), http.send)
             return
         params = message.params or Params()
-        headers = {name: value for name in _ROUTING if (value := http.get(name.encode())) is not None}
+        headers = {name: value for name in _ROUTING if (value := http.get_header(name.encode())) is not None}
         route = classify_inbound_request(
             {"method": message.method, "params": {"_meta": params.meta, "name": params.name}}, headers=headers
         )
@@ -148,15 +156,15 @@ class StreamableHttp:
             await self._call(http, message.id, params, session)
         else:
             headers = [*http.scope["headers"], (VERSION, session.version.encode())]
-            scope = http.scope if http.get(VERSION) else {**http.scope, "headers": headers}
-            await self._sdk.handle_request(scope, http.replay(body), http.send)
+            scope = http.scope if http.get_header(VERSION) else {**http.scope, "headers": headers}
+            await self._sdk.handle_request(scope, http.build_replay(body), http.send)
 
     async def _open(self, http: Exchange, body: bytes) -> None:
         """Let the SDK answer `initialize`, and open a session if it does not refuse."""
-        if http.get(SESSION_ID) is not None:
+        if http.get_header(SESSION_ID) is not None:
             self._need_session(http)
             raise Rejected(400, types.INVALID_REQUEST, "This session is initialized already")
-        owner = caller_of(http.scope).by.id
+        owner = read_caller(http.scope).by.id
         if self.sessions.is_full():
             raise Rejected(503, types.INTERNAL_ERROR, "Too many open sessions", headers=RETRY)
         if self.sessions.is_full_for(owner):
@@ -170,36 +178,36 @@ class StreamableHttp:
                 start = message
                 return
             if not session.version and start["status"] == 200:
-                session.version = _negotiated_version(message["body"])
+                session.version = _read_negotiated_version(message["body"])
                 if session.version:
                     start["headers"].append((SESSION_ID, session.id.encode()))
             await http.send(start)
             await http.send(message)
 
         try:
-            await self._sdk.handle_request(http.scope, http.replay(body), send)
+            await self._sdk.handle_request(http.scope, http.build_replay(body), send)
         finally:
             if not session.version:
                 self.sessions.end(session)
 
-    async def _call(self, http: Exchange, id: RequestId, params: Params, session: Session | None) -> None:
+    async def _call(self, http: Exchange, id: RequestId, params: Params, session: McpSession | None) -> None:
         if not isinstance(params.name, str):
-            raise _invalid(session, "params.name must be a string")
-        caller = caller_of(http.scope)
+            raise _build_invalid_params(session, "params.name must be a string")
+        caller = read_caller(http.scope)
         tool = self._service.get_tool(caller.by, params.name)
         if tool is None:
-            self._service.note_unknown(caller.by, params.name)
-            raise _invalid(session, unknown_tool(params.name))
+            self._service.record_unknown_tool(caller.by, params.name)
+            raise _build_invalid_params(session, describe_unknown_tool(params.name))
         arguments = bytes(params.arguments)
         given = b"{}" if arguments == b"null" else arguments
         run = partial(self._service.call_tool, tool, caller, given, meta=params.meta)
         if tool.waits:
-            await self._wait(http, id, run, _progress_token(http, params.meta), session)
+            await self._wait(http, id, run, _get_progress_token(http, params.meta), session)
         else:
-            await http.reply(200, self._success(id, await run(), session))
+            await http.reply(200, self._build_success(id, await run(), session))
 
     async def _wait(
-        self, http: Exchange, id: RequestId, run: Any, token: RequestId | None, session: Session | None
+        self, http: Exchange, id: RequestId, run: Any, token: RequestId | None, session: McpSession | None
     ) -> None:
         """Run a call that may take long. It ends early when the client cancels it or goes away.
 
@@ -208,7 +216,7 @@ class StreamableHttp:
         """
         if session is not None and id in session.in_flight:
             raise Rejected(400, types.INVALID_REQUEST, f"Request {id} is in flight already")
-        result: Result | None = None
+        result: ToolResult | None = None
         try:
             with anyio.CancelScope() as scope:
                 if session is not None:
@@ -216,7 +224,9 @@ class StreamableHttp:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(http.cancel_when_gone, scope)
                     if token is not None:
-                        tasks.start_soon(keep_telling, partial(_tell, http, token), self._progress_s)
+                        tasks.start_soon(
+                            send_progress_until_cancelled, partial(_send_progress, http, token), self._progress_s
+                        )
                     result = await run(has_progress=token is not None)
                     tasks.cancel_scope.cancel()
         finally:
@@ -225,10 +235,10 @@ class StreamableHttp:
                 self.sessions.touch(session)
         if http.is_gone:
             return
-        cancelled = error_body(id, REQUEST_CANCELLED, "Request cancelled")
-        await http.reply(200, cancelled if result is None else self._success(id, result, session))
+        cancelled = build_error_body(id, REQUEST_CANCELLED, "Request cancelled")
+        await http.reply(200, cancelled if result is None else self._build_success(id, result, session))
 
-    async def _stream(self, http: Exchange, session: Session) -> None:
+    async def _stream(self, http: Exchange, session: McpSession) -> None:
         """The stream from hub to client, which stays open: on it the client hears of changed tools."""
         if not http.accepts(EVENTS):
             raise Rejected(406, types.INVALID_REQUEST, "Not Acceptable: the client must accept text/event-stream")
@@ -238,9 +248,9 @@ class StreamableHttp:
             with anyio.CancelScope() as session.stream:
                 await http.begin_stream()
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(keep_telling, http.send_ping, PROGRESS_S)
-                    tasks.start_soon(tell_news, http, session)
-                    await http.until_gone()
+                    tasks.start_soon(send_progress_until_cancelled, http.send_ping, PROGRESS_S)
+                    tasks.start_soon(send_tool_changes, http, session)
+                    await http.wait_until_gone()
                     tasks.cancel_scope.cancel()
         finally:
             session.stream = None
@@ -248,17 +258,17 @@ class StreamableHttp:
         if not http.is_gone:
             await http.end_stream()
 
-    def _need_session(self, http: Exchange) -> Session:
-        session_id = http.get(SESSION_ID)
+    def _need_session(self, http: Exchange) -> McpSession:
+        session_id = http.get_header(SESSION_ID)
         if session_id is None:
             raise Rejected(400, types.INVALID_REQUEST, "Missing session ID: initialize first")
-        session = self.sessions.get(session_id, caller_of(http.scope).by.id)
+        session = self.sessions.get(session_id, read_caller(http.scope).by.id)
         if session is None:
             raise Rejected(404, types.INVALID_REQUEST, "Session not found")
-        session.version = session.version or http.get(VERSION) or _WITHOUT_HEADER
+        session.version = session.version or http.get_header(VERSION) or _WITHOUT_HEADER
         return session
 
-    def _success(self, id: RequestId, result: Result, session: Session | None) -> bytes:
+    def _build_success(self, id: RequestId, result: ToolResult, session: McpSession | None) -> bytes:
         if session is not None:
             return encode({"jsonrpc": "2.0", "id": id, "result": result})
         marked = {"content": result.content, "isError": result.is_error} | self._modern_marks
@@ -267,22 +277,22 @@ class StreamableHttp:
         return encode({"jsonrpc": "2.0", "id": id, "result": marked})
 
 
-def _invalid(session: Session | None, message: str) -> Rejected:
+def _build_invalid_params(session: McpSession | None, message: str) -> Rejected:
     return Rejected(200 if session is not None else 400, types.INVALID_PARAMS, message)
 
 
-async def _tell(http: Exchange, token: RequestId, waited_s: float) -> None:
+async def _send_progress(http: Exchange, token: RequestId, waited_s: float) -> None:
     params = {"progressToken": token, "progress": waited_s, "message": "still waiting"}
     await http.begin_stream()
     await http.send_event(encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
 
 
-def _progress_token(http: Exchange, meta: Any) -> RequestId | None:
+def _get_progress_token(http: Exchange, meta: Any) -> RequestId | None:
     token = meta.get("progressToken") if isinstance(meta, dict) and http.accepts(EVENTS) else None
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 
 
-def _negotiated_version(body: bytes) -> str:
+def _read_negotiated_version(body: bytes) -> str:
     match msgspec.json.decode(body):
         case {"result": {"protocolVersion": str(version)}}:
             return version

@@ -6,7 +6,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING, Any
 
-from greenroom.doors.mcp.tool import Image, Text
+from greenroom.doors.mcp.tool import ImageBlock, TextBlock
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.threads.model import UPLOADS
 from greenroom.nouns.threads.queries import may_see_upload
@@ -21,36 +21,40 @@ _UPLOAD = re.compile(r"(?:.*/)?([A-Za-z0-9_-]+)(?:\.\w+)?")
 _DATA_URL = re.compile(r"data:([\w/+.-]+)?(?:;[\w=.-]+)*;base64,", re.ASCII)
 
 
-async def images_of(hub: "Hub", by: Principal, metadata: dict[str, Any], room: int) -> list[Text | Image]:
+async def build_image_blocks(
+    hub: "Hub", by: Principal, metadata: dict[str, Any], room: int
+) -> list[TextBlock | ImageBlock]:
     """A block for each image that a message carries, or a line that says why it is not shown.
 
     `room` is how many characters of images the answer has left.
     """
     given = metadata.get("attachments") or metadata.get("images") or metadata.get("image") or []
-    blocks: list[Text | Image] = []
+    blocks: list[TextBlock | ImageBlock] = []
     for attachment in (given if isinstance(given, list) else [given])[:_MAX_IMAGES]:
         if not isinstance(attachment, dict):
             continue
-        block = await _block(hub, by, attachment)
-        if isinstance(block, Image):
+        block = await _build_block(hub, by, attachment)
+        if isinstance(block, ImageBlock):
             room -= len(block.data)
             if room < 0:
-                block = Text("[image not shown: the answer is full; read this message alone, with limit=1]")
+                block = TextBlock("[image not shown: the answer is full; read this message alone, with limit=1]")
         blocks.append(block)
     return blocks
 
 
-async def _block(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> Text | Image:
-    name = _text(attachment, "name", "url", "src", "upload_id", "id") or "image"
-    inline = _text(attachment, "data", "base64", "b64", "data_url")
-    encoded = _inline(inline) if inline else await _uploaded(hub, by, attachment)
-    kind = kind_of(base64.b64decode(encoded[:32])) if encoded else None
+async def _build_block(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> TextBlock | ImageBlock:
+    name = _find_text(attachment, "name", "url", "src", "upload_id", "id") or "image"
+    inline = _find_text(attachment, "data", "base64", "b64", "data_url")
+    encoded = _decode_inline_image(inline) if inline else await _read_upload(hub, by, attachment)
+    kind = detect_image_type(base64.b64decode(encoded[:32])) if encoded else None
     if encoded is None or kind is None:
-        return Text(f"[attachment not shown: {name[:200]!r} is not a PNG, JPEG, GIF or WebP image of at most 5 MiB]")
-    return Image(encoded, kind)
+        return TextBlock(
+            f"[attachment not shown: {name[:200]!r} is not a PNG, JPEG, GIF or WebP image of at most 5 MiB]"
+        )
+    return ImageBlock(encoded, kind)
 
 
-def _inline(text: str) -> str | None:
+def _decode_inline_image(text: str) -> str | None:
     """The base64 of an image inside the message, put in order; None when it is none or too large."""
     plain = "".join(_DATA_URL.sub("", text, count=1).split())
     if len(plain) > _MAX_BYTES * 4 // 3 + 4:
@@ -62,8 +66,8 @@ def _inline(text: str) -> str | None:
     return plain
 
 
-async def _uploaded(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> str | None:
-    match = _UPLOAD.fullmatch(_text(attachment, "upload_id", "id", "url", "src"))
+async def _read_upload(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> str | None:
+    match = _UPLOAD.fullmatch(_find_text(attachment, "upload_id", "id", "url", "src"))
     upload = hub.rows.get(UPLOADS, match[1]) if match else None
     if upload is None or upload.size > _MAX_BYTES or not may_see_upload(hub.rows, by, upload):
         return None
@@ -71,7 +75,7 @@ async def _uploaded(hub: "Hub", by: Principal, attachment: dict[str, Any]) -> st
     return None if data is None else base64.b64encode(data).decode()
 
 
-def kind_of(start: bytes) -> str | None:
+def detect_image_type(start: bytes) -> str | None:
     """The media type of an image by its first bytes, whatever it says of itself."""
     if start.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
@@ -84,5 +88,5 @@ def kind_of(start: bytes) -> str | None:
     return None
 
 
-def _text(attachment: dict[str, Any], *names: str) -> str:
+def _find_text(attachment: dict[str, Any], *names: str) -> str:
     return next((value for name in names if isinstance(value := attachment.get(name), str) and value), "")

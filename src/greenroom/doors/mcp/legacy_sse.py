@@ -13,16 +13,16 @@ import mcp_types as types
 from anyio.abc import TaskGroup
 from starlette.types import Message, Receive, Scope, Send
 
-from greenroom.doors.mcp.exchange import EVENTS, JSON, SESSION_ID, Exchange, Gone, Rejected
+from greenroom.doors.mcp.exchange import EVENTS, JSON, SESSION_ID, ClientGone, Exchange, Rejected
 from greenroom.doors.mcp.http import RETRY, StreamableHttp
-from greenroom.doors.mcp.news import tell_news
-from greenroom.doors.mcp.server import PROGRESS_S, caller_of, keep_telling
+from greenroom.doors.mcp.server import PROGRESS_S, read_caller, send_progress_until_cancelled
+from greenroom.doors.mcp.tool_changes import send_tool_changes
 from greenroom.doors.url_credentials import URL_PREFIX
 from greenroom.settings import Settings
 
 
 @dataclass(eq=False)
-class Stream:
+class LegacyStream:
     """An open stream, which belongs to the principal that opened it."""
 
     http: Exchange
@@ -40,7 +40,7 @@ class LegacySse:
         self._streamable = streamable
         self._limit = settings.max_mcp_sessions
         self._max_body_bytes = settings.max_body_bytes
-        self._streams: dict[str, Stream] = {}
+        self._streams: dict[str, LegacyStream] = {}
 
     async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """`GET /sse`: the stream, whose first event tells where messages go."""
@@ -51,14 +51,14 @@ class LegacySse:
             await http.reject(no)
             return
         async with anyio.create_task_group() as tasks:
-            stream = Stream(http, caller_of(scope).by.id, tasks)
+            stream = LegacyStream(http, read_caller(scope).by.id, tasks)
             self._streams[stream.id] = stream
             try:
                 await http.begin_stream()
                 prefix = scope.get(URL_PREFIX, "")
                 await http.send_event(f"{prefix}/messages?session_id={stream.id}".encode(), b"endpoint")
-                tasks.start_soon(keep_telling, http.send_ping, PROGRESS_S)
-                await http.until_gone()
+                tasks.start_soon(send_progress_until_cancelled, http.send_ping, PROGRESS_S)
+                await http.wait_until_gone()
             finally:
                 self._forget(stream)
                 tasks.cancel_scope.cancel()
@@ -76,7 +76,7 @@ class LegacySse:
             stream.tasks.start_soon(self._answer, stream, scope, body)
         except Rejected as no:
             await http.reject(no)
-        except Gone:
+        except ClientGone:
             return
         else:
             await http.reply(202)
@@ -86,7 +86,7 @@ class LegacySse:
         for stream in self._streams.values():
             stream.tasks.cancel_scope.cancel()
 
-    async def _answer(self, stream: Stream, scope: Scope, body: bytes) -> None:
+    async def _answer(self, stream: LegacyStream, scope: Scope, body: bytes) -> None:
         headers = [(b"accept", JSON + b", " + EVENTS), (b"content-type", JSON)]
         if stream.session_id is not None:
             headers.append((SESSION_ID, stream.session_id))
@@ -107,29 +107,29 @@ class LegacySse:
             elif message["body"]:
                 await stream.http.send_event(message["body"])
 
-        await self._streamable(inner, _posted(body), send)
+        await self._streamable(inner, _build_receive(body), send)
 
-    def _adopt(self, stream: Stream, session_id: bytes) -> None:
+    def _adopt(self, stream: LegacyStream, session_id: bytes) -> None:
         """The session and the stream end together, and neither is idle while the other is there."""
         session = self._streamable.sessions.get(session_id.decode(), stream.owner)
         if session is not None:
             stream.session_id = session_id
             session.stream = stream.tasks.cancel_scope
-            stream.tasks.start_soon(tell_news, stream.http, session)
+            stream.tasks.start_soon(send_tool_changes, stream.http, session)
 
-    def _forget(self, stream: Stream) -> None:
+    def _forget(self, stream: LegacyStream) -> None:
         del self._streams[stream.id]
         if stream.session_id is not None:
             session = self._streamable.sessions.get(stream.session_id.decode(), stream.owner)
             if session is not None:
                 self._streamable.sessions.end(session)
 
-    def _need_stream(self, scope: Scope) -> Stream:
+    def _need_stream(self, scope: Scope) -> LegacyStream:
         ids = parse_qs(scope["query_string"].decode("latin-1")).get("session_id", [])
         if len(ids) != 1:
             raise Rejected(400, types.INVALID_REQUEST, "session_id is required")
         stream = self._streams.get(ids[0])
-        if stream is None or stream.owner != caller_of(scope).by.id:
+        if stream is None or stream.owner != read_caller(scope).by.id:
             raise Rejected(404, types.INVALID_REQUEST, "Session not found")
         return stream
 
@@ -142,7 +142,7 @@ class LegacySse:
             raise Rejected(503, types.INTERNAL_ERROR, "Too many open streams", headers=RETRY)
 
 
-def _posted(body: bytes) -> Receive:
+def _build_receive(body: bytes) -> Receive:
     """A request whose client stays until the stream ends, and with it whoever waits here."""
     unread = [body]
 

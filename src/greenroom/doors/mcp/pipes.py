@@ -75,8 +75,8 @@ class Pipe:
                 if is_dropping:
                     rest = b""
             self._hand_in(rest)
-        self._tell(self._in.close)
-        self._tell(self.ended.set)
+        self._call_in_loop(self._in.close)
+        self._call_in_loop(self.ended.set)
 
     def _hand_in(self, line: bytes) -> None:
         if line.strip():
@@ -88,10 +88,10 @@ class Pipe:
                 line = memoryview(asyncio.run_coroutine_threadsafe(self._unwritten.receive(), self._loop).result())
                 while line:
                     line = line[os.write(self._target, line) :]
-        self._tell(self._unwritten.close)
-        self._tell(self._written.set)
-        self._tell(self.ended.set)
+        self._call_in_loop(self._unwritten.close)
+        self._call_in_loop(self._written.set)
+        self._call_in_loop(self.ended.set)
 
-    def _tell(self, what: Callable[[], object]) -> None:
+    def _call_in_loop(self, what: Callable[[], object]) -> None:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(what)

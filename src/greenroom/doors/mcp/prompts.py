@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.tool import Call, Prompt
+from greenroom.doors.mcp.tool import McpCall, Prompt
 
 
 class SummarizeArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -13,7 +13,7 @@ class SummarizeArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     transcript: Annotated[str, Meta(description="What was said, such as chat://threads/{id}/transcript gives it.")]
 
 
-async def summarize_thread(call: Call[SummarizeArgs]) -> str:
+async def summarize_thread(call: McpCall[SummarizeArgs]) -> str:
     args = call.args
     return (
         f"Summarize the thread “{args.topic}” for somebody who was not there: what was decided and why, what was done"
@@ -29,7 +29,7 @@ class HandoffArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     context: Annotated[str, Meta(description="What is known already, and what was decided.")] = ""
 
 
-async def handoff_to_agent(call: Call[HandoffArgs]) -> str:
+async def handoff_to_agent(call: McpCall[HandoffArgs]) -> str:
     args = call.args
     known = f"\n\nWhat is known already:\n{args.context}" if args.context else ""
     return (

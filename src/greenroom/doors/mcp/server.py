@@ -19,11 +19,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from greenroom import __version__
-from greenroom.doors.errors import note_refused
+from greenroom.doors.errors import record_refusal
 from greenroom.doors.mcp.exchange import encode
-from greenroom.doors.mcp.foreign import Foreign, ForeignTool
-from greenroom.doors.mcp.repeats import Repeats
-from greenroom.doors.mcp.tool import Blocks, Call, NoArgs, Offer, Text, Tool, may_use
+from greenroom.doors.mcp.proxied_tools import ProxiedTool, ProxiedTools
+from greenroom.doors.mcp.repeat_detector import RepeatDetector
+from greenroom.doors.mcp.tool import Blocks, McpCall, McpCatalog, NoArgs, TextBlock, Tool, may_use
 from greenroom.log.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ class Caller:
     token: str = field(default="", repr=False)
 
 
-def caller_of(scope: Any) -> Caller:
+def read_caller(scope: Any) -> Caller:
     """The caller of a request that the guard has let in."""
     query = scope["query_string"]
     language = parse_qs(query.decode("latin-1")).get("lang", [None])[-1] if query else None
     return Caller(scope[PRINCIPAL], language, scope.get(TOKEN, ""))
 
 
-class Result(msgspec.Struct, frozen=True, rename="camel"):
+class ToolResult(msgspec.Struct, frozen=True, rename="camel"):
     """A tool's result as clients get it."""
 
     content: list[Any]
@@ -64,87 +64,89 @@ class Result(msgspec.Struct, frozen=True, rename="camel"):
     structured_content: Any = msgspec.UNSET
 
 
-class Service:
+class McpService:
     """Finds and runs what a caller may use."""
 
-    def __init__(self, offer: Offer, hub: "Hub", foreign: Foreign | None = None) -> None:
+    def __init__(self, offer: McpCatalog, hub: "Hub", foreign: ProxiedTools | None = None) -> None:
         self.offer = offer
         self.hub = hub
         self.foreign = foreign
-        self._repeats = Repeats(hub)
+        self._repeats = RepeatDetector(hub)
         self._tools = {tool.name: tool for tool in offer.tools}
         if len(self._tools) < len(offer.tools):
             raise ValueError("two tools have the same name")
 
-    def get_tool(self, by: "Principal", name: str) -> Tool[Any] | ForeignTool | None:
+    def get_tool(self, by: "Principal", name: str) -> Tool[Any] | ProxiedTool | None:
         """The tool, unless it does not exist for this principal."""
         tool = self._tools.get(name)
         if tool is None and self.foreign is not None:
-            return self.foreign.get(by, name)
+            return self.foreign.get_tool(by, name)
         return tool if tool is not None and may_use(by, tool.needs) else None
 
     async def call_tool(
         self,
-        tool: Tool[Any] | ForeignTool,
+        tool: Tool[Any] | ProxiedTool,
         caller: Caller,
         arguments: bytes,
         has_progress: bool = False,
         meta: Any = None,
-    ) -> Result:
+    ) -> ToolResult:
         """The tool's result, which is compared with those of earlier calls."""
         began = time.monotonic()
         result = await self._answer(tool, caller, arguments, has_progress, meta)
         if isinstance(tool, Tool):
             waited_s = time.monotonic() - began if tool.waits else 0.0
-            await self._repeats.note(caller.by, tool.name, arguments, result.content, waited_s)
+            await self._repeats.record_call(caller.by, tool.name, arguments, result.content, waited_s)
         return result
 
     async def _answer(
-        self, tool: Tool[Any] | ForeignTool, caller: Caller, arguments: bytes, has_progress: bool, meta: Any
-    ) -> Result:
+        self, tool: Tool[Any] | ProxiedTool, caller: Caller, arguments: bytes, has_progress: bool, meta: Any
+    ) -> ToolResult:
         """A refusal is a result as well: only what the caller can mend is marked an error."""
         try:
             args = tool.decode(arguments)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return _json_result(_misfit(error), is_error=True)
+            return _build_json_result(_describe_bad_arguments(error), is_error=True)
         try:
-            value = await tool.run(Call(self.hub, caller.by, args, caller.language, has_progress, caller.token, meta))
+            value = await tool.run(
+                McpCall(self.hub, caller.by, args, caller.language, has_progress, caller.token, meta)
+            )
         except Refused as no:
-            note_refused(self.hub, caller.by, f"tools/call {tool.name}", no)
-            return _json_result({"error": no.code, "message": no.message} | no.details)
+            record_refusal(self.hub, caller.by, f"tools/call {tool.name}", no)
+            return _build_json_result({"error": no.code, "message": no.message} | no.details)
         except Unavailable as no:
             said = {"error": no.code, "code": no.code, "message": no.message, "retry_after": no.retry_after_s}
-            return _json_result(said)
+            return _build_json_result(said)
         except Exception:
             log.exception("tool %s failed", tool.name)
             message = "The hub failed at this call; its log says why."
-            return _json_result({"error": "InternalError", "message": message}, is_error=True)
+            return _build_json_result({"error": "InternalError", "message": message}, is_error=True)
         if not isinstance(value, Blocks):
-            return _json_result(value)
-        structured = _structured_of(value.blocks) if value.structured is None else value.structured
-        return Result(value.blocks, value.is_error, structured)
+            return _build_json_result(value)
+        structured = _build_structured_content(value.blocks) if value.structured is None else value.structured
+        return ToolResult(value.blocks, value.is_error, structured)
 
-    def note_unknown(self, by: "Principal", name: str) -> None:
+    def record_unknown_tool(self, by: "Principal", name: str) -> None:
         """A tool was called that is not there for this principal; its name is told only where it is one of ours."""
         action = f"tools/call {name if name in self._tools else '*'}"
-        note_refused(self.hub, by, action, Refused("unknown_tool", unknown_tool(name), "not_found"))
+        record_refusal(self.hub, by, action, Refused("unknown_tool", describe_unknown_tool(name), "not_found"))
 
-    async def read(self, caller: Caller, uri: str) -> tuple[str, str] | None:
+    async def read_resource(self, caller: Caller, uri: str) -> tuple[str, str] | None:
         """The text at an address and its MIME type; None when nothing is there for this caller."""
         for resource in self.offer.resources:
             if resource.uri == uri and resource.needs in caller.by.rights:
-                value = await resource.run(Call(self.hub, caller.by, NoArgs(), caller.language))
-                return _text(value), resource.mime_type
+                value = await resource.run(McpCall(self.hub, caller.by, NoArgs(), caller.language))
+                return _encode_text(value), resource.mime_type
         for template in self.offer.templates:
             found = template.pattern.fullmatch(uri)
             if found and template.needs in caller.by.rights:
                 args = msgspec.convert({k: unquote(v) for k, v in found.groupdict().items()}, template.args)
-                value = await template.run(Call(self.hub, caller.by, args, caller.language))
-                return _text(value), template.mime_type
+                value = await template.run(McpCall(self.hub, caller.by, args, caller.language))
+                return _encode_text(value), template.mime_type
         return None
 
 
-async def keep_telling(tell: Callable[[float], Awaitable[None]], every_s: float) -> None:
+async def send_progress_until_cancelled(tell: Callable[[float], Awaitable[None]], every_s: float) -> None:
     """Tell now and then for how many seconds a call has been waited for, until cancelled."""
     started = anyio.current_time()
     while True:
@@ -152,7 +154,7 @@ async def keep_telling(tell: Callable[[float], Awaitable[None]], every_s: float)
         await tell(round(anyio.current_time() - started, 3))
 
 
-class TellingServer(Server[Any]):
+class NotifyingServer(Server[Any]):
     """A server that says of itself that it tells of changed tools, which the SDK asks the transport to say."""
 
     def create_initialization_options(
@@ -162,11 +164,11 @@ class TellingServer(Server[Any]):
         return super().create_initialization_options(options, *more, **named)
 
 
-def build_server(service: Service, listen: ListenHandler) -> Server[Any]:
+def build_server(service: McpService, listen: ListenHandler) -> Server[Any]:
     """The SDK's server for all but tool calls, which no transport passes on to it."""
     handlers = _Handlers(service)
     offer = service.offer
-    return TellingServer(
+    return NotifyingServer(
         "Greenroom",
         version=__version__,
         instructions=offer.instructions,
@@ -184,10 +186,10 @@ def build_server(service: Service, listen: ListenHandler) -> Server[Any]:
 class _Handlers:
     """The service in the words of the SDK."""
 
-    service: Service
+    service: McpService
 
     async def list_tools(self, context: Context, params: Any) -> types.ListToolsResult:
-        by = _caller(context).by
+        by = _read_caller(context).by
         tools = [
             types.Tool(
                 name=tool.name,
@@ -199,11 +201,11 @@ class _Handlers:
             if may_use(by, tool.needs)
         ]
         if self.service.foreign is not None:
-            tools += self.service.foreign.find(by)
+            tools += self.service.foreign.find_tools(by)
         return types.ListToolsResult(tools=tools)
 
     async def list_resources(self, context: Context, params: Any) -> types.ListResourcesResult:
-        rights = _caller(context).by.rights
+        rights = _read_caller(context).by.rights
         resources = [
             types.Resource(uri=r.uri, name=r.name, description=r.description, mime_type=r.mime_type)
             for r in self.service.offer.resources
@@ -212,7 +214,7 @@ class _Handlers:
         return types.ListResourcesResult(resources=resources)
 
     async def list_templates(self, context: Context, params: Any) -> types.ListResourceTemplatesResult:
-        rights = _caller(context).by.rights
+        rights = _read_caller(context).by.rights
         templates = [
             types.ResourceTemplate(
                 uri_template=t.uri_template, name=t.name, description=t.description, mime_type=t.mime_type
@@ -227,7 +229,7 @@ class _Handlers:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         with _Refusals():
-            found = await self.service.read(_caller(context), uri)
+            found = await self.service.read_resource(_read_caller(context), uri)
         if found is None:
             modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
             raise MCPError(types.INVALID_PARAMS if modern else RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri})
@@ -236,7 +238,7 @@ class _Handlers:
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, context: Context, params: Any) -> types.ListPromptsResult:
-        rights = _caller(context).by.rights
+        rights = _read_caller(context).by.rights
         prompts = [
             types.Prompt(
                 name=prompt.name,
@@ -256,12 +258,12 @@ class _Handlers:
         return types.ListPromptsResult(prompts=prompts)
 
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        caller = _caller(context)
+        caller = _read_caller(context)
         for prompt in self.service.offer.prompts:
             if prompt.name == params.name and prompt.needs in caller.by.rights:
                 with _Refusals():
                     args = msgspec.convert(params.arguments or {}, prompt.args)
-                    text = await prompt.run(Call(self.service.hub, caller.by, args, caller.language))
+                    text = await prompt.run(McpCall(self.service.hub, caller.by, args, caller.language))
                 message = types.PromptMessage(role="user", content=types.TextContent(text=text))
                 return types.GetPromptResult(description=prompt.description, messages=[message])
         raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:100]}")
@@ -288,47 +290,47 @@ class _Refusals:
                 raise MCPError(types.INTERNAL_ERROR, "The hub failed; its log says why.") from error
 
 
-def _caller(context: Context) -> Caller:
+def _read_caller(context: Context) -> Caller:
     if context.request is None:
         raise RuntimeError("the transport did not hand over its request")
-    return caller_of(context.request.scope)
+    return read_caller(context.request.scope)
 
 
-def unknown_tool(name: str) -> str:
+def describe_unknown_tool(name: str) -> str:
     """What is said of a tool that does not exist for the caller."""
     return f"Unknown tool: {name[:100]}"
 
 
-def _text(value: Any) -> str:
+def _encode_text(value: Any) -> str:
     return value if isinstance(value, str) else encode(value).decode()
 
 
-def _json_result(value: Any, is_error: bool = False) -> Result:
+def _build_json_result(value: Any, is_error: bool = False) -> ToolResult:
     text = encode(value)
-    return Result([Text(text.decode())], is_error, _as_object(text))
+    return ToolResult([TextBlock(text.decode())], is_error, _wrap_in_object(text))
 
 
-def _as_object(text: bytes) -> msgspec.Raw:
+def _wrap_in_object(text: bytes) -> msgspec.Raw:
     """JSON as `structuredContent`, which must be an object: anything else becomes its field `result`."""
     return msgspec.Raw(text if text.startswith(b"{") else b'{"result":' + text + b"}")
 
 
-def _structured_of(blocks: list[Any]) -> Any:
+def _build_structured_content(blocks: list[Any]) -> Any:
     """What a first block of JSON that is no object becomes; nothing for all else.
 
     Gemini CLI copies the first text into `structuredContent` if it is JSON, and then refuses what is no object.
     """
     first = blocks[0] if blocks else None
-    text = first.text if isinstance(first, Text) else first.get("text") if isinstance(first, dict) else None
+    text = first.text if isinstance(first, TextBlock) else first.get("text") if isinstance(first, dict) else None
     if not isinstance(text, str):
         return msgspec.UNSET
     try:
         is_object = isinstance(msgspec.json.decode(text), dict)
     except msgspec.DecodeError:
         return msgspec.UNSET
-    return msgspec.UNSET if is_object else _as_object(text.strip().encode())
+    return msgspec.UNSET if is_object else _wrap_in_object(text.strip().encode())
 
 
-def _misfit(error: Exception) -> dict[str, Any]:
+def _describe_bad_arguments(error: Exception) -> dict[str, Any]:
     found = re.search(r" - at `(.+)`$", str(error))
     return {"error": f"Input validation error: {error}", "path": found[1] if found else "$"}

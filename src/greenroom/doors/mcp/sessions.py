@@ -20,13 +20,13 @@ from greenroom.doors.mcp.exchange import RequestId
 _PART = 8
 
 
-def _proof(begin: str, owner: str) -> str:
+def _derive_id_suffix(begin: str, owner: str) -> str:
     """What an id ends with, so that nobody but its owner can use it where it is not known."""
     return hashlib.sha256(f"{begin} {owner}".encode()).hexdigest()[:_PART]
 
 
 @dataclass(slots=True, eq=False)
-class Session:
+class McpSession:
     """A client that has said hello. All that it needs is known here: the calls themselves hold no state."""
 
     id: str
@@ -52,7 +52,7 @@ class Session:
             self.stream.cancel()
 
 
-class Sessions:
+class McpSessions:
     """All open sessions, least recently used first."""
 
     def __init__(self, limit: int, idle_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -61,7 +61,7 @@ class Sessions:
         self._clock = clock
         self._here = secrets.token_hex(_PART // 2)
         """What the ids of sessions begin with that were opened here: those that are not there have ended."""
-        self._open: OrderedDict[str, Session] = OrderedDict()
+        self._open: OrderedDict[str, McpSession] = OrderedDict()
         self._per_owner: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -76,18 +76,18 @@ class Sessions:
         """This principal holds half of all, and shall not shut the others out."""
         return self._per_owner[owner] >= max(1, self._limit // 2)
 
-    def open(self, owner: str) -> Session:
+    def open(self, owner: str) -> McpSession:
         """A new session of this principal; the caller has asked whether there is room."""
         begin = self._here + secrets.token_hex(8)
-        return self._add(begin + _proof(begin, owner), owner)
+        return self._add(begin + _derive_id_suffix(begin, owner), owner)
 
-    def _add(self, session_id: str, owner: str) -> Session:
-        session = Session(session_id, owner, used_s=self._clock())
+    def _add(self, session_id: str, owner: str) -> McpSession:
+        session = McpSession(session_id, owner, used_s=self._clock())
         self._open[session.id] = session
         self._per_owner[owner] += 1
         return session
 
-    def get(self, session_id: str, owner: str) -> Session | None:
+    def get(self, session_id: str, owner: str) -> McpSession | None:
         """The session, as though it did not exist for anybody but its owner; it counts as used now."""
         self._end_idle()
         session = self._open.get(session_id)
@@ -101,15 +101,17 @@ class Sessions:
     def _is_from_elsewhere(self, session_id: str, owner: str) -> bool:
         """Whether a session of this owner was opened before the hub was restarted, or at another one."""
         begin, proof = session_id[:-_PART], session_id[-_PART:]
-        return not begin.startswith(self._here) and hmac.compare_digest(proof.encode(), _proof(begin, owner).encode())
+        return not begin.startswith(self._here) and hmac.compare_digest(
+            proof.encode(), _derive_id_suffix(begin, owner).encode()
+        )
 
-    def touch(self, session: Session) -> None:
+    def touch(self, session: McpSession) -> None:
         """Its idle time starts again."""
         if session.id in self._open:
             session.used_s = self._clock()
             self._open.move_to_end(session.id)
 
-    def end(self, session: Session) -> None:
+    def end(self, session: McpSession) -> None:
         """Forget the session and cancel all that goes on in it."""
         if self._open.pop(session.id, None) is None:
             return
@@ -118,7 +120,7 @@ class Sessions:
             del self._per_owner[session.owner]
         session.end()
 
-    def tell_changed(self) -> None:
+    def notify_tools_changed(self) -> None:
         """The list of tools has changed: who has a stream is told, who opens one later is told then."""
         for session in self._open.values():
             session.changed.set()

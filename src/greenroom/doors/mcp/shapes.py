@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from greenroom.doors.mcp.exchange import encode
-from greenroom.doors.mcp.images import images_of
-from greenroom.doors.mcp.tool import Blocks, Image, Text
-from greenroom.log.clock import iso
+from greenroom.doors.mcp.images import build_image_blocks
+from greenroom.doors.mcp.tool import Blocks, ImageBlock, TextBlock
+from greenroom.log.clock import format_iso
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import Agent
-from greenroom.nouns.asks.waiting import find_waits
+from greenroom.nouns.asks.waiting_askers import find_waiting_askers
 from greenroom.nouns.threads.bus import SyncContext
 from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Message, Thread
 from greenroom.nouns.threads.queries import get_brief, is_for_people
@@ -33,12 +33,12 @@ has missed a message is refused and tells you what to read: read it, and write a
 undone, ask a person."""
 
 
-class Reaction(msgspec.Struct, frozen=True):
+class McpReaction(msgspec.Struct, frozen=True):
     agent_id: str
     reaction: str
 
 
-class MessageShape(msgspec.Struct, frozen=True, kw_only=True):
+class McpMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message. `author_id` is null when a person wrote it; `metadata` is JSON as a text."""
 
     msg_id: str
@@ -55,10 +55,10 @@ class MessageShape(msgspec.Struct, frozen=True, kw_only=True):
     reply_to_msg_id: str | None
     edited_at: str | None
     edit_version: int
-    reactions: list[Reaction]
+    reactions: list[McpReaction]
 
 
-class AgentShape(msgspec.Struct, frozen=True, kw_only=True):
+class McpAgent(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: str
     name: str
     display_name: str
@@ -76,7 +76,7 @@ class AgentShape(msgspec.Struct, frozen=True, kw_only=True):
     last_activity_time: str
 
 
-def sync_fields(hub: "Hub", context: SyncContext) -> dict[str, Any]:
+def build_sync_fields(hub: "Hub", context: SyncContext) -> dict[str, Any]:
     """What the next msg_post must show. A token does not expire; the window says how much may be left unread."""
     return {
         "current_seq": context.current_seq,
@@ -88,30 +88,32 @@ def sync_fields(hub: "Hub", context: SyncContext) -> dict[str, Any]:
     }
 
 
-def wait_fields(hub: "Hub", thread_id: str, context: SyncContext) -> dict[str, Any]:
+def build_wait_fields(hub: "Hub", thread_id: str, context: SyncContext) -> dict[str, Any]:
     """The context that a wait brings; it also tells when more is left to read, or nothing more will come."""
-    fields = sync_fields(hub, context)
+    fields = build_sync_fields(hub, context)
     thread = hub.rows.get(THREADS, thread_id)
     if thread is not None and thread.current_seq > context.current_seq:
         fields["has_more"] = True
     if thread is not None and thread.status not in OPEN_STATES:
         fields["thread_status"] = thread.status
-    return fields | person_fields(hub, thread_id)
+    return fields | build_person_fields(hub, thread_id)
 
 
-def person_fields(hub: "Hub", thread_id: str) -> dict[str, Any]:
+def build_person_fields(hub: "Hub", thread_id: str) -> dict[str, Any]:
     """Who of a thread waits for a person, if anybody does: it is told with what is read, and wakes nobody."""
-    waits = find_waits(hub.rows, thread_id)
+    waits = find_waiting_askers(hub.rows, thread_id)
     if not waits:
         return {}
-    told = [{"agent_id": one.agent_id, "name": one.name, "kind": one.kind, "since": iso(one.since)} for one in waits]
+    told = [
+        {"agent_id": one.agent_id, "name": one.name, "kind": one.kind, "since": format_iso(one.since)} for one in waits
+    ]
     return {"waiting_for_person": told}
 
 
-async def whole(hub: "Hub", messages: list[Message], *, to_people: bool) -> list[Message]:
+async def load_full_messages(hub: "Hub", messages: list[Message], *, to_people: bool) -> list[Message]:
     """The messages with all their content; what is for people only is shown to them alone."""
     if not to_people:
-        messages = [_hidden(message) if is_for_people(message) else message for message in messages]
+        messages = [_hide_content(message) if is_for_people(message) else message for message in messages]
     if not any(message.body for message in messages):
         return messages
     return await asyncio.to_thread(_read_bodies, hub, messages)
@@ -122,19 +124,19 @@ def is_person(by: Principal) -> bool:
     return by.agent_id is None and by.kind in ("operator", "viewer")
 
 
-def _hidden(message: Message) -> Message:
+def _hide_content(message: Message) -> Message:
     metadata = {"visibility": "human_only", "content_hidden": True}
     return msgspec.structs.replace(message, content=HIDDEN, body=None, metadata=metadata)
 
 
 def _read_bodies(hub: "Hub", messages: list[Message]) -> list[Message]:
     return [
-        msgspec.structs.replace(message, content=hub.bus.content_of(message)) if message.body else message
+        msgspec.structs.replace(message, content=hub.bus.read_content(message)) if message.body else message
         for message in messages
     ]
 
 
-def opening(hub: "Hub", thread: Thread) -> Message:
+def build_opening_message(hub: "Hub", thread: Thread) -> Message:
     """The synthetic first message: how one behaves here, and what this thread was opened with."""
     prompt = get_brief(hub.rows, thread.id).system_prompt
     parts = ["## Greenroom", MANNERS, *(["## This thread", prompt] if prompt else [])]
@@ -150,9 +152,9 @@ def opening(hub: "Hub", thread: Thread) -> Message:
     )
 
 
-def message_shape(message: Message, *, attachments: bool = True) -> MessageShape:
+def build_message(message: Message, *, attachments: bool = True) -> McpMessage:
     """A message as JSON; without `attachments` its metadata leaves them out."""
-    return MessageShape(
+    return McpMessage(
         msg_id=message.id,
         thread_id=message.thread_id,
         seq=message.seq,
@@ -161,17 +163,17 @@ def message_shape(message: Message, *, attachments: bool = True) -> MessageShape
         author_name=message.author_name,
         role=message.role,
         content=message.content,
-        created_at=iso(message.created_at),
-        metadata=_metadata_text(message, attachments),
+        created_at=format_iso(message.created_at),
+        metadata=_encode_metadata(message, attachments),
         priority=message.priority,
         reply_to_msg_id=message.reply_to,
-        edited_at=None if message.edited_at is None else iso(message.edited_at),
+        edited_at=None if message.edited_at is None else format_iso(message.edited_at),
         edit_version=message.edit_version,
-        reactions=[Reaction(r.agent_id, r.reaction) for r in message.reactions],
+        reactions=[McpReaction(r.agent_id, r.reaction) for r in message.reactions],
     )
 
 
-def _metadata_text(message: Message, attachments: bool) -> str | None:
+def _encode_metadata(message: Message, attachments: bool) -> str | None:
     metadata = dict(message.metadata or ())
     if message.mentions:
         metadata["mentions"] = message.mentions
@@ -181,7 +183,7 @@ def _metadata_text(message: Message, attachments: bool) -> str | None:
     return encode(metadata).decode() if metadata else None
 
 
-async def blocks_of(
+async def build_blocks(
     hub: "Hub",
     by: Principal,
     messages: Iterable[Message],
@@ -190,24 +192,24 @@ async def blocks_of(
     first: dict[str, Any] | None = None,
 ) -> Blocks:
     """Messages as blocks: for each a line that says who and when, its body, its images. `first` is a block of JSON."""
-    blocks: list[Text | Image] = [] if first is None else [Text(encode(first).decode())]
+    blocks: list[TextBlock | ImageBlock] = [] if first is None else [TextBlock(encode(first).decode())]
     room = _IMAGE_CHARS
     for message in messages:
-        when = iso(message.created_at)
-        blocks.append(Text(f"[{message.seq}] {message.author_name} ({message.role}) {when}"))
-        blocks.append(Text(message.content))
+        when = format_iso(message.created_at)
+        blocks.append(TextBlock(f"[{message.seq}] {message.author_name} ({message.role}) {when}"))
+        blocks.append(TextBlock(message.content))
         if attachments and message.metadata:
-            images = await images_of(hub, by, message.metadata, room)
-            room -= sum(len(block.data) for block in images if isinstance(block, Image))
+            images = await build_image_blocks(hub, by, message.metadata, room)
+            room -= sum(len(block.data) for block in images if isinstance(block, ImageBlock))
             blocks += images
     return Blocks(blocks)
 
 
-def agent_shape(hub: "Hub", agent: Agent) -> AgentShape:
+def build_agent(hub: "Hub", agent: Agent) -> McpAgent:
     """An agent, and whether it is there. Before it was heard of since the hub started, its registration counts."""
-    heard = hub.presence.last_heard(agent.id)
-    heard_at = iso(heard.at if heard else agent.registered_at)
-    return AgentShape(
+    heard = hub.presence.get_last_activity(agent.id)
+    heard_at = format_iso(heard.at if heard else agent.registered_at)
+    return McpAgent(
         agent_id=agent.id,
         name=agent.name,
         display_name=agent.display_name or agent.name,

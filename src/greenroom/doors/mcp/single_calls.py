@@ -12,9 +12,9 @@ import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
 from greenroom.doors.mcp import TOOL_PREFIX
-from greenroom.doors.mcp.exchange import EVENTS, JSON, Exchange, Gone, Params, Rejected, encode
+from greenroom.doors.mcp.exchange import EVENTS, JSON, ClientGone, Exchange, Params, Rejected, encode
 from greenroom.doors.mcp.http import StreamableHttp
-from greenroom.doors.mcp.server import Result, Service, caller_of, unknown_tool
+from greenroom.doors.mcp.server import McpService, ToolResult, describe_unknown_tool, read_caller
 from greenroom.settings import Settings
 
 _VERSION = (b"mcp-protocol-version", b"2025-06-18")
@@ -30,7 +30,7 @@ class SingleRequest(msgspec.Struct):
 class SingleCalls:
     """Both endpoints."""
 
-    def __init__(self, service: Service, streamable: StreamableHttp, settings: Settings) -> None:
+    def __init__(self, service: McpService, streamable: StreamableHttp, settings: Settings) -> None:
         self._service = service
         self._streamable = streamable
         self._max_body_bytes = settings.max_body_bytes
@@ -50,7 +50,7 @@ class SingleCalls:
         except Rejected as no:
             said = {"error": no.message, "detail": no.message, "code": "bad_request"}
             await http.reply(no.status, encode(said), no.headers)
-        except Gone:
+        except ClientGone:
             return
 
     async def _answer(self, http: Exchange, body: bytes) -> None:
@@ -65,28 +65,28 @@ class SingleCalls:
             await http.reply(200, encode({"result": result.content}))
             return
         given = msgspec.json.decode(body).get("params") or {}
-        answer = await self._ask(http, {"jsonrpc": "2.0", "id": 1, "method": request.method, "params": given})
+        answer = await self._send_request(http, {"jsonrpc": "2.0", "id": 1, "method": request.method, "params": given})
         if "result" not in answer:
             raise Rejected(400, types.INVALID_REQUEST, str(answer.get("error", {}).get("message", "MCP_ERROR")))
         result = answer["result"]
         await http.reply(200, encode({"result": result["tools"] if request.method == "tools/list" else result}))
 
-    async def _call(self, http: Exchange, name: str, arguments: bytes) -> Result:
-        caller = caller_of(http.scope)
+    async def _call(self, http: Exchange, name: str, arguments: bytes) -> ToolResult:
+        caller = read_caller(http.scope)
         tool = self._service.get_tool(caller.by, name)
         if tool is None:
-            self._service.note_unknown(caller.by, name)
-            raise Rejected(400, types.INVALID_PARAMS, unknown_tool(name))
+            self._service.record_unknown_tool(caller.by, name)
+            raise Rejected(400, types.INVALID_PARAMS, describe_unknown_tool(name))
         result = None
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(http.cancel_when_gone, tasks.cancel_scope)
             result = await self._service.call_tool(tool, caller, arguments)
             tasks.cancel_scope.cancel()
         if result is None or http.is_gone:
-            raise Gone
+            raise ClientGone
         return result
 
-    async def _ask(self, http: Exchange, request: dict[str, Any]) -> dict[str, Any]:
+    async def _send_request(self, http: Exchange, request: dict[str, Any]) -> dict[str, Any]:
         """What streamable HTTP answers to a request that belongs to no session."""
         headers = [(b"accept", JSON + b", " + EVENTS), (b"content-type", JSON), _VERSION]
         inner = {**http.scope, "path": "/mcp", "headers": headers}
@@ -95,6 +95,6 @@ class SingleCalls:
         async def keep(message: Message) -> None:
             parts.append(message.get("body", b""))
 
-        await self._streamable.ask(inner, http.replay(encode(request)), keep)
+        await self._streamable.answer_request(inner, http.build_replay(encode(request)), keep)
         answered: dict[str, Any] = msgspec.json.decode(b"".join(parts) or b"{}")
         return answered

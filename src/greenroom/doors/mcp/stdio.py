@@ -13,19 +13,19 @@ import anyio
 import httpx2
 import msgspec
 
-from greenroom.doors.mcp.lines import (
+from greenroom.doors.mcp.pipes import Pipe
+from greenroom.doors.mcp.stdio_messages import (
     VERSION,
-    Envelope,
     Head,
     Rpc,
-    answer_line,
+    RpcEnvelope,
+    build_answer_line,
+    build_failure,
+    build_modern_headers,
     encode,
-    failure,
     is_modern,
     is_repeatable,
-    modern_headers,
 )
-from greenroom.doors.mcp.pipes import Pipe
 
 BACK_S = 30.0
 """How long a hub may be away before a call fails."""
@@ -61,7 +61,7 @@ async def serve_stdio(url: str, token: str | None, lang: str | None = None) -> N
     limits = httpx2.Limits(max_connections=None)
     async with httpx2.AsyncClient(headers=headers, timeout=timeout, limits=limits, trust_env=False) as http:
         async with Pipe(sys.stdin.fileno(), sys.stdout.fileno()) as pipe:
-            proxy = Proxy(http, _endpoint(url, lang), pipe.write)
+            proxy = Proxy(http, _build_endpoint_url(url, lang), pipe.write)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_pump, pipe, proxy, tasks.cancel_scope)
                 tasks.start_soon(proxy.listen)
@@ -69,7 +69,7 @@ async def serve_stdio(url: str, token: str | None, lang: str | None = None) -> N
                 # Who sends a few lines and closes shall have the answers that come at once.
                 await anyio.sleep(_FINISH_S)
                 tasks.cancel_scope.cancel()
-        await proxy.say_goodbye()
+        await proxy.end_session()
 
 
 async def _pump(pipe: Pipe, proxy: "Proxy", done: anyio.CancelScope) -> None:
@@ -79,7 +79,7 @@ async def _pump(pipe: Pipe, proxy: "Proxy", done: anyio.CancelScope) -> None:
 
     async def take(message: Rpc) -> None:
         try:
-            await proxy.take(message)
+            await proxy.forward(message)
         finally:
             room.release()
 
@@ -87,7 +87,7 @@ async def _pump(pipe: Pipe, proxy: "Proxy", done: anyio.CancelScope) -> None:
         async for line in pipe.lines:
             try:
                 message = msgspec.json.decode(line, type=dict[str, Any])
-                msgspec.convert(message, Envelope)
+                msgspec.convert(message, RpcEnvelope)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 complaints += 1
                 if complaints <= _MAX_COMPLAINTS:
@@ -111,7 +111,7 @@ class Proxy:
         self._ready = anyio.Event()
         self._modern_calls: dict[Any, anyio.CancelScope] = {}
 
-    async def take(self, message: Rpc) -> None:
+    async def forward(self, message: Rpc) -> None:
         """Pass a message on, and to the client whatever comes back."""
         method = message.get("method")
         is_request = "id" in message and method is not None
@@ -136,7 +136,7 @@ class Proxy:
                 await self._exchange(message, self._emit)
         except Unreachable as error:
             if is_request:
-                await self._emit(failure(message["id"], str(error)))
+                await self._emit(build_failure(message["id"], str(error)))
 
     async def listen(self) -> None:
         """Pass on what the hub tells by itself, once the client has said hello; until cancelled."""
@@ -152,13 +152,13 @@ class Proxy:
                             await self._emit(line[5:].strip().encode())
             except SessionEnded:  # what has changed meanwhile is not known, so it is looked at again
                 with suppress(Unreachable):
-                    await self._greet_again(session)
+                    await self._reopen_session(session)
                     await self._emit(_CHANGED)
             except httpx2.TransportError:
                 pass
             await anyio.sleep(_LISTEN_S)
 
-    async def say_goodbye(self) -> None:
+    async def end_session(self) -> None:
         """End the session, so that the hub need not keep it until it is idle."""
         with anyio.move_on_after(_RETRY_S), suppress(httpx2.TransportError):
             if self._session:
@@ -188,7 +188,7 @@ class Proxy:
                     raise Unreachable(f"The hub at {self._url} is not reachable: is it running?") from error
                 await anyio.sleep(_RETRY_S)
             except SessionEnded:
-                await self._greet_again(session)
+                await self._reopen_session(session)
             except (BrokenOff, httpx2.TransportError) as error:
                 if was_cut_off and not is_repeatable(message):
                     raise Unreachable(f"The hub at {self._url} broke off twice: {error}") from error
@@ -198,7 +198,7 @@ class Proxy:
 
     async def _post(self, message: Rpc, emit: Emit) -> None:
         """One attempt."""
-        headers = modern_headers(message) if is_modern(message) else self._session
+        headers = build_modern_headers(message) if is_modern(message) else self._session
         if message.get("method") == "initialize":
             headers = {}
         async with self._http.stream("POST", self._url, content=encode(message), headers=headers) as response:
@@ -213,9 +213,9 @@ class Proxy:
             self._session = {_SESSION: response.headers[_SESSION], VERSION: version}
             self._ready.set()
         if "id" in message and "method" in message:
-            await emit(answer_line(message["id"], response.status_code, body))
+            await emit(build_answer_line(message["id"], response.status_code, body))
 
-    async def _greet_again(self, lost: dict[str, str]) -> None:
+    async def _reopen_session(self, lost: dict[str, str]) -> None:
         """Open a new session as the client opened the first, unless another call has done so."""
         async with self._greeting:
             if self._session is lost:
@@ -239,7 +239,7 @@ async def _drop(_answer: bytes) -> None:
     """The client had its answer when it said hello itself."""
 
 
-def _endpoint(url: str, lang: str | None) -> str:
+def _build_endpoint_url(url: str, lang: str | None) -> str:
     base = url.rstrip("/")
     path = base if base.endswith(("/mcp", "/mcp/sse")) else base + "/mcp"
     return path if lang is None else f"{path}?lang={quote(lang)}"

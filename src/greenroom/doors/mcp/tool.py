@@ -20,7 +20,7 @@ class NoArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[A]):
+class McpCall(Generic[A]):
     """One call. Who calls is `by`, taken from the credential and never from the arguments."""
 
     hub: "Hub"
@@ -36,27 +36,27 @@ class Call(Generic[A]):
     """What the client says about the call beside its arguments."""
 
 
-class Text(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
+class TextBlock(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
     """A block of text in a result or a prompt."""
 
     text: str
 
 
-class Image(msgspec.Struct, frozen=True, tag_field="type", tag="image", rename={"mime_type": "mimeType"}):
+class ImageBlock(msgspec.Struct, frozen=True, tag_field="type", tag="image", rename={"mime_type": "mimeType"}):
     """An image in a result; `data` is base64."""
 
     data: str
     mime_type: str
 
 
-class Audio(msgspec.Struct, frozen=True, tag_field="type", tag="audio", rename={"mime_type": "mimeType"}):
+class AudioBlock(msgspec.Struct, frozen=True, tag_field="type", tag="audio", rename={"mime_type": "mimeType"}):
     """A sound in a result; `data` is base64."""
 
     data: str
     mime_type: str
 
 
-class Embedded(msgspec.Struct, frozen=True, tag_field="type", tag="resource"):
+class FileBlock(msgspec.Struct, frozen=True, tag_field="type", tag="resource"):
     """A file in a result: its uri, mimeType and blob."""
 
     resource: dict[str, str]
@@ -83,13 +83,13 @@ class Tool(Generic[A]):
     description: str
     args: type[A]
     needs: Needs
-    run: Callable[[Call[A]], Awaitable[Any]]
+    run: Callable[[McpCall[A]], Awaitable[Any]]
     waits: bool = False
     schema: dict[str, Any] = field(init=False, repr=False)
     decode: Callable[[bytes], A] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", schema_of(self.args))
+        object.__setattr__(self, "schema", build_schema(self.args))
         object.__setattr__(self, "decode", msgspec.json.Decoder(self.args).decode)
 
 
@@ -101,7 +101,7 @@ class Resource:
     name: str
     description: str
     needs: Needs
-    run: Callable[[Call[NoArgs]], Awaitable[Any]]
+    run: Callable[[McpCall[NoArgs]], Awaitable[Any]]
     mime_type: str = "application/json"
 
 
@@ -114,14 +114,14 @@ class ResourceTemplate(Generic[A]):
     description: str
     args: type[A]
     needs: Needs
-    run: Callable[[Call[A]], Awaitable[Any]]
+    run: Callable[[McpCall[A]], Awaitable[Any]]
     mime_type: str = "application/json"
     pattern: re.Pattern[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         parts = re.split(r"\{(\w+)\}", self.uri_template)
         names = parts[1::2]
-        if set(names) != set(schema_of(self.args)["properties"]):
+        if set(names) != set(build_schema(self.args)["properties"]):
             raise ValueError(f"{self.uri_template}: its placeholders are not the fields of {self.args.__name__}")
         parts[::2] = map(re.escape, parts[::2])
         parts[1::2] = [f"(?P<{name}>[^/]+)" for name in names]
@@ -136,15 +136,15 @@ class Prompt(Generic[A]):
     description: str
     args: type[A]
     needs: Needs
-    run: Callable[[Call[A]], Awaitable[str]]
+    run: Callable[[McpCall[A]], Awaitable[str]]
     schema: dict[str, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "schema", schema_of(self.args))
+        object.__setattr__(self, "schema", build_schema(self.args))
 
 
 @dataclass(frozen=True)
-class Offer:
+class McpCatalog:
     """All that the door offers, in the order in which clients are shown it."""
 
     tools: tuple[Tool[Any], ...]
@@ -159,33 +159,33 @@ def may_use(by: "Principal", needs: Needs) -> bool:
     return needs in by.rights or (needs == "ask" and "chat" in by.rights)
 
 
-def schema_of(args: type[Any]) -> dict[str, Any]:
+def build_schema(args: type[Any]) -> dict[str, Any]:
     """The JSON schema of a struct as clients are shown it: short, because a model reads all of it, and without
     references, which several clients do not follow. A field that may be left out may also be null."""
     schema = msgspec.json.schema(args)
     defs: dict[str, Any] = schema.pop("$defs", {})
-    inlined: dict[str, Any] = _inline(schema, defs)
+    inlined: dict[str, Any] = _inline_refs(schema, defs)
     if inlined.get("additionalProperties") is not False:
         raise TypeError(f"{args.__name__} must be a struct with forbid_unknown_fields")
     return inlined
 
 
-def _inline(node: Any, defs: dict[str, Any]) -> Any:
+def _inline_refs(node: Any, defs: dict[str, Any]) -> Any:
     match node:
         case {"$ref": str(ref)}:
             found = dict(defs[ref.removeprefix("#/$defs/")])
             # A struct's own name and docstring tell a client nothing that the field's description does not.
             found.pop("title", None)
             rest = {key: value for key, value in node.items() if key != "$ref"}
-            return _inline(found | rest, defs)
+            return _inline_refs(found | rest, defs)
         case {"anyOf": [given, {"type": "null"}]}:
             rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
-            return _inline(given | rest, defs)
+            return _inline_refs(given | rest, defs)
         case {"enum": list(values)} if "type" not in node and all(isinstance(v, str) for v in values):
             return {"type": "string", **node}
         case dict():
-            return {key: _inline(value, defs) for key, value in node.items()}
+            return {key: _inline_refs(value, defs) for key, value in node.items()}
         case list():
-            return [_inline(value, defs) for value in node]
+            return [_inline_refs(value, defs) for value in node]
         case _:
             return node

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.origins import find_addresses
-from greenroom.doors.rest.wire import json
+from greenroom.doors.rest.wire import build_json_response
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
 
@@ -21,7 +21,7 @@ class Addresses(msgspec.Struct):
 
 async def list_addresses(hub: Hub, by: Principal, request: Request) -> Response:
     settings = hub.settings
-    return json(Addresses(settings.host, settings.port, find_addresses(settings, settings.port)))
+    return build_json_response(Addresses(settings.host, settings.port, find_addresses(settings, settings.port)))
 
 
 ENDPOINTS = [

@@ -6,21 +6,21 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.wire import json, query_of, read_json
+from greenroom.doors.rest.wire import build_json_response, read_json_response, read_query
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.ids import new_id
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import Agent, KickAgent
 from greenroom.nouns.agents.profiles import Profile
 from greenroom.nouns.runs.commands import EndAgent
-from greenroom.nouns.runs.targets import find_wakeable
-from greenroom.nouns.runs.wake import find_invitable
-from greenroom.nouns.threads.seen_agents import find_agents, find_present, need_agent
+from greenroom.nouns.runs.wake_targets import find_wakeable
+from greenroom.nouns.runs.waker import find_invitable
+from greenroom.nouns.threads.visible_agents import find_agents, find_present, need_agent
 
 
-class ListedAgent(shapes.Agent):
+class ListedAgent(shapes.RestAgent):
     """An agent, or a profile from which one can be invited (its id is the profile's name then)."""
 
     is_invitable: bool = False
@@ -31,26 +31,26 @@ class ListedAgent(shapes.Agent):
     kept_as: str | None = None
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class AgentQuery(msgspec.Struct, frozen=True, kw_only=True):
     all: bool = False
     """Also agents whose run is over and that nobody keeps or can wake in a thread."""
 
 
 async def list_agents(hub: Hub, by: Principal, request: Request) -> Response:
     """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
-    wants_all = query_of(request, Wanted).all
+    wants_all = read_query(request, AgentQuery).all
 
     def read(rows: Rows) -> list[ListedAgent]:
         profiles = {} if by.is_confined else {profile.name: profile for profile in find_invitable(rows)}
         found = find_agents(rows, by) if wants_all else [*find_present(rows, by), *find_wakeable(rows, by)]
-        there = [_listed(hub, agent, is_invitable=agent.profile in profiles) for agent in found]
-        return there + [_invitable(profile) for profile in profiles.values()]
+        there = [_build_listed_agent(hub, agent, is_invitable=agent.profile in profiles) for agent in found]
+        return there + [_build_invitable(profile) for profile in profiles.values()]
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
-def _listed(hub: Hub, agent: Agent, *, is_invitable: bool) -> ListedAgent:
-    shown = msgspec.structs.asdict(shapes.agent(hub, agent))
+def _build_listed_agent(hub: Hub, agent: Agent, *, is_invitable: bool) -> ListedAgent:
+    shown = msgspec.structs.asdict(shapes.build_agent(hub, agent))
     return ListedAgent(
         **shown,
         is_invitable=is_invitable,
@@ -61,8 +61,8 @@ def _listed(hub: Hub, agent: Agent, *, is_invitable: bool) -> ListedAgent:
     )
 
 
-def _invitable(profile: Profile) -> ListedAgent:
-    definition, changed = profile.definition, iso(profile.changed_at)
+def _build_invitable(profile: Profile) -> ListedAgent:
+    definition, changed = profile.definition, format_iso(profile.changed_at)
     return ListedAgent(
         id=profile.name,
         name=profile.name,
@@ -86,7 +86,7 @@ def _invitable(profile: Profile) -> ListedAgent:
 
 
 async def show_agent(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(shapes.agent(hub, need_agent(hub.rows, by, request.path_params["agent_id"])))
+    return build_json_response(shapes.build_agent(hub, need_agent(hub.rows, by, request.path_params["agent_id"])))
 
 
 class Stopped(msgspec.Struct):
@@ -100,7 +100,7 @@ async def stop_agent(hub: Hub, by: Principal, request: Request) -> Response:
     agent_id = need_agent(hub.rows, by, request.path_params["agent_id"]).id
     await hub.log.do(EndAgent(by=by, agent_id=agent_id, order_id=new_id("ord")))
     agent = need_agent(hub.rows, by, agent_id)
-    return json(Stopped(agent.id, agent.name, agent.process))
+    return build_json_response(Stopped(agent.id, agent.name, agent.process))
 
 
 class KickedAgent(msgspec.Struct):
@@ -112,14 +112,14 @@ class KickedAgent(msgspec.Struct):
     ok: bool = True
 
 
-async def kick(hub: Hub, by: Principal, request: Request) -> Response:
+async def kick_agent(hub: Hub, by: Principal, request: Request) -> Response:
     agent_id = request.path_params["agent_id"]
     waiters = hub.bus.waiters
-    waits = [w for t in waiters.thread_ids() for w in waiters.find_waiters(t) if w.agent_id == agent_id]
+    waits = [w for t in waiters.find_thread_ids() for w in waiters.find_waiters(t) if w.agent_id == agent_id]
     await hub.log.do(KickAgent(by=by, agent_id=agent_id))
     hub.presence.leave(agent_id)
     name = need_agent(hub.rows, by, agent_id).name
-    return json(
+    return build_json_response(
         KickedAgent(
             agent_id=agent_id,
             agent_name=name,
@@ -138,10 +138,12 @@ ENDPOINTS = [
         "read",
         list_agents,
         "Agents that are there, kept, registered or asleep in an open thread; then profiles that can be invited",
-        query=Wanted,
+        query=AgentQuery,
         answer=list[ListedAgent],
     ),
-    Endpoint("GET", _ONE, "read", show_agent, "One agent, by its id or the name it is kept as", answer=shapes.Agent),
+    Endpoint(
+        "GET", _ONE, "read", show_agent, "One agent, by its id or the name it is kept as", answer=shapes.RestAgent
+    ),
     Endpoint(
         "POST",
         f"{_ONE}/stop",
@@ -150,5 +152,7 @@ ENDPOINTS = [
         "End a kept agent's process; it can be called again",
         answer=Stopped,
     ),
-    Endpoint("POST", f"{_ONE}/kick", "operate", kick, "Put an agent out and end its credentials", answer=KickedAgent),
+    Endpoint(
+        "POST", f"{_ONE}/kick", "operate", kick_agent, "Put an agent out and end its credentials", answer=KickedAgent
+    ),
 ]

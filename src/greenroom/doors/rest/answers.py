@@ -8,28 +8,28 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.page import is_outdated
-from greenroom.doors.rest.wire import body_of, json, key_of
+from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.asks.commands import AnswerAsk
-from greenroom.nouns.asks.contents import Given, kept
+from greenroom.nouns.asks.contents import ContentInput, keep_contents
 from greenroom.nouns.asks.model import Ask
 from greenroom.nouns.asks.queries import need_ask
-from greenroom.nouns.policy.remember import RuleChoice
+from greenroom.nouns.policy.remembered_rule import RuleChoice
 
 _BATCH = 200
 _PAGE = "x-greenroom-page"
 """The header in which the page names its build."""
 
 
-class Answering(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AnswerBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     verdict: str
     """approve, deny or answer."""
     text: str = ""
     options: list[list[str]] = []
     arguments: Any = None
-    contents: list[Given] = []
+    contents: list[ContentInput] = []
     form: Any = None
     scope: str = "once"
     remember: RuleChoice | None = None
@@ -41,8 +41,10 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 async def answer_ask(hub: Hub, by: Principal, request: Request) -> Response:
     _need_current_page(request)
-    body = await body_of(request, Answering)
-    return json(await _answered(hub, by, request.path_params["ask_id"], body, key_of(request)))
+    body = await read_body(request, AnswerBody)
+    return build_json_response(
+        await _submit_answer(hub, by, request.path_params["ask_id"], body, get_idempotency_key(request))
+    )
 
 
 def _need_current_page(request: Request) -> None:
@@ -53,16 +55,16 @@ def _need_current_page(request: Request) -> None:
         )
 
 
-async def _answered(
+async def _submit_answer(
     hub: Hub,
     by: Principal,
     ask_id: str,
-    given: Answering,
+    given: AnswerBody,
     key: str | None = None,
     way: Literal["alone", "batch"] = "alone",
 ) -> Ask:
     need_ask(hub.rows, by, ask_id)
-    async with kept(hub.blobs, given.contents, hub.settings.max_upload_bytes) as contents:
+    async with keep_contents(hub.blobs, given.contents, hub.settings.max_upload_bytes) as contents:
         return await hub.asks.answer(
             AnswerAsk(
                 by=by,
@@ -83,15 +85,15 @@ async def _answered(
         )
 
 
-class OneOfMany(Answering, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class BatchAnswer(AnswerBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ask_id: str
 
 
-class Batch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    answers: list[OneOfMany]
+class AnswerBatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    answers: list[BatchAnswer]
 
 
-class Result(msgspec.Struct, kw_only=True, omit_defaults=True):
+class AnswerResult(msgspec.Struct, kw_only=True, omit_defaults=True):
     ask_id: str
     ok: bool
     state: str = ""
@@ -103,22 +105,24 @@ class Result(msgspec.Struct, kw_only=True, omit_defaults=True):
     at: int = 0
 
 
-class Results(msgspec.Struct):
-    results: list[Result]
+class AnswerResults(msgspec.Struct):
+    results: list[AnswerResult]
 
 
 async def answer_asks(hub: Hub, by: Principal, request: Request) -> Response:
     _need_current_page(request)
-    batch = await body_of(request, Batch)
+    batch = await read_body(request, AnswerBatch)
     if not 1 <= len(batch.answers) <= _BATCH:
         raise Refused("bad_batch", f"Answer 1 to {_BATCH} asks at once, each by its id.")
-    return json(Results(list(await asyncio.gather(*(_result(hub, by, one) for one in batch.answers)))))
+    return build_json_response(
+        AnswerResults(list(await asyncio.gather(*(_submit_batch_answer(hub, by, one) for one in batch.answers))))
+    )
 
 
-async def _result(hub: Hub, by: Principal, one: OneOfMany) -> Result:
+async def _submit_batch_answer(hub: Hub, by: Principal, one: BatchAnswer) -> AnswerResult:
     try:
-        ask = await _answered(hub, by, one.ask_id, one, way="batch")
+        ask = await _submit_answer(hub, by, one.ask_id, one, way="batch")
     except Refused as no:
         late = {name: no.details[name] for name in ("name", "at") if name in no.details}
-        return Result(ask_id=one.ask_id, ok=False, code=no.code, message=no.message, **late)
-    return Result(ask_id=ask.id, ok=True, state=ask.state, message=ask.reason)
+        return AnswerResult(ask_id=one.ask_id, ok=False, code=no.code, message=no.message, **late)
+    return AnswerResult(ask_id=ask.id, ok=True, state=ask.state, message=ask.reason)

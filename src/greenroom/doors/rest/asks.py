@@ -8,16 +8,25 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.answers import Answering, Batch, Results, answer_ask, answer_asks
-from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, read_json, while_there
+from greenroom.doors.rest.answers import AnswerBatch, AnswerBody, AnswerResults, answer_ask, answer_asks
+from greenroom.doors.rest.wire import (
+    Limit,
+    Number,
+    build_json_response,
+    get_idempotency_key,
+    read_body,
+    read_json_response,
+    read_query,
+    run_while_connected,
+)
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.asks.commands import DelegateAsk, RaiseAsk, SnoozeAsk, WithdrawAsk
-from greenroom.nouns.asks.contents import Given, kept
-from greenroom.nouns.asks.model import ASK_FILES, ASKS, Ask, Question
+from greenroom.nouns.asks.contents import ContentInput, keep_contents
+from greenroom.nouns.asks.model import ASK_FILES, ASKS, Ask, AskQuestion
 from greenroom.nouns.asks.queries import ask_not_found, find_asks, need_ask
 from greenroom.nouns.threads.queries import need_thread
 
@@ -25,7 +34,7 @@ _MOST = 500
 _SHOWN_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-class Filter(msgspec.Struct, frozen=True, kw_only=True):
+class AskQuery(msgspec.Struct, frozen=True, kw_only=True):
     state: str = "open"
     """open, answered, expired, withdrawn or all."""
     kind: str | None = None
@@ -51,7 +60,7 @@ class Asks(msgspec.Struct):
 
 
 async def list_asks(hub: Hub, by: Principal, request: Request) -> Response:
-    wanted = query_of(request, Filter)
+    wanted = read_query(request, AskQuery)
     names = ("kind", "risk", "run_id", "agent_id", "thread_id", "workflow_run_id", "room")
     where = {name: getattr(wanted, name) for name in names}
     where["state"] = None if wanted.state == "all" else wanted.state
@@ -65,17 +74,17 @@ async def list_asks(hub: Hub, by: Principal, request: Request) -> Response:
         return Asks(found, found[-1].seq if len(found) == limit else None)
 
     if wanted.for_s > 0:
-        await while_there(request, hub.asks.until(lambda: find(hub.rows, 1), min(wanted.for_s, 3600)))
-    return await read_json(hub, read)
+        await run_while_connected(request, hub.asks.wait_for_any(lambda: find(hub.rows, 1), min(wanted.for_s, 3600)))
+    return await read_json_response(hub, read)
 
 
 class NewAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     title: str
     kind: str = "question"
     text: str = ""
-    questions: list[Question] = []
+    questions: list[AskQuestion] = []
     form: dict[str, Any] | None = None
-    contents: list[Given] = []
+    contents: list[ContentInput] = []
     labels: dict[str, str] = {}
     thread_id: str | None = None
     room: str | None = None
@@ -86,15 +95,15 @@ class NewAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 async def create_ask(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewAsk)
+    body = await read_body(request, NewAsk)
     if body.thread_id is not None:
         need_thread(hub.rows, by, body.thread_id)
-    async with kept(hub.blobs, body.contents, hub.settings.max_upload_bytes) as contents:
+    async with keep_contents(hub.blobs, body.contents, hub.settings.max_upload_bytes) as contents:
         raised = await hub.asks.ask(
             RaiseAsk(
                 by=by,
                 ask_id=new_id("ask"),
-                wish=key_of(request),
+                wish=get_idempotency_key(request),
                 kind=body.kind,
                 title=body.title,
                 text=body.text,
@@ -110,21 +119,21 @@ async def create_ask(hub: Hub, by: Principal, request: Request) -> Response:
                 timeout_s=body.timeout_s,
             )
         )
-    return json(raised, 201)
+    return build_json_response(raised, 201)
 
 
 async def show_ask(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(need_ask(hub.rows, by, request.path_params["ask_id"]))
+    return build_json_response(need_ask(hub.rows, by, request.path_params["ask_id"]))
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
+class AskWaitQuery(msgspec.Struct, frozen=True, kw_only=True):
     for_s: float = 30
 
 
 async def wait_ask(hub: Hub, by: Principal, request: Request) -> Response:
     ask = need_ask(hub.rows, by, request.path_params["ask_id"])
-    timeout_s = max(0.0, min(query_of(request, Patience).for_s, 3600))
-    return json(await while_there(request, hub.asks.wait(ask.id, timeout_s)))
+    timeout_s = max(0.0, min(read_query(request, AskWaitQuery).for_s, 3600))
+    return build_json_response(await run_while_connected(request, hub.asks.wait(ask.id, timeout_s)))
 
 
 async def show_file(hub: Hub, by: Principal, request: Request) -> Response:
@@ -142,14 +151,14 @@ async def show_file(hub: Hub, by: Principal, request: Request) -> Response:
     return Response(data, headers=headers, media_type=named.mime if shown else "application/octet-stream")
 
 
-class Snooze(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SnoozeBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     for_s: int | None = None
     until: int | None = None
     """A time in milliseconds, instead of for_s; 0 brings it back."""
 
 
 async def snooze_ask(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Snooze)
+    body = await read_body(request, SnoozeBody)
     if (body.for_s is None) == (body.until is None):
         raise Refused("bad_time", "Say how long: for_s in seconds, or until as a time in milliseconds.")
     until = body.until if body.until is not None else hub.log.clock.now() + (body.for_s or 0) * 1000
@@ -157,29 +166,29 @@ async def snooze_ask(hub: Hub, by: Principal, request: Request) -> Response:
     return await show_ask(hub, by, request)
 
 
-class Delegate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DelegateBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     to: str
     """A person, or the people of a room as room:NAME; empty takes it back."""
 
 
 async def delegate_ask(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Delegate)
+    body = await read_body(request, DelegateBody)
     await hub.log.do(DelegateAsk(by=by, ask_id=request.path_params["ask_id"], to=body.to))
     return await show_ask(hub, by, request)
 
 
-class Withdraw(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WithdrawBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: str = ""
 
 
 async def withdraw_ask(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Withdraw)
+    body = await read_body(request, WithdrawBody)
     ask_id = request.path_params["ask_id"]
     await hub.log.do(WithdrawAsk(by=by, ask_id=ask_id, reason=body.reason))
     ask = hub.rows.get(ASKS, ask_id)
     if ask is None:
         raise ask_not_found(ask_id)
-    return json(ask)
+    return build_json_response(ask)
 
 
 _ONE = "/api/asks/{ask_id}"
@@ -190,7 +199,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
     large = hub.settings.max_upload_bytes * 3 // 2 + hub.settings.max_body_bytes
     waits = "The ask, once it is answered or the time is over"
     return [
-        Endpoint("GET", "/api/asks", "answer", list_asks, "What waits for people", query=Filter, answer=Asks),
+        Endpoint("GET", "/api/asks", "answer", list_asks, "What waits for people", query=AskQuery, answer=Asks),
         Endpoint(
             "POST",
             "/api/asks",
@@ -209,12 +218,12 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             "answer",
             answer_asks,
             "Answer several asks, each by its id",
-            body=Batch,
-            answer=Results,
+            body=AnswerBatch,
+            answer=AnswerResults,
             max_bytes=large,
         ),
         Endpoint("GET", _ONE, "answer", show_ask, "One ask", answer=Ask),
-        Endpoint("GET", f"{_ONE}/wait", "answer", wait_ask, waits, query=Patience, answer=Ask),
+        Endpoint("GET", f"{_ONE}/wait", "answer", wait_ask, waits, query=AskWaitQuery, answer=Ask),
         Endpoint("GET", f"{_ONE}/files/{{file}}", "answer", show_file, "A file of an ask or its answer", answer="*/*"),
         Endpoint(
             "POST",
@@ -222,12 +231,14 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             "answer",
             answer_ask,
             "Answer an ask; the first answer wins",
-            body=Answering,
+            body=AnswerBody,
             answer=Ask,
             max_bytes=large,
             keyed=True,
         ),
-        Endpoint("POST", f"{_ONE}/snooze", "answer", snooze_ask, "Put an ask out of sight", body=Snooze, answer=Ask),
-        Endpoint("POST", f"{_ONE}/delegate", "answer", delegate_ask, "Hand an ask on", body=Delegate, answer=Ask),
-        Endpoint("POST", f"{_ONE}/withdraw", "chat", withdraw_ask, "Take an ask back", body=Withdraw, answer=Ask),
+        Endpoint(
+            "POST", f"{_ONE}/snooze", "answer", snooze_ask, "Put an ask out of sight", body=SnoozeBody, answer=Ask
+        ),
+        Endpoint("POST", f"{_ONE}/delegate", "answer", delegate_ask, "Hand an ask on", body=DelegateBody, answer=Ask),
+        Endpoint("POST", f"{_ONE}/withdraw", "chat", withdraw_ask, "Take an ask back", body=WithdrawBody, answer=Ask),
     ]

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.audit_actor import actor_of
-from greenroom.doors.rest.wire import Number, bad_request, encode, query_of, read_json
+from greenroom.doors.rest.audit_actor import find_actor
+from greenroom.doors.rest.wire import Number, build_bad_request, encode, read_json_response, read_query
 from greenroom.hub import Hub
-from greenroom.log.clock import from_iso, iso
+from greenroom.log.clock import format_iso, parse_iso
 from greenroom.log.model import Recorded, Rows
 from greenroom.log.store import Snapshot
 from greenroom.nouns.access.model import Principal
@@ -24,7 +24,7 @@ _MOST_BYTES = 1 << 22
 """A page ends with the event that makes it larger."""
 
 
-class AuditPage(msgspec.Struct, frozen=True):
+class AuditQuery(msgspec.Struct, frozen=True):
     after_seq: Number = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
     type: str | None = None
@@ -62,12 +62,12 @@ class Audit(msgspec.Struct):
 
 
 async def list_events(hub: Hub, by: Principal, request: Request) -> Response:
-    page = query_of(request, AuditPage)
-    return await read_json(hub, lambda view: _read(view, page))
+    page = read_query(request, AuditQuery)
+    return await read_json_response(hub, lambda view: _read_page(view, page))
 
 
-def _read(view: Snapshot, page: AuditPage) -> Audit:
-    wanted = _wanted(view, page)
+def _read_page(view: Snapshot, page: AuditQuery) -> Audit:
+    wanted = _build_filter(view, page)
     shown: list[AuditEvent] = []
     seq, size = page.after_seq, 0
     for number, record in enumerate(view.privileged_events(page.after_seq)):
@@ -75,46 +75,46 @@ def _read(view: Snapshot, page: AuditPage) -> Audit:
             return Audit(shown, seq)
         seq = record.seq
         if wanted(record):
-            shown.append(_event(view, record))
+            shown.append(_build_event(view, record))
             size += len(encode(shown[-1]))
     return Audit(shown, None)
 
 
-def _wanted(rows: Rows, page: AuditPage) -> Callable[[Recorded], bool]:
+def _build_filter(rows: Rows, page: AuditQuery) -> Callable[[Recorded], bool]:
     kinds = None if page.type is None else {kind.strip() for kind in page.type.split(",")}
-    since, until = _time("since", page.since), _time("until", page.until)
+    since, until = _parse_time("since", page.since), _parse_time("until", page.until)
 
     def is_wanted(record: Recorded) -> bool:
         if kinds is not None and type(record.event).__name__ not in kinds:
             return False
         if page.by is not None and page.by != record.by:
-            actor = actor_of(rows, record)
-            if page.by not in (actor.name, actor.agent_id, actor.node, _refused_by(record)):
+            actor = find_actor(rows, record)
+            if page.by not in (actor.name, actor.agent_id, actor.node, _get_refused_principal(record)):
                 return False
         return (since is None or record.at >= since) and (until is None or record.at < until)
 
     return is_wanted
 
 
-def _refused_by(record: Recorded) -> str | None:
+def _get_refused_principal(record: Recorded) -> str | None:
     return record.event.refused.by if isinstance(record.event, CallRefused) else None
 
 
-def _time(name: str, text: str | None) -> int | None:
+def _parse_time(name: str, text: str | None) -> int | None:
     try:
-        return None if text is None else from_iso(text)
+        return None if text is None else parse_iso(text)
     except ValueError:
-        raise bad_request(f"The query parameter {name!r} is no time: write 2026-11-15T10:20:30Z.") from None
+        raise build_bad_request(f"The query parameter {name!r} is no time: write 2026-11-15T10:20:30Z.") from None
 
 
-def _event(rows: Rows, record: Recorded) -> AuditEvent:
+def _build_event(rows: Rows, record: Recorded) -> AuditEvent:
     data: dict[str, Any] = msgspec.to_builtins(record.event)
     for digest in ("digest", "key_digest"):  # of use to nobody but who would try tokens against it
         data.pop(digest, None)
-    actor = actor_of(rows, record)
-    return AuditEvent(record.seq, iso(record.at), record.by, type(record.event).__name__, data, *actor)
+    actor = find_actor(rows, record)
+    return AuditEvent(record.seq, format_iso(record.at), record.by, type(record.event).__name__, data, *actor)
 
 
 ENDPOINTS = [
-    Endpoint("GET", "/api/audit", "operate", list_events, "What was done with power", query=AuditPage, answer=Audit)
+    Endpoint("GET", "/api/audit", "operate", list_events, "What was done with power", query=AuditQuery, answer=Audit)
 ]

@@ -22,30 +22,30 @@ class AuditActor(NamedTuple):
     node: str | None = None
 
 
-def actor_of(rows: Rows, record: Recorded) -> AuditActor:
+def find_actor(rows: Rows, record: Recorded) -> AuditActor:
     """Whoever caused an event. What an agent does reaches the hub through its node, which is recorded as `by`."""
     event = record.event
     if isinstance(event, AskAnswered) and event.rule:
         return AuditActor("policy")
     if isinstance(event, CallRefused):
-        return _named(rows, event.refused.by) if event.refused.by else AuditActor(event.refused.peer)
+        return _build_actor(rows, event.refused.by) if event.refused.by else AuditActor(event.refused.peer)
     node = rows.get(NODES, record.by)
     agent_id = None
     if node is not None or record.by == HUB.id:
-        agent_id = _asking_agent(event)
+        agent_id = _get_asking_agent(event)
     if node is not None and agent_id is None:
-        agent_id = _agent_of_run(rows, event)
+        agent_id = _get_run_agent(rows, event)
     if agent_id is not None:
-        return _named(rows, agent_id)._replace(node=node.name if node is not None else None)
-    return _named(rows, record.by)
+        return _build_actor(rows, agent_id)._replace(node=node.name if node is not None else None)
+    return _build_actor(rows, record.by)
 
 
-def _named(rows: Rows, principal_id: str) -> AuditActor:
+def _build_actor(rows: Rows, principal_id: str) -> AuditActor:
     agent = rows.get(AGENTS, principal_id)
     return AuditActor(get_known_name(rows, principal_id), agent.id if agent is not None else None)
 
 
-def _asking_agent(event: Any) -> str | None:
+def _get_asking_agent(event: Any) -> str | None:
     """The agent that asks, or wants to make a call."""
     match event:
         case AskRaised():
@@ -55,7 +55,7 @@ def _asking_agent(event: Any) -> str | None:
     return None
 
 
-def _agent_of_run(rows: Rows, event: Any) -> str | None:
+def _get_run_agent(rows: Rows, event: Any) -> str | None:
     """The agent of the run that an event is about, directly or by an ask of it."""
     if (run_id := getattr(event, "run_id", None)) is not None and (run := rows.get(RUNS, run_id)) is not None:
         return run.agent_id

@@ -10,9 +10,15 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.login import end_credential
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.wire import body_of, json, key_of, need_same, read_json
+from greenroom.doors.rest.wire import (
+    build_json_response,
+    get_idempotency_key,
+    need_same_request,
+    read_body,
+    read_json_response,
+)
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.ids import new_id
 from greenroom.nouns.access import model as access
 from greenroom.nouns.access.model import CreateCredential, CredentialCreated, Principal
@@ -22,7 +28,7 @@ from greenroom.nouns.agents.queries import agent_not_found, get_agent
 from greenroom.nouns.threads.queries import need_thread
 
 
-class Credential(msgspec.Struct):
+class RestCredential(msgspec.Struct):
     id: str
     kind: str
     name: str
@@ -57,18 +63,18 @@ class NewCredential(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expires_in_s: Annotated[int, Meta(ge=1, le=10 * 366 * 86_400)] | None = None
 
 
-class GivenCredential(Credential):
+class IssuedCredential(RestCredential):
     """A credential and its token, which is shown this once; a repeat of the request does not show it again."""
 
     token: str | None
 
 
 async def list_credentials(hub: Hub, by: Principal, request: Request) -> Response:
-    return await read_json(hub, lambda rows: [_shown(row) for row in find_credentials(rows)])
+    return await read_json_response(hub, lambda rows: [_build_credential(row) for row in find_credentials(rows)])
 
 
-def _shown(row: access.Credential) -> Credential:
-    return Credential(
+def _build_credential(row: access.Credential) -> RestCredential:
+    return RestCredential(
         id=row.id,
         kind=row.kind,
         name=row.name,
@@ -76,20 +82,20 @@ def _shown(row: access.Credential) -> Credential:
         agent_id=row.agent_id,
         threads=row.threads,
         room=row.room,
-        created_at=iso(row.created_at),
+        created_at=format_iso(row.created_at),
         created_by=row.created_by,
-        expires_at=None if row.expires_at is None else iso(row.expires_at),
-        revoked_at=None if row.revoked_at is None else iso(row.revoked_at),
+        expires_at=None if row.expires_at is None else format_iso(row.expires_at),
+        revoked_at=None if row.revoked_at is None else format_iso(row.revoked_at),
         browser=row.browser,
         person=row.person,
         device=row.device,
         address=row.address,
-        last_used_at=None if row.last_used_at is None else iso(row.last_used_at),
+        last_used_at=None if row.last_used_at is None else format_iso(row.last_used_at),
     )
 
 
 async def create_credential(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewCredential)
+    body = await read_body(request, NewCredential)
     agent_id = body.agent_id
     if agent_id is not None and get_agent(hub.rows, agent_id) is None:
         raise agent_not_found(agent_id)
@@ -102,7 +108,7 @@ async def create_credential(hub: Hub, by: Principal, request: Request) -> Respon
     done = await hub.log.do(
         CreateCredential(
             by=by,
-            key=key_of(request),
+            key=get_idempotency_key(request),
             credential_id=token.credential_id,
             kind=body.kind,
             name=body.name,
@@ -115,16 +121,16 @@ async def create_credential(hub: Hub, by: Principal, request: Request) -> Respon
         )
     )
     made: CredentialCreated = done.first(CredentialCreated)
-    need_same(done, (made.kind, made.name) == (body.kind, body.name.strip()))
+    need_same_request(done, (made.kind, made.name) == (body.kind, body.name.strip()))
     row = hub.rows.get(access.CREDENTIALS, made.credential_id)
     assert row is not None  # noqa: S101 credentials are never dropped
     shown = None if done.repeated else token.text
-    return json(GivenCredential(**msgspec.structs.asdict(_shown(row)), token=shown), 201)
+    return build_json_response(IssuedCredential(**msgspec.structs.asdict(_build_credential(row)), token=shown), 201)
 
 
 async def revoke_credential(hub: Hub, by: Principal, request: Request) -> Response:
     await end_credential(hub, by, request.path_params["credential_id"], "revoked by an operator")
-    return json(shapes.Ok())
+    return build_json_response(shapes.Ok())
 
 
 ENDPOINTS = [
@@ -134,7 +140,7 @@ ENDPOINTS = [
         "operate",
         list_credentials,
         "All credentials that hold, and the 500 that were revoked last",
-        answer=list[Credential],
+        answer=list[RestCredential],
     ),
     Endpoint(
         "POST",
@@ -143,7 +149,7 @@ ENDPOINTS = [
         create_credential,
         "Give a credential; its token is shown once",
         body=NewCredential,
-        answer=GivenCredential,
+        answer=IssuedCredential,
         status=201,
         keyed=True,
     ),

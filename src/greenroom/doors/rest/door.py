@@ -5,51 +5,51 @@ from collections.abc import Sequence
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import (
     addresses,
-    administration,
     agents,
     asks,
     audit,
     credentials,
-    export,
-    ids,
+    hub_info,
+    id_search,
     message,
     messages,
     metrics,
     nodes,
     openapi,
-    page,
     policy,
     profiles,
-    registering,
-    remember,
+    registration,
+    remembered_rule,
     runs,
     servers,
     templates,
+    thread_export,
+    thread_settings,
+    thread_waits,
     threads,
     triggers,
     uploads,
-    waiting,
     workflow_files,
     workflow_versions,
     workflows,
 )
-from greenroom.gateway.links import Links
+from greenroom.gateway.node_links import NodeLinks
 from greenroom.hub import Hub
 
 
-def endpoints(hub: Hub, links: Links, others: Sequence[Endpoint]) -> list[Endpoint]:
+def endpoints(hub: Hub, links: NodeLinks, others: Sequence[Endpoint]) -> list[Endpoint]:
     """The endpoints of this door. `others` is the list of all doors' endpoints, to be described too."""
     return [
-        *page.ENDPOINTS,
+        *hub_info.ENDPOINTS,
         *threads.ENDPOINTS,
         *messages.endpoints(hub),
-        *waiting.ENDPOINTS,
-        *administration.ENDPOINTS,
-        *export.ENDPOINTS,
+        *thread_waits.ENDPOINTS,
+        *thread_settings.ENDPOINTS,
+        *thread_export.ENDPOINTS,
         *message.ENDPOINTS,
-        *ids.ENDPOINTS,
+        *id_search.ENDPOINTS,
         *agents.ENDPOINTS,
-        *registering.ENDPOINTS,
+        *registration.ENDPOINTS,
         *templates.ENDPOINTS,
         *uploads.endpoints(hub),
         *profiles.endpoints(links),
@@ -59,7 +59,7 @@ def endpoints(hub: Hub, links: Links, others: Sequence[Endpoint]) -> list[Endpoi
         *credentials.ENDPOINTS,
         *addresses.ENDPOINTS,
         *policy.ENDPOINTS,
-        *remember.ENDPOINTS,
+        *remembered_rule.ENDPOINTS,
         *servers.ENDPOINTS,
         *workflow_files.endpoints(links),
         *workflows.ENDPOINTS,
@@ -67,5 +67,5 @@ def endpoints(hub: Hub, links: Links, others: Sequence[Endpoint]) -> list[Endpoi
         *triggers.endpoints(),
         *audit.ENDPOINTS,
         *metrics.endpoints(hub),
-        openapi.endpoint_of(lambda: others),
+        openapi.build_endpoint(lambda: others),
     ]

@@ -18,7 +18,7 @@ _ACTIVE_HEAD = (b"<html", b"<svg", b"<?xml", b"%pdf-")
 _HEAD = 4096
 
 
-class Image(NamedTuple):
+class CheckedImage(NamedTuple):
     """What is kept of a file."""
 
     mime: str
@@ -37,7 +37,7 @@ class _Broken(Exception):
     """The bytes do not follow the format."""
 
 
-def need_image(data: bytes, extension: str) -> Image:
+def need_image(data: bytes, extension: str) -> CheckedImage:
     """The image that a file is, or a refusal that says what is wrong with it.
 
     Cameras put previews and films behind a photo; they are left out, and so is whatever else hides there.
@@ -52,14 +52,14 @@ def need_image(data: bytes, extension: str) -> Image:
         ) from None
     if not (0 < width <= _SIDE and 0 < height <= _SIDE and width * height <= _AREA):
         raise Refused("image_too_large", f"The image is {width} x {height}: make it smaller.", "too_large")
-    image = Image(mime, data[:end])
+    image = CheckedImage(mime, data[:end])
     folded = image.data.lower()
     if any(mark in folded for mark in _ACTIVE) or any(mark in folded[:_HEAD] for mark in _ACTIVE_HEAD):
         raise Refused("bad_image", "The image holds a page or a script: take it out, or save the image anew.")
     return image
 
 
-def _number(data: bytes, at: int, size: int, order: str = "big") -> int:
+def _read_number(data: bytes, at: int, size: int, order: str = "big") -> int:
     if at + size > len(data):
         raise _Broken("it ends too early")
     return int.from_bytes(data[at : at + size], order)  # type: ignore[arg-type]
@@ -70,25 +70,25 @@ def _need_end(data: bytes, at: int) -> None:
         raise _Broken("it ends too early" if at > len(data) else f"{len(data) - at} bytes follow its end")
 
 
-def _png(data: bytes) -> _Measure:
+def _measure_png(data: bytes) -> _Measure:
     if not data.startswith(_PNG):
         raise _Broken("it does not begin like one")
     at = len(_PNG)
     kinds: list[bytes] = []
     while not kinds or kinds[-1] != b"IEND":
-        size = _number(data, at, 4)
+        size = _read_number(data, at, 4)
         kind, body = data[at + 4 : at + 8], data[at + 4 : at + 8 + size]
-        if zlib.crc32(body) != _number(data, at + 8 + size, 4):
+        if zlib.crc32(body) != _read_number(data, at + 8 + size, 4):
             raise _Broken("a checksum is wrong")
         kinds.append(kind)
         at += 12 + size
     _need_end(data, at)
     if kinds[0] != b"IHDR" or b"IDAT" not in kinds:
         raise _Broken("it has no picture")
-    return _Measure(_number(data, 16, 4), _number(data, 20, 4), at)
+    return _Measure(_read_number(data, 16, 4), _read_number(data, 20, 4), at)
 
 
-def _jpeg(data: bytes) -> _Measure:
+def _measure_jpeg(data: bytes) -> _Measure:
     if not data.startswith(b"\xff\xd8\xff"):
         raise _Broken("it does not begin like one")
     at, size = 2, (0, 0)
@@ -104,8 +104,8 @@ def _jpeg(data: bytes) -> _Measure:
         if marker in _LONE_MARKERS:
             continue
         if marker in _FRAME_MARKERS:
-            size = (_number(data, at + 5, 2), _number(data, at + 3, 2))
-        at += _number(data, at, 2)
+            size = (_read_number(data, at + 5, 2), _read_number(data, at + 3, 2))
+        at += _read_number(data, at, 2)
         if marker == 0xDA:
             found = _SCAN_END.search(data, at)
             if found is None:
@@ -114,13 +114,13 @@ def _jpeg(data: bytes) -> _Measure:
     return _Measure(*size, at)
 
 
-def _gif(data: bytes) -> _Measure:
+def _measure_gif(data: bytes) -> _Measure:
     if data[:6] not in (b"GIF87a", b"GIF89a"):
         raise _Broken("it does not begin like one")
-    at = 13 + _color_table(data[10])
+    at = 13 + _compute_color_table_bytes(data[10])
     while (kind := data[at]) != 0x3B:
         if kind == 0x2C:
-            at += 11 + _color_table(data[at + 9])
+            at += 11 + _compute_color_table_bytes(data[at + 9])
         elif kind == 0x21:
             at += 2
         else:
@@ -129,28 +129,28 @@ def _gif(data: bytes) -> _Measure:
             at += 1 + data[at]
         at += 1
     _need_end(data, at + 1)
-    return _Measure(_number(data, 6, 2, "little"), _number(data, 8, 2, "little"), at + 1)
+    return _Measure(_read_number(data, 6, 2, "little"), _read_number(data, 8, 2, "little"), at + 1)
 
 
-def _color_table(flags: int) -> int:
+def _compute_color_table_bytes(flags: int) -> int:
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 
-def _webp(data: bytes) -> _Measure:
+def _measure_webp(data: bytes) -> _Measure:
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         raise _Broken("it does not begin like one")
-    _need_end(data, 8 + _number(data, 4, 4, "little"))
+    _need_end(data, 8 + _read_number(data, 4, 4, "little"))
     size, at, has_picture = (0, 0), 12, False
     while at < len(data):
-        kind, length = data[at : at + 4], _number(data, at + 4, 4, "little")
+        kind, length = data[at : at + 4], _read_number(data, at + 4, 4, "little")
         at += 8
         if kind == b"VP8X":
-            size = (_number(data, at + 4, 3, "little") + 1, _number(data, at + 7, 3, "little") + 1)
+            size = (_read_number(data, at + 4, 3, "little") + 1, _read_number(data, at + 7, 3, "little") + 1)
         elif kind == b"VP8L" and data[at] == 0x2F:
-            bits = _number(data, at + 1, 4, "little")
+            bits = _read_number(data, at + 1, 4, "little")
             size = max(size, ((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1))
         elif kind == b"VP8 " and data[at + 3 : at + 6] == b"\x9d\x01\x2a":
-            frame = (_number(data, at + 6, 2, "little") & 0x3FFF, _number(data, at + 8, 2, "little") & 0x3FFF)
+            frame = (_read_number(data, at + 6, 2, "little") & 0x3FFF, _read_number(data, at + 8, 2, "little") & 0x3FFF)
             size = max(size, frame)
         has_picture |= kind in (b"VP8 ", b"VP8L", b"ANMF")
         at += length + (length & 1)
@@ -161,10 +161,10 @@ def _webp(data: bytes) -> _Measure:
 
 
 _KINDS: dict[str, tuple[str, Callable[[bytes], _Measure]]] = {
-    ".jpg": ("image/jpeg", _jpeg),
-    ".jpeg": ("image/jpeg", _jpeg),
-    ".png": ("image/png", _png),
-    ".gif": ("image/gif", _gif),
-    ".webp": ("image/webp", _webp),
+    ".jpg": ("image/jpeg", _measure_jpeg),
+    ".jpeg": ("image/jpeg", _measure_jpeg),
+    ".png": ("image/png", _measure_png),
+    ".gif": ("image/gif", _measure_gif),
+    ".webp": ("image/webp", _measure_webp),
 }
 EXTENSIONS = tuple(_KINDS)

@@ -10,28 +10,28 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.refusals import InBusTerms
-from greenroom.doors.rest.wire import bad_request, body_of, json, query_of, read_json
+from greenroom.doors.rest.refusals import BusErrorTranslator
+from greenroom.doors.rest.wire import build_bad_request, build_json_response, read_body, read_json_response, read_query
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.runs.targets import Unreached, find_unreached
-from greenroom.nouns.runs.whereabouts import whereabouts
+from greenroom.nouns.runs.agent_activity import describe_activity
+from greenroom.nouns.runs.wake_targets import UnreachedRecipient, find_unreached
 from greenroom.nouns.threads import model as threads
 from greenroom.nouns.threads.commands import React, Unreact
-from greenroom.nouns.threads.decide_post import need_poster
+from greenroom.nouns.threads.decide_post import need_post_author
 from greenroom.nouns.threads.events import MessageEdited
 from greenroom.nouns.threads.mentions import Roster
 from greenroom.nouns.threads.queries import (
+    build_receipts,
     find_edits,
     find_messages,
     is_for_people,
     message_not_found,
     need_message,
     need_thread,
-    receipts,
     search_messages,
 )
 
@@ -41,7 +41,7 @@ _FAR = 2**53
 _MOST_FOUND = 200
 
 
-class MessageOfThread(shapes.Message, kw_only=True):
+class MessageOfThread(shapes.RestMessage, kw_only=True):
     """A message, and where it was posted."""
 
     thread_id: str
@@ -65,7 +65,7 @@ class ChangedMessage(msgspec.Struct, omit_defaults=True):
     no_change: bool = False
 
 
-class Edit(msgspec.Struct):
+class RestEdit(msgspec.Struct):
     version: int
     old_content: str
     edited_by: str
@@ -76,7 +76,7 @@ class History(msgspec.Struct):
     message_id: str
     current_content: str
     edit_version: int
-    edits: list[Edit]
+    edits: list[RestEdit]
 
 
 class NewReaction(msgspec.Struct, frozen=True):
@@ -84,7 +84,7 @@ class NewReaction(msgspec.Struct, frozen=True):
     agent_id: str | None = None
 
 
-class Reactor(msgspec.Struct, frozen=True):
+class ReactionQuery(msgspec.Struct, frozen=True):
     agent_id: str | None = None
 
 
@@ -112,17 +112,17 @@ class Receipts(msgspec.Struct):
 
 class UnreachedMessage(msgspec.Struct):
     message_id: str
-    unreached: list[Unreached]
+    unreached: list[UnreachedRecipient]
 
 
-class Search(msgspec.Struct, frozen=True):
+class SearchQuery(msgspec.Struct, frozen=True):
     q: Annotated[str, Meta(max_length=1000)] = ""
     thread_id: str | None = None
     limit: Annotated[int, Meta(ge=1)] = 50
     """More than 200 means 200."""
 
 
-class Found(msgspec.Struct):
+class MessageHit(msgspec.Struct):
     message_id: str
     thread_id: str
     thread_topic: str
@@ -134,12 +134,12 @@ class Found(msgspec.Struct):
 
 
 class SearchResult(msgspec.Struct):
-    results: list[Found]
+    results: list[MessageHit]
     total: int
     query: str
 
 
-def _message(hub: Hub, by: Principal, request: Request) -> threads.Message:
+def _need_message(hub: Hub, by: Principal, request: Request) -> threads.Message:
     """The message of the path; to agents, what is for people only is not there."""
     row = need_message(hub.rows, by, request.path_params["message_id"])
     if by.is_program and is_for_people(row):
@@ -148,91 +148,91 @@ def _message(hub: Hub, by: Principal, request: Request) -> threads.Message:
 
 
 async def show_message(hub: Hub, by: Principal, request: Request) -> Response:
-    row = _message(hub, by, request)
-    content = await asyncio.to_thread(hub.bus.content_of, row) if row.body else None
-    shown = shapes.message(shapes.Faces(hub.rows), row, content)
-    return json(MessageOfThread(**msgspec.structs.asdict(shown), thread_id=row.thread_id))
+    row = _need_message(hub, by, request)
+    content = await asyncio.to_thread(hub.bus.read_content, row) if row.body else None
+    shown = shapes.build_message(shapes.AgentNameCache(hub.rows), row, content)
+    return build_json_response(MessageOfThread(**msgspec.structs.asdict(shown), thread_id=row.thread_id))
 
 
 async def edit_message(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, MessageChange)
+    body = await read_body(request, MessageChange)
     if by.agent_id is not None and body.edited_by not in (None, by.agent_id):
         raise Refused("author_not_yours", "edited_by must be the agent whose credential this is.", "forbidden")
     content = body.new_content if body.content is None else body.content
     if content is None:
-        raise bad_request("Write the new text into content.")
+        raise build_bad_request("Write the new text into content.")
     message_id = request.path_params["message_id"]
-    with InBusTerms(hub):
+    with BusErrorTranslator(hub):
         done = await hub.bus.edit(by, message_id, content)
     if not done.records:
-        return json(ChangedMessage(need_message(hub.rows, by, message_id).edit_version, no_change=True))
+        return build_json_response(ChangedMessage(need_message(hub.rows, by, message_id).edit_version, no_change=True))
     edited: MessageEdited = done.first(MessageEdited)
-    return json(
+    return build_json_response(
         ChangedMessage(
             version=edited.edit_version,
             msg_id=edited.message_id,
-            edited_at=iso(done.records[-1].at),
+            edited_at=format_iso(done.records[-1].at),
             edited_by=edited.edited_by,
         )
     )
 
 
 async def show_history(hub: Hub, by: Principal, request: Request) -> Response:
-    row = _message(hub, by, request)
+    row = _need_message(hub, by, request)
 
     def read() -> History:
         edits = []
         for edit in past:
             whole = hub.blobs.read(edit.old_body) if edit.old_body else None
             content = edit.old_content if whole is None else whole.decode()
-            edits.append(Edit(edit.version, content, edit.edited_by, iso(edit.edited_at)))
-        return History(row.id, hub.bus.content_of(row), row.edit_version, edits)
+            edits.append(RestEdit(edit.version, content, edit.edited_by, format_iso(edit.edited_at)))
+        return History(row.id, hub.bus.read_content(row), row.edit_version, edits)
 
     past = find_edits(hub.rows, row.id)
-    return json(await asyncio.to_thread(read))
+    return build_json_response(await asyncio.to_thread(read))
 
 
 async def list_reactions(hub: Hub, by: Principal, request: Request) -> Response:
-    row = _message(hub, by, request)
-    faces = shapes.Faces(hub.rows)
-    return json([shapes.reaction(faces, row.id, reaction) for reaction in row.reactions])
+    row = _need_message(hub, by, request)
+    faces = shapes.AgentNameCache(hub.rows)
+    return build_json_response([shapes.build_reaction(faces, row.id, reaction) for reaction in row.reactions])
 
 
 async def add_reaction(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewReaction)
+    body = await read_body(request, NewReaction)
     message_id, reaction = request.path_params["message_id"], body.reaction.strip()
     await hub.log.do(React(by=by, message_id=message_id, agent_id=body.agent_id, reaction=reaction))
-    row = _message(hub, by, request)
-    who = need_poster(hub.rows, by, body.agent_id).id
+    row = _need_message(hub, by, request)
+    who = need_post_author(hub.rows, by, body.agent_id).id
     put = next(r for r in row.reactions if (r.agent_id, r.reaction) == (who, reaction))
-    return json(shapes.reaction(shapes.Faces(hub.rows), row.id, put), 201)
+    return build_json_response(shapes.build_reaction(shapes.AgentNameCache(hub.rows), row.id, put), 201)
 
 
 async def remove_reaction(hub: Hub, by: Principal, request: Request) -> Response:
-    query = query_of(request, Reactor)
+    query = read_query(request, ReactionQuery)
     message_id, reaction = request.path_params["message_id"], request.path_params["reaction"]
-    who = need_poster(hub.rows, by, query.agent_id).id
+    who = need_post_author(hub.rows, by, query.agent_id).id
     try:
         done = await hub.log.do(Unreact(by=by, message_id=message_id, agent_id=query.agent_id, reaction=reaction))
     except Refused as no:
         if no.code != "message_not_found":
             raise
-        return json(RemovedReaction(False, message_id, reaction, who))
-    return json(RemovedReaction(bool(done.records), message_id, reaction, who))
+        return build_json_response(RemovedReaction(False, message_id, reaction, who))
+    return build_json_response(RemovedReaction(bool(done.records), message_id, reaction, who))
 
 
 async def show_receipts(hub: Hub, by: Principal, request: Request) -> Response:
-    row, at = _message(hub, by, request), hub.log.clock.now()
+    row, at = _need_message(hub, by, request), hub.log.clock.now()
 
     def read(rows: Rows) -> Receipts:
-        faces = shapes.Faces(rows)
+        faces = shapes.AgentNameCache(rows)
         reached = [
-            Receipt(who, faces.name(who), state, whereabouts(rows, hub.presence, by, who, at))
-            for who, state in receipts(rows, row).items()
+            Receipt(who, faces.get_name(who), state, describe_activity(rows, hub.presence, by, who, at))
+            for who, state in build_receipts(rows, row).items()
         ]
         return Receipts(row.id, reached)
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
 async def list_unreached(hub: Hub, by: Principal, request: Request) -> Response:
@@ -244,37 +244,37 @@ async def list_unreached(hub: Hub, by: Principal, request: Request) -> Response:
         found = [(row.id, find_unreached(rows, hub.presence, by, row, roster)) for row in newest if not row.agent]
         return [UnreachedMessage(message_id, unreached) for message_id, unreached in found if unreached]
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
-async def search(hub: Hub, by: Principal, request: Request) -> Response:
-    query = query_of(request, Search)
+async def show_search_results(hub: Hub, by: Principal, request: Request) -> Response:
+    query = read_query(request, SearchQuery)
     words = query.q.strip()
     if not words:
-        raise bad_request("q must say what to look for: write one or more words.")
-    return await read_json(hub, lambda rows: _search(rows, by, words, query))
+        raise build_bad_request("q must say what to look for: write one or more words.")
+    return await read_json_response(hub, lambda rows: _find_hits(rows, by, words, query))
 
 
-def _search(rows: Rows, by: Principal, words: str, query: Search) -> SearchResult:
+def _find_hits(rows: Rows, by: Principal, words: str, query: SearchQuery) -> SearchResult:
     found = search_messages(rows, by, words, query.thread_id or None, limit=min(query.limit, _MOST_FOUND))
     topics = {row.thread_id: rows.get(threads.THREADS, row.thread_id) for row in found}
     results = [
-        Found(
+        MessageHit(
             message_id=row.id,
             thread_id=row.thread_id,
             thread_topic=thread.topic if (thread := topics[row.thread_id]) else "",
             author=row.author_name,
             seq=row.seq,
-            created_at=iso(row.created_at),
-            snippet=_snippet(row.content, words),
-            metadata=shapes.metadata_text(row.metadata, row.mentions),
+            created_at=format_iso(row.created_at),
+            snippet=_cut_snippet(row.content, words),
+            metadata=shapes.encode_metadata(row.metadata, row.mentions),
         )
         for row in found
     ]
     return SearchResult(results, len(results), words)
 
 
-def _snippet(content: str, words: str) -> str:
+def _cut_snippet(content: str, words: str) -> str:
     """The content around the first of the words."""
     folded = content.casefold()
     places = [at for word in words.casefold().split() if (at := folded.find(word)) >= 0]
@@ -297,7 +297,7 @@ ENDPOINTS = [
         "Whom people's newest messages in a thread name and do not reach, and why",
         answer=list[UnreachedMessage],
     ),
-    Endpoint("GET", f"{_ONE}/reactions", "read", list_reactions, "Reactions", answer=list[shapes.Reaction]),
+    Endpoint("GET", f"{_ONE}/reactions", "read", list_reactions, "Reactions", answer=list[shapes.RestReaction]),
     Endpoint(
         "POST",
         f"{_ONE}/reactions",
@@ -305,7 +305,7 @@ ENDPOINTS = [
         add_reaction,
         "React to a message; doing it twice is doing it once",
         body=NewReaction,
-        answer=shapes.Reaction,
+        answer=shapes.RestReaction,
         status=201,
     ),
     Endpoint(
@@ -314,10 +314,16 @@ ENDPOINTS = [
         "chat",
         remove_reaction,
         "Take a reaction back",
-        query=Reactor,
+        query=ReactionQuery,
         answer=RemovedReaction,
     ),
     Endpoint(
-        "GET", "/api/search", "read", search, "Messages that hold all the words", query=Search, answer=SearchResult
+        "GET",
+        "/api/search",
+        "read",
+        show_search_results,
+        "Messages that hold all the words",
+        query=SearchQuery,
+        answer=SearchResult,
     ),
 ]

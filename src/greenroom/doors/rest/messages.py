@@ -11,22 +11,29 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.refusals import InBusTerms
-from greenroom.doors.rest.wire import Number, bad_request, body_of, json, key_of, query_of
+from greenroom.doors.rest.refusals import BusErrorTranslator
+from greenroom.doors.rest.wire import (
+    Number,
+    build_bad_request,
+    build_json_response,
+    get_idempotency_key,
+    read_body,
+    read_query,
+)
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.runs.targets import Unreached, look_for_unreached
+from greenroom.nouns.runs.wake_targets import UnreachedRecipient, look_for_unreached
 from greenroom.nouns.threads import model as threads
-from greenroom.nouns.threads.bus import Posted
+from greenroom.nouns.threads.bus import PostResult
 from greenroom.nouns.threads.queries import (
+    build_mailbox_id,
     find_messages,
     get_brief,
     get_member,
     is_for_people,
-    mailbox_of,
-    may_follow,
+    may_have_more,
     need_thread,
 )
 
@@ -78,11 +85,11 @@ class PostedMessage(msgspec.Struct):
     current_seq: int
     reply_token: str | None
     reply_window: shapes.ReplyWindow
-    unreached: list[Unreached] = []
+    unreached: list[UnreachedRecipient] = []
     """Whom it names and does not reach, and why."""
 
 
-class Page(msgspec.Struct, frozen=True):
+class MessageQuery(msgspec.Struct, frozen=True):
     """Which messages: those after a seq, oldest first; with before_seq the newest below it."""
 
     after_seq: Number = 0
@@ -93,14 +100,14 @@ class Page(msgspec.Struct, frozen=True):
     priority: str | None = None
 
 
-async def post(hub: Hub, by: Principal, request: Request, faces: shapes.Faces) -> Response:
+async def handle_post(hub: Hub, by: Principal, request: Request, faces: shapes.AgentNameCache) -> Response:
     """Post a message. `faces` knows who has posted before."""
-    body = await body_of(request, NewMessage)
+    body = await read_body(request, NewMessage)
     metadata, content = body.metadata, body.content
     if body.images:
         metadata = {**(metadata or {}), "images": body.images}
-        content = content if content.strip() else ", ".join(map(_name_of, body.images))
-    with InBusTerms(hub):
+        content = content if content.strip() else ", ".join(map(_describe_image, body.images))
+    with BusErrorTranslator(hub):
         posted = await hub.bus.post(
             by,
             request.path_params["thread_id"],
@@ -114,31 +121,33 @@ async def post(hub: Hub, by: Principal, request: Request, faces: shapes.Faces) -
             reply_to=body.reply_to_msg_id,
             expected_last_seq=body.expected_last_seq,
             reply_token=body.reply_token,
-            key=key_of(request),
+            key=get_idempotency_key(request),
         )
-    return json(await posted_message(hub, by, faces, posted, content), 201)
+    return build_json_response(await build_posted_message(hub, by, faces, posted, content), 201)
 
 
-def _name_of(image: dict[str, Any]) -> str:
+def _describe_image(image: dict[str, Any]) -> str:
     """What stands for an image where nothing was written beside it."""
     return str(image.get("name") or "image")[:_MOST_OF_NAME]
 
 
-async def posted_message(hub: Hub, by: Principal, faces: shapes.Faces, posted: Posted, content: str) -> PostedMessage:
+async def build_posted_message(
+    hub: Hub, by: Principal, faces: shapes.AgentNameCache, posted: PostResult, content: str
+) -> PostedMessage:
     event = posted.event
     return PostedMessage(
         id=event.message_id,
         seq=posted.seq,
         author=event.author_name,
-        author_id=shapes.author_id_of(event.author_id, event.agent),
+        author_id=shapes.get_author_id(event.author_id, event.agent),
         author_name=event.author_name,
-        author_emoji=shapes.emoji_of(faces, event.author_id, event.agent),
+        author_emoji=shapes.choose_emoji(faces, event.author_id, event.agent),
         role=event.role,
         content=content,
-        created_at=iso(posted.at),
+        created_at=format_iso(posted.at),
         priority=event.priority,
         reply_to_msg_id=event.reply_to,
-        metadata=shapes.metadata_text(event.metadata, event.mentions),
+        metadata=shapes.encode_metadata(event.metadata, event.mentions),
         current_seq=posted.seq,
         reply_token=event.next_token,
         reply_window=shapes.REPLY_WINDOW,
@@ -146,65 +155,65 @@ async def posted_message(hub: Hub, by: Principal, faces: shapes.Faces, posted: P
     )
 
 
-class TranscriptEntry(shapes.Message, kw_only=True):
+class TranscriptEntry(shapes.RestMessage, kw_only=True):
     """A message, and whether agents see it: `message`, or `human_only`."""
 
     entry_kind: str
 
 
 async def list_messages(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(await _read(hub, by, request))
+    return build_json_response(await _read_page(hub, by, request))
 
 
 async def show_transcript(hub: Hub, by: Principal, request: Request) -> Response:
-    shown = await _read(hub, by, request)
+    shown = await _read_page(hub, by, request)
     entries = []
     for message in shown:
         row = hub.rows.get(threads.MESSAGES, message.id)
         kind = "human_only" if row is not None and is_for_people(row) else "message"
         entries.append(TranscriptEntry(**msgspec.structs.asdict(message), entry_kind=kind))
-    return json(entries)
+    return build_json_response(entries)
 
 
-async def _read(hub: Hub, by: Principal, request: Request) -> list[shapes.Message]:
+async def _read_page(hub: Hub, by: Principal, request: Request) -> list[shapes.RestMessage]:
     """The page of messages that is asked for; an agent that reads it has been handed it."""
-    page = query_of(request, Page)
+    page = read_query(request, MessageQuery)
     page = msgspec.structs.replace(page, limit=min(page.limit, _MOST))
     if page.priority is not None and page.priority not in threads.PRIORITIES:
-        raise bad_request(f"priority must be one of {', '.join(threads.PRIORITIES)}.")
+        raise build_bad_request(f"priority must be one of {', '.join(threads.PRIORITIES)}.")
     agent_id = by.agent_id
-    thread = await need_place(hub, by, request.path_params["thread_id"])
+    thread = await need_readable_thread(hub, by, request.path_params["thread_id"])
 
     def is_wanted(message: threads.Message) -> bool:
         return not (by.is_program and is_for_people(message)) and page.priority in (None, message.priority)
 
     if page.priority is None:
-        found = _select(hub.rows, thread.id, page, is_wanted)
+        found = _select_messages(hub.rows, thread.id, page, is_wanted)
     else:  # what is looked for may be rare
-        found = await hub.store.read(lambda view: _select(view, thread.id, page, is_wanted))
+        found = await hub.store.read(lambda view: _select_messages(view, thread.id, page, is_wanted))
     if page.before_seq is None:
-        shown = await show_all(hub, found, PAGE_CHARS)
+        shown = await build_messages(hub, found, PAGE_CHARS)
     else:  # who reads backwards goes on from the oldest, so that is where a long page is cut
-        shown = (await show_all(hub, found[::-1], PAGE_CHARS))[::-1]
+        shown = (await build_messages(hub, found[::-1], PAGE_CHARS))[::-1]
     if agent_id is not None:
-        hub.presence.hear(agent_id, "msg_list")
+        hub.presence.note_activity(agent_id, "msg_list")
         _note_read(hub, agent_id, thread.id, page, shown)
     if page.include_system_prompt and page.after_seq == 0:
         prompt = get_brief(hub.rows, thread.id).system_prompt
         if prompt:
-            shown.insert(0, shapes.opening(thread, prompt))
+            shown.insert(0, shapes.build_opening_message(thread, prompt))
     return shown
 
 
-async def need_place(hub: Hub, by: Principal, thread_id: str) -> threads.Thread:
+async def need_readable_thread(hub: Hub, by: Principal, thread_id: str) -> threads.Thread:
     """The thread to read in. An agent's own mailbox is there before the first mail."""
-    if by.agent_id is not None and thread_id == mailbox_of(by.agent_id) and "chat" in by.rights:
+    if by.agent_id is not None and thread_id == build_mailbox_id(by.agent_id) and "chat" in by.rights:
         await hub.bus.open_mailbox(by, by.agent_id)
     return need_thread(hub.rows, by, thread_id)
 
 
-def _select(
-    rows: Rows, thread_id: str, page: Page, is_wanted: Callable[[threads.Message], bool]
+def _select_messages(
+    rows: Rows, thread_id: str, page: MessageQuery, is_wanted: Callable[[threads.Message], bool]
 ) -> list[threads.Message]:
     """The messages of a page. It is empty only when there is nothing beyond it."""
     out: list[threads.Message] = []
@@ -213,7 +222,7 @@ def _select(
         found = find_messages(rows, thread_id, after_seq=after, before_seq=before, limit=page.limit)
         wanted = [m for m in found if is_wanted(m)]
         out = [*wanted, *out][-page.limit :] if before is not None else [*out, *wanted][: page.limit]
-        if not may_follow(found, page.limit) or (out and len(found) < page.limit):
+        if not may_have_more(found, page.limit) or (out and len(found) < page.limit):
             break
         if before is not None:
             before = found[0].seq
@@ -222,7 +231,7 @@ def _select(
     return out
 
 
-def _note_read(hub: Hub, agent_id: str, thread_id: str, page: Page, shown: list[shapes.Message]) -> None:
+def _note_read(hub: Hub, agent_id: str, thread_id: str, page: MessageQuery, shown: list[shapes.RestMessage]) -> None:
     """An agent that reads on from where it was, leaving nothing out, has been handed what it read."""
     if not shown or page.before_seq is not None or page.priority is not None:
         return
@@ -232,37 +241,39 @@ def _note_read(hub: Hub, agent_id: str, thread_id: str, page: Page, shown: list[
 
 
 async def send_mail(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Mail)
-    with InBusTerms(hub):
-        posted = await hub.bus.mail(
+    body = await read_body(request, Mail)
+    with BusErrorTranslator(hub):
+        posted = await hub.bus.post_mail(
             by,
             request.path_params["agent_id"],
             body.content,
             body.author,
             metadata=body.metadata,
             priority=body.priority,
-            key=key_of(request),
+            key=get_idempotency_key(request),
         )
-    return json(await posted_message(hub, by, shapes.Faces(hub.rows), posted, body.content), 201)
+    return build_json_response(
+        await build_posted_message(hub, by, shapes.AgentNameCache(hub.rows), posted, body.content), 201
+    )
 
 
-async def show_all(hub: Hub, found: list[threads.Message], room: int | None = None) -> list[shapes.Message]:
+async def build_messages(hub: Hub, found: list[threads.Message], room: int | None = None) -> list[shapes.RestMessage]:
     """Messages as they are shown, with the whole content of those that are kept as files.
 
     With `room` the list ends when it holds so many characters; the first is always shown.
     """
-    faces = shapes.Faces(hub.rows)
+    faces = shapes.AgentNameCache(hub.rows)
     if all(m.body is None for m in found):
-        return [shapes.message(faces, m) for m in found]
-    contents = await asyncio.to_thread(_contents, hub, found, room)
-    return [shapes.message(faces, m, content) for m, content in zip(found, contents, strict=False)]
+        return [shapes.build_message(faces, m) for m in found]
+    contents = await asyncio.to_thread(_read_contents, hub, found, room)
+    return [shapes.build_message(faces, m, content) for m, content in zip(found, contents, strict=False)]
 
 
-def _contents(hub: Hub, found: list[threads.Message], room: int | None) -> list[str]:
+def _read_contents(hub: Hub, found: list[threads.Message], room: int | None) -> list[str]:
     out: list[str] = []
     size = 0
     for message in found:
-        content = hub.bus.content_of(message)
+        content = hub.bus.read_content(message)
         size += len(content)
         if out and room is not None and size > room:
             break
@@ -272,11 +283,11 @@ def _contents(hub: Hub, found: list[threads.Message], room: int | None) -> list[
 
 def endpoints(hub: Hub) -> list[Endpoint]:
     """Posting and reading, and the mail."""
-    faces = shapes.Faces(hub.rows)
+    faces = shapes.AgentNameCache(hub.rows)
     hub.log.subscribe(faces.on_commit)
 
     async def post_message(hub: Hub, by: Principal, request: Request) -> Response:
-        return await post(hub, by, request, faces)
+        return await handle_post(hub, by, request, faces)
 
     return [
         Endpoint(
@@ -296,8 +307,8 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             "read",
             list_messages,
             "Messages of a thread, page by page until one is empty",
-            query=Page,
-            answer=list[shapes.Message],
+            query=MessageQuery,
+            answer=list[shapes.RestMessage],
         ),
         Endpoint(
             "GET",
@@ -305,7 +316,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             "read",
             show_transcript,
             "Messages of a thread as AgentChatBus's console reads them: each says whether agents see it",
-            query=Page,
+            query=MessageQuery,
             answer=list[TranscriptEntry],
         ),
         Endpoint(

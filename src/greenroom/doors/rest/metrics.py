@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import Number, json, query_of
+from greenroom.doors.rest.wire import Number, build_json_response, read_query
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.ids import id_before
 from greenroom.log.loop_watch import LoopNumbers
 from greenroom.log.model import Commit, Rows
@@ -24,7 +24,7 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.stored_bytes import NearLimit, find_near_limit
 from greenroom.nouns.asks.model import ASKS
-from greenroom.nouns.policy.budgets import day_of
+from greenroom.nouns.policy.budgets import format_day
 from greenroom.nouns.policy.model import DAY_COSTS, DayCost
 from greenroom.nouns.runs.model import LIVE, RUNS
 from greenroom.nouns.runs.queries import count_waiting_for_people
@@ -101,7 +101,7 @@ class MessageCounts(msgspec.Struct):
     counts: list[int]
 
 
-class Meter:
+class MetricsCollector:
     """Counts what goes by, from the start of the hub."""
 
     def __init__(self, hub: Hub) -> None:
@@ -127,18 +127,18 @@ class Meter:
         while self._posted[0][0] < second - 60 * _MINUTES[-1]:
             self._posted.popleft()
 
-    async def read(self) -> Metrics:
+    async def read_metrics(self) -> Metrics:
         hub, now = self._hub, time.monotonic()
-        messages, by_status, agents = await hub.store.read(_counted)
-        work = await hub.store.read(lambda rows: _work(rows, hub.log.clock.now()))
+        messages, by_status, agents = await hub.store.read(_count_rows)
+        work = await hub.store.read(lambda rows: _count_work(rows, hub.log.clock.now()))
         rate = {f"last_{m}m": sum(count for at, count in self._posted if at > now - 60 * m) for m in _MINUTES}
         return Metrics(
             status="ok",
             uptime_seconds=round(now - hub.started, 1),
-            started_at=iso(self._started_at),
+            started_at=format_iso(self._started_at),
             threads=ThreadNumbers(sum(by_status.values()), by_status),
             messages=MessageNumbers(messages, rate, dict(self._stop_reasons)),
-            agents=AgentNumbers(agents, len(hub.presence.online())),
+            agents=AgentNumbers(agents, len(hub.presence.find_online())),
             work=work,
             schema_version=SCHEMA,
             seq=hub.store.head(),
@@ -146,7 +146,7 @@ class Meter:
             events=self._events,
             queue=hub.log.backlog,
             waiters=hub.bus.waiters.count(),
-            memory_bytes=_memory_bytes(),
+            memory_bytes=_get_memory_bytes(),
             reactor_errors=len(hub.reactor_errors),
             loop=hub.loop_watch.numbers,
             limited=dict(hub.limited),
@@ -154,15 +154,15 @@ class Meter:
         )
 
 
-def _counted(rows: Rows) -> tuple[int, dict[str, int], int]:
+def _count_rows(rows: Rows) -> tuple[int, dict[str, int], int]:
     listed = {state: rows.count(THREADS, {"status": state, "mailbox_of": None}) for state in ALL_STATES}
     agents = rows.count(AGENTS, {"state": "registered"})
     return rows.count(MESSAGES), {state: count for state, count in listed.items() if count}, agents
 
 
-def _work(rows: Rows, now: int) -> WorkNumbers:
+def _count_work(rows: Rows, now: int) -> WorkNumbers:
     runs = {status: rows.count(RUNS, {"status": status}) for status in LIVE}
-    today = rows.get(DAY_COSTS, day_of(now)) or DayCost(day=day_of(now), usd=0.0)
+    today = rows.get(DAY_COSTS, format_day(now)) or DayCost(day=format_day(now), usd=0.0)
     open_asks = rows.count(ASKS, {"state": "open"})
     return WorkNumbers(runs, sum(runs.values()), count_waiting_for_people(rows), open_asks, today.usd, today.tokens)
 
@@ -175,7 +175,7 @@ def _count_messages(rows: Rows, wanted: CountQuery) -> list[int]:
     ]
 
 
-def _memory_bytes() -> int | None:
+def _get_memory_bytes() -> int | None:
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):
@@ -183,12 +183,12 @@ def _memory_bytes() -> int | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def _as_text(numbers: Metrics) -> str:
+def _format_prometheus(numbers: Metrics) -> str:
     """The exposition format of Prometheus."""
-    return "".join(f"# TYPE greenroom_{name} {kind}\n{lines}" for name, kind, lines in _series(numbers))
+    return "".join(f"# TYPE greenroom_{name} {kind}\n{lines}" for name, kind, lines in _iterate_series(numbers))
 
 
-def _series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
+def _iterate_series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
     def plain(name: str, kind: str, value: float) -> tuple[str, str, str]:
         return name, kind, f"greenroom_{name} {value}\n"
 
@@ -228,19 +228,19 @@ def _series(numbers: Metrics) -> Iterator[tuple[str, str, str]]:
 
 def endpoints(hub: Hub) -> list[Endpoint]:
     """The numbers of one hub."""
-    meter = Meter(hub)
+    meter = MetricsCollector(hub)
 
     async def show(hub: Hub, by: Principal, request: Request) -> Response:
-        numbers = await meter.read()
+        numbers = await meter.read_metrics()
         accepted = request.headers.get("accept", "")
         if "text/plain" in accepted or "openmetrics" in accepted:
-            return Response(_as_text(numbers), media_type="text/plain; version=0.0.4; charset=utf-8")
-        return json(numbers)
+            return Response(_format_prometheus(numbers), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return build_json_response(numbers)
 
     async def count_messages(hub: Hub, by: Principal, request: Request) -> Response:
-        wanted = query_of(request, CountQuery)
+        wanted = read_query(request, CountQuery)
         counts = await hub.store.read(lambda rows: _count_messages(rows, wanted))
-        return json(MessageCounts(wanted.since, wanted.step_ms, counts))
+        return build_json_response(MessageCounts(wanted.since, wanted.step_ms, counts))
 
     return [
         Endpoint("GET", "/api/metrics", "all", show, "How the hub is doing", answer=Metrics),

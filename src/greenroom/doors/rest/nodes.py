@@ -5,8 +5,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, query_of
-from greenroom.doors.server import pin_of
+from greenroom.doors.rest.wire import build_json_response, read_body, read_query
+from greenroom.doors.server import get_certificate_pin
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
@@ -17,7 +17,7 @@ from greenroom.nouns.runs.commands import RemoveNode
 
 
 async def list_nodes(hub: Hub, by: Principal, request: Request) -> Response:
-    return json([] if by.is_confined else hub.rows.find(NODES, order="_key"))
+    return build_json_response([] if by.is_confined else hub.rows.find(NODES, order="_key"))
 
 
 class NewNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,25 +33,25 @@ class JoinedNode(msgspec.Struct):
 
 
 async def join_node(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewNode)
+    body = await read_body(request, NewNode)
     token = new_token("node")
     node_id = new_id("node")
     await hub.log.do(
         JoinNode(by=by, node_id=node_id, name=body.name, credential_id=token.credential_id, digest=token.digest)
     )
-    return json(JoinedNode(node_id, body.name, token.text, pin_of(hub.settings)), 201)
+    return build_json_response(JoinedNode(node_id, body.name, token.text, get_certificate_pin(hub.settings)), 201)
 
 
 async def drain_node(hub: Hub, by: Principal, request: Request) -> Response:
     node = need_node(hub.rows, request.path_params["node_id"])
     await hub.log.do(DrainNode(by=by, node_id=node.id))
-    return json(need_node(hub.rows, node.id))
+    return build_json_response(need_node(hub.rows, node.id))
 
 
 async def undrain_node(hub: Hub, by: Principal, request: Request) -> Response:
     node = need_node(hub.rows, request.path_params["node_id"])
     await hub.log.do(UndrainNode(by=by, node_id=node.id))
-    return json(need_node(hub.rows, node.id))
+    return build_json_response(need_node(hub.rows, node.id))
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def remove_node(hub: Hub, by: Principal, request: Request) -> Response:
-    force = query_of(request, Removal).force
+    force = read_query(request, Removal).force
     await hub.log.do(RemoveNode(by=by, node_id=request.path_params["node_id"], force=force))
     return Response(status_code=204)
 

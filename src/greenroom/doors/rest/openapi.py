@@ -45,14 +45,14 @@ class Error(msgspec.Struct):
     code: str
 
 
-def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
+def describe_api(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     """An OpenAPI 3.1 document."""
     types = {id(kind): kind for e in endpoints for kind in (e.body, e.answer) if _is_type(kind)}
     shapes, components = msgspec.json.schema_components([Error, *types.values()], ref_template=_REF)
     schemas = dict(zip(types, shapes[1:], strict=True))
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
-        operation = _operation(endpoint, schemas)
+        operation = _describe_operation(endpoint, schemas)
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
     for path, (methods, protocol, summary) in _PROTOCOLS.items():
         told = {"summary": summary, "x-protocol": protocol, "responses": {"default": {"description": summary}}}
@@ -63,11 +63,11 @@ def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": _SECURITY},
     }
-    return _named_apart(described, [name for name in components if "." in name])
+    return _rename_duplicates(described, [name for name in components if "." in name])
 
 
-def _named_apart(described: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """Types of one name in two nouns are called by the noun too: `greenroom.nouns.runs.model.Spent` is RunsSpent."""
+def _rename_duplicates(described: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Types of one name in two nouns are called by the noun too: `greenroom.nouns.runs.model.RunUsage` is RunsSpent."""
     text = encode(described).decode()
     for name in sorted(names, key=len, reverse=True):
         parts = name.split(".")
@@ -80,7 +80,7 @@ def _is_type(kind: Any) -> bool:
     return kind is not None and not isinstance(kind, (str, dict))
 
 
-def _operation(endpoint: Endpoint, schemas: dict[int, Any]) -> dict[str, Any]:
+def _describe_operation(endpoint: Endpoint, schemas: dict[int, Any]) -> dict[str, Any]:
     name = re.sub(r"\W+", "_", f"{endpoint.method.lower()}{endpoint.path}").strip("_")
     failure = {
         "description": "Refused",
@@ -88,22 +88,25 @@ def _operation(endpoint: Endpoint, schemas: dict[int, Any]) -> dict[str, Any]:
     }
     success: dict[str, Any] = {"description": endpoint.summary}
     if endpoint.answer is not None:
-        success["content"] = _content(endpoint.answer, schemas)
+        success["content"] = _describe_content(endpoint.answer, schemas)
     operation: dict[str, Any] = {
         "operationId": name,
         "summary": endpoint.summary,
-        "parameters": _parameters(endpoint),
+        "parameters": _describe_parameters(endpoint),
         "responses": {str(endpoint.status): success, "default": failure},
         "security": [] if endpoint.needs == PUBLIC else [{scheme: []} for scheme in _SECURITY],
     }
     if endpoint.needs != PUBLIC:
         operation["x-needs"] = endpoint.needs
     if endpoint.body is not None:
-        operation["requestBody"] = {"content": _content(endpoint.body, schemas), "required": _is_needed(endpoint.body)}
+        operation["requestBody"] = {
+            "content": _describe_content(endpoint.body, schemas),
+            "required": _is_needed(endpoint.body),
+        }
     return operation
 
 
-def _content(kind: Any, schemas: dict[int, Any]) -> dict[str, Any]:
+def _describe_content(kind: Any, schemas: dict[int, Any]) -> dict[str, Any]:
     """A media type by its name, content that is described already, or JSON of a type."""
     if isinstance(kind, str):
         return {kind: {}}
@@ -116,7 +119,7 @@ def _is_needed(body: Any) -> bool:
     return isinstance(body, dict) or any(field.required for field in msgspec.structs.fields(body))
 
 
-def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+def _describe_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     text = {"type": "string"}
     names = re.findall(r"\{(\w+)\}", endpoint.path)
     out: list[dict[str, Any]] = [{"name": n, "in": "path", "required": True, "schema": text} for n in names]
@@ -129,13 +132,13 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     return [*out, _KEY_HEADER] if endpoint.keyed else out
 
 
-def endpoint_of(all_endpoints: Callable[[], Sequence[Endpoint]]) -> Endpoint:
+def build_endpoint(all_endpoints: Callable[[], Sequence[Endpoint]]) -> Endpoint:
     """The endpoint that serves the description; what it describes is asked for when somebody calls."""
     made: list[bytes] = []
 
     async def show(hub: Hub, by: Principal, request: Request) -> Response:
         if not made:
-            made.append(encode(describe(all_endpoints())))
+            made.append(encode(describe_api(all_endpoints())))
         return Response(made[0], media_type="application/json")
 
     return Endpoint("GET", "/openapi.json", "read", show, "This description", answer="application/json")

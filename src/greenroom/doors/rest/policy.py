@@ -8,21 +8,28 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import Number, body_of, json, key_of, query_of, read_json
-from greenroom.gateway.policy_file import Wrong, read_policy
+from greenroom.doors.rest.wire import (
+    Number,
+    build_json_response,
+    get_idempotency_key,
+    read_body,
+    read_json_response,
+    read_query,
+)
+from greenroom.gateway.policy_file import PolicyFileProblem, read_policy
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.log.pages import find_page
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.policy.answers import free_name
-from greenroom.nouns.policy.book import find_rules, get_state
+from greenroom.nouns.policy.answer_effects import find_free_rule_name
 from greenroom.nouns.policy.commands import PutRule, RemoveRule, RevokeGrant
-from greenroom.nouns.policy.decide import rule_problems
-from greenroom.nouns.policy.match import problems
+from greenroom.nouns.policy.compiled_rule import find_rule_problems
+from greenroom.nouns.policy.decide import find_named_rule_problems
 from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, Grant, Judgement, KeptRule, Options, Rule
+from greenroom.nouns.policy.rule_set import find_rules, get_state
 from greenroom.nouns.policy.templates import TEMPLATES, RuleTemplate, get_template
-from greenroom.nouns.policy.trials import Suggestion, Trial, find_suggestions, try_rule
+from greenroom.nouns.policy.trials import RuleTrial, Suggestion, find_suggestions, try_rule
 from greenroom.validation import get_nearest
 
 Count = Annotated[int, Meta(ge=1, le=1000)]
@@ -35,7 +42,7 @@ class Policy(msgspec.Struct):
     options: Options
     rules: list[KeptRule]
     grants: list[Grant]
-    wrong: list[Wrong]
+    wrong: list[PolicyFileProblem]
 
 
 async def show_policy(hub: Hub, by: Principal, request: Request) -> Response:
@@ -44,7 +51,7 @@ async def show_policy(hub: Hub, by: Principal, request: Request) -> Response:
         grants = rows.find(GRANTS, order="at", desc=True, limit=500)
         return Policy(state.version, state.options, find_rules(rows), grants, read_policy(hub.data).wrong)
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
 class NewRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,18 +61,18 @@ class NewRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def put_rule(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewRule)
+    body = await read_body(request, NewRule)
     name = request.path_params["rule"]
-    await hub.log.do(PutRule(by=by, key=key_of(request), name=name, rule=body.rule, before=body.before))
-    return json(hub.rows.get(RULES, name))
+    await hub.log.do(PutRule(by=by, key=get_idempotency_key(request), name=name, rule=body.rule, before=body.before))
+    return build_json_response(hub.rows.get(RULES, name))
 
 
 async def remove_rule(hub: Hub, by: Principal, request: Request) -> Response:
-    await hub.log.do(RemoveRule(by=by, key=key_of(request), name=request.path_params["rule"]))
+    await hub.log.do(RemoveRule(by=by, key=get_idempotency_key(request), name=request.path_params["rule"]))
     return Response(status_code=204)
 
 
-class Trying(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PolicyTrialBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rule: Rule | None = None
     """Left out, the policy as it stands is tried."""
     name: str | None = None
@@ -76,18 +83,18 @@ class Trying(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def try_policy(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Trying)
-    wrong = problems(body.rule) if body.rule is not None else []
+    body = await read_body(request, PolicyTrialBody)
+    wrong = find_rule_problems(body.rule) if body.rule is not None else []
     if wrong:
         raise Refused("bad_rule", f"The rule is wrong: {'; '.join(wrong)}.", problems=wrong)
 
-    def look_back(rows: Rows) -> Trial:
+    def look_back(rows: Rows) -> RuleTrial:
         return try_rule(rows, body.rule, body.name, body.last, is_all=body.all)
 
-    return json(await hub.heavy_work.run_read(lambda: hub.store.read(look_back)))
+    return build_json_response(await hub.heavy_work.run_read(lambda: hub.store.read(look_back)))
 
 
-class Writing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RuleDraft(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A rule that is still being written, and may be wrong in any way."""
 
     name: str
@@ -102,15 +109,15 @@ class RuleCheck(msgspec.Struct):
 
 
 async def check_rule(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Writing)
+    body = await read_body(request, RuleDraft)
     try:
-        wrong = rule_problems(body.name, msgspec.convert(body.rule, Rule))
+        wrong = find_named_rule_problems(body.name, msgspec.convert(body.rule, Rule))
     except msgspec.ValidationError as error:
         wrong = [f"rule: {error}"]
-    return json(RuleCheck(not wrong, wrong))
+    return build_json_response(RuleCheck(not wrong, wrong))
 
 
-class JudgementPage(msgspec.Struct, frozen=True):
+class JudgementQuery(msgspec.Struct, frozen=True):
     limit: Count = 100
     before: Number | None = None
     decision: str | None = None
@@ -125,7 +132,7 @@ class Judgements(msgspec.Struct):
 
 
 async def list_judgements(hub: Hub, by: Principal, request: Request) -> Response:
-    page = query_of(request, JudgementPage)
+    page = read_query(request, JudgementQuery)
     given = {"decision": page.decision, "run_id": page.run_id}
     where = {name: value for name, value in given.items() if value is not None}
 
@@ -134,7 +141,7 @@ async def list_judgements(hub: Hub, by: Principal, request: Request) -> Response
         shown = found[: page.limit]
         return Judgements(shown, shown[-1].seq if len(found) > page.limit else None)
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
 class SuggestQuery(msgspec.Struct, frozen=True):
@@ -142,19 +149,21 @@ class SuggestQuery(msgspec.Struct, frozen=True):
 
 
 async def list_suggestions(hub: Hub, by: Principal, request: Request) -> Response:
-    least = query_of(request, SuggestQuery).times
-    return json(await hub.heavy_work.run_read(lambda: hub.store.read(lambda rows: find_suggestions(rows, least))))
+    least = read_query(request, SuggestQuery).times
+    return build_json_response(
+        await hub.heavy_work.run_read(lambda: hub.store.read(lambda rows: find_suggestions(rows, least)))
+    )
 
 
 async def list_templates(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(TEMPLATES)
+    return build_json_response(TEMPLATES)
 
 
-class Applied(msgspec.Struct):
+class AppliedRules(msgspec.Struct):
     names: list[str]
 
 
-def _template_not_found(name: str) -> Refused:
+def _build_template_not_found(name: str) -> Refused:
     known = [one.name for one in TEMPLATES]
     if near := get_nearest(name, known):
         return Refused("template_not_found", f"There is no template '{name[:64]}': did you mean '{near}'?", "not_found")
@@ -166,18 +175,18 @@ async def apply_template(hub: Hub, by: Principal, request: Request) -> Response:
     name = request.path_params["template"]
     template = get_template(name)
     if template is None:
-        raise _template_not_found(name)
+        raise _build_template_not_found(name)
     names = []
     for wanted, rule in template.rules:
         kept = hub.rows.get(RULES, wanted)
-        free = wanted if kept is None or kept.source == "template" else free_name(hub.rows, wanted)
+        free = wanted if kept is None or kept.source == "template" else find_free_rule_name(hub.rows, wanted)
         await hub.log.do(PutRule(by=by, name=free, rule=rule, source="template"))
         names.append(free)
-    return json(Applied(names))
+    return build_json_response(AppliedRules(names))
 
 
 async def revoke_grant(hub: Hub, by: Principal, request: Request) -> Response:
-    await hub.log.do(RevokeGrant(by=by, key=key_of(request), grant_id=request.path_params["grant_id"]))
+    await hub.log.do(RevokeGrant(by=by, key=get_idempotency_key(request), grant_id=request.path_params["grant_id"]))
     return Response(status_code=204)
 
 
@@ -208,8 +217,8 @@ ENDPOINTS = [
         "operate",
         try_policy,
         "What a rule would have answered before",
-        body=Trying,
-        answer=Trial,
+        body=PolicyTrialBody,
+        answer=RuleTrial,
     ),
     Endpoint(
         "POST",
@@ -217,7 +226,7 @@ ENDPOINTS = [
         "operate",
         check_rule,
         "What is wrong with a rule",
-        body=Writing,
+        body=RuleDraft,
         answer=RuleCheck,
     ),
     Endpoint(
@@ -226,7 +235,7 @@ ENDPOINTS = [
         "operate",
         list_judgements,
         "Calls that were judged, newest first",
-        query=JudgementPage,
+        query=JudgementQuery,
         answer=Judgements,
     ),
     Endpoint(
@@ -252,7 +261,7 @@ ENDPOINTS = [
         "operate",
         apply_template,
         "Add the rules of a template",
-        answer=Applied,
+        answer=AppliedRules,
     ),
     Endpoint(
         "DELETE",

@@ -9,22 +9,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, query_of, read_json
-from greenroom.gateway.health import Health, health_of
-from greenroom.gateway.links import Links
+from greenroom.doors.rest.wire import build_json_response, read_body, read_json_response, read_query
+from greenroom.gateway.node_links import NodeLinks
+from greenroom.gateway.profile_health import ProfileHealth, check_profile_health
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import (
-    Definition,
     DeleteProfile,
     Profile,
+    ProfileDefinition,
     PutProfile,
-    explain,
+    explain_definition_error,
+    find_profile_problems,
     find_profiles,
     need_profile,
-    problems,
     read_definition,
 )
 from greenroom.nouns.agents.wrong_profiles import WrongFile, find_wrong_profiles
@@ -43,11 +43,13 @@ class ListedProfile(msgspec.Struct):
 
 async def list_profiles(hub: Hub, by: Principal, request: Request) -> Response:
     if by.is_confined:
-        return json([])
-    return await read_json(hub, lambda rows: [_listed(rows, profile) for profile in find_profiles(rows)])
+        return build_json_response([])
+    return await read_json_response(
+        hub, lambda rows: [_build_listed_profile(rows, profile) for profile in find_profiles(rows)]
+    )
 
 
-def _listed(rows: Rows, profile: Profile) -> ListedProfile:
+def _build_listed_profile(rows: Rows, profile: Profile) -> ListedProfile:
     definition = profile.definition
     return ListedProfile(
         name=profile.name,
@@ -61,18 +63,18 @@ def _listed(rows: Rows, profile: Profile) -> ListedProfile:
 
 
 async def list_wrong_files(hub: Hub, by: Principal, request: Request) -> Response:
-    return json([] if by.is_confined else find_wrong_profiles(hub.rows))
+    return build_json_response([] if by.is_confined else find_wrong_profiles(hub.rows))
 
 
 async def show_profile(hub: Hub, by: Principal, request: Request) -> Response:
-    return json(need_profile(hub.rows, request.path_params["name"]))
+    return build_json_response(need_profile(hub.rows, request.path_params["name"]))
 
 
 async def put_profile(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Definition)
+    body = await read_body(request, ProfileDefinition)
     name = request.path_params["name"]
     await hub.log.do(PutProfile(by=by, name=name, definition=body))
-    return json(need_profile(hub.rows, name))
+    return build_json_response(need_profile(hub.rows, name))
 
 
 async def delete_profile(hub: Hub, by: Principal, request: Request) -> Response:
@@ -89,22 +91,22 @@ class Bundle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     profiles: dict[str, dict[str, Any]]
 
 
-class Imported(msgspec.Struct):
+class ImportedProfiles(msgspec.Struct):
     names: list[str]
 
 
 async def import_profiles(hub: Hub, by: Principal, request: Request) -> Response:
     """All of them, or none when one is wrong."""
-    bundle = await body_of(request, Bundle)
+    bundle = await read_body(request, Bundle)
     definitions, wrong = await hub.heavy_work.run(lambda: _read_bundle(bundle))
     if wrong:
         raise Refused("bad_profile", f"Nothing was imported. {'; '.join(wrong)}.", problems=wrong)
     for name, definition in definitions.items():
         await hub.log.do(PutProfile(by=by, name=name, definition=definition, source="bundle"))
-    return json(Imported(sorted(definitions)))
+    return build_json_response(ImportedProfiles(sorted(definitions)))
 
 
-def _read_bundle(bundle: Bundle) -> tuple[dict[str, Definition], list[str]]:
+def _read_bundle(bundle: Bundle) -> tuple[dict[str, ProfileDefinition], list[str]]:
     """The definitions, and what is wrong with the first of them."""
     wrong: list[str] = []
     definitions = {}
@@ -113,46 +115,52 @@ def _read_bundle(bundle: Bundle) -> tuple[dict[str, Definition], list[str]]:
             break
         try:
             definitions[name] = read_definition(fields)
-            wrong += [f"{name}: {problem}" for problem in problems(name, definitions[name])]
+            wrong += [f"{name}: {problem}" for problem in find_profile_problems(name, definitions[name])]
         except (msgspec.ValidationError, ValueError) as error:
-            wrong.append(f"{name}: {explain(error)}")
+            wrong.append(f"{name}: {explain_definition_error(error)}")
     return definitions, wrong
 
 
-class CheckOf(msgspec.Struct, frozen=True, kw_only=True):
+class ProfileCheckQuery(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
     model: Annotated[str, Meta(max_length=200)] | None = None
     """Another model than the profile's own."""
 
 
-class Checked(msgspec.Struct):
+class ProfileCheckResult(msgspec.Struct):
     """Whether each profile could start an agent now, and the files that are wrong: their last good version is used."""
 
-    profiles: list[Health]
+    profiles: list[ProfileHealth]
     wrong_files: list[WrongFile]
 
 
-class ProfileCheck:
+class ProfileChecker:
     """Asks nodes."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: NodeLinks) -> None:
         self._links = links
 
     async def check(self, hub: Hub, by: Principal, request: Request) -> Response:
-        query = query_of(request, CheckOf)
+        query = read_query(request, ProfileCheckQuery)
         name = query.name
         chosen = find_profiles(hub.rows) if name is None else [need_profile(hub.rows, name)]
         wrong = [one for one in find_wrong_profiles(hub.rows) if name in (None, one.name)]
-        looks = (health_of(hub.rows, self._links, profile, hub.data, query.model) for profile in chosen)
+        looks = (check_profile_health(hub.rows, self._links, profile, hub.data, query.model) for profile in chosen)
         found = await asyncio.gather(*looks)
-        return json(Checked(found, wrong))
+        return build_json_response(ProfileCheckResult(found, wrong))
 
 
 _ONE = "/api/profiles/{name}"
 ENDPOINTS = [
     Endpoint("GET", "/api/profiles", "read", list_profiles, "All profiles", answer=list[ListedProfile]),
     Endpoint(
-        "POST", "/api/profiles", "operate", import_profiles, "Import a bundle of profiles", body=Bundle, answer=Imported
+        "POST",
+        "/api/profiles",
+        "operate",
+        import_profiles,
+        "Import a bundle of profiles",
+        body=Bundle,
+        answer=ImportedProfiles,
     ),
     Endpoint(
         "GET",
@@ -163,21 +171,21 @@ ENDPOINTS = [
         answer=list[WrongFile],
     ),
     Endpoint("GET", _ONE, "operate", show_profile, "One profile", answer=Profile),
-    Endpoint("PUT", _ONE, "operate", put_profile, "Make or replace a profile", body=Definition, answer=Profile),
+    Endpoint("PUT", _ONE, "operate", put_profile, "Make or replace a profile", body=ProfileDefinition, answer=Profile),
     Endpoint("DELETE", _ONE, "operate", delete_profile, "Remove a profile", status=204),
 ]
 
 
-def endpoints(links: Links) -> list[Endpoint]:
+def endpoints(links: NodeLinks) -> list[Endpoint]:
     return [
         *ENDPOINTS,
         Endpoint(
             "GET",
             "/api/profile-check",
             "operate",
-            ProfileCheck(links).check,
+            ProfileChecker(links).check,
             "Whether profiles could start an agent, on each node that could run them, without starting one",
-            query=CheckOf,
-            answer=Checked,
+            query=ProfileCheckQuery,
+            answer=ProfileCheckResult,
         ),
     ]

@@ -5,18 +5,22 @@ from typing import Any
 from greenroom.doors.errors import STATUS, HttpRefused
 from greenroom.doors.rest import shapes
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.threads import sync
+from greenroom.nouns.threads import sync_rules
 from greenroom.nouns.threads.bus import SyncRefused
 from greenroom.nouns.threads.queries import is_for_people
 
-_SYNC = {sync.MISSING: "MISSING_SYNC_FIELDS", sync.INVALID: "TOKEN_INVALID", sync.REPLAY: "TOKEN_REPLAY"}
+_SYNC = {
+    sync_rules.MISSING: "MISSING_SYNC_FIELDS",
+    sync_rules.INVALID: "TOKEN_INVALID",
+    sync_rules.REPLAY: "TOKEN_REPLAY",
+}
 _BLOCKED = {"content_blocked": "Content blocked by filter", "prompt_blocked": "system_prompt blocked by content filter"}
 
 
-class InBusTerms:
+class BusErrorTranslator:
     """Inside it, refusals whose body is part of the bus's protocol become that body."""
 
     __slots__ = ("_hub",)
@@ -29,7 +33,7 @@ class InBusTerms:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         match error:
             case SyncRefused():
-                raise _of_sync(self._hub, error) from None
+                raise _translate_sync_refusal(self._hub, error) from None
             case Refused() if error.code in _BLOCKED:
                 detail = {"error": _BLOCKED[error.code], "pattern": error.details["pattern"], "message": error.message}
                 raise HttpRefused(400, error.code, detail) from None
@@ -39,12 +43,12 @@ class InBusTerms:
                 raise HttpRefused(STATUS[error.kind], error.code, error.message, **fields) from None
 
 
-def _of_sync(hub: Hub, no: SyncRefused) -> HttpRefused:
+def _translate_sync_refusal(hub: Hub, no: SyncRefused) -> HttpRefused:
     event = no.event
-    if event.code == sync.MISMATCH:
+    if event.code == sync_rules.MISMATCH:
         to_agent = get_agent(hub.rows, event.member_id) is not None
         unread = [m for m in no.new_messages if not (to_agent and is_for_people(m))]
-        new_messages = [_new_message(m, hub.bus.content_of(m)) for m in unread]
+        new_messages = [_build_unread_message(m, hub.bus.read_content(m)) for m in unread]
         said = {
             "error": "SEQ_MISMATCH",
             "expected_last_seq": event.expected_last_seq,
@@ -62,18 +66,18 @@ def _of_sync(hub: Hub, no: SyncRefused) -> HttpRefused:
     return HttpRefused(400, error, detail)
 
 
-def _new_message(message: Any, content: str) -> dict[str, Any]:
+def _build_unread_message(message: Any, content: str) -> dict[str, Any]:
     """A message as the bus shows it in an error: its id is called msg_id there."""
     return {
         "msg_id": message.id,
         "seq": message.seq,
         "author": message.author_name,
-        "author_id": shapes.author_id_of(message.author_id, message.agent),
+        "author_id": shapes.get_author_id(message.author_id, message.agent),
         "author_name": message.author_name,
         "role": message.role,
         "content": content,
-        "created_at": iso(message.created_at),
-        "metadata": shapes.metadata_text(message.metadata, message.mentions),
+        "created_at": format_iso(message.created_at),
+        "metadata": shapes.encode_metadata(message.metadata, message.mentions),
         "reply_to_msg_id": message.reply_to,
         "priority": message.priority,
     }

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from greenroom.buckets import Bucket
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, query_of, while_there
+from greenroom.doors.rest.wire import build_json_response, read_body, read_query, run_while_connected
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
@@ -44,11 +44,11 @@ class ShownReceiver(msgspec.Struct):
     name: str
 
 
-class Typed(msgspec.Struct):
+class InputTexts(msgspec.Struct):
     texts: list[str]
 
 
-class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class InputText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A text to type: on one's own devices, or on that which shows the code."""
 
     text: Annotated[str, Meta(min_length=1, max_length=65_536)]
@@ -57,15 +57,15 @@ class Text(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One of one's own devices; without it the text goes to all of them."""
 
 
-class Sent(msgspec.Struct):
+class DeliveryCount(msgspec.Struct):
     delivered: int
 
 
-class Patience(msgspec.Struct, frozen=True):
+class InputWaitQuery(msgspec.Struct, frozen=True):
     for_s: float = 30.0
 
 
-class Device:
+class InputReceiver:
     """A receiver at work: whose it is, and what waits to be typed."""
 
     def __init__(self, owner: str, name: str, now_s: float) -> None:
@@ -82,18 +82,18 @@ class Device:
         self.wake.set()
 
 
-class Devices:
+class InputReceivers:
     """All receivers that have been heard of lately."""
 
     def __init__(self) -> None:
-        self._devices: dict[str, Device] = {}
+        self._devices: dict[str, InputReceiver] = {}
         self._guesses: dict[str, Bucket] = {}
 
-    def switch_on(self, by: Principal, name: str) -> Device:
+    def switch_on(self, by: Principal, name: str) -> InputReceiver:
         self._forget()
-        if len(self.owned(by)) >= _MOST:
+        if len(self.find_owned(by)) >= _MOST:
             raise Refused("too_many_receivers", f"{_MOST} of your devices type already.", "limited")
-        device = Device(by.id, name, _now_s())
+        device = InputReceiver(by.id, name, _now_s())
         self._devices[device.id] = device
         return device
 
@@ -102,11 +102,11 @@ class Devices:
         for id in silent:
             del self._devices[id]
 
-    def owned(self, by: Principal) -> list[Device]:
+    def find_owned(self, by: Principal) -> list[InputReceiver]:
         self._forget()
         return [device for device in self._devices.values() if device.owner == by.id]
 
-    def need(self, by: Principal, id: str) -> Device:
+    def need(self, by: Principal, id: str) -> InputReceiver:
         device = self._devices.get(id)
         if device is None or device.owner != by.id:
             raise Refused(
@@ -118,10 +118,10 @@ class Devices:
         device = self.need(by, id)
         del self._devices[device.id]
 
-    def addressed(self, by: Principal, text: Text) -> list[Device]:
+    def find_addressed(self, by: Principal, text: InputText) -> list[InputReceiver]:
         """Where a text goes: to the device that shows the code, or to one's own."""
         if text.code is None:
-            return [self.need(by, text.receiver)] if text.receiver is not None else self.owned(by)
+            return [self.need(by, text.receiver)] if text.receiver is not None else self.find_owned(by)
         if not self._guesses.setdefault(by.id, Bucket(10, 0.2)).take():
             raise Refused("too_many_failures", "Too many codes: wait a little.", "limited")
         self._forget()
@@ -134,54 +134,68 @@ def _now_s() -> float:
 
 
 def endpoints() -> list[Endpoint]:
-    devices = Devices()
+    devices = InputReceivers()
 
     async def switch_on(hub: Hub, by: Principal, request: Request) -> Response:
-        body = await body_of(request, NewReceiver)
+        body = await read_body(request, NewReceiver)
         device = devices.switch_on(by, body.name)
-        return json(Receiver(device.id, device.name, device.code), 201)
+        return build_json_response(Receiver(device.id, device.name, device.code), 201)
 
     async def listed(hub: Hub, by: Principal, request: Request) -> Response:
-        return json([ShownReceiver(device.id, device.name) for device in devices.owned(by)])
+        return build_json_response([ShownReceiver(device.id, device.name) for device in devices.find_owned(by)])
 
     async def receive(hub: Hub, by: Principal, request: Request) -> Response:
         device = devices.need(by, request.path_params["receiver_id"])
-        wait_s = max(0.0, min(query_of(request, Patience).for_s, 50.0))
+        wait_s = max(0.0, min(read_query(request, InputWaitQuery).for_s, 50.0))
         device.heard_s = _now_s() + wait_s
-        await while_there(request, _something(device, wait_s))
+        await run_while_connected(request, _wait_for_text(device, wait_s))
         device.heard_s = _now_s()
         texts = list(device.texts)
         device.texts.clear()
         device.wake.clear()
-        return json(Typed(texts))
+        return build_json_response(InputTexts(texts))
 
     async def switch_off(hub: Hub, by: Principal, request: Request) -> Response:
         devices.switch_off(by, request.path_params["receiver_id"])
         return Response(status_code=204)
 
     async def send(hub: Hub, by: Principal, request: Request) -> Response:
-        body = await body_of(request, Text)
-        found = devices.addressed(by, body)
+        body = await read_body(request, InputText)
+        found = devices.find_addressed(by, body)
         for device in found:
             device.type(body.text)
-        return json(Sent(len(found)))
+        return build_json_response(DeliveryCount(len(found)))
 
     one = "/api/input/receivers/{receiver_id}"
     many = "/api/input/receivers"
     return [
-        Endpoint("POST", "/api/input", "answer", send, "Have a text typed on your devices", body=Text, answer=Sent),
+        Endpoint(
+            "POST",
+            "/api/input",
+            "answer",
+            send,
+            "Have a text typed on your devices",
+            body=InputText,
+            answer=DeliveryCount,
+        ),
         Endpoint("GET", many, "answer", listed, "Your devices that type", answer=list[ShownReceiver]),
         Endpoint(
             "POST", many, "answer", switch_on, "Let this device type", body=NewReceiver, answer=Receiver, status=201
         ),
         Endpoint(
-            "GET", one, "answer", receive, "What is to be typed, once there is something", query=Patience, answer=Typed
+            "GET",
+            one,
+            "answer",
+            receive,
+            "What is to be typed, once there is something",
+            query=InputWaitQuery,
+            answer=InputTexts,
         ),
         Endpoint("DELETE", one, "answer", switch_off, "Let this device type no more", status=204),
     ]
 
 
-async def _something(device: Device, wait_s: float) -> None:
+async def _wait_for_text(device: InputReceiver, wait_s: float) -> None:
     try:
         async with asyncio.timeout(wait_s):
             await device.wake.wait()

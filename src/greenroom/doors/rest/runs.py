@@ -8,18 +8,28 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.shapes import Faces
-from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, read_json, while_there
-from greenroom.doors.server import url_of
+from greenroom.doors.rest.shapes import AgentNameCache
+from greenroom.doors.rest.wire import (
+    Limit,
+    Number,
+    build_json_response,
+    get_idempotency_key,
+    read_body,
+    read_json_response,
+    read_query,
+    run_while_connected,
+)
+from greenroom.doors.server import build_local_url
 from greenroom.hub import Hub
 from greenroom.log.ids import new_id
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
+from greenroom.nouns.runs.agent_activity import describe_obstacle
 from greenroom.nouns.runs.commands import CancelRun, ExtendRun, ResumeRun, SteerRun
 from greenroom.nouns.runs.confined_runs import confine_run, confine_tree
-from greenroom.nouns.runs.continuing import need_continuable
+from greenroom.nouns.runs.continuation import need_continuable
 from greenroom.nouns.runs.events import RunCreated
-from greenroom.nouns.runs.model import RUNS, AgentContext, Call, Item, Run
+from greenroom.nouns.runs.model import RUNS, AgentContext, Run, RunItem, ToolCall
 from greenroom.nouns.runs.queries import (
     find_calls,
     find_items,
@@ -29,9 +39,8 @@ from greenroom.nouns.runs.queries import (
     need_run,
     need_tree,
 )
-from greenroom.nouns.runs.start import start_run, wait_for_end
-from greenroom.nouns.runs.wake import invite
-from greenroom.nouns.runs.whereabouts import held_up_by
+from greenroom.nouns.runs.run_service import start_run, wait_for_end
+from greenroom.nouns.runs.waker import invite
 from greenroom.nouns.threads.queries import need_thread
 
 
@@ -58,19 +67,21 @@ class NewRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewRun)
+    body = await read_body(request, NewRun)
     if body.thread_id is not None:
         need_thread(hub.rows, by, body.thread_id)
     fields = msgspec.structs.asdict(body)
     overrides = {name: fields.pop(name) for name in ("directory", "worktree", "model")}
     given = {name: value for name, value in overrides.items() if value is not None}
-    return json(await start_run(hub.log, by, key=key_of(request), overrides=given, **fields), 201)
+    return build_json_response(
+        await start_run(hub.log, by, key=get_idempotency_key(request), overrides=given, **fields), 201
+    )
 
 
 RunStatus = Literal["pending", "running", "waiting", "completed", "failed", "cancelled", "interrupted"]
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
+class RunQuery(msgspec.Struct, frozen=True, kw_only=True):
     before: Number | None = None
     status: RunStatus | None = None
     limit: Limit = 50
@@ -84,25 +95,25 @@ class ListedRun(Run, frozen=True, kw_only=True):
     """What keeps it from being heard, such as a node that cannot be reached, and what to do about it."""
 
 
-def _listed(rows: Rows, by: Principal, run: Run, names: Faces) -> ListedRun:
+def _build_listed_run(rows: Rows, by: Principal, run: Run, names: AgentNameCache) -> ListedRun:
     shown = msgspec.structs.asdict(confine_run(rows, by, run))
-    return ListedRun(**shown, agent_name=names.name(run.agent_id), held_up_by=held_up_by(rows, run))
+    return ListedRun(**shown, agent_name=names.get_name(run.agent_id), held_up_by=describe_obstacle(rows, run))
 
 
 async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
-    page = query_of(request, Page)
+    page = read_query(request, RunQuery)
 
     def read(rows: Rows) -> list[ListedRun]:
         found = find_runs(rows, by, status=page.status, before=page.before, limit=max(1, min(page.limit, 200)))
-        names = Faces(rows)
-        return [_listed(rows, by, run, names) for run in found]
+        names = AgentNameCache(rows)
+        return [_build_listed_run(rows, by, run, names) for run in found]
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
 async def show_run(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
-    return json(_listed(hub.rows, by, run, Faces(hub.rows)))
+    return build_json_response(_build_listed_run(hub.rows, by, run, AgentNameCache(hub.rows)))
 
 
 class RunTree(msgspec.Struct):
@@ -118,70 +129,70 @@ async def show_tree(hub: Hub, by: Principal, request: Request) -> Response:
         tree = confine_tree(rows, by, need_tree(rows, run.root_id))
         return RunTree(tree, [confine_run(rows, by, one) for one in seen])
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
-class Items(msgspec.Struct, frozen=True, kw_only=True):
+class ItemQuery(msgspec.Struct, frozen=True, kw_only=True):
     after: Number = 0
     limit: Limit = 500
 
 
 async def list_items(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
-    wanted = query_of(request, Items)
+    wanted = read_query(request, ItemQuery)
     limit = max(1, min(wanted.limit, 2000))
-    return await read_json(hub, lambda rows: find_items(rows, run.id, wanted.after, limit))
+    return await read_json_response(hub, lambda rows: find_items(rows, run.id, wanted.after, limit))
 
 
 async def list_calls(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
-    return await read_json(hub, lambda rows: find_calls(rows, run.id))
+    return await read_json_response(hub, lambda rows: find_calls(rows, run.id))
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
+class RunWaitQuery(msgspec.Struct, frozen=True, kw_only=True):
     for_s: float = 30
 
 
 async def wait_run(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_run(hub.rows, by, request.path_params["run_id"])
-    timeout_s = max(0.0, min(query_of(request, Patience).for_s, 3600))
-    ended = await while_there(request, wait_for_end(hub.log, run.id, timeout_s))
-    return json(confine_run(hub.rows, by, ended or need_run(hub.rows, by, run.id)))
+    timeout_s = max(0.0, min(read_query(request, RunWaitQuery).for_s, 3600))
+    ended = await run_while_connected(request, wait_for_end(hub.log, run.id, timeout_s))
+    return build_json_response(confine_run(hub.rows, by, ended or need_run(hub.rows, by, run.id)))
 
 
-class Cancel(msgspec.Struct, frozen=True, kw_only=True):
+class CancelBody(msgspec.Struct, frozen=True, kw_only=True):
     cascade: bool = True
     reason: str = ""
 
 
 async def cancel_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Cancel)
+    body = await read_body(request, CancelBody)
     run_id = request.path_params["run_id"]
     await hub.log.do(
         CancelRun(by=by, run_id=run_id, cascade=body.cascade, reason=body.reason[:500], order_seed=new_id("ord"))
     )
-    return json(need_run(hub.rows, by, run_id))
+    return build_json_response(need_run(hub.rows, by, run_id))
 
 
-class Steer(msgspec.Struct, frozen=True, kw_only=True):
+class SteerBody(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
 async def steer_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Steer)
+    body = await read_body(request, SteerBody)
     run_id = request.path_params["run_id"]
     await hub.log.do(SteerRun(by=by, run_id=run_id, order_id=new_id("ord"), text=body.text))
-    return json(need_run(hub.rows, by, run_id))
+    return build_json_response(need_run(hub.rows, by, run_id))
 
 
-class Extend(msgspec.Struct, frozen=True, kw_only=True):
+class ExtendBody(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: Annotated[int, Meta(ge=1)] | None = None
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
     max_cost_usd: Annotated[float, Meta(gt=0)] | None = None
 
 
 async def extend_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Extend)
+    body = await read_body(request, ExtendBody)
     run_id = request.path_params["run_id"]
     await hub.log.do(
         ExtendRun(
@@ -193,16 +204,16 @@ async def extend_run(hub: Hub, by: Principal, request: Request) -> Response:
             max_cost_usd=body.max_cost_usd,
         )
     )
-    return json(need_run(hub.rows, by, run_id))
+    return build_json_response(need_run(hub.rows, by, run_id))
 
 
-class Resume(msgspec.Struct, frozen=True, kw_only=True):
+class ResumeBody(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str = ""
     """What the agent is told instead of its task."""
 
 
 async def resume_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Resume)
+    body = await read_body(request, ResumeBody)
     done = await hub.log.do(
         ResumeRun(
             by=by,
@@ -212,10 +223,10 @@ async def resume_run(hub: Hub, by: Principal, request: Request) -> Response:
             prompt=body.prompt,
         )
     )
-    return json(hub.rows.get(RUNS, done.first(RunCreated).run_id), 201)
+    return build_json_response(hub.rows.get(RUNS, done.first(RunCreated).run_id), 201)
 
 
-class Continue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ContinueBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     prompt: str
     timeout_s: Annotated[int, Meta(ge=1)] | None = None
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
@@ -224,19 +235,19 @@ class Continue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 async def continue_run(hub: Hub, by: Principal, request: Request) -> Response:
     """Give the agent of a run that is over more to do, as a new run in the same conversation."""
-    body = await body_of(request, Continue)
+    body = await read_body(request, ContinueBody)
     run = need_continuable(hub.rows, by, request.path_params["run_id"])
     fields = msgspec.structs.asdict(body) | {"agent": run.agent_id, "continues": run.id}
-    fields |= {"thread_id": run.thread_id, "keep": run.keep, "key": key_of(request)}
-    return json(await start_run(hub.log, by, run.profile, **fields), 201)
+    fields |= {"thread_id": run.thread_id, "keep": run.keep, "key": get_idempotency_key(request)}
+    return build_json_response(await start_run(hub.log, by, run.profile, **fields), 201)
 
 
-class Invite(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class InviteBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agent_name: str
     prompt: str | None = None
 
 
-class Invited(msgspec.Struct):
+class InviteResult(msgspec.Struct):
     ok: bool
     agent_name: str
     reason: str
@@ -248,22 +259,22 @@ class Invited(msgspec.Struct):
 
 
 async def invite_agent(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Invite)
+    body = await read_body(request, InviteBody)
     thread = need_thread(hub.rows, by, request.path_params["thread_id"])
-    address = url_of(hub.settings, hub.settings.port)
-    came = await invite(hub.log, by, body.agent_name, thread, address, body.prompt, key_of(request))
-    invited = Invited(came.ok, body.agent_name, came.reason, came.command_executed)
+    address = build_local_url(hub.settings, hub.settings.port)
+    came = await invite(hub.log, by, body.agent_name, thread, address, body.prompt, get_idempotency_key(request))
+    invited = InviteResult(came.ok, body.agent_name, came.reason, came.command_executed)
     if came.run is None:
         invited.detail = came.reason
-        return json(invited, 409)
+        return build_json_response(invited, 409)
     invited.run_id, invited.agent_id = came.run.id, came.run.agent_id
-    return json(invited, 201)
+    return build_json_response(invited, 201)
 
 
 _ONE = "/api/runs/{run_id}"
 ENDPOINTS = [
     Endpoint("POST", "/api/runs", "chat", create_run, "Start a run", body=NewRun, answer=Run, status=201, keyed=True),
-    Endpoint("GET", "/api/runs", "read", list_runs, "Runs, newest first", query=Page, answer=list[ListedRun]),
+    Endpoint("GET", "/api/runs", "read", list_runs, "Runs, newest first", query=RunQuery, answer=list[ListedRun]),
     Endpoint("GET", _ONE, "read", show_run, "One run", answer=ListedRun),
     Endpoint("GET", f"{_ONE}/tree", "read", show_tree, "The whole tree of a run", answer=RunTree),
     Endpoint(
@@ -272,29 +283,29 @@ ENDPOINTS = [
         "read",
         list_items,
         "What was heard from the agent, by number",
-        query=Items,
-        answer=list[Item],
+        query=ItemQuery,
+        answer=list[RunItem],
     ),
-    Endpoint("GET", f"{_ONE}/calls", "read", list_calls, "The tool calls of a run", answer=list[Call]),
+    Endpoint("GET", f"{_ONE}/calls", "read", list_calls, "The tool calls of a run", answer=list[ToolCall]),
     Endpoint(
         "GET",
         f"{_ONE}/wait",
         "read",
         wait_run,
         "The run, once it has ended or the time is over",
-        query=Patience,
+        query=RunWaitQuery,
         answer=Run,
     ),
-    Endpoint("POST", f"{_ONE}/cancel", "chat", cancel_run, "End a run and all below it", body=Cancel, answer=Run),
-    Endpoint("POST", f"{_ONE}/steer", "chat", steer_run, "Say something to the agent", body=Steer, answer=Run),
-    Endpoint("POST", f"{_ONE}/extend", "operate", extend_run, "Let a paused run go on", body=Extend, answer=Run),
+    Endpoint("POST", f"{_ONE}/cancel", "chat", cancel_run, "End a run and all below it", body=CancelBody, answer=Run),
+    Endpoint("POST", f"{_ONE}/steer", "chat", steer_run, "Say something to the agent", body=SteerBody, answer=Run),
+    Endpoint("POST", f"{_ONE}/extend", "operate", extend_run, "Let a paused run go on", body=ExtendBody, answer=Run),
     Endpoint(
         "POST",
         f"{_ONE}/resume",
         "operate",
         resume_run,
         "Go on with an interrupted run",
-        body=Resume,
+        body=ResumeBody,
         answer=Run,
         status=201,
     ),
@@ -304,7 +315,7 @@ ENDPOINTS = [
         "operate",
         continue_run,
         "Give the agent of a run that is over more to do, as a new run in the same conversation",
-        body=Continue,
+        body=ContinueBody,
         answer=Run,
         status=201,
         keyed=True,
@@ -315,8 +326,8 @@ ENDPOINTS = [
         "operate",
         invite_agent,
         "Invite an agent into a thread",
-        body=Invite,
-        answer=Invited,
+        body=InviteBody,
+        answer=InviteResult,
         status=201,
         keyed=True,
     ),

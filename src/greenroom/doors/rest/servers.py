@@ -5,13 +5,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, key_of, read_json
+from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body, read_json_response
 from greenroom.hub import Hub
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.servers.commands import AcceptTools, HoldTools, PutServer, RemoveServer
-from greenroom.nouns.servers.decide import need_server, why_not_offered
-from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS, DescribedTool, Server, ServerDefinition, risk_of
+from greenroom.nouns.servers.decide import explain_not_offered, need_server
+from greenroom.nouns.servers.model import (
+    SERVER_TOOLS,
+    SERVERS,
+    DescribedTool,
+    McpServer,
+    ServerDefinition,
+    get_tool_risk,
+)
 
 
 class ShownTool(msgspec.Struct):
@@ -29,30 +36,32 @@ class ShownTool(msgspec.Struct):
 
 
 class ShownServer(msgspec.Struct):
-    server: Server
+    server: McpServer
     tools: list[ShownTool]
 
 
 async def list_servers(hub: Hub, by: Principal, request: Request) -> Response:
-    return await read_json(hub, lambda rows: [_shown(rows, server) for server in rows.find(SERVERS, order="_key")])
+    return await read_json_response(
+        hub, lambda rows: [_build_server(rows, server) for server in rows.find(SERVERS, order="_key")]
+    )
 
 
 async def show_server(hub: Hub, by: Principal, request: Request) -> Response:
     name = request.path_params["server"]
-    return await read_json(hub, lambda rows: _shown(rows, need_server(rows, name)))
+    return await read_json_response(hub, lambda rows: _build_server(rows, need_server(rows, name)))
 
 
-def _shown(rows: Rows, server: Server) -> ShownServer:
+def _build_server(rows: Rows, server: McpServer) -> ShownServer:
     tools = [
         ShownTool(
             tool.name,
             tool.offered_as,
             tool.state,
-            risk_of(server.definition, tool.seen),
+            get_tool_risk(server.definition, tool.seen),
             tool.seen,
             tool.accepted,
             tool.accepted_by,
-            why_not_offered(server.name, tool.name),
+            explain_not_offered(server.name, tool.name),
         )
         for tool in rows.find(SERVER_TOOLS, {"server": server.name}, order="_key")
     ]
@@ -60,39 +69,39 @@ def _shown(rows: Rows, server: Server) -> ShownServer:
 
 
 async def put_server(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, ServerDefinition)
+    body = await read_body(request, ServerDefinition)
     name = request.path_params["server"]
-    await hub.log.do(PutServer(by=by, key=key_of(request), name=name, definition=body))
-    return json(_shown(hub.rows, need_server(hub.rows, name)))
+    await hub.log.do(PutServer(by=by, key=get_idempotency_key(request), name=name, definition=body))
+    return build_json_response(_build_server(hub.rows, need_server(hub.rows, name)))
 
 
 async def remove_server(hub: Hub, by: Principal, request: Request) -> Response:
-    await hub.log.do(RemoveServer(by=by, key=key_of(request), name=request.path_params["server"]))
+    await hub.log.do(RemoveServer(by=by, key=get_idempotency_key(request), name=request.path_params["server"]))
     return Response(status_code=204)
 
 
-class Accepting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AcceptToolsBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Tools, each with the digest that was shown; null accepts it as it is now."""
 
     tools: dict[str, str | None]
 
 
 async def accept_tools(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Accepting)
+    body = await read_body(request, AcceptToolsBody)
     name = request.path_params["server"]
-    await hub.log.do(AcceptTools(by=by, key=key_of(request), server=name, tools=body.tools))
-    return json(_shown(hub.rows, need_server(hub.rows, name)))
+    await hub.log.do(AcceptTools(by=by, key=get_idempotency_key(request), server=name, tools=body.tools))
+    return build_json_response(_build_server(hub.rows, need_server(hub.rows, name)))
 
 
-class Holding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HoldToolsBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: list[str]
 
 
 async def hold_tools(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Holding)
+    body = await read_body(request, HoldToolsBody)
     name = request.path_params["server"]
-    await hub.log.do(HoldTools(by=by, key=key_of(request), server=name, tools=body.tools))
-    return json(_shown(hub.rows, need_server(hub.rows, name)))
+    await hub.log.do(HoldTools(by=by, key=get_idempotency_key(request), server=name, tools=body.tools))
+    return build_json_response(_build_server(hub.rows, need_server(hub.rows, name)))
 
 
 ENDPOINTS = [
@@ -117,7 +126,7 @@ ENDPOINTS = [
         "operate",
         accept_tools,
         "Offer tools that a person has seen",
-        body=Accepting,
+        body=AcceptToolsBody,
         answer=ShownServer,
         keyed=True,
     ),
@@ -127,7 +136,7 @@ ENDPOINTS = [
         "operate",
         hold_tools,
         "Offer tools no more",
-        body=Holding,
+        body=HoldToolsBody,
         answer=ShownServer,
         keyed=True,
     ),

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.model import Commit, Rows
 from greenroom.nouns.agents import model as agents
 from greenroom.nouns.agents.queries import get_agent
@@ -40,7 +40,7 @@ class Sync(msgspec.Struct):
     reply_window: ReplyWindow = REPLY_WINDOW
 
 
-class Reaction(msgspec.Struct):
+class RestReaction(msgspec.Struct):
     id: str
     message_id: str
     agent_id: str
@@ -49,7 +49,7 @@ class Reaction(msgspec.Struct):
     created_at: str
 
 
-class Message(msgspec.Struct):
+class RestMessage(msgspec.Struct):
     """A message. `author_id` is null when a person wrote it; `metadata` is JSON as a text."""
 
     id: str
@@ -66,10 +66,10 @@ class Message(msgspec.Struct):
     metadata: str | None
     edited_at: str | None
     edit_version: int
-    reactions: list[Reaction]
+    reactions: list[RestReaction]
 
 
-class Agent(msgspec.Struct):
+class RestAgent(msgspec.Struct):
     id: str
     name: str
     display_name: str
@@ -79,7 +79,7 @@ class Agent(msgspec.Struct):
     model: str
     emoji: str
     capabilities: list[str]
-    skills: list[agents.Skill]
+    skills: list[agents.AgentSkill]
     is_online: bool
     registered_at: str
     last_heartbeat: str
@@ -88,7 +88,7 @@ class Agent(msgspec.Struct):
     is_sse_connected: bool = False
 
 
-class Waiting(msgspec.Struct):
+class RestWaiter(msgspec.Struct):
     """An agent that waits in a thread just now."""
 
     id: str
@@ -96,14 +96,14 @@ class Waiting(msgspec.Struct):
     emoji: str
 
 
-class Thread(msgspec.Struct):
+class RestThread(msgspec.Struct):
     id: str
     topic: str
     status: str
     system_prompt: str | None
     created_at: str
     updated_at: str
-    waiting_agents: list[Waiting]
+    waiting_agents: list[RestWaiter]
     template_id: str | None
     current_seq: int
     message_count: int
@@ -112,7 +112,7 @@ class Thread(msgspec.Struct):
     admin_id: str | None
 
 
-class Faces:
+class AgentNameCache:
     """The names and emoji of agents, each looked up once: for one answer, or for ever if it hears of changes."""
 
     def __init__(self, rows: Rows) -> None:
@@ -126,63 +126,63 @@ class Faces:
                 if change.table is agents.AGENTS:
                     self._known.pop(change.key, None)
 
-    def agent(self, agent_id: str) -> agents.Agent | None:
+    def get_agent(self, agent_id: str) -> agents.Agent | None:
         if agent_id not in self._known:
             if len(self._known) >= _FACES:
                 self._known.clear()
             self._known[agent_id] = get_agent(self._rows, agent_id)
         return self._known[agent_id]
 
-    def name(self, agent_id: str) -> str:
-        found = self.agent(agent_id)
+    def get_name(self, agent_id: str) -> str:
+        found = self.get_agent(agent_id)
         return found.display_name or found.name if found else agent_id
 
-    def emoji(self, agent_id: str) -> str:
-        found = self.agent(agent_id)
+    def get_emoji(self, agent_id: str) -> str:
+        found = self.get_agent(agent_id)
         return (found and found.emoji) or ROBOT
 
 
-def metadata_text(metadata: dict[str, Any] | None, mentions: list[str]) -> str | None:
+def encode_metadata(metadata: dict[str, Any] | None, mentions: list[str]) -> str | None:
     """Metadata as its text; who is mentioned is part of it."""
     if mentions:
         metadata = {**(metadata or {}), "mentions": mentions}
     return _encode(metadata).decode() if metadata else None
 
 
-def emoji_of(faces: Faces, author_id: str, is_agent: bool) -> str:
+def choose_emoji(faces: AgentNameCache, author_id: str, is_agent: bool) -> str:
     if is_agent:
-        return faces.emoji(author_id)
+        return faces.get_emoji(author_id)
     return GEAR if author_id == "system" else PERSON
 
 
-def author_id_of(author_id: str, is_agent: bool) -> str | None:
+def get_author_id(author_id: str, is_agent: bool) -> str | None:
     return author_id if is_agent or author_id == "system" else None
 
 
-def message(faces: Faces, row: threads.Message, content: str | None = None) -> Message:
+def build_message(faces: AgentNameCache, row: threads.Message, content: str | None = None) -> RestMessage:
     """A message, with its whole `content` when the row holds only the beginning."""
-    return Message(
+    return RestMessage(
         id=row.id,
         seq=row.seq,
         author=row.author_name,
-        author_id=author_id_of(row.author_id, row.agent),
+        author_id=get_author_id(row.author_id, row.agent),
         author_name=row.author_name,
-        author_emoji=emoji_of(faces, row.author_id, row.agent),
+        author_emoji=choose_emoji(faces, row.author_id, row.agent),
         role=row.role,
         content=row.content if content is None else content,
-        created_at=iso(row.created_at),
+        created_at=format_iso(row.created_at),
         priority=row.priority,
         reply_to_msg_id=row.reply_to,
-        metadata=metadata_text(row.metadata, row.mentions),
-        edited_at=None if row.edited_at is None else iso(row.edited_at),
+        metadata=encode_metadata(row.metadata, row.mentions),
+        edited_at=None if row.edited_at is None else format_iso(row.edited_at),
         edit_version=row.edit_version,
-        reactions=[reaction(faces, row.id, r) for r in row.reactions] if row.reactions else [],
+        reactions=[build_reaction(faces, row.id, r) for r in row.reactions] if row.reactions else [],
     )
 
 
-def opening(thread: threads.Thread, prompt: str) -> Message:
+def build_opening_message(thread: threads.Thread, prompt: str) -> RestMessage:
     """A thread's system prompt, shown as a message before the first."""
-    return Message(
+    return RestMessage(
         id=f"sys-{thread.id}",
         seq=0,
         author="system",
@@ -191,7 +191,7 @@ def opening(thread: threads.Thread, prompt: str) -> Message:
         author_emoji=GEAR,
         role="system",
         content=prompt,
-        created_at=iso(thread.created_at),
+        created_at=format_iso(thread.created_at),
         priority="normal",
         reply_to_msg_id=None,
         metadata=None,
@@ -201,24 +201,24 @@ def opening(thread: threads.Thread, prompt: str) -> Message:
     )
 
 
-def reaction(faces: Faces, message_id: str, row: threads.Reaction) -> Reaction:
-    name = faces.name(row.agent_id)
+def build_reaction(faces: AgentNameCache, message_id: str, row: threads.Reaction) -> RestReaction:
+    name = faces.get_name(row.agent_id)
     place = f"{message_id}:{row.agent_id}:{row.reaction}"
-    return Reaction(place, message_id, row.agent_id, name, row.reaction, iso(row.at))
+    return RestReaction(place, message_id, row.agent_id, name, row.reaction, format_iso(row.at))
 
 
-def sync(context: SyncContext) -> Sync:
+def build_sync(context: SyncContext) -> Sync:
     return Sync(context.current_seq, context.reply_token)
 
 
-def agent(hub: Hub, row: agents.Agent) -> Agent:
-    heard = hub.presence.last_heard(row.id)
-    heard_at = iso(heard.at if heard else row.registered_at)
-    return Agent(
+def build_agent(hub: Hub, row: agents.Agent) -> RestAgent:
+    heard = hub.presence.get_last_activity(row.id)
+    heard_at = format_iso(heard.at if heard else row.registered_at)
+    return RestAgent(
         id=row.id,
         name=row.name,
         display_name=row.display_name or row.name,
-        alias_source=alias_source(row),
+        alias_source=choose_alias_source(row),
         description=row.description,
         ide=row.ide,
         model=row.model,
@@ -226,32 +226,32 @@ def agent(hub: Hub, row: agents.Agent) -> Agent:
         capabilities=row.capabilities,
         skills=row.skills,
         is_online=row.state == "registered" and hub.presence.is_online(row.id),
-        registered_at=iso(row.registered_at),
+        registered_at=format_iso(row.registered_at),
         last_heartbeat=heard_at,
         last_activity=heard.activity if heard else "registered",
         last_activity_time=heard_at,
     )
 
 
-def alias_source(row: agents.Agent) -> str:
+def choose_alias_source(row: agents.Agent) -> str:
     """Whether an agent chose the name that it is shown by."""
     return "user" if row.display_name else "auto"
 
 
-def thread(hub: Hub, faces: Faces, row: threads.Thread) -> Thread:
+def build_thread(hub: Hub, faces: AgentNameCache, row: threads.Thread) -> RestThread:
     waiting = dict.fromkeys(w.agent_id for w in hub.bus.waiters.find_waiters(row.id) if w.agent_id is not None)
-    return Thread(
+    return RestThread(
         id=row.id,
         topic=row.topic,
         status=row.status,
         system_prompt=get_brief(hub.rows, row.id).system_prompt,
-        created_at=iso(row.created_at),
-        updated_at=iso(row.last_at),
-        waiting_agents=[Waiting(a, faces.name(a), faces.emoji(a)) for a in waiting],
+        created_at=format_iso(row.created_at),
+        updated_at=format_iso(row.last_at),
+        waiting_agents=[RestWaiter(a, faces.get_name(a), faces.get_emoji(a)) for a in waiting],
         template_id=row.template_id,
         current_seq=row.current_seq,
         message_count=row.messages,
-        closed_at=None if row.closed_at is None else iso(row.closed_at),
+        closed_at=None if row.closed_at is None else format_iso(row.closed_at),
         summary=row.summary,
         admin_id=row.admin_id,
     )

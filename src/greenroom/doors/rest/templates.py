@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import body_of, json, key_of, need_same
+from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, need_same_request, read_body
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.threads import model as threads
 from greenroom.nouns.threads.commands import CreateTemplate, DeleteTemplate
@@ -25,7 +25,7 @@ class ListedTemplate(msgspec.Struct):
     created_at: str
 
 
-class Template(ListedTemplate):
+class RestTemplate(ListedTemplate):
     system_prompt: str
     default_metadata: dict[str, Any] | None
 
@@ -46,24 +46,24 @@ class MadeTemplate(msgspec.Struct):
 
 
 async def list_templates(hub: Hub, by: Principal, request: Request) -> Response:
-    return json([ListedTemplate(*_listed(template)) for template in find_templates(hub.rows, by)])
+    return build_json_response([ListedTemplate(*_pick_fields(template)) for template in find_templates(hub.rows, by)])
 
 
 async def show_template(hub: Hub, by: Principal, request: Request) -> Response:
     template = need_template(hub.rows, by, request.path_params["template_id"])
-    return json(Template(*_listed(template), template.system_prompt, template.default_metadata))
+    return build_json_response(RestTemplate(*_pick_fields(template), template.system_prompt, template.default_metadata))
 
 
-def _listed(template: threads.Template) -> tuple[str, str, str, bool, str]:
-    return template.id, template.name, template.description, template.builtin, iso(template.created_at)
+def _pick_fields(template: threads.ThreadTemplate) -> tuple[str, str, str, bool, str]:
+    return template.id, template.name, template.description, template.builtin, format_iso(template.created_at)
 
 
 async def create_template(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewTemplate)
+    body = await read_body(request, NewTemplate)
     done = await hub.log.do(
         CreateTemplate(
             by=by,
-            key=key_of(request),
+            key=get_idempotency_key(request),
             template_id=body.id,
             name=body.name,
             system_prompt=body.system_prompt,
@@ -72,8 +72,8 @@ async def create_template(hub: Hub, by: Principal, request: Request) -> Response
         )
     )
     made: TemplateCreated = done.first(TemplateCreated)
-    need_same(done, (made.template_id, made.name) == (body.id.strip(), body.name.strip()))
-    return json(MadeTemplate(made.template_id, made.name, made.description or None), 201)
+    need_same_request(done, (made.template_id, made.name) == (body.id.strip(), body.name.strip()))
+    return build_json_response(MadeTemplate(made.template_id, made.name, made.description or None), 201)
 
 
 async def delete_template(hub: Hub, by: Principal, request: Request) -> Response:
@@ -95,6 +95,6 @@ ENDPOINTS = [
         status=201,
         keyed=True,
     ),
-    Endpoint("GET", _ONE, "read", show_template, "One template", answer=Template),
+    Endpoint("GET", _ONE, "read", show_template, "One template", answer=RestTemplate),
     Endpoint("DELETE", _ONE, "operate", delete_template, "Remove a template", status=204),
 ]

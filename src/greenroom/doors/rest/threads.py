@@ -6,14 +6,23 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.cursors import cursor_after, place_of
+from greenroom.doors.cursors import build_cursor, parse_cursor
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest import shapes
-from greenroom.doors.rest.refusals import InBusTerms
-from greenroom.doors.rest.wire import Limit, bad_request, body_of, json, key_of, need_same, query_of, read_json
+from greenroom.doors.rest.refusals import BusErrorTranslator
+from greenroom.doors.rest.wire import (
+    Limit,
+    build_bad_request,
+    build_json_response,
+    get_idempotency_key,
+    need_same_request,
+    read_body,
+    read_json_response,
+    read_query,
+)
 from greenroom.hub import Hub
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
 from greenroom.log.model import Command, Rows
@@ -41,7 +50,7 @@ from greenroom.nouns.threads.queries import (
 MOST = 200
 
 
-class WhichThreads(msgspec.Struct, frozen=True):
+class ThreadQuery(msgspec.Struct, frozen=True):
     """Which threads, newest first. `before` is the next_cursor of a page; a limit of 0 is the most there is."""
 
     status: str | None = None
@@ -51,7 +60,7 @@ class WhichThreads(msgspec.Struct, frozen=True):
 
 
 class ThreadPage(msgspec.Struct):
-    threads: list[shapes.Thread]
+    threads: list[shapes.RestThread]
     total: int
     has_more: bool
     next_cursor: str | None
@@ -93,7 +102,7 @@ class Renamed(msgspec.Struct):
     ok: bool = True
 
 
-class Closing(msgspec.Struct, frozen=True):
+class CloseThreadBody(msgspec.Struct, frozen=True):
     summary: str | None = None
 
 
@@ -109,16 +118,16 @@ class DeletedThread(msgspec.Struct):
 
 
 async def list_threads(hub: Hub, by: Principal, request: Request) -> Response:
-    wanted = query_of(request, WhichThreads)
+    wanted = read_query(request, ThreadQuery)
     status = wanted.status or None
     if status is not None and status not in ALL_STATES:
-        raise bad_request(f"status must be one of {', '.join(ALL_STATES)}.")
+        raise build_bad_request(f"status must be one of {', '.join(ALL_STATES)}.")
     limit = min(wanted.limit or MOST, MOST)
     archived = wanted.include_archived
     try:
-        before = place_of(wanted.before)
+        before = parse_cursor(wanted.before)
     except ValueError:
-        raise bad_request("before must be the next_cursor of a page, or a time as in ISO 8601.") from None
+        raise build_bad_request("before must be the next_cursor of a page, or a time as in ISO 8601.") from None
 
     def read(rows: Rows) -> tuple[list[Thread], int]:
         found = find_threads(rows, by, status=status, include_archived=archived, before=before, limit=limit + 1)
@@ -126,25 +135,25 @@ async def list_threads(hub: Hub, by: Principal, request: Request) -> Response:
 
     found, total = await hub.store.read(read)
     page = found[:limit]
-    faces = shapes.Faces(hub.rows)
-    return json(
+    faces = shapes.AgentNameCache(hub.rows)
+    return build_json_response(
         ThreadPage(
-            threads=[shapes.thread(hub, faces, thread) for thread in page],
+            threads=[shapes.build_thread(hub, faces, thread) for thread in page],
             total=total,
             has_more=len(found) > limit,
-            next_cursor=cursor_after(page[-1]) if len(found) > limit else None,
+            next_cursor=build_cursor(page[-1]) if len(found) > limit else None,
         )
     )
 
 
 async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewThread)
+    body = await read_body(request, NewThread)
     creator = body.creator_agent_id or None
     if creator is not None and get_agent(hub.rows, creator) is None:
-        raise _no_creator()
+        raise _build_no_creator()
     command = CreateThread(
         by=by,
-        key=key_of(request),
+        key=get_idempotency_key(request),
         thread_id=new_id("thr"),
         topic=body.topic,
         creator_id=creator,
@@ -154,23 +163,23 @@ async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
         template=body.template,
     )
     try:
-        with InBusTerms(hub):
+        with BusErrorTranslator(hub):
             done = await hub.log.do(command)
     except Refused as no:
-        raise (_no_creator() if no.code == "agent_not_found" else no) from None
+        raise (_build_no_creator() if no.code == "agent_not_found" else no) from None
     issued: TokenIssued = done.first(TokenIssued)
     if by.agent_id:
-        hub.presence.hear(by.agent_id, "thread_create")
+        hub.presence.note_activity(by.agent_id, "thread_create")
     thread = need_thread(hub.rows, by, issued.thread_id)
-    need_same(done, thread.topic == body.topic.strip())
-    return json(
+    need_same_request(done, thread.topic == body.topic.strip())
+    return build_json_response(
         OpenedThread(
             id=thread.id,
             topic=thread.topic,
             status=thread.status,
             system_prompt=get_brief(hub.rows, thread.id).system_prompt,
             template_id=thread.template_id,
-            created_at=iso(thread.created_at),
+            created_at=format_iso(thread.created_at),
             current_seq=thread.current_seq,
             reply_token=issued.token,
         ),
@@ -178,66 +187,66 @@ async def open_thread(hub: Hub, by: Principal, request: Request) -> Response:
     )
 
 
-def _no_creator() -> HttpRefused:
+def _build_no_creator() -> HttpRefused:
     sentence = "creator_agent_id must be a registered agent, proven by its token in X-Agent-Token."
     return HttpRefused(401, "agent_unproven", sentence)
 
 
 async def show_thread(hub: Hub, by: Principal, request: Request) -> Response:
     thread = need_thread(hub.rows, by, request.path_params["thread_id"])
-    return json(shapes.thread(hub, shapes.Faces(hub.rows), thread))
+    return build_json_response(shapes.build_thread(hub, shapes.AgentNameCache(hub.rows), thread))
 
 
 async def delete_thread(hub: Hub, by: Principal, request: Request) -> Response:
     done = await hub.log.do(DeleteThread(by=by, thread_id=request.path_params["thread_id"]))
     gone: ThreadDeleted = done.first(ThreadDeleted)
-    return json(DeletedThread(Deleted(gone.thread_id, gone.topic, gone.messages)))
+    return build_json_response(DeletedThread(Deleted(gone.thread_id, gone.topic, gone.messages)))
 
 
 async def set_state(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewState)
-    return await _do(hub, SetThreadState(by=by, thread_id=request.path_params["thread_id"], state=body.state))
+    body = await read_body(request, NewState)
+    return await _run_command(hub, SetThreadState(by=by, thread_id=request.path_params["thread_id"], state=body.state))
 
 
 async def rename_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewTopic)
+    body = await read_body(request, NewTopic)
     thread_id = request.path_params["thread_id"]
     await hub.log.do(RenameThread(by=by, thread_id=thread_id, topic=body.topic))
-    return json(Renamed(thread_id, need_thread(hub.rows, by, thread_id).topic))
+    return build_json_response(Renamed(thread_id, need_thread(hub.rows, by, thread_id).topic))
 
 
 async def close_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Closing)
-    return await _do(hub, CloseThread(by=by, thread_id=request.path_params["thread_id"], summary=body.summary))
+    body = await read_body(request, CloseThreadBody)
+    return await _run_command(hub, CloseThread(by=by, thread_id=request.path_params["thread_id"], summary=body.summary))
 
 
 async def archive_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    return await _do(hub, ArchiveThread(by=by, thread_id=request.path_params["thread_id"]))
+    return await _run_command(hub, ArchiveThread(by=by, thread_id=request.path_params["thread_id"]))
 
 
 async def unarchive_thread(hub: Hub, by: Principal, request: Request) -> Response:
-    return await _do(hub, UnarchiveThread(by=by, thread_id=request.path_params["thread_id"]))
+    return await _run_command(hub, UnarchiveThread(by=by, thread_id=request.path_params["thread_id"]))
 
 
-async def _do(hub: Hub, command: Command) -> Response:
+async def _run_command(hub: Hub, command: Command) -> Response:
     await hub.log.do(command)
-    return json(shapes.Ok())
+    return build_json_response(shapes.Ok())
 
 
 async def list_members(hub: Hub, by: Principal, request: Request) -> Response:
     thread = need_thread(hub.rows, by, request.path_params["thread_id"])
 
-    def read(rows: Rows) -> list[shapes.Agent]:
+    def read(rows: Rows) -> list[shapes.RestAgent]:
         found = [get_agent(rows, member.member_id) for member in find_members(rows, thread.id)]
-        return [shapes.agent(hub, agent) for agent in found if agent is not None]
+        return [shapes.build_agent(hub, agent) for agent in found if agent is not None]
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
 _ONE = "/api/threads/{thread_id}"
 ENDPOINTS = [
     Endpoint(
-        "GET", "/api/threads", "read", list_threads, "Threads, newest first", query=WhichThreads, answer=ThreadPage
+        "GET", "/api/threads", "read", list_threads, "Threads, newest first", query=ThreadQuery, answer=ThreadPage
     ),
     Endpoint(
         "POST",
@@ -250,12 +259,12 @@ ENDPOINTS = [
         status=201,
         keyed=True,
     ),
-    Endpoint("GET", _ONE, "read", show_thread, "One thread", answer=shapes.Thread),
+    Endpoint("GET", _ONE, "read", show_thread, "One thread", answer=shapes.RestThread),
     Endpoint("DELETE", _ONE, "chat", delete_thread, "Remove a thread and all that is in it", answer=DeletedThread),
     Endpoint("POST", f"{_ONE}/state", "chat", set_state, "Say where the work stands", body=NewState, answer=shapes.Ok),
     Endpoint("POST", f"{_ONE}/rename", "chat", rename_thread, "Rename a thread", body=NewTopic, answer=Renamed),
-    Endpoint("POST", f"{_ONE}/close", "chat", close_thread, "End a thread", body=Closing, answer=shapes.Ok),
+    Endpoint("POST", f"{_ONE}/close", "chat", close_thread, "End a thread", body=CloseThreadBody, answer=shapes.Ok),
     Endpoint("POST", f"{_ONE}/archive", "chat", archive_thread, "Put a thread away", answer=shapes.Ok),
     Endpoint("POST", f"{_ONE}/unarchive", "chat", unarchive_thread, "Take a thread out again", answer=shapes.Ok),
-    Endpoint("GET", f"{_ONE}/agents", "read", list_members, "Agents in a thread", answer=list[shapes.Agent]),
+    Endpoint("GET", f"{_ONE}/agents", "read", list_members, "Agents in a thread", answer=list[shapes.RestAgent]),
 ]

@@ -5,15 +5,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.buckets import Bucket
-from greenroom.doors.credentials import peer_of
+from greenroom.doors.credentials import read_peer_address
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.errors import HttpRefused
-from greenroom.doors.rest.wire import json, query_of, raw_body
-from greenroom.gateway.webhook_key import webhook_key
+from greenroom.doors.rest.wire import build_json_response, read_query, read_raw_body
+from greenroom.gateway.webhook_key import ensure_webhook_key
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import RIGHTS, Principal
-from greenroom.nouns.workflows.triggers import signing
+from greenroom.nouns.workflows.triggers import webhook_signature
 from greenroom.nouns.workflows.triggers.decide import need_trigger
 from greenroom.nouns.workflows.triggers.model import (
     TRIGGERS,
@@ -25,7 +25,7 @@ from greenroom.nouns.workflows.triggers.model import (
     TriggerState,
 )
 
-_HIDDEN = ("authorization", "cookie", "x-agent-token", *signing.HEADERS)
+_HIDDEN = ("authorization", "cookie", "x-agent-token", *webhook_signature.HEADERS)
 _MAX_HEADER = 500
 _FAILURES = 20
 _FAILURES_A_SECOND = 1.0
@@ -62,37 +62,39 @@ class Signalled(msgspec.Struct):
 
 
 async def list_triggers(hub: Hub, by: Principal, request: Request) -> Response:
-    workflow = query_of(request, TriggerQuery).workflow
-    return json(hub.rows.find(TRIGGERS, {"workflow": workflow} if workflow else None, order="_key", limit=1000))
+    workflow = read_query(request, TriggerQuery).workflow
+    return build_json_response(
+        hub.rows.find(TRIGGERS, {"workflow": workflow} if workflow else None, order="_key", limit=1000)
+    )
 
 
-async def arm(hub: Hub, by: Principal, request: Request) -> Response:
-    return await _arm(hub, by, request, armed=True)
+async def arm_trigger(hub: Hub, by: Principal, request: Request) -> Response:
+    return await _set_armed(hub, by, request, armed=True)
 
 
-async def disarm(hub: Hub, by: Principal, request: Request) -> Response:
-    return await _arm(hub, by, request, armed=False)
+async def disarm_trigger(hub: Hub, by: Principal, request: Request) -> Response:
+    return await _set_armed(hub, by, request, armed=False)
 
 
-async def _arm(hub: Hub, by: Principal, request: Request, *, armed: bool) -> Response:
+async def _set_armed(hub: Hub, by: Principal, request: Request, *, armed: bool) -> Response:
     trigger_id = request.path_params["trigger_id"]
     await hub.log.do(ArmTrigger(by=by, trigger_id=trigger_id, armed=armed))
-    return json(need_trigger(hub.rows, trigger_id))
+    return build_json_response(need_trigger(hub.rows, trigger_id))
 
 
 async def show_secret(hub: Hub, by: Principal, request: Request) -> Response:
     trigger = need_trigger(hub.rows, request.path_params["trigger_id"])
-    return json(_secret(hub, trigger.id, f"/api/triggers/{trigger.id}"))
+    return build_json_response(_build_secret(hub, trigger.id, f"/api/triggers/{trigger.id}"))
 
 
 async def show_hook_secret(hub: Hub, by: Principal, request: Request) -> Response:
     hook = request.path_params["hook"]
-    return json(_secret(hub, f"hook {hook}", f"/api/hooks/{hook}"))
+    return build_json_response(_build_secret(hub, f"hook {hook}", f"/api/hooks/{hook}"))
 
 
-def _secret(hub: Hub, door: str, path: str) -> Secret:
-    key = webhook_key(hub.data)
-    return Secret(path, signing.old_secret_of(key, door), signing.secret_of(key, door))
+def _build_secret(hub: Hub, door: str, path: str) -> Secret:
+    key = ensure_webhook_key(hub.data)
+    return Secret(path, webhook_signature.derive_legacy_secret(key, door), webhook_signature.derive_secret(key, door))
 
 
 class SignedCalls:
@@ -101,16 +103,16 @@ class SignedCalls:
     def __init__(self) -> None:
         self._failures: dict[str, Bucket] = {}
 
-    async def fire(self, hub: Hub, by: Principal, request: Request) -> Response:
+    async def fire_trigger(self, hub: Hub, by: Principal, request: Request) -> Response:
         trigger_id = request.path_params["trigger_id"]
         body, signed = await self._need_signed(hub, request, trigger_id)
         trigger = hub.rows.get(TRIGGERS, trigger_id)
         if trigger is None or trigger.kind != "webhook" or not trigger.armed:
-            raise _unproven(signing.wrong_signature())
-        facts = {"body": _read(body), "headers": _headers(request)}
+            raise _build_unproven(webhook_signature.build_wrong_signature())
+        facts = {"body": _parse_body(body), "headers": _select_headers(request)}
         now = hub.log.clock.now()
         command = FireTrigger(
-            by=_caller(trigger_id),
+            by=_build_caller(trigger_id),
             trigger_id=trigger_id,
             occurrence=signed.nonce,
             at=now,
@@ -121,29 +123,31 @@ class SignedCalls:
         done = await hub.log.do(command)
         for record in done.records:
             if isinstance(record.event, TriggerFired):
-                return json(Fired(run_id=record.event.run_id), 202)
+                return build_json_response(Fired(run_id=record.event.run_id), 202)
             if isinstance(record.event, TriggerFailed):
-                return json(Fired(error=record.event.error), 422)
-        return json(Fired(error="nothing was started"), 422)
+                return build_json_response(Fired(error=record.event.error), 422)
+        return build_json_response(Fired(error="nothing was started"), 422)
 
-    async def signal(self, hub: Hub, by: Principal, request: Request) -> Response:
+    async def signal_steps(self, hub: Hub, by: Principal, request: Request) -> Response:
         hook = request.path_params["hook"]
         door = f"hook {hook}"
         body, signed = await self._need_signed(hub, request, door)
-        value = _read(body)
+        value = _parse_body(body)
         await hub.log.do(
-            SignalHook(by=_caller(door), hook=hook, nonce=signed.nonce, signed_at=signed.signed_at, value=value)
+            SignalHook(by=_build_caller(door), hook=hook, nonce=signed.nonce, signed_at=signed.signed_at, value=value)
         )
-        return json(Signalled())
+        return build_json_response(Signalled())
 
-    async def _need_signed(self, hub: Hub, request: Request, door: str) -> tuple[bytes, signing.SignedCall]:
+    async def _need_signed(self, hub: Hub, request: Request, door: str) -> tuple[bytes, webhook_signature.SignedCall]:
         """The body of a call whose signature is right, and what it proves."""
-        body = await raw_body(request)
+        body = await read_raw_body(request)
         try:
-            return body, signing.need_signed(webhook_key(hub.data), door, request.headers, body, hub.log.clock.now())
+            return body, webhook_signature.need_signed_call(
+                ensure_webhook_key(hub.data), door, request.headers, body, hub.log.clock.now()
+            )
         except Refused as no:
-            self._count_failure(peer_of(request.scope))
-            raise _unproven(no) from None
+            self._count_failure(read_peer_address(request.scope))
+            raise _build_unproven(no) from None
 
     def _count_failure(self, peer: str) -> None:
         if len(self._failures) > _MAX_PEERS:
@@ -152,17 +156,17 @@ class SignedCalls:
             raise HttpRefused(429, "too_many_failures", "Too many wrong signatures: wait a little.")
 
 
-def _unproven(no: Refused) -> HttpRefused:
+def _build_unproven(no: Refused) -> HttpRefused:
     """Nobody is proven, as with a wrong credential."""
     return HttpRefused(401, no.code, no.message)
 
 
-def _caller(door: str) -> Principal:
+def _build_caller(door: str) -> Principal:
     """Whoever can sign for a door."""
     return Principal(id=f"webhook {door}"[:100], kind="webhook", name=door[:64], rights=RIGHTS["webhook"])
 
 
-def _read(body: bytes) -> object:
+def _parse_body(body: bytes) -> object:
     """The body as JSON, or as text where it is none."""
     try:
         return msgspec.json.decode(body) if body.strip() else None
@@ -170,7 +174,7 @@ def _read(body: bytes) -> object:
         return body.decode(errors="replace")
 
 
-def _headers(request: Request) -> dict[str, str]:
+def _select_headers(request: Request) -> dict[str, str]:
     """The headers that tell what a call is about; none that prove who makes it."""
     found = {name.lower(): value[:_MAX_HEADER] for name, value in request.headers.items()}
     return {name: value for name, value in found.items() if name.startswith("x-") and name not in _HIDDEN}
@@ -186,8 +190,17 @@ _ENDPOINTS = [
         answer=list[TriggerState],
         query=TriggerQuery,
     ),
-    Endpoint("POST", "/api/triggers/{trigger_id}/arm", "operate", arm, "Let a trigger start runs", answer=TriggerState),
-    Endpoint("POST", "/api/triggers/{trigger_id}/disarm", "operate", disarm, "Stop a trigger", answer=TriggerState),
+    Endpoint(
+        "POST",
+        "/api/triggers/{trigger_id}/arm",
+        "operate",
+        arm_trigger,
+        "Let a trigger start runs",
+        answer=TriggerState,
+    ),
+    Endpoint(
+        "POST", "/api/triggers/{trigger_id}/disarm", "operate", disarm_trigger, "Stop a trigger", answer=TriggerState
+    ),
     Endpoint(
         "GET",
         "/api/triggers/{trigger_id}/secret",
@@ -211,12 +224,17 @@ def endpoints() -> list[Endpoint]:
             "POST",
             "/api/triggers/{trigger_id}",
             PUBLIC,
-            calls.fire,
+            calls.fire_trigger,
             "Start a workflow by a signed call",
             answer=Fired,
             status=202,
         ),
         Endpoint(
-            "POST", "/api/hooks/{hook}", PUBLIC, calls.signal, "Tell steps that wait of a signed call", answer=Signalled
+            "POST",
+            "/api/hooks/{hook}",
+            PUBLIC,
+            calls.signal_steps,
+            "Tell steps that wait of a signed call",
+            answer=Signalled,
         ),
     ]

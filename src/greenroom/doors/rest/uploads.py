@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.images import EXTENSIONS, need_image
-from greenroom.doors.rest.wire import bad_request, json, key_of, need_same
+from greenroom.doors.rest.wire import build_bad_request, build_json_response, get_idempotency_key, need_same_request
 from greenroom.doors.url_credentials import URL_PREFIX
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -50,8 +50,8 @@ class KeptImage(msgspec.Struct):
 
 
 async def upload_image(hub: Hub, by: Principal, request: Request) -> Response:
-    key = key_of(request)
-    name, data = await _file_of(hub, request)
+    key = get_idempotency_key(request)
+    name, data = await _read_uploaded_file(hub, request)
     extension = PurePosixPath(name).suffix.lower()
     if extension not in EXTENSIONS:
         raise Refused("bad_image", f"A file of type '{extension[:16]}' is not taken: use {', '.join(EXTENSIONS)}.")
@@ -67,27 +67,29 @@ async def upload_image(hub: Hub, by: Principal, request: Request) -> Response:
         if not is_file_named(hub.rows, blob):
             hub.blobs.drop(blob)
     kept: UploadKept = done.first(UploadKept)
-    need_same(done, kept.blob == blob)
-    return json(KeptImage(f"/api/uploads/{kept.upload_id}", kept.name, kept.upload_id, kept.mime, kept.size))
+    need_same_request(done, kept.blob == blob)
+    return build_json_response(
+        KeptImage(f"/api/uploads/{kept.upload_id}", kept.name, kept.upload_id, kept.mime, kept.size)
+    )
 
 
-async def _file_of(hub: Hub, request: Request) -> tuple[str, bytes]:
+async def _read_uploaded_file(hub: Hub, request: Request) -> tuple[str, bytes]:
     try:
         async with request.form(max_files=1, max_fields=8, max_part_size=_AROUND) as form:
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
-                raise bad_request("Send the image as the field 'file' of a multipart form, with its name.")
+                raise build_bad_request("Send the image as the field 'file' of a multipart form, with its name.")
             data = await file.read()
             name = file.filename
     except MultiPartException as error:
-        raise bad_request(f"The form cannot be read: {error.message}") from None
+        raise build_bad_request(f"The form cannot be read: {error.message}") from None
     limit = hub.settings.max_upload_bytes
     if len(data) > limit:
         raise Refused("image_too_large", f"The image has {len(data)} bytes: {limit} are taken.", "too_large")
-    return _plain_name(name), data
+    return _clean_file_name(name), data
 
 
-def _plain_name(name: str) -> str:
+def _clean_file_name(name: str) -> str:
     """The last part of a name, without anything that a screen or a header would take for something else."""
     last = name.replace("\\", "/").rpartition("/")[2]
     plain = "".join(c for c in last if unicodedata.category(c)[0] != "C").strip()
@@ -99,7 +101,7 @@ async def show_upload(hub: Hub, by: Principal, request: Request) -> Response:
     upload = _need_upload(hub, by, request.path_params["upload_id"])
     data = await asyncio.to_thread(hub.blobs.read, upload.blob)
     if data is None:
-        raise _no_upload()
+        raise _build_upload_not_found()
     headers = {**_POWERLESS, "content-disposition": f"inline; filename*=UTF-8''{quote(upload.name, safe='')}"}
     if URL_PREFIX in request.scope:  # the program that holds this URL shows it in a page of its own
         headers["cross-origin-resource-policy"] = "cross-origin"
@@ -109,11 +111,11 @@ async def show_upload(hub: Hub, by: Principal, request: Request) -> Response:
 def _need_upload(hub: Hub, by: Principal, upload_id: str) -> Upload:
     upload = hub.rows.get(UPLOADS, upload_id)
     if upload is None or not may_see_upload(hub.rows, by, upload):
-        raise _no_upload()
+        raise _build_upload_not_found()
     return upload
 
 
-def _no_upload() -> Refused:
+def _build_upload_not_found() -> Refused:
     return Refused("upload_not_found", "There is no such upload.", "not_found")
 
 

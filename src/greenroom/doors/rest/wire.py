@@ -11,13 +11,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.call import WHOLE, Whole
 from greenroom.doors.errors import HttpRefused
+from greenroom.doors.http_call import WHOLE, Whole
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.model import Done
 from greenroom.log.store import Snapshot
-from greenroom.validation import explain
+from greenroom.validation import explain_error
 
 T = TypeVar("T")
 encode = msgspec.json.Encoder().encode
@@ -29,7 +29,7 @@ _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _decoders: dict[type[Any], Callable[[bytes], Any]] = {}
 
 
-async def raw_body(request: Request) -> bytes:
+async def read_raw_body(request: Request) -> bytes:
     """The whole body; the guard has seen to its size."""
     parts = []
     while True:
@@ -41,12 +41,12 @@ async def raw_body(request: Request) -> bytes:
             return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def body_of(request: Request, kind: type[T]) -> T:
+async def read_body(request: Request, kind: type[T]) -> T:
     """The body as `kind`; one that may be left out has a default for every field."""
-    return decoded(await raw_body(request) or b"{}", kind)
+    return decode_json(await read_raw_body(request) or b"{}", kind)
 
 
-def decoded(data: bytes, kind: type[T]) -> T:
+def decode_json(data: bytes, kind: type[T]) -> T:
     """JSON as `kind`. Too deep, not UTF-8, not JSON, or of another form: refused with the place."""
     try:
         decode = _decoders.get(kind)
@@ -54,33 +54,33 @@ def decoded(data: bytes, kind: type[T]) -> T:
             decode = _decoders.setdefault(kind, msgspec.json.Decoder(kind).decode)
         return decode(data)  # type: ignore[no-any-return]
     except RecursionError:
-        raise bad_request("The body is nested too deeply: keep it within a few levels.") from None
+        raise build_bad_request("The body is nested too deeply: keep it within a few levels.") from None
     except msgspec.ValidationError as error:
-        key, problem = explain(error, kind)
+        key, problem = explain_error(error, kind)
         if key:
-            raise bad_request(f"The body is not as it should be: {key}: {_ended(problem)}") from None
-        raise bad_request(f"The body is not as it should be: {_ended(problem)}") from None
+            raise build_bad_request(f"The body is not as it should be: {key}: {_end_sentence(problem)}") from None
+        raise build_bad_request(f"The body is not as it should be: {_end_sentence(problem)}") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise bad_request(f"The body is not as it should be: {_ended(str(error))}") from None
+        raise build_bad_request(f"The body is not as it should be: {_end_sentence(str(error))}") from None
 
 
-def _ended(text: str) -> str:
+def _end_sentence(text: str) -> str:
     """A text as the end of a sentence."""
     return text if text.endswith("?") else f"{text}."
 
 
-def query_of(request: Request, kind: type[T]) -> T:
+def read_query(request: Request, kind: type[T]) -> T:
     """The query string as `kind`."""
     try:
         return msgspec.convert(dict(request.query_params), kind, strict=False)
     except msgspec.ValidationError as error:
-        key, problem = explain(error, kind)
-        raise bad_request(f"The query parameter {key!r} is wrong: {_ended(problem)}") from None
+        key, problem = explain_error(error, kind)
+        raise build_bad_request(f"The query parameter {key!r} is wrong: {_end_sentence(problem)}") from None
 
 
-async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """Do long work for as long as the caller waits for it. To be used once the body has been read."""
-    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_wait_for_disconnect(request))
     try:
         await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
         if task.done():
@@ -92,33 +92,33 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
         await asyncio.gather(task, gone, return_exceptions=True)
 
 
-async def _gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def key_of(request: Request) -> str | None:
+def get_idempotency_key(request: Request) -> str | None:
     """The caller's own id for what it asks, so that a repeat is recognised."""
     keys = [value for name, value in request.scope["headers"] if name == b"idempotency-key"]
     if not keys:
         return None
     key: str = keys[0].decode("latin-1")
     if len(keys) > 1 or not _KEY.fullmatch(key):
-        raise bad_request("An Idempotency-Key has 1 to 200 visible ASCII characters.")
+        raise build_bad_request("An Idempotency-Key has 1 to 200 visible ASCII characters.")
     return key
 
 
-def need_same(done: Done, is_same: bool) -> None:
+def need_same_request(done: Done, is_same: bool) -> None:
     """Refuse a key that came back with another request."""
     if done.repeated and not is_same:
         raise Refused("key_reused", "This key was used for another request: choose a new one.", "conflict")
 
 
-def bad_request(sentence: str) -> HttpRefused:
+def build_bad_request(sentence: str) -> HttpRefused:
     return HttpRefused(400, "bad_request", sentence)
 
 
-class Json(Response):
+class JsonResponse(Response):
     """A body of JSON. Its headers are put down as they are: all answers have the same two."""
 
     media_type = "application/json"
@@ -134,11 +134,11 @@ class Json(Response):
             await super().__call__(scope, receive, send)
 
 
-async def read_json(hub: Hub, read: Callable[[Snapshot], Any]) -> Response:
+async def read_json_response(hub: Hub, read: Callable[[Snapshot], Any]) -> Response:
     """An answer in JSON, read and encoded in a thread: a list may be long, and others are answered meanwhile."""
-    return Json(await hub.store.read(lambda view: encode(read(view))), 200)
+    return JsonResponse(await hub.store.read(lambda view: encode(read(view))), 200)
 
 
-def json(value: Any, status: int = 200) -> Response:
+def build_json_response(value: Any, status: int = 200) -> Response:
     """An answer in JSON."""
-    return Json(encode(value), status)
+    return JsonResponse(encode(value), status)

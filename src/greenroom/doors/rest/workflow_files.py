@@ -8,21 +8,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import PUBLIC, Endpoint
-from greenroom.doors.rest.wire import body_of, encode, json
-from greenroom.gateway.health import health_of
-from greenroom.gateway.links import Links
-from greenroom.gateway.workflow_files import known_for
+from greenroom.doors.rest.wire import build_json_response, encode, read_body
+from greenroom.gateway.node_links import NodeLinks
+from greenroom.gateway.profile_health import check_profile_health
+from greenroom.gateway.workflow_files import build_known
 from greenroom.gateway.workflow_models import Named, explain_model, find_named_models, find_problems
 from greenroom.hub import Hub
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import find_profiles, need_profile
-from greenroom.nouns.workflows.checking.check import Known
-from greenroom.nouns.workflows.checking.problems import BadWorkflow, Problem
-from greenroom.nouns.workflows.definition import Definition
-from greenroom.nouns.workflows.drawing.labels import find_arrows
-from greenroom.nouns.workflows.drawing.layout import lay_out
+from greenroom.nouns.workflows.checks.definition_check import KnownNames
+from greenroom.nouns.workflows.checks.problems import BadWorkflow, Problem
+from greenroom.nouns.workflows.definition import WorkflowDefinition
+from greenroom.nouns.workflows.diagram.labels import find_arrows
+from greenroom.nouns.workflows.diagram.layout import lay_out
 from greenroom.nouns.workflows.graph import Graph
-from greenroom.nouns.workflows.reading.load import Loaded, load_text, parse_text
+from greenroom.nouns.workflows.parser.loader import LoadedWorkflow, load_text, parse_text
 from greenroom.nouns.workflows.schema import build_schema
 
 MAX_TEXT = 600_000
@@ -35,7 +35,7 @@ class WorkflowText(msgspec.Struct):
     file: str = ""
 
 
-class Arrow(msgspec.Struct):
+class PictureArrow(msgspec.Struct):
     """An arrow from step to step, and the points that it goes through."""
 
     source: str
@@ -51,7 +51,7 @@ class Picture(msgspec.Struct):
     width: float
     height: float
     places: dict[str, tuple[float, float]]
-    arrows: list[Arrow]
+    arrows: list[PictureArrow]
 
 
 class WorkflowCheck(msgspec.Struct):
@@ -61,7 +61,7 @@ class WorkflowCheck(msgspec.Struct):
     problems: list[Problem]
     warnings: list[Problem] = []
     """What is written in vain."""
-    definition: Definition | None = None
+    definition: WorkflowDefinition | None = None
     picture: Picture | None = None
 
 
@@ -73,66 +73,66 @@ async def show_schema(hub: Hub, by: Principal, request: Request) -> Response:
 class TextCheck:
     """Checks workflows; nodes are asked for the models that steps name."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: NodeLinks) -> None:
         self._links = links
 
     async def check_text(self, hub: Hub, by: Principal, request: Request) -> Response:
-        body = await body_of(request, WorkflowText)
+        body = await read_body(request, WorkflowText)
         drivers = {profile.name: profile.definition.driver for profile in find_profiles(hub.rows)}
-        loaded = await hub.heavy_work.run(lambda: _load(body, known_for(drivers)))
+        loaded = await hub.heavy_work.run(lambda: _load_workflow(body, build_known(drivers)))
         if not isinstance(loaded, BadWorkflow):
             named = list(find_named_models(loaded.definition, drivers))
             wrong = {one.named: said for one in named if (said := await self._explain(hub, one.named))}
             problems = find_problems(loaded, body.file[:200], named, wrong)
             loaded = BadWorkflow(problems) if problems else loaded
-        return await hub.heavy_work.run(lambda: json(_check(body, loaded)))
+        return await hub.heavy_work.run(lambda: build_json_response(_build_check(body, loaded)))
 
     async def _explain(self, hub: Hub, named: Named) -> str | None:
         profile, model = named
-        found = await health_of(hub.rows, self._links, need_profile(hub.rows, profile), hub.data, model)
+        found = await check_profile_health(hub.rows, self._links, need_profile(hub.rows, profile), hub.data, model)
         return explain_model(node.problems for node in found.nodes)
 
 
-def _load(body: WorkflowText, known: Known) -> Loaded | BadWorkflow:
+def _load_workflow(body: WorkflowText, known: KnownNames) -> LoadedWorkflow | BadWorkflow:
     try:
         return load_text(body.text, body.file[:200], known=known)
     except BadWorkflow as bad:
         return bad
 
 
-def _check(body: WorkflowText, loaded: Loaded | BadWorkflow) -> WorkflowCheck:
+def _build_check(body: WorkflowText, loaded: LoadedWorkflow | BadWorkflow) -> WorkflowCheck:
     if isinstance(loaded, BadWorkflow):
-        sketch = _sketch(body.text)
-        picture = draw(sketch) if sketch is not None else None
+        sketch = _parse_drawable(body.text)
+        picture = draw_picture(sketch) if sketch is not None else None
         return WorkflowCheck(ok=False, problems=loaded.problems, definition=sketch, picture=picture)
-    picture = draw(loaded.definition)
+    picture = draw_picture(loaded.definition)
     return WorkflowCheck(
         ok=True, problems=[], warnings=list(loaded.warnings), definition=loaded.definition, picture=picture
     )
 
 
-def _sketch(text: str) -> Definition | None:
+def _parse_drawable(text: str) -> WorkflowDefinition | None:
     """The workflow as far as it can be drawn already: its steps are named, and lead nowhere in circles."""
     try:
         definition = parse_text(text).definition
-        draw(definition)
+        draw_picture(definition)
     except (BadWorkflow, CycleError, KeyError):
         return None
     return definition
 
 
-def draw(definition: Definition) -> Picture:
+def draw_picture(definition: WorkflowDefinition) -> Picture:
     """The picture of a workflow whose graph is sound."""
     arrows = find_arrows(definition)
-    layout = lay_out(Graph(definition).layers(), [(arrow.source, arrow.target) for arrow in arrows])
-    drawn = [Arrow(*arrow, points=points) for arrow, points in zip(arrows, layout.arrows, strict=True)]
+    layout = lay_out(Graph(definition).build_layers(), [(arrow.source, arrow.target) for arrow in arrows])
+    drawn = [PictureArrow(*arrow, points=points) for arrow, points in zip(arrows, layout.arrows, strict=True)]
     return Picture(layout.width, layout.height, layout.places, drawn)
 
 
 _SCHEMA: Any = "application/schema+json"
 
 
-def endpoints(links: Links) -> list[Endpoint]:
+def endpoints(links: NodeLinks) -> list[Endpoint]:
     return [
         Endpoint(
             "GET", "/schemas/workflow.json", PUBLIC, show_schema, "The JSON Schema of workflow files", answer=_SCHEMA

@@ -5,16 +5,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import Limit, Number, body_of, encode, json, query_of, read_json
+from greenroom.doors.rest.wire import (
+    Limit,
+    Number,
+    build_json_response,
+    encode,
+    read_body,
+    read_json_response,
+    read_query,
+)
 from greenroom.hub import Hub
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.queries import get_known_name
 from greenroom.nouns.workflows.commands import RestoreWorkflow
 from greenroom.nouns.workflows.decide_definitions import prepare_saved
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.model import SavedVersion, Workflow
-from greenroom.nouns.workflows.queries import find_saved, name_of_saved, need_version, need_workflow
+from greenroom.nouns.workflows.queries import find_saved_versions, need_saved_name, need_version, need_workflow
 
 _MOST = 200
 _MOST_BYTES = 1 << 23
@@ -27,7 +35,7 @@ class VersionShown(msgspec.Struct, kw_only=True):
     name: str
     version: int
     digest: str
-    definition: Definition
+    definition: WorkflowDefinition
     made_at: int
     made_by: str
     made_by_name: str
@@ -39,29 +47,29 @@ class VersionShown(msgspec.Struct, kw_only=True):
     """The earlier version that this one restored; 0 if it was written."""
 
 
-class VersionsPage(msgspec.Struct, frozen=True, kw_only=True):
+class VersionQuery(msgspec.Struct, frozen=True, kw_only=True):
     before: Number | None = None
     limit: Limit = 50
 
 
 async def list_versions(hub: Hub, by: Principal, request: Request) -> Response:
-    page = query_of(request, VersionsPage)
-    name = name_of_saved(hub.rows, request.path_params["name"], by)
+    page = read_query(request, VersionQuery)
+    name = need_saved_name(hub.rows, request.path_params["name"], by)
 
     def read(rows: Rows) -> list[VersionShown]:
         shown: list[VersionShown] = []
         left = _MOST_BYTES
-        for saved in find_saved(rows, name, before=page.before, limit=max(1, min(page.limit, _MOST))):
-            shown.append(_shown(rows, saved))
+        for saved in find_saved_versions(rows, name, before=page.before, limit=max(1, min(page.limit, _MOST))):
+            shown.append(_build_version(rows, saved))
             left -= len(encode(shown[-1]))
             if left < 0:
                 break
         return shown
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
-def _shown(rows: Rows, saved: SavedVersion) -> VersionShown:
+def _build_version(rows: Rows, saved: SavedVersion) -> VersionShown:
     return VersionShown(
         name=saved.name,
         version=saved.version,
@@ -76,19 +84,19 @@ def _shown(rows: Rows, saved: SavedVersion) -> VersionShown:
     )
 
 
-class Restoring(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RestoreBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     version: int | None = None
     """The version to restore. Without it: the one before the newest, or the last one of a deleted workflow."""
     replaces: int | None = None
     """The version that you have seen as the newest, 0 for a deleted workflow. Without it: whichever there is."""
 
 
-async def restore(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, Restoring)
-    name = name_of_saved(hub.rows, request.path_params["name"])
+async def restore_version(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await read_body(request, RestoreBody)
+    name = need_saved_name(hub.rows, request.path_params["name"])
     await hub.heavy_work.run_read(lambda: hub.store.read(lambda rows: prepare_saved(rows, name, body.version)))
     await hub.log.do(RestoreWorkflow(by=by, name=name, version=body.version, replaces=body.replaces))
-    return json(need_workflow(hub.rows, name))
+    return build_json_response(need_workflow(hub.rows, name))
 
 
 _NAMED = "/api/workflows/{name}"
@@ -99,16 +107,16 @@ ENDPOINTS = [
         "read",
         list_versions,
         "Its versions, newest first, also of a deleted workflow",
-        query=VersionsPage,
+        query=VersionQuery,
         answer=list[VersionShown],
     ),
     Endpoint(
         "POST",
         f"{_NAMED}/restore",
         "operate",
-        restore,
+        restore_version,
         "Save an earlier version as the newest one",
-        body=Restoring,
+        body=RestoreBody,
         answer=Workflow,
     ),
 ]

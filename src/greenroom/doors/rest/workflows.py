@@ -9,8 +9,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.rest.wire import Limit, Number, body_of, json, key_of, query_of, read_json, while_there
-from greenroom.gateway.workflow_files import embed_skills, missing_skills
+from greenroom.doors.rest.wire import (
+    Limit,
+    Number,
+    build_json_response,
+    get_idempotency_key,
+    read_body,
+    read_json_response,
+    read_query,
+    run_while_connected,
+)
+from greenroom.gateway.workflow_files import embed_skills, find_missing_skills
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
@@ -18,11 +27,12 @@ from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import find_profiles
 from greenroom.nouns.threads.queries import need_thread
 from greenroom.nouns.workflows import commands as c
-from greenroom.nouns.workflows.checking.problems import BadWorkflow
+from greenroom.nouns.workflows.checks.problems import BadWorkflow
 from greenroom.nouns.workflows.decide_definitions import prepare_definition
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.graph import Graph
 from greenroom.nouns.workflows.model import FACTS, Workflow, WorkflowFacts, WorkflowRun
+from greenroom.nouns.workflows.parser.loader import parse_text, read_plain
 from greenroom.nouns.workflows.queries import (
     find_workflow_runs,
     find_workflows,
@@ -30,13 +40,12 @@ from greenroom.nouns.workflows.queries import (
     need_workflow,
     need_workflow_run,
 )
-from greenroom.nouns.workflows.reading.load import parse_text, read_plain
-from greenroom.nouns.workflows.report import StepReport, WorkflowReport, report_of
-from greenroom.nouns.workflows.start import put_workflow, start_workflow, wait_for_workflow
+from greenroom.nouns.workflows.report import StepReport, WorkflowReport, build_report
+from greenroom.nouns.workflows.workflow_service import put_workflow, start_workflow, wait_for_workflow
 
 
 async def list_workflows(hub: Hub, by: Principal, request: Request) -> Response:
-    return await read_json(hub, lambda rows: find_workflows(rows, by))
+    return await read_json_response(hub, lambda rows: find_workflows(rows, by))
 
 
 class WorkflowBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,13 +62,13 @@ class WorkflowShown(msgspec.Struct, kw_only=True):
     """A workflow with its newest definition."""
 
     workflow: Workflow
-    definition: Definition
+    definition: WorkflowDefinition
     layers: list[list[str]]
     text: str
     """The YAML that it was written in; empty if it came as values."""
 
 
-async def read_definition(hub: Hub, definition: Any, text: str | None, source: str) -> Definition:
+async def read_definition(hub: Hub, definition: Any, text: str | None, source: str) -> WorkflowDefinition:
     """The definition in a body, with the skills that it names, as far as they are on this machine."""
     try:
         if text is not None:
@@ -73,7 +82,7 @@ async def read_definition(hub: Hub, definition: Any, text: str | None, source: s
         raise Refused("bad_workflow", str(bad), problems=problems) from bad
     places = {profile.name: profile.definition.directory for profile in find_profiles(hub.rows)}
     whole = await asyncio.to_thread(embed_skills, read, (hub.data,), places)
-    missing = missing_skills(whole)
+    missing = find_missing_skills(whole)
     if missing:
         told = "\n".join(problem.text for problem in missing[:20])
         raise Refused("bad_workflow", told, problems=[msgspec.to_builtins(problem) for problem in missing[:20]])
@@ -81,27 +90,27 @@ async def read_definition(hub: Hub, definition: Any, text: str | None, source: s
     return whole
 
 
-async def put(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, WorkflowBody)
+async def save_workflow(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await read_body(request, WorkflowBody)
     definition = await read_definition(hub, body.definition, body.text, body.source)
     name = request.path_params["name"]
     if name not in (definition.name, definition.id):
         raise Refused("wrong_name", f"The workflow in the body is called '{definition.name}', not '{name[:80]}'.")
     saved = await put_workflow(hub.log, by, definition, source=body.source, text=body.text or "", replaces=body.version)
-    return json(saved)
+    return build_json_response(saved)
 
 
-async def show(hub: Hub, by: Principal, request: Request) -> Response:
+async def show_workflow(hub: Hub, by: Principal, request: Request) -> Response:
     def read(rows: Rows) -> WorkflowShown:
         workflow = need_workflow(rows, request.path_params["name"], by)
         version = need_version(rows, workflow.digest)
-        layers = Graph(version.definition).layers()
+        layers = Graph(version.definition).build_layers()
         return WorkflowShown(workflow=workflow, definition=version.definition, layers=layers, text=version.text)
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
-async def delete(hub: Hub, by: Principal, request: Request) -> Response:
+async def delete_workflow(hub: Hub, by: Principal, request: Request) -> Response:
     await hub.log.do(c.DeleteWorkflow(by=by, name=request.path_params["name"]))
     return Response(status_code=204)
 
@@ -119,7 +128,7 @@ class NewWorkflowRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
-    body = await body_of(request, NewWorkflowRun)
+    body = await read_body(request, NewWorkflowRun)
     if body.thread_id is not None:
         need_thread(hub.rows, by, body.thread_id)
     definition = None
@@ -132,15 +141,15 @@ async def create_run(hub: Hub, by: Principal, request: Request) -> Response:
         definition=definition,
         source=body.source,
         text=body.text or "",
-        key=key_of(request),
+        key=get_idempotency_key(request),
         inputs=body.inputs,
         thread_id=body.thread_id,
         directory=body.directory,
     )
-    return json(run, 201)
+    return build_json_response(run, 201)
 
 
-class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
+class WorkflowRunQuery(msgspec.Struct, frozen=True, kw_only=True):
     workflow: str | None = None
     status: str | None = None
     waiting: bool | None = None
@@ -150,7 +159,7 @@ class RunsPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
-    page = query_of(request, RunsPage)
+    page = read_query(request, WorkflowRunQuery)
 
     def read(rows: Rows) -> list[WorkflowRun]:
         return find_workflow_runs(
@@ -163,7 +172,7 @@ async def list_runs(hub: Hub, by: Principal, request: Request) -> Response:
             limit=max(1, min(page.limit, 500)),
         )
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
 class RunShown(msgspec.Struct, kw_only=True):
@@ -171,7 +180,7 @@ class RunShown(msgspec.Struct, kw_only=True):
 
     run: WorkflowRun
     facts: WorkflowFacts
-    definition: Definition
+    definition: WorkflowDefinition
     layers: list[list[str]]
     steps: list[StepReport]
 
@@ -186,34 +195,34 @@ async def show_run(hub: Hub, by: Principal, request: Request) -> Response:
             run=run,
             facts=rows.get(FACTS, run.id) or WorkflowFacts(run_id=run.id),
             definition=definition,
-            layers=Graph(definition).layers(),
-            steps=report_of(rows, run, now).steps,
+            layers=Graph(definition).build_layers(),
+            steps=build_report(rows, run, now).steps,
         )
 
-    return await read_json(hub, read)
+    return await read_json_response(hub, read)
 
 
 async def show_report(hub: Hub, by: Principal, request: Request) -> Response:
     run, now = need_workflow_run(hub.rows, by, request.path_params["run_id"]), hub.log.clock.now()
-    return await read_json(hub, lambda rows: report_of(rows, run, now))
+    return await read_json_response(hub, lambda rows: build_report(rows, run, now))
 
 
-class RunPatience(msgspec.Struct, frozen=True, kw_only=True):
+class WorkflowRunWaitQuery(msgspec.Struct, frozen=True, kw_only=True):
     for_s: float = 30
 
 
 async def wait_run(hub: Hub, by: Principal, request: Request) -> Response:
     run = need_workflow_run(hub.rows, by, request.path_params["run_id"])
-    timeout_s = max(0.0, min(query_of(request, RunPatience).for_s, 3600))
-    ended = await while_there(request, wait_for_workflow(hub.log, run.id, timeout_s))
-    return json(ended or need_workflow_run(hub.rows, by, run.id))
+    timeout_s = max(0.0, min(read_query(request, WorkflowRunWaitQuery).for_s, 3600))
+    ended = await run_while_connected(request, wait_for_workflow(hub.log, run.id, timeout_s))
+    return build_json_response(ended or need_workflow_run(hub.rows, by, run.id))
 
 
-class Why(msgspec.Struct, frozen=True, kw_only=True):
+class ReasonBody(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Ending(Why, frozen=True, kw_only=True):
+class AbortBody(ReasonBody, frozen=True, kw_only=True):
     rollback: bool = False
 
 
@@ -231,14 +240,16 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True):
     value: Any = None
 
 
-def _control(kind: type[Any], body: type[Any]) -> Callable[[Hub, Principal, Request], Awaitable[Response]]:
+def _build_control_handler(
+    kind: type[Any], body: type[Any]
+) -> Callable[[Hub, Principal, Request], Awaitable[Response]]:
     """An endpoint that gives a command about one run; the body's fields are the command's."""
 
     async def control(hub: Hub, by: Principal, request: Request) -> Response:
-        given = msgspec.structs.asdict(await body_of(request, body))
+        given = msgspec.structs.asdict(await read_body(request, body))
         run_id = request.path_params["run_id"]
         await hub.log.do(kind(by=by, run_id=run_id, **{k: v for k, v in given.items() if k in kind.__struct_fields__}))
-        return json(need_workflow_run(hub.rows, by, run_id))
+        return build_json_response(need_workflow_run(hub.rows, by, run_id))
 
     return control
 
@@ -247,21 +258,21 @@ _NAMED = "/api/workflows/{name}"
 _ONE = "/api/workflow-runs/{run_id}"
 _BYTES = 8_388_608
 _CONTROLS: tuple[tuple[str, type[Any], type[Any], str], ...] = (
-    ("pause", c.PauseWorkflow, Why, "Begin nothing new in a run"),
-    ("resume", c.ResumeWorkflow, Why, "Let a paused run go on"),
-    ("abort", c.AbortWorkflow, Ending, "End a run and all that it has started"),
+    ("pause", c.PauseWorkflow, ReasonBody, "Begin nothing new in a run"),
+    ("resume", c.ResumeWorkflow, ReasonBody, "Let a paused run go on"),
+    ("abort", c.AbortWorkflow, AbortBody, "End a run and all that it has started"),
     ("retry", c.RetryWorkflow, RetryFrom, "Take a run up again, keeping what is finished"),
     ("amend", c.AmendStep, Amendment, "Change a step that has not begun, or that is to be retried"),
     ("signal", c.SignalStep, Signal, "Give a waiting step what it waits for"),
 )
 ENDPOINTS = [
     Endpoint("GET", "/api/workflows", "read", list_workflows, "Workflows by name", answer=list[Workflow]),
-    Endpoint("GET", _NAMED, "read", show, "A workflow with its definition", answer=WorkflowShown),
+    Endpoint("GET", _NAMED, "read", show_workflow, "A workflow with its definition", answer=WorkflowShown),
     Endpoint(
         "PUT",
         _NAMED,
         "operate",
-        put,
+        save_workflow,
         "Make a workflow, or replace the version that you have edited",
         body=WorkflowBody,
         answer=Workflow,
@@ -271,7 +282,7 @@ ENDPOINTS = [
         "DELETE",
         _NAMED,
         "operate",
-        delete,
+        delete_workflow,
         "Delete a workflow; its runs go on, and its versions can be restored",
         status=204,
     ),
@@ -281,7 +292,7 @@ ENDPOINTS = [
         "read",
         list_runs,
         "Runs of workflows, newest first",
-        query=RunsPage,
+        query=WorkflowRunQuery,
         answer=list[WorkflowRun],
     ),
     Endpoint(
@@ -304,11 +315,13 @@ ENDPOINTS = [
         "read",
         wait_run,
         "The run, once it is over or the time is",
-        query=RunPatience,
+        query=WorkflowRunWaitQuery,
         answer=WorkflowRun,
     ),
     *(
-        Endpoint("POST", f"{_ONE}/{name}", "operate", _control(kind, body), says, body=body, answer=WorkflowRun)
+        Endpoint(
+            "POST", f"{_ONE}/{name}", "operate", _build_control_handler(kind, body), says, body=body, answer=WorkflowRun
+        )
         for name, kind, body, says in _CONTROLS
     ),
 ]

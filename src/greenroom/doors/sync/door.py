@@ -9,7 +9,7 @@ from greenroom.hub import Hub
 
 def endpoints(hub: Hub) -> list[Endpoint]:
     """What this door serves over HTTP."""
-    return [event_stream.endpoint(hub)]
+    return [event_stream.build_endpoint(hub)]
 
 
 def routes(hub: Hub) -> list[WebSocketRoute]:

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.outbox import SEND_S, Outbox
-from greenroom.doors.sync.events import Told, tell, tell_signal
+from greenroom.doors.frame_queue import SEND_S, FrameQueue
+from greenroom.doors.sync.bus_events import BusEvent, build_bus_event, build_signal_event
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.model import Commit
@@ -31,7 +31,7 @@ Place = tuple[int, int]
 """A seq, and how many frames of its event have been seen beyond the first."""
 
 
-class Listener:
+class EventSubscriber:
     """Somebody who hears events after a seq."""
 
     __slots__ = ("by", "outbox", "seq")
@@ -39,16 +39,16 @@ class Listener:
     def __init__(self, by: Principal) -> None:
         self.by = by
         self.seq = 0
-        self.outbox: Outbox[bytes] = Outbox(OUTBOX_BYTES)
+        self.outbox: FrameQueue[bytes] = FrameQueue(OUTBOX_BYTES)
 
 
-class Events:
+class EventStreams:
     """All event streams of the hub."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
-        self._live: dict[Listener, None] = {}
-        self._open: dict[Listener, None] = {}
+        self._live: dict[EventSubscriber, None] = {}
+        self._open: dict[EventSubscriber, None] = {}
         hub.log.subscribe(self._on_commit)
         hub.signals.listen(self._on_signal)
 
@@ -57,36 +57,36 @@ class Events:
         if sum(listener.by.id == by.id for listener in self._open) >= MOST_STREAMS:
             raise Refused("too_many_streams", f"{MOST_STREAMS} streams are open already: end one first.", "limited")
 
-    def open(self, by: Principal) -> Listener:
+    def open(self, by: Principal) -> EventSubscriber:
         """A new listener, which hears nothing yet."""
-        listener = Listener(by)
+        listener = EventSubscriber(by)
         self._open[listener] = None
         return listener
 
-    def go_live(self, listener: Listener, seq: int) -> None:
+    def start_live(self, listener: EventSubscriber, seq: int) -> None:
         """From now on the listener hears whatever comes after this seq."""
         listener.seq = seq
         self._live[listener] = None
 
-    def close(self, listener: Listener) -> None:
+    def close(self, listener: EventSubscriber) -> None:
         self._open.pop(listener, None)
         self._live.pop(listener, None)
 
     def _on_commit(self, commit: Commit) -> None:
         if self._live:
             rows = self.hub.rows
-            self._send([told for record in commit.records if (told := tell(rows, record)) is not None])
+            self._send([told for record in commit.records if (told := build_bus_event(rows, record)) is not None])
 
     def _on_signal(self, kind: str, payload: Any) -> None:
         if kind == "hub.stopping":
             for listener in self._open:
                 listener.outbox.end()
-        elif self._live and (told := tell_signal(self.hub.rows, kind, payload)) is not None:
+        elif self._live and (told := build_signal_event(self.hub.rows, kind, payload)) is not None:
             for listener in self._live:
                 if told.is_for(self.hub.rows, listener.by):
-                    listener.outbox.offer((told.data, len(told.data)))
+                    listener.outbox.put_droppable((told.data, len(told.data)))
 
-    def _send(self, news: list[Told]) -> None:
+    def _send(self, news: list[BusEvent]) -> None:
         """Hand the same bytes to all who may see the same."""
         made: dict[tuple[int, ...], list[tuple[bytes, int]]] = {}
         for listener in self._live:
@@ -98,7 +98,7 @@ class Events:
             if heard:
                 ready = made.get(heard)
                 if ready is None:
-                    chunks = _chunks(news[place].data for place in heard)
+                    chunks = _join_chunks(news[place].data for place in heard)
                     ready = made[heard] = [(chunk, len(chunk)) for chunk in chunks]
                 listener.outbox.put(*ready)
 
@@ -106,7 +106,7 @@ class Events:
 class EventStream(Response):
     """One client's stream, written to ASGI as it comes."""
 
-    def __init__(self, events: Events, by: Principal, start: Place | None) -> None:
+    def __init__(self, events: EventStreams, by: Principal, start: Place | None) -> None:
         super().__init__()
         self._events = events
         self._by = by
@@ -118,8 +118,8 @@ class EventStream(Response):
             head = self._events.hub.store.head()
             replay = self._start is not None and self._start[0] <= head
             if not replay:
-                self._events.go_live(listener, head)
-            await send({"type": "http.response.start", "status": 200, "headers": _headers(head)})
+                self._events.start_live(listener, head)
+            await send({"type": "http.response.start", "status": 200, "headers": _build_headers(head)})
             if scope["method"] == "HEAD":
                 await send({"type": "http.response.body"})
                 return
@@ -136,22 +136,24 @@ class EventStream(Response):
         finally:
             self._events.close(listener)
 
-    async def _replay(self, listener: Listener, start: Place, send: Send) -> None:
+    async def _replay(self, listener: EventSubscriber, start: Place, send: Send) -> None:
         """Send what the log holds since `start`. Nothing is awaited between its last word and going live."""
         store, rows = self._events.hub.store, self._events.hub.rows
         seq, frames_seen = start
         after = max(0, seq - 1)
         while not listener.outbox.ended and (records := store.events(after, _BATCH)):
-            news = [told for record in records if (told := tell(rows, record)) is not None]
+            news = [told for record in records if (told := build_bus_event(rows, record)) is not None]
             heard = [told for told in news if told.is_for(rows, self._by)]
-            for chunk in _chunks(told.data if told.seq > seq else told.beyond(frames_seen) for told in heard):
+            for chunk in _join_chunks(
+                told.data if told.seq > seq else told.join_frames_after(frames_seen) for told in heard
+            ):
                 await _write(send, chunk)
             await asyncio.sleep(0)
             after = records[-1].seq
-        self._events.go_live(listener, after)
+        self._events.start_live(listener, after)
 
 
-def _chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _join_chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Pieces put together to what is worth a write of its own."""
     chunk = b""
     for piece in pieces:
@@ -163,13 +165,13 @@ def _chunks(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield chunk
 
 
-async def _watch(listener: Listener, receive: Receive) -> None:
+async def _watch(listener: EventSubscriber, receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     listener.outbox.end()
 
 
-async def _pass_on(listener: Listener, send: Send) -> None:
+async def _pass_on(listener: EventSubscriber, send: Send) -> None:
     """Send what comes, and a comment when nothing does, until the stream has ended."""
     while True:
         try:
@@ -188,7 +190,7 @@ async def _write(send: Send, chunk: bytes, more: bool = True) -> None:
         await send({"type": "http.response.body", "body": chunk, "more_body": more})
 
 
-def _headers(head: int) -> list[tuple[bytes, bytes]]:
+def _build_headers(head: int) -> list[tuple[bytes, bytes]]:
     return [
         (b"content-type", b"text/event-stream; charset=utf-8"),
         (b"x-accel-buffering", b"no"),
@@ -196,21 +198,21 @@ def _headers(head: int) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def endpoint(hub: Hub) -> Endpoint:
+def build_endpoint(hub: Hub) -> Endpoint:
     """The door of the events."""
-    events = Events(hub)
+    events = EventStreams(hub)
 
     async def run(hub: Hub, by: Principal, request: Request) -> Response:
         events.need_room(by)
         given = request.headers.get("last-event-id") or request.query_params.get("after")
-        return EventStream(events, by, _place(given) if given else None)
+        return EventStream(events, by, _parse_place(given) if given else None)
 
     return Endpoint(
         "GET", "/events", "read", run, "The events of the bus as they happen (SSE)", answer="text/event-stream"
     )
 
 
-def _place(given: str) -> Place:
+def _parse_place(given: str) -> Place:
     match = _PLACE.fullmatch(given)
     if match is None:
         raise Refused("bad_event_id", "Last-Event-ID and after take the id of an event, as it was sent.")

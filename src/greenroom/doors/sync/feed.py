@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from greenroom.doors.line import Line
 from greenroom.doors.sync import frames
-from greenroom.doors.sync.frames import Frame, Subscribe, row_of
-from greenroom.doors.sync.reading import Read, SharedReads, read_all, read_since, wanted_by
-from greenroom.doors.sync.views import ALL, VIEWS, View, shown_change
+from greenroom.doors.sync.frames import Subscribe, SyncFrame, encode_frame_row
+from greenroom.doors.sync.view_reader import EncodedRows, ReadCache, build_cache_key, read_all, read_since
+from greenroom.doors.sync.views import ALL, VIEWS, View, encode_change
+from greenroom.doors.websocket_sender import WebSocketSender
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.model import Change, Commit, Row, Rows
@@ -14,7 +14,7 @@ from greenroom.log.store import Snapshot
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.threads.seen_agents import may_see_agent
+from greenroom.nouns.threads.visible_agents import may_see_agent
 
 OUTBOX_BYTES = 4 << 20
 FRAME_BYTES = 1 << 18
@@ -23,23 +23,23 @@ MOST_SUBSCRIPTIONS = 256
 _TRIES = 5
 
 
-class Client:
+class SyncClient:
     """One socket: who is behind it, what waits to be sent to it, and its subscriptions by its own numbers."""
 
     __slots__ = ("by", "outbox", "subscriptions")
 
     def __init__(self, by: Principal) -> None:
         self.by = by
-        self.outbox: Line[str] = Line(OUTBOX_BYTES, "too slow: subscribe again with after")
-        self.subscriptions: dict[int, Subscription] = {}
+        self.outbox: WebSocketSender[str] = WebSocketSender(OUTBOX_BYTES, "too slow: subscribe again with after")
+        self.subscriptions: dict[int, ViewSubscription] = {}
 
 
-class Subscription:
+class ViewSubscription:
     """One view, under one key, for one client; `seq` is what the client was given when it subscribed."""
 
     __slots__ = ("client", "key", "number", "seq", "view")
 
-    def __init__(self, client: Client, number: int, view: View, key: str, seq: int) -> None:
+    def __init__(self, client: SyncClient, number: int, view: View, key: str, seq: int) -> None:
         self.client = client
         self.number = number
         self.view = view
@@ -52,12 +52,12 @@ class Feed:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._by_view: dict[str, dict[str, dict[Subscription, None]]] = {name: {} for name in VIEWS}
-        self._reads = SharedReads()
+        self._by_view: dict[str, dict[str, dict[ViewSubscription, None]]] = {name: {} for name in VIEWS}
+        self._reads = ReadCache()
         hub.log.subscribe(self._on_commit)
         hub.signals.listen(self._on_signal)
 
-    async def subscribe(self, client: Client, wish: Subscribe) -> None:
+    async def subscribe(self, client: SyncClient, wish: Subscribe) -> None:
         """Answer with rows, and send what changes from then on, nothing lost or doubled in between; raises Refused."""
         view = VIEWS.get(wish.view)
         if view is None:
@@ -66,28 +66,28 @@ class Feed:
         if view.keyed != (wish.key is not None):
             raise Refused("bad_key", f"The view '{view.name}' takes {'a' if view.keyed else 'no'} key.")
         key = wish.key or ALL
-        _need_free(client, wish.id, view, key)
+        _need_free_number(client, wish.id, view, key)
         seq = await self._answer(client, wish, view, key)
         if seq is None or client.outbox.ended:
             return
         if view.online:
-            client.outbox.put(self._online(client.by))
-        subscription = Subscription(client, wish.id, view, key, seq)
+            client.outbox.put(self._build_online_frame(client.by))
+        subscription = ViewSubscription(client, wish.id, view, key, seq)
         client.subscriptions[wish.id] = subscription
         self._by_view[view.name].setdefault(key, {})[subscription] = None
 
-    async def _answer(self, client: Client, wish: Subscribe, view: View, key: str) -> int | None:
+    async def _answer(self, client: SyncClient, wish: Subscribe, view: View, key: str) -> int | None:
         """Queue what the client lacks; returns the seq that it then has, or None when it must begin anew.
 
         It is read in a thread, because it may be much. What is committed meanwhile is read here, and nothing is
         awaited after that.
         """
         if wish.after is not None and wish.after > self._hub.store.head():
-            client.outbox.put(frames.resync(wish.id))
+            client.outbox.put(frames.build_resync(wish.id))
             return None
         limit = wish.limit or view.limit
         for _ in range(_TRIES):
-            seq, frame = await self._read(client, wish, view, key)
+            seq, frame = await self._read_answer(client, wish, view, key)
             with self._hub.store.snapshot() as now:
                 if view.keyed:
                     _need_head(now, client.by, view, key)
@@ -95,45 +95,45 @@ class Feed:
             if rows is not None:
                 client.outbox.put(frame)
                 if rows:
-                    client.outbox.put(frames.changes(view.name, key, now.seq, rows))
+                    client.outbox.put(frames.build_changes(view.name, key, now.seq, rows))
                 return now.seq
         with self._hub.store.snapshot() as now:  # it changes too fast to be read elsewhere
             _, read, seq = _read_rows(view, key, client.by, limit, None, now)
-        client.outbox.put(frames.snapshot(wish.id, seq, read.rows, read.more))
+        client.outbox.put(frames.build_snapshot(wish.id, seq, read.rows, read.more))
         return seq
 
-    async def _read(self, client: Client, wish: Subscribe, view: View, key: str) -> tuple[int, Frame]:
+    async def _read_answer(self, client: SyncClient, wish: Subscribe, view: View, key: str) -> tuple[int, SyncFrame]:
         """The frame that answers a wish, and its seq."""
         by, limit = client.by, wish.limit or view.limit
-        wanted, seq = wanted_by(view, key, by, limit), self._hub.store.head()
+        wanted, seq = build_cache_key(view, key, by, limit), self._hub.store.head()
         shared = self._reads.get(wanted, seq) if wish.after is None else None
         if shared is None:
             rows, read, seq = await self._hub.store.read(lambda now: _read_rows(view, key, by, limit, wish.after, now))
             if rows is not None:
-                return seq, frames.changes(view.name, key, seq, rows, wish.id)
-            self._reads.keep(wanted, seq, read)
+                return seq, frames.build_changes(view.name, key, seq, rows, wish.id)
+            self._reads.put(wanted, seq, read)
             shared = read
-        return seq, frames.snapshot(wish.id, seq, shared.rows, shared.more)
+        return seq, frames.build_snapshot(wish.id, seq, shared.rows, shared.more)
 
-    def _online(self, by: Principal) -> Frame:
+    def _build_online_frame(self, by: Principal) -> SyncFrame:
         rows = self._hub.rows
-        there = [agent for one in self._hub.presence.online() if (agent := get_agent(rows, one)) is not None]
+        there = [agent for one in self._hub.presence.find_online() if (agent := get_agent(rows, one)) is not None]
         seen = sorted(agent.id for agent in there if agent.state == "registered" and may_see_agent(rows, by, agent))
-        return frames.signal("agents.online", {"agent_ids": seen})
+        return frames.build_signal("agents.online", {"agent_ids": seen})
 
-    def unsubscribe(self, client: Client, number: int) -> None:
+    def unsubscribe(self, client: SyncClient, number: int) -> None:
         """Send a client no more of a view; raises Refused."""
         subscription = client.subscriptions.get(number)
         if subscription is None:
             raise Refused("not_subscribed", f"There is no subscription {number}.")
         self._end(subscription)
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: SyncClient) -> None:
         """The client has gone."""
         for subscription in tuple(client.subscriptions.values()):
             self._end(subscription)
 
-    def _end(self, subscription: Subscription) -> None:
+    def _end(self, subscription: ViewSubscription) -> None:
         by_key = self._by_view[subscription.view.name]
         others = by_key[subscription.key]
         del others[subscription]
@@ -146,7 +146,7 @@ class Feed:
             if by_key:
                 self._announce(VIEWS[name], by_key, commit)
 
-    def _announce(self, view: View, by_key: dict[str, dict[Subscription, None]], commit: Commit) -> None:
+    def _announce(self, view: View, by_key: dict[str, dict[ViewSubscription, None]], commit: Commit) -> None:
         removed: dict[str, Row] = {}
         for record in commit.records:
             row_of_event = view.removed_by.get(type(record.event))
@@ -173,14 +173,14 @@ class Feed:
         seq: int,
         changes: list[Change],
         removed: dict[str, Row],
-        subscriptions: list[Subscription],
+        subscriptions: list[ViewSubscription],
     ) -> None:
-        made: dict[tuple[tuple[int, ...], Principal | None], list[Frame]] = {}
+        made: dict[tuple[tuple[int, ...], Principal | None], list[SyncFrame]] = {}
         every = tuple(range(len(changes)))
         for subscription in subscriptions:
             by = subscription.client.by
             sees_all = by.operates or (view.sees is None and not by.is_confined)
-            told = every if sees_all else self._told(view, by, changes, removed)
+            told = every if sees_all else self._find_visible_changes(view, by, changes, removed)
             if told is None:
                 self._announce_end(view, key, seq, [subscription])
             elif told:
@@ -188,10 +188,10 @@ class Feed:
                 ready = made.get(alike)
                 if ready is None:
                     chosen = [changes[place] for place in told]
-                    ready = made[alike] = _frames_of(view, key, seq, chosen, self._hub.rows, by)
+                    ready = made[alike] = _build_frames(view, key, seq, chosen, self._hub.rows, by)
                 subscription.client.outbox.put(*ready)
 
-    def _told(
+    def _find_visible_changes(
         self, view: View, by: Principal, changes: list[Change], removed: dict[str, Row]
     ) -> tuple[int, ...] | None:
         """The places of those changes that somebody is told of who may not see every row; None when the head of the
@@ -212,24 +212,24 @@ class Feed:
             told.append(place)
         return tuple(told)
 
-    def _announce_end(self, view: View, key: str, seq: int, subscriptions: list[Subscription]) -> None:
+    def _announce_end(self, view: View, key: str, seq: int, subscriptions: list[ViewSubscription]) -> None:
         """The head is gone, and with it all that is under the key: that is the last that is told of it."""
-        frame = frames.changes(view.name, key, seq, [row_of(view.head.name, key, b"null", seq)])
+        frame = frames.build_changes(view.name, key, seq, [encode_frame_row(view.head.name, key, b"null", seq)])
         for subscription in subscriptions:
             subscription.client.outbox.put(frame)
             self._end(subscription)
 
     def _on_signal(self, kind: str, payload: Any) -> None:
-        frame: Frame | None = None
+        frame: SyncFrame | None = None
         for name, by_key in self._by_view.items():
             place = VIEWS[name].signals.get(kind)
             if by_key and place is not None:
                 for subscription in by_key.get(place(payload) or ALL, ()):
-                    if self._hears(subscription, payload):
-                        frame = frame or frames.signal(kind, payload)
-                        subscription.client.outbox.offer(frame)
+                    if self._may_hear_signal(subscription, payload):
+                        frame = frame or frames.build_signal(kind, payload)
+                        subscription.client.outbox.put_droppable(frame)
 
-    def _hears(self, subscription: Subscription, payload: Any) -> bool:
+    def _may_hear_signal(self, subscription: ViewSubscription, payload: Any) -> bool:
         """Whether a signal is about a row that this client sees; who has got to a key hears all about it."""
         view, by = subscription.view, subscription.client.by
         if view.keyed or view.sees is None or by.operates:
@@ -240,12 +240,12 @@ class Feed:
 
 def _read_rows(
     view: View, key: str, by: Principal, limit: int, after: int | None, now: Snapshot
-) -> tuple[list[bytes] | None, Read, int]:
+) -> tuple[list[bytes] | None, EncodedRows, int]:
     """What has changed since a seq, if that can be told; else all rows. And the seq at which it was read."""
     if view.keyed:
         _need_head(now, by, view, key)
     rows = None if after is None else read_since(view, key, by, limit, after, now)
-    return rows, read_all(view, key, by, limit, now) if rows is None else Read([], False), now.seq
+    return rows, read_all(view, key, by, limit, now) if rows is None else EncodedRows([], False), now.seq
 
 
 def _need_head(now: Rows, by: Principal, view: View, key: str) -> None:
@@ -254,7 +254,7 @@ def _need_head(now: Rows, by: Principal, view: View, key: str) -> None:
         raise Refused(f"{view.name}_not_found", f"There is no {view.name} '{key[:80]}'.", "not_found")
 
 
-def _need_free(client: Client, number: int, view: View, key: str) -> None:
+def _need_free_number(client: SyncClient, number: int, view: View, key: str) -> None:
     if number in client.subscriptions:
         raise Refused("id_in_use", f"Subscription {number} is there already: take another number.")
     if any(held.view is view and held.key == key for held in client.subscriptions.values()):
@@ -263,23 +263,25 @@ def _need_free(client: Client, number: int, view: View, key: str) -> None:
         raise Refused("too_many_subscriptions", f"A socket has at most {MOST_SUBSCRIPTIONS} subscriptions.", "limited")
 
 
-def _frames_of(view: View, key: str, seq: int, changes: list[Change], now: Rows, by: Principal) -> list[Frame]:
+def _build_frames(view: View, key: str, seq: int, changes: list[Change], now: Rows, by: Principal) -> list[SyncFrame]:
     """The changes of a commit, the oldest first. A client may be cut off after any frame and go on from its seq."""
-    made: list[Frame] = []
+    made: list[SyncFrame] = []
     rows: list[bytes] = []
     size = 0
     for place, change in enumerate(changes, 1):
-        rows.append(_row_of_change(view, change, now, by))
+        rows.append(_encode_changed_row(view, change, now, by))
         size += len(rows[-1])
         if place == len(changes):
-            made.append(frames.changes(view.name, key, seq, rows))
+            made.append(frames.build_changes(view.name, key, seq, rows))
         elif size > FRAME_BYTES and changes[place].seq > change.seq:
-            made.append(frames.changes(view.name, key, change.seq, rows))
+            made.append(frames.build_changes(view.name, key, change.seq, rows))
             rows, size = [], 0
     return made
 
 
-def _row_of_change(view: View, change: Change, now: Rows, by: Principal) -> bytes:
+def _encode_changed_row(view: View, change: Change, now: Rows, by: Principal) -> bytes:
     holds = view.part_of[change.table.name].holds
     here = change.row is not None and (holds is None or holds(change.row))
-    return row_of(change.table.name, change.key, shown_change(change, now, by) if here else b"null", change.seq)
+    return encode_frame_row(
+        change.table.name, change.key, encode_change(change, now, by) if here else b"null", change.seq
+    )

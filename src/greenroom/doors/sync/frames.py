@@ -26,11 +26,11 @@ class Unsubscribe(msgspec.Struct, frozen=True, tag_field="op", tag="unsubscribe"
     id: Number
 
 
-class Ping(msgspec.Struct, frozen=True, tag_field="op", tag="ping"):
+class SyncPing(msgspec.Struct, frozen=True, tag_field="op", tag="ping"):
     """Answer, so that the client knows that the hub is there."""
 
 
-Wish = Subscribe | Unsubscribe | Ping
+Wish = Subscribe | Unsubscribe | SyncPing
 
 
 class _Numbered(msgspec.Struct):
@@ -49,46 +49,48 @@ class BadFrame(Exception):
         self.id = number
 
 
-def parse(text: str) -> Wish:
+def parse_frame(text: str) -> Wish:
     """What a client wishes; raises BadFrame."""
     try:
         wish: Wish = _decode(text)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise BadFrame(_number_in(text), f"Not a frame of this protocol: {error}") from None
+        raise BadFrame(_get_number(text), f"Not a frame of this protocol: {error}") from None
     return wish
 
 
-def _number_in(text: str) -> int | None:
+def _get_number(text: str) -> int | None:
     try:
         return _decode_number(text).id
     except (msgspec.MsgspecError, RecursionError):
         return None
 
 
-class Frame(NamedTuple):
+class SyncFrame(NamedTuple):
     """A frame as it is sent, and its size in bytes."""
 
     text: str
     size: int
 
 
-def frame(data: bytes) -> Frame:
-    return Frame(data.decode(), len(data))
+def build_frame(data: bytes) -> SyncFrame:
+    return SyncFrame(data.decode(), len(data))
 
 
-def row_of(table: str, key: str, data: bytes, seq: int | None = None) -> bytes:
+def encode_frame_row(table: str, key: str, data: bytes, seq: int | None = None) -> bytes:
     """One row of a frame."""
     place = b'{"table":"%b","key":%b,' % (table.encode(), encode(key))
     return b'%b"row":%b}' % (place if seq is None else b'%b"seq":%d,' % (place, seq), data)
 
 
-def snapshot(number: int, seq: int, rows: Iterable[bytes], more: bool) -> Frame:
+def build_snapshot(number: int, seq: int, rows: Iterable[bytes], more: bool) -> SyncFrame:
     """All rows of a view as they are at `seq`; with `more` there are older ones beside them."""
     flag = b"true" if more else b"false"
-    return frame(b'{"op":"snapshot","id":%d,"seq":%d,"more":%b,"rows":[%b]}' % (number, seq, flag, b",".join(rows)))
+    return build_frame(
+        b'{"op":"snapshot","id":%d,"seq":%d,"more":%b,"rows":[%b]}' % (number, seq, flag, b",".join(rows))
+    )
 
 
-def changes(view: str, key: str, seq: int, rows: Iterable[bytes], number: int | None = None) -> Frame:
+def build_changes(view: str, key: str, seq: int, rows: Iterable[bytes], number: int | None = None) -> SyncFrame:
     """Rows of a view that have changed; a frame without a number is the same for all subscribers."""
     head = b'{"op":"changes",'
     if number is not None:
@@ -96,21 +98,21 @@ def changes(view: str, key: str, seq: int, rows: Iterable[bytes], number: int | 
     head += b'"view":"%b",' % view.encode()
     if key:
         head += b'"key":%b,' % encode(key)
-    return frame(b'%b"seq":%d,"rows":[%b]}' % (head, seq, b",".join(rows)))
+    return build_frame(b'%b"seq":%d,"rows":[%b]}' % (head, seq, b",".join(rows)))
 
 
-def resync(number: int) -> Frame:
+def build_resync(number: int) -> SyncFrame:
     """The client's seq is not of this log's past."""
-    return frame(b'{"op":"resync","id":%d}' % number)
+    return build_frame(b'{"op":"resync","id":%d}' % number)
 
 
-def error(number: int | None, code: str, message: str) -> Frame:
-    return frame(encode({"op": "error", "id": number, "error": code, "message": message}))
+def build_error(number: int | None, code: str, message: str) -> SyncFrame:
+    return build_frame(encode({"op": "error", "id": number, "error": code, "message": message}))
 
 
-def signal(kind: str, payload: Any) -> Frame:
+def build_signal(kind: str, payload: Any) -> SyncFrame:
     """What is shown and forgotten."""
-    return frame(encode({"op": "signal", "kind": kind, "payload": payload}))
+    return build_frame(encode({"op": "signal", "kind": kind, "payload": payload}))
 
 
-PONG = frame(b'{"op":"pong"}')
+PONG = build_frame(b'{"op":"pong"}')

@@ -9,11 +9,11 @@ from starlette.types import Receive, Scope, Send
 
 from greenroom.buckets import Bucket
 from greenroom.doors.endpoint import PRINCIPAL
-from greenroom.doors.errors import note_refused
+from greenroom.doors.errors import record_refusal
 from greenroom.doors.page import is_outdated
 from greenroom.doors.sync import frames
-from greenroom.doors.sync.feed import Client, Feed
-from greenroom.doors.sync.frames import BadFrame, Ping, Subscribe, Unsubscribe
+from greenroom.doors.sync.feed import Feed, SyncClient
+from greenroom.doors.sync.frames import BadFrame, Subscribe, SyncPing, Unsubscribe
 from greenroom.doors.sync.views import VIEWS
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
@@ -44,9 +44,9 @@ class SyncSocket:
             await send({"type": "websocket.close", "code": 1008})
             return
         self._sockets[by.id] = count + 1
-        client = Client(by)
-        if is_outdated(_page_of(scope)):
-            client.outbox.put(frames.signal("page.outdated", {}))
+        client = SyncClient(by)
+        if is_outdated(_get_page_build(scope)):
+            client.outbox.put(frames.build_signal("page.outdated", {}))
         try:
             await send({"type": "websocket.accept"})
             await client.outbox.serve(send, self._read(client, receive))
@@ -57,7 +57,7 @@ class SyncSocket:
                 del self._sockets[by.id]
                 self._turns.pop(by.id, None)
 
-    async def _read(self, client: Client, receive: Receive) -> None:
+    async def _read(self, client: SyncClient, receive: Receive) -> None:
         pace = Bucket(_FRAMES, _FRAMES_PER_S)
         while True:
             message = await receive()
@@ -72,18 +72,18 @@ class SyncSocket:
                 client.outbox.close(1009, "frame too large")
                 return
             async with self._turns[client.by.id]:  # many clients that come at once are answered one after the other
-                await self._hear(client, text)
+                await self._handle_frame(client, text)
                 await asyncio.sleep(0)
-            await client.outbox.room()
+            await client.outbox.wait_for_room()
 
-    async def _hear(self, client: Client, text: str | None) -> None:
+    async def _handle_frame(self, client: SyncClient, text: str | None) -> None:
         """Do what one frame wishes; whatever is wrong with it is answered, and touches nothing else."""
         try:
             if text is None:
                 raise BadFrame(None, "Frames are JSON text.")
-            wish = frames.parse(text)
+            wish = frames.parse_frame(text)
         except BadFrame as bad:
-            client.outbox.put(frames.error(bad.id, "bad_frame", str(bad)))
+            client.outbox.put(frames.build_error(bad.id, "bad_frame", str(bad)))
             return
         try:
             match wish:
@@ -91,21 +91,21 @@ class SyncSocket:
                     await self._feed.subscribe(client, wish)
                 case Unsubscribe():
                     self._feed.unsubscribe(client, wish.id)
-                case Ping():
+                case SyncPing():
                     client.outbox.put(frames.PONG)
                 case _:
                     assert_never(wish)
         except Refused as no:
-            note_refused(self._hub, client.by, f"WS {PATH} {_view_of(wish)}", no)
-            number = None if isinstance(wish, Ping) else wish.id
-            client.outbox.put(frames.error(number, no.code, no.message))
+            record_refusal(self._hub, client.by, f"WS {PATH} {_describe_view(wish)}", no)
+            number = None if isinstance(wish, SyncPing) else wish.id
+            client.outbox.put(frames.build_error(number, no.code, no.message))
 
 
-def _page_of(scope: Scope) -> str | None:
+def _get_page_build(scope: Scope) -> str | None:
     """The build that a page names as its own."""
     return next(iter(parse_qs(scope["query_string"].decode("latin-1")).get("page", [])), None)
 
 
-def _view_of(wish: Subscribe | Unsubscribe | Ping) -> str:
+def _describe_view(wish: Subscribe | Unsubscribe | SyncPing) -> str:
     """What was wished for, in our words: what a client writes may be a secret that went astray."""
     return wish.view if isinstance(wish, Subscribe) and wish.view in VIEWS else "*"

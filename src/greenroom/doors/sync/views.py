@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from greenroom.doors.sync.events import deleted_thread
+from greenroom.doors.sync.bus_events import rebuild_deleted_thread
 from greenroom.log.codec import encode
 from greenroom.log.model import Change, Event, Row, Rows, Table, Value
 from greenroom.nouns.access.model import CREDENTIALS, Principal
@@ -22,9 +22,9 @@ from greenroom.nouns.runs.queries import may_see_run, may_see_tree
 from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS
 from greenroom.nouns.threads.events import ThreadDeleted
 from greenroom.nouns.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
-from greenroom.nouns.threads.queries import is_for_people, may_see, may_see_template
-from greenroom.nouns.threads.seen_agents import may_see_agent
+from greenroom.nouns.threads.queries import is_for_people, may_see_template, may_see_thread
 from greenroom.nouns.threads.templates import BUILTIN
+from greenroom.nouns.threads.visible_agents import may_see_agent
 from greenroom.nouns.workflows.model import ATTEMPTS as WORKFLOW_ATTEMPTS
 from greenroom.nouns.workflows.model import FACTS, STEPS, WORKFLOW_RUNS, WORKFLOWS
 from greenroom.nouns.workflows.queries import may_see_workflow, may_see_workflow_run
@@ -45,7 +45,7 @@ def _everything(key: str) -> None:
 
 
 @dataclass(frozen=True)
-class Part:
+class ViewTable:
     """One table of a view: to which key of the view a changed row belongs, and where the rows of a key are."""
 
     table: Table[Any]
@@ -80,7 +80,7 @@ class View:
 
     name: str
     needs: str
-    parts: tuple[Part, ...]
+    parts: tuple[ViewTable, ...]
     limit: int = MOST_ROWS
     keyed: bool = False
     sees: Callable[[Rows, Principal, Any], bool] | None = None
@@ -91,7 +91,7 @@ class View:
     online: bool = False
     """Whether a new subscriber is told who is online."""
     head: Table[Any] = field(init=False)
-    part_of: Mapping[str, Part] = field(init=False)
+    part_of: Mapping[str, ViewTable] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "head", self.parts[0].table)
@@ -145,16 +145,16 @@ SHOWN: Mapping[Table[Any], Callable[[Any], Row]] = {
 """Rows that hold what is nobody else's business, as they are shown; all others are sent as they are stored."""
 
 
-def shown(table: Table[Any], rows: Rows, row: Row, by: Principal) -> bytes:
+def encode_row(table: Table[Any], rows: Rows, row: Row, by: Principal) -> bytes:
     """The JSON of a row that was read."""
     show = SHOWN.get(table)
     return encode(_confine(rows, row, by) if show is None else show(row))
 
 
-def shown_change(change: Change, rows: Rows, by: Principal) -> bytes:
+def encode_change(change: Change, rows: Rows, by: Principal) -> bytes:
     """The JSON of a row that has changed; it is encoded already unless something must be left out."""
     is_stored = change.row is None or (change.table not in SHOWN and not by.is_confined)
-    return change.data if is_stored or change.row is None else shown(change.table, rows, change.row, by)
+    return change.data if is_stored or change.row is None else encode_row(change.table, rows, change.row, by)
 
 
 def _confine(rows: Rows, row: Row, by: Principal) -> Row:
@@ -173,31 +173,31 @@ _VIEWS = (
     View(
         "threads",
         "read",
-        (Part(THREADS, long=True),),
+        (ViewTable(THREADS, long=True),),
         limit=500,
-        sees=may_see,
-        removed_by={ThreadDeleted: deleted_thread},
+        sees=may_see_thread,
+        removed_by={ThreadDeleted: rebuild_deleted_thread},
     ),
     View(
         "thread",
         "read",
         (
-            Part(THREADS, _own_key, _keyed),
-            Part(BRIEFS, _own_key, _keyed),
-            Part(MEMBERS, _thread_of, _in_thread),
-            Part(DECISIONS, _thread_of, _in_thread),
-            Part(MESSAGES, _thread_of, _in_thread, order="seq", long=True, for_people=is_for_people),
+            ViewTable(THREADS, _own_key, _keyed),
+            ViewTable(BRIEFS, _own_key, _keyed),
+            ViewTable(MEMBERS, _thread_of, _in_thread),
+            ViewTable(DECISIONS, _thread_of, _in_thread),
+            ViewTable(MESSAGES, _thread_of, _in_thread, order="seq", long=True, for_people=is_for_people),
         ),
         limit=200,
         keyed=True,
-        sees=may_see,
-        removed_by={ThreadDeleted: deleted_thread},
+        sees=may_see_thread,
+        removed_by={ThreadDeleted: rebuild_deleted_thread},
         signals={"agent.typing": lambda payload: payload.get("thread_id")},
     ),
     View(
         "agents",
         "read",
-        (Part(AGENTS, long=True, holds=lambda agent: bool(agent.state == "registered")),),
+        (ViewTable(AGENTS, long=True, holds=lambda agent: bool(agent.state == "registered")),),
         sees=may_see_agent,
         signals={"agent.online": _of_all, "agent.offline": _of_all},
         online=True,
@@ -205,14 +205,14 @@ _VIEWS = (
     View(
         "runs",
         "read",
-        (Part(RUNS, long=True, always=tuple({"status": status} for status in LIVE)),),
+        (ViewTable(RUNS, long=True, always=tuple({"status": status} for status in LIVE)),),
         limit=300,
         sees=may_see_run,
     ),
     View(
         "tree",
         "read",
-        (Part(TREES, _own_key, _keyed), Part(RUNS, _root_of, _in_tree, long=True, in_thread=may_see_run)),
+        (ViewTable(TREES, _own_key, _keyed), ViewTable(RUNS, _root_of, _in_tree, long=True, in_thread=may_see_run)),
         keyed=True,
         sees=may_see_tree,
     ),
@@ -220,9 +220,9 @@ _VIEWS = (
         "run",
         "read",
         (
-            Part(RUNS, _own_key, _keyed),
-            Part(CALLS, _run_of, _in_run),
-            Part(ITEMS, _run_of, _in_run, order="number", long=True),
+            ViewTable(RUNS, _own_key, _keyed),
+            ViewTable(CALLS, _run_of, _in_run),
+            ViewTable(ITEMS, _run_of, _in_run, order="number", long=True),
         ),
         limit=500,
         keyed=True,
@@ -231,7 +231,7 @@ _VIEWS = (
     View(
         "workflows",
         "read",
-        (Part(WORKFLOW_RUNS, long=True), Part(WORKFLOWS, in_thread=may_see_workflow)),
+        (ViewTable(WORKFLOW_RUNS, long=True), ViewTable(WORKFLOWS, in_thread=may_see_workflow)),
         limit=300,
         sees=may_see_workflow_run,
     ),
@@ -239,23 +239,23 @@ _VIEWS = (
         "workflow",
         "read",
         (
-            Part(WORKFLOW_RUNS, _own_key, _keyed),
-            Part(FACTS, _own_key, _keyed),
-            Part(WORKFLOW_ATTEMPTS, _run_of, _in_run),
-            Part(STEPS, _run_of, _in_run, long=True),
+            ViewTable(WORKFLOW_RUNS, _own_key, _keyed),
+            ViewTable(FACTS, _own_key, _keyed),
+            ViewTable(WORKFLOW_ATTEMPTS, _run_of, _in_run),
+            ViewTable(STEPS, _run_of, _in_run, long=True),
         ),
         limit=10_000,
         keyed=True,
         sees=may_see_workflow_run,
     ),
-    View("inbox", "answer", (Part(ASKS, long=True, at_first={"state": "open"}),), sees=may_see_ask),
-    View("policy", "operate", (Part(STATE), Part(RULES), Part(GRANTS, long=True))),
-    View("servers", "operate", (Part(SERVERS), Part(SERVER_TOOLS, long=True))),
-    View("judgements", "operate", (Part(JUDGEMENTS, long=True),), limit=200),
-    View("triggers", "operate", (Part(TRIGGERS, long=True),)),
-    View("nodes", "read", (Part(NODES, long=True, in_thread=_in_no_thread),)),
-    View("profiles", "operate", (Part(PROFILES, long=True),)),
-    View("credentials", "operate", (Part(CREDENTIALS, long=True),)),
-    View("templates", "read", (Part(TEMPLATES, long=True, fixed=BUILTIN, in_thread=may_see_template),)),
+    View("inbox", "answer", (ViewTable(ASKS, long=True, at_first={"state": "open"}),), sees=may_see_ask),
+    View("policy", "operate", (ViewTable(STATE), ViewTable(RULES), ViewTable(GRANTS, long=True))),
+    View("servers", "operate", (ViewTable(SERVERS), ViewTable(SERVER_TOOLS, long=True))),
+    View("judgements", "operate", (ViewTable(JUDGEMENTS, long=True),), limit=200),
+    View("triggers", "operate", (ViewTable(TRIGGERS, long=True),)),
+    View("nodes", "read", (ViewTable(NODES, long=True, in_thread=_in_no_thread),)),
+    View("profiles", "operate", (ViewTable(PROFILES, long=True),)),
+    View("credentials", "operate", (ViewTable(CREDENTIALS, long=True),)),
+    View("templates", "read", (ViewTable(TEMPLATES, long=True, fixed=BUILTIN, in_thread=may_see_template),)),
 )
 VIEWS: Mapping[str, View] = {view.name: view for view in _VIEWS}

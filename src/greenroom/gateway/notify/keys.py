@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from greenroom.log.directory import write_private
+from greenroom.log.data_directory import write_private
 from greenroom.log.errors import Refused
 
 _FOLDER = "notify"
@@ -25,7 +25,7 @@ class Ticket(msgspec.Struct, frozen=True):
     """open or act."""
 
 
-class Keys:
+class NotifyKeys:
     """Keys and channels' secrets under the data directory. Cryptography is loaded with the first of them."""
 
     def __init__(self, data: Path) -> None:

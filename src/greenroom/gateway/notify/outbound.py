@@ -27,15 +27,15 @@ def need_address(url: str, listed: Collection[str]) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError:
-        raise _refused("it is no address") from None
+        raise _make_refusal("it is no address") from None
     if parts.scheme not in _PORTS or not parts.hostname or parts.username or parts.password or len(url) > 2000:
-        raise _refused("write https://host/path, without a user in it")
+        raise _make_refusal("write https://host/path, without a user in it")
     if parts.scheme == "http" and not _is_listed(parts, port, listed):
-        raise _refused("it is not https; list the host in notify_hosts if it is yours")
+        raise _make_refusal("it is not https; list the host in notify_hosts if it is yours")
     return parts
 
 
-def _refused(why: str) -> Refused:
+def _make_refusal(why: str) -> Refused:
     return Refused("bad_address", f"Nothing is sent to this address: {why}.")
 
 
@@ -47,8 +47,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str], listed: Collection[s
     """Send once, to the address that the name has now; redirects are not followed. Raises NotSent. Blocks."""
     parts = need_address(url, listed)
     port = parts.port or _PORTS[parts.scheme]
-    address = _resolved(parts, port, listed)
-    connection = _connection(parts, port, address)
+    address = _resolve_address(parts, port, listed)
+    connection = _make_connection(parts, port, address)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
         connection.request("POST", target, body, dict(headers))
@@ -62,7 +62,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], listed: Collection[s
         raise NotSent(f"{parts.hostname} answered {answer.status} {said}", answer.status)
 
 
-def _resolved(parts: SplitResult, port: int, listed: Collection[str]) -> str:
+def _resolve_address(parts: SplitResult, port: int, listed: Collection[str]) -> str:
     """The address behind the name, looked up once. One that is not public must be listed."""
     host = parts.hostname or ""
     try:
@@ -76,7 +76,7 @@ def _resolved(parts: SplitResult, port: int, listed: Collection[str]) -> str:
     return sorted(found)[0]
 
 
-def _connection(parts: SplitResult, port: int, address: str) -> HTTPConnection:
+def _make_connection(parts: SplitResult, port: int, address: str) -> HTTPConnection:
     """A connection to this very address, under the name that was asked for."""
     host = parts.hostname or ""
     if parts.scheme == "http":

@@ -11,19 +11,25 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-from greenroom.gateway.notify.keys import Keys, Ticket
+from greenroom.gateway.notify.keys import NotifyKeys, Ticket
+from greenroom.gateway.notify.notification import (
+    build_chat_message,
+    build_ntfy_message,
+    build_payload,
+    has_actions,
+    is_wanted,
+)
 from greenroom.gateway.notify.outbound import NotSent, post
-from greenroom.gateway.notify.telling import as_chat, as_ntfy, has_actions, is_wanted, payload
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Commit, Recorded
-from greenroom.log.reactors import Reactor, run_reactor
+from greenroom.log.reactors import EventReactor, run_reactor
 from greenroom.nouns.access.model import CREDENTIALS, HUB
 from greenroom.nouns.access.queries import is_live
 from greenroom.nouns.asks.events import AskDelegated, AskRaised, AskSnoozed, AskWarned
 from greenroom.nouns.asks.model import ASKS, Ask
-from greenroom.nouns.notify.model import CHANNELS, Channel, NoteDelivery, RemoveChannel
-from greenroom.nouns.workflows.triggers import signing
+from greenroom.nouns.channels.model import CHANNELS, Channel, NoteDelivery, RemoveChannel
+from greenroom.nouns.workflows.triggers import webhook_signature
 
 logger = logging.getLogger(__name__)
 _TRIES_S = (0.0, 2.0, 8.0)
@@ -43,9 +49,9 @@ class Notifier:
         self._paid: dict[str, int] = {}
 
     @cached_property
-    def keys(self) -> Keys:
+    def keys(self) -> NotifyKeys:
         """The hub's keys; a hub that tells nobody anything needs none."""
-        return Keys(self._hub.data)
+        return NotifyKeys(self._hub.data)
 
     @contextlib.asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -77,11 +83,11 @@ class Notifier:
         async def react(record: Recorded) -> None:
             await self._react(channel.id, record)
 
-        reactor = Reactor(f"notify {channel.id}", _EVENTS, react)
+        reactor = EventReactor(f"notify {channel.id}", _EVENTS, react)
         work = self._follow(channel, reactor)
         self._tasks[channel.id] = asyncio.create_task(work, name=reactor.name)
 
-    async def _follow(self, channel: Channel, reactor: Reactor) -> None:
+    async def _follow(self, channel: Channel, reactor: EventReactor) -> None:
         if self._hub.store.cursor(reactor.name) < channel.since:
             await self._hub.store.move_cursor(reactor.name, channel.since)
         await run_reactor(self._hub.log, reactor, self._hub.reactor_errors)
@@ -95,7 +101,7 @@ class Notifier:
         if owner is not None and not is_live(owner, now):
             await self._remove(channel, "the credential of who made it has ended")
         elif is_wanted(channel, owner.name if owner else "", ask, now) and self._may_tell(channel.id, now):
-            told = self.told(channel, ask, isinstance(record.event, AskWarned))
+            told = self.build_notification(channel, ask, isinstance(record.event, AskWarned))
             await self._tell(channel, told, f"msg_{channel.id}_{record.seq}")
 
     def _may_tell(self, channel_id: str, now: int) -> bool:
@@ -106,13 +112,13 @@ class Notifier:
         self._paid[channel_id] = paid
         return True
 
-    def told(self, channel: Channel, ask: Ask, warned: bool = False) -> dict[str, Any]:
+    def build_notification(self, channel: Channel, ask: Ask, warned: bool = False) -> dict[str, Any]:
         """What a channel is told of an ask."""
         ticket = None
         if channel.kind == "push" and has_actions(ask):
             ticket = self.keys.sign(Ticket(ask.id, ask.digest, channel.id, "act"))
         link = self.keys.sign(Ticket(ask.id, ask.digest, channel.id, "open"))
-        return payload(ask, warned, f"{self.url}/n/{link}", ticket)
+        return build_payload(ask, warned, f"{self.url}/n/{link}", ticket)
 
     async def _tell(self, channel: Channel, said: dict[str, Any], message_id: str) -> None:
         """Send, a few times if need be. What cannot be sent is noted and given up: the inbox has it anyway."""
@@ -150,13 +156,13 @@ class Notifier:
                 headers = {"content-type": "application/json"}
                 if secret.get("token"):
                     headers["authorization"] = f"Bearer {secret['token']}"
-                post(base, json.dumps(as_ntfy(said, topic)).encode(), headers, listed)
+                post(base, json.dumps(build_ntfy_message(said, topic)).encode(), headers, listed)
             case "chat":
-                room = json.dumps(as_chat(said, host_of(secret["url"]))).encode()
+                room = json.dumps(build_chat_message(said, parse_host(secret["url"]))).encode()
                 post(secret["url"], room, {"content-type": "application/json"}, listed)
             case _:
                 body = json.dumps(said).encode()
-                headers = _signed(secret["key"], message_id, self._hub.log.clock.now() // 1000, body)
+                headers = _build_webhook_headers(secret["key"], message_id, self._hub.log.clock.now() // 1000, body)
                 post(secret["url"], body, headers, listed)
 
     def _push(self, subscription: dict[str, Any], said: dict[str, Any], listed: list[str]) -> None:
@@ -176,18 +182,18 @@ class Notifier:
         post(subscription["endpoint"], sealed["body"], headers, listed)
 
 
-def _signed(key: str, message_id: str, seconds: int, body: bytes) -> dict[str, str]:
+def _build_webhook_headers(key: str, message_id: str, seconds: int, body: bytes) -> dict[str, str]:
     """The headers of a webhook: as Standard Webhooks has them, and the signature of the older form beside them."""
     secret = key if key.startswith("whsec_") else key.encode()  # a channel that was added before there were such keys
     signature = hmac.new(key.encode(), body, hashlib.sha256).hexdigest()
     return {
         "content-type": "application/json",
-        signing.ID: message_id,
-        signing.TIME: str(seconds),
-        signing.SIGNATURES: signing.sign(secret, message_id, seconds, body),
+        webhook_signature.ID: message_id,
+        webhook_signature.TIME: str(seconds),
+        webhook_signature.SIGNATURES: webhook_signature.sign(secret, message_id, seconds, body),
         "x-greenroom-signature": f"sha256={signature}",
     }
 
 
-def host_of(url: str) -> str:
+def parse_host(url: str) -> str:
     return urlsplit(url).hostname or ""

@@ -12,11 +12,11 @@ from greenroom.nouns.access.model import (
     Principal,
     RevokeCredential,
 )
-from greenroom.nouns.access.queries import is_name, name_of_person, need_kind, need_right
+from greenroom.nouns.access.queries import get_person_name, is_room_name, need_kind, need_right
 
 
 def create_credential(rows: Rows, command: CreateCredential, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "operate")
     need_kind(command.kind)
     rights = frozenset(RIGHTS[command.kind] if command.rights is None else command.rights)
@@ -29,13 +29,15 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
         raise Refused("bad_name", "Give the credential a name of 1 to 100 characters.")
     if command.kind == "agent" and "register" not in rights and not command.agent_id:
         raise Refused("agent_required", "An agent's credential names its agent: agent_id is missing.")
-    if (command.kind == "room") != (command.room is not None) or not (command.room is None or is_name(command.room)):
+    if (command.kind == "room") != (command.room is not None) or not (
+        command.room is None or is_room_name(command.room)
+    ):
         raise Refused(
             "bad_room", "A room's credential names its room, and no other does: 1 to 64 letters, digits, - or _."
         )
     if command.expires_at is not None and command.expires_at <= context.now:
         raise Refused("bad_expiry", "The expiry lies in the past.")
-    person_id, person = _person_of(rows, command)
+    person_id, person = _resolve_person(rows, command)
     return [
         CredentialCreated(
             credential_id=command.credential_id,
@@ -58,17 +60,17 @@ def create_credential(rows: Rows, command: CreateCredential, context: Context) -
     ]
 
 
-def _person_of(rows: Rows, command: CreateCredential) -> tuple[str | None, str]:
+def _resolve_person(rows: Rows, command: CreateCredential) -> tuple[str | None, str]:
     """The person whose credential it will be, with their name. A new person is called as their first credential is."""
     if command.kind != "operator":
         return None, ""
     if command.person_id is None:
         return command.credential_id, command.name.strip()
-    return command.person_id, name_of_person(rows, command.person_id)
+    return command.person_id, get_person_name(rows, command.person_id)
 
 
 def revoke_credential(rows: Rows, command: RevokeCredential, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     if command.credential_id != by.credential:  # one's own may always be ended: that is how one logs out
         need_right(by, "operate")
     found = rows.get(CREDENTIALS, command.credential_id)
@@ -80,7 +82,7 @@ def revoke_credential(rows: Rows, command: RevokeCredential, context: Context) -
     return [CredentialRevoked(credential_id=one.id, reason=command.reason) for one in (found, *logins)]
 
 
-def principal(command: Command) -> Principal:
+def need_principal(command: Command) -> Principal:
     """Who gave the command. Every command of a noun is given by a principal."""
     assert isinstance(command.by, Principal)  # noqa: S101 a bug, not an input
     return command.by

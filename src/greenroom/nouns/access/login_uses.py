@@ -7,7 +7,7 @@ import msgspec
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Rows, Tx
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import CREDENTIALS, HUB
 from greenroom.nouns.access.queries import need_right
 
@@ -31,7 +31,7 @@ class CredentialUsed(Event, frozen=True, kw_only=True):
 
 
 def note_uses(rows: Rows, command: NoteUses, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     return [
         CredentialUsed(credential_id=credential_id, address=address[:100])
         for credential_id, address in command.addresses.items()
@@ -45,7 +45,7 @@ def credential_used(tx: Tx, event: CredentialUsed, record: Recorded) -> None:
         tx.put(CREDENTIALS, msgspec.structs.replace(found, last_used_at=record.at, address=event.address))
 
 
-class LoginUses:
+class LoginUseRecorder:
     """Remembers which logins are used until that is written."""
 
     def __init__(self, log: Log) -> None:

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from greenroom.log.model import Actor, Command, Event, Row, Table
+from greenroom.log.model import Command, CommandActor, Event, Row, Table
 
 Kind = Literal["operator", "viewer", "room", "agent", "node", "webhook", "anonymous", "hub"]
 
@@ -33,7 +33,7 @@ HUMAN = "human"
 """The id of the owner in threads. Clients of AgentChatBus know it, and it stays when the owner changes their name."""
 
 
-class Principal(Actor, frozen=True, kw_only=True):
+class Principal(CommandActor, frozen=True, kw_only=True):
     """Somebody proven by a credential. `threads` limits what it sees to those threads; None is no limit.
 
     `room` is the group of people that a room's credential stands for.

@@ -14,13 +14,13 @@ from greenroom.nouns.access.model import (
     CredentialRevoked,
     PersonNamed,
 )
-from greenroom.nouns.access.queries import name_of_person
+from greenroom.nouns.access.queries import get_person_name
 
 
 def credential_created(tx: Tx, event: CredentialCreated, record: Recorded) -> None:
     person_id, person = event.person_id, event.person
     if event.kind == "operator" and person_id is None:
-        person_id, person = _person_before_persons(tx, event, record)
+        person_id, person = _guess_legacy_person(tx, event, record)
     tx.put(
         CREDENTIALS,
         Credential(
@@ -46,10 +46,10 @@ def credential_created(tx: Tx, event: CredentialCreated, record: Recorded) -> No
     )
 
 
-def _person_before_persons(tx: Tx, event: CredentialCreated, record: Recorded) -> tuple[str, str]:
+def _guess_legacy_person(tx: Tx, event: CredentialCreated, record: Recorded) -> tuple[str, str]:
     """Whose credential it is that was made before credentials named their person: logins were called as their token."""
     if record.by == HUB.id and event.name in ("operator", "browser"):
-        return OWNER, name_of_person(tx, OWNER)
+        return OWNER, get_person_name(tx, OWNER)
     token = next((one for one in tx.find(CREDENTIALS, {"kind": "operator"}) if one.name == event.name), None)
     if event.browser and token is not None and token.person_id is not None:
         return token.person_id, token.person

@@ -5,7 +5,7 @@ import re
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import CREDENTIALS, HUMAN, OWNER, RIGHTS, Credential, Principal
-from greenroom.nouns.access.tokens import credential_of, matches
+from greenroom.nouns.access.tokens import is_token_of, parse_credential_id
 
 _BY_ANOTHER = {"answer": frozenset({"operate"}), "enter": frozenset({"read", "answer"})}
 """Rights that others bring: who operates may answer, and whoever may read or answer anything may come in."""
@@ -16,15 +16,15 @@ _NAME = re.compile(r"[\w-]{1,64}")
 def get_principal(rows: Rows, token: str, now: int) -> Principal | None:
     """The principal whose valid token this is. A browser's login is no token: it is good as a cookie only."""
     credential = _get_credential(rows, token, now)
-    return None if credential is None or credential.browser else principal_of(credential)
+    return None if credential is None or credential.browser else build_principal(credential)
 
 
 def get_login(rows: Rows, cookie: str, key: str, now: int) -> Principal | None:
     """The principal whose valid login this is, by its cookie and by the key that its page holds."""
     credential = _get_credential(rows, cookie, now)
-    if credential is None or not has_key(credential) or not matches(credential.key_digest, key):
+    if credential is None or not has_key(credential) or not is_token_of(credential.key_digest, key):
         return None
-    return principal_of(credential)
+    return build_principal(credential)
 
 
 def is_login(rows: Rows, cookie: str, now: int) -> bool:
@@ -39,9 +39,9 @@ def has_key(credential: Credential) -> bool:
 
 
 def _get_credential(rows: Rows, token: str, now: int) -> Credential | None:
-    credential_id = credential_of(token)
+    credential_id = parse_credential_id(token)
     credential = rows.get(CREDENTIALS, credential_id) if credential_id else None
-    if credential is None or not matches(credential.digest, token) or not is_live(credential, now):
+    if credential is None or not is_token_of(credential.digest, token) or not is_live(credential, now):
         return None
     return credential
 
@@ -51,7 +51,7 @@ def is_live(credential: Credential, now: int) -> bool:
     return credential.revoked_at is None and (credential.expires_at is None or now < credential.expires_at)
 
 
-def principal_of(credential: Credential) -> Principal:
+def build_principal(credential: Credential) -> Principal:
     """The principal that a credential proves. An agent is the same whichever of its credentials it shows."""
     return Principal(
         id=credential.agent_id or credential.login_of or credential.id,
@@ -69,7 +69,7 @@ def principal_of(credential: Credential) -> Principal:
     )
 
 
-def name_of_person(rows: Rows, person_id: str) -> str:
+def get_person_name(rows: Rows, person_id: str) -> str:
     """The name of a person, which all their credentials bear; empty while the owner has given none."""
     found = rows.find(CREDENTIALS, {"person_id": person_id}, limit=1)
     return found[0].person if found else ""
@@ -109,6 +109,6 @@ def need_kind(kind: str) -> None:
         raise Refused("bad_kind", f"There is no kind '{kind}': use operator, viewer, room, agent, node or webhook.")
 
 
-def is_name(text: str) -> bool:
+def is_room_name(text: str) -> bool:
     """Whether a room may be called so."""
     return _NAME.fullmatch(text) is not None

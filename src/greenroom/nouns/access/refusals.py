@@ -11,7 +11,7 @@ import msgspec
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Rows, Tx
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.access.queries import need_right
 
@@ -26,7 +26,7 @@ _MOST_SUMS = 50
 _ACTION_CHARS = 120
 
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RefusedCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who was refused what, and why; `times` more than once where a flood was summed up."""
 
     by: str = ""
@@ -42,7 +42,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class NoteRefusals(Command, frozen=True, kw_only=True):
     """Write down what was refused."""
 
-    refused: list[Refusal]
+    refused: list[RefusedCall]
 
 
 class CallRefused(Event, frozen=True, kw_only=True):
@@ -50,15 +50,15 @@ class CallRefused(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     refusal: ClassVar[bool] = True
-    refused: Refusal
+    refused: RefusedCall
 
 
 def note_refusals(rows: Rows, command: NoteRefusals, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     return [CallRefused(refused=one) for one in command.refused]
 
 
-def only_noted(tx: Tx, event: CallRefused, record: Recorded) -> None:
+def project_nothing(tx: Tx, event: CallRefused, record: Recorded) -> None:
     """Refusals are read in the audit; nothing follows from them."""
 
 
@@ -69,12 +69,12 @@ class _Sum:
     times: int = 0
 
 
-class Refusals:
+class RefusalRecorder:
     """Gathers refusals and writes them; a flood of them can fill neither memory nor disk."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
-        self._single: list[Refusal] = []
+        self._single: list[RefusedCall] = []
         self._sums: dict[tuple[str, str, str], _Sum] = {}
         self._left, self._at = _BURST, time.monotonic()
         self._summed_at = 0.0
@@ -85,16 +85,16 @@ class Refusals:
         if status not in RECORDED:
             return
         now = self._log.clock.now()
-        if self._take():
+        if self._take_token():
             cut = action[:_ACTION_CHARS]
-            self._single.append(Refusal(by=by, peer=peer, action=cut, code=code, status=status, since=now))
+            self._single.append(RefusedCall(by=by, peer=peer, action=cut, code=code, status=status, since=now))
         else:
             key = (by, peer, code) if len(self._sums) < _MOST_SUMS else ("", "", code)
             one = self._sums.setdefault(key, _Sum(status, now))
             one.times += 1
         self._wake.set()
 
-    def _take(self) -> bool:
+    def _take_token(self) -> bool:
         now = time.monotonic()
         self._left = min(_BURST, self._left + (now - self._at) * _PER_S)
         self._at = now
@@ -119,7 +119,7 @@ class Refusals:
         if sums and self._sums:
             taken, self._sums, self._summed_at = self._sums, {}, time.monotonic()
             refused += [
-                Refusal(by=by, peer=peer, code=code, status=one.status, times=one.times, since=one.since)
+                RefusedCall(by=by, peer=peer, code=code, status=one.status, times=one.times, since=one.since)
                 for (by, peer, code), one in taken.items()
             ]
         if not refused:
@@ -132,4 +132,4 @@ class Refusals:
 
 
 DECIDE: dict[type[Command], Decide] = {NoteRefusals: note_refusals}
-PROJECT: dict[type[Event], Project] = {CallRefused: only_noted}
+PROJECT: dict[type[Event], Project] = {CallRefused: project_nothing}

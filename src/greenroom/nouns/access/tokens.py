@@ -24,7 +24,7 @@ def new_token(kind: str) -> Token:
     number, secret = new_secret(16)[:26], new_secret(32)
     stem = f"gr_{kind}_{number}_{secret}"
     text = f"{stem}_{zlib.crc32(stem.encode()):08x}"
-    return Token(f"cred_{number}", text, digest_of(text))
+    return Token(f"cred_{number}", text, hash_token(text))
 
 
 def new_key() -> str:
@@ -32,12 +32,12 @@ def new_key() -> str:
     return new_secret(32)
 
 
-def digest_of(text: str) -> str:
+def hash_token(text: str) -> str:
     """What is kept of a token. Its secret is random and long, so one round of SHA-256 is enough."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def credential_of(text: str) -> str | None:
+def parse_credential_id(text: str) -> str | None:
     """The id of the credential that a token claims to be, or None if it has not the shape of a token."""
     match = PATTERN.fullmatch(text)
     if match is None or f"{zlib.crc32(text[: match.start(4) - 1].encode()):08x}" != match.group(4):
@@ -50,6 +50,6 @@ def hide_tokens(text: str) -> str:
     return PATTERN.sub(r"gr_\1_\2_…", text)
 
 
-def matches(digest: str, text: str) -> bool:
+def is_token_of(digest: str, text: str) -> bool:
     """Whether the text is the token of this digest, in constant time."""
-    return hmac.compare_digest(digest, digest_of(text))
+    return hmac.compare_digest(digest, hash_token(text))

@@ -8,7 +8,7 @@ TOKEN = "GREENROOM_TOKEN"  # noqa: S105
 """The variable in which an agent finds its credential when its manifest says so."""
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ValueInjection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ways to hand a value over. Every text in it is a template.
 
     {value} is the value itself (a model's name, the instructions, the hub's URL, a mode), {file} a private file that
@@ -26,7 +26,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Merged into `_meta` of session/new, session/load and session/resume."""
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class UsageFiles(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Files in which an agent writes down what each model call has used, as soon as it is answered."""
 
     form: Literal["copilot", "gemini"]
@@ -42,7 +42,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """How its words begin that it says in place of the model when a turn has failed."""
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AcpManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One ACP agent. The defaults are what the protocol says; all else is a trap that somebody fell into."""
 
     name: str = "acp"
@@ -53,22 +53,22 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """For an agent that ships with Greenroom: what it needs to be found. None for all others, which are asked."""
     unset: list[str] = []
     """Variables that it must not see."""
-    always: Given = Given()
+    always: ValueInjection = ValueInjection()
     own_rules: Literal["claude"] | None = None
     """Whose settings a folder may have that spare it the asking."""
-    asking: Given = Given()
+    asking: ValueInjection = ValueInjection()
     """What has it ask all the same."""
-    model: Given | None = None
+    model: ValueInjection | None = None
     """None: by the session's option of category `model`."""
-    temperature: Given | None = None
+    temperature: ValueInjection | None = None
     """None: it cannot be told, which `names.UNTOLD` says too."""
-    mode: Given | None = None
+    mode: ValueInjection | None = None
     """None: by session/set_mode."""
     default_mode: str | None = None
     """The mode in which it asks before it acts, where that is not its own default."""
-    instructions: Given | None = None
+    instructions: ValueInjection | None = None
     """None: before the first prompt of a new session."""
-    hub: Given = Given()
+    hub: ValueInjection = ValueInjection()
     """What lets it use the hub's tools unasked, and the hub itself where `is_hub_in_session` is false."""
     is_hub_in_session: bool = True
     """Whether it is told of the hub by `mcpServers` of the session, with the credential in a header."""
@@ -87,7 +87,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     second_prompt: Literal["queued", "cancels_first"] = "cancels_first"
     usage: Literal["turn", "session", "last_call"] = "turn"
     """What `usage` of a prompt's answer counts; last_call tells less than the turn has used."""
-    record: Record | None = None
+    record: UsageFiles | None = None
     """Where it tells more than in the answer to a prompt, which comes late, and is empty after a cancel with some."""
     is_replay_late: bool = False
     """Whether it goes on to replay the history of a loaded session after it has said that it is loaded."""

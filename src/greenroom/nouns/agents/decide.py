@@ -4,7 +4,7 @@ from collections.abc import Sized
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import RIGHTS, CredentialCreated, CredentialRevoked
 from greenroom.nouns.access.queries import find_unrevoked, need_right
 from greenroom.nouns.agents.model import (
@@ -13,16 +13,16 @@ from greenroom.nouns.agents.model import (
     AgentKicked,
     AgentRegistered,
     AgentResumed,
+    AgentSkill,
     AgentUnregistered,
     AgentUpdated,
     KickAgent,
     RegisterAgent,
     ResumeAgent,
-    Skill,
     UnregisterAgent,
     UpdateAgent,
 )
-from greenroom.nouns.agents.names import need_name, skeleton
+from greenroom.nouns.agents.names import compute_skeleton, need_name
 from greenroom.nouns.agents.person_names import NamePerson, is_name_of_person, name_person
 from greenroom.nouns.agents.queries import agent_not_found, need_own_agent
 
@@ -31,18 +31,18 @@ _ITEMS = 50
 
 
 def register_agent(rows: Rows, command: RegisterAgent, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     ide = need_name(command.ide, "ide")
     model = "human" if command.model.strip() == "human" else need_name(command.model, "model")
     display_name = _need_display_name(rows, command.display_name, by.agent_id)
-    _need_modest(command.description, command.capabilities, command.skills, command.emoji)
+    _need_short_description(command.description, command.capabilities, command.skills, command.emoji)
     if by.agent_id is not None:
         return _register_again(rows, by.agent_id, command, ide, model, display_name)
     need_right(by, "register")
     return [
         AgentRegistered(
             agent_id=command.agent_id,
-            name=free_name(rows, f"{ide} ({model})"),
+            name=find_free_name(rows, f"{ide} ({model})"),
             ide=ide,
             model=model,
             enrolled_by=by.credential or by.id,
@@ -73,7 +73,7 @@ def _register_again(
         return [
             AgentRegistered(
                 agent_id=agent_id,
-                name=free_name(rows, f"{ide} ({model})"),
+                name=find_free_name(rows, f"{ide} ({model})"),
                 ide=ide,
                 model=model,
                 enrolled_by=agent_id,
@@ -87,7 +87,7 @@ def _register_again(
     if found.state == "kicked":
         raise agent_not_found(agent_id)
     stays = (found.ide, found.model) == (ide, model)
-    name = free_name(rows, found.name if stays else f"{ide} ({model})", agent_id)
+    name = find_free_name(rows, found.name if stays else f"{ide} ({model})", agent_id)
     updated = AgentUpdated(
         agent_id=agent_id,
         ide=ide,
@@ -103,8 +103,8 @@ def _register_again(
 
 
 def update_agent(rows: Rows, command: UpdateAgent, context: Context) -> list[Event]:
-    agent = _own_or_operated(rows, command, command.agent_id)
-    _need_modest(command.description or "", command.capabilities or [], command.skills or [], command.emoji)
+    agent = _need_own_or_operated(rows, command, command.agent_id)
+    _need_short_description(command.description or "", command.capabilities or [], command.skills or [], command.emoji)
     return [
         AgentUpdated(
             agent_id=agent.id,
@@ -118,14 +118,14 @@ def update_agent(rows: Rows, command: UpdateAgent, context: Context) -> list[Eve
 
 
 def resume_agent(rows: Rows, command: ResumeAgent, context: Context) -> list[Event]:
-    agent = need_own_agent(rows, principal(command), command.agent_id)
-    return _come_back(rows, agent) if agent.state == "unregistered" else []
+    agent = need_own_agent(rows, need_principal(command), command.agent_id)
+    return _build_return_events(rows, agent) if agent.state == "unregistered" else []
 
 
-def _come_back(rows: Rows, agent: Agent) -> list[Event]:
+def _build_return_events(rows: Rows, agent: Agent) -> list[Event]:
     """Back under its own name; or under one like it, if another has taken that meanwhile."""
-    name = free_name(rows, agent.name, agent.id)
-    shown = free_name(rows, agent.display_name, agent.id) if agent.display_name else None
+    name = find_free_name(rows, agent.name, agent.id)
+    shown = find_free_name(rows, agent.display_name, agent.id) if agent.display_name else None
     back = AgentResumed(agent_id=agent.id)
     if (name, shown) == (agent.name, agent.display_name):
         return [back]
@@ -133,12 +133,12 @@ def _come_back(rows: Rows, agent: Agent) -> list[Event]:
 
 
 def unregister_agent(rows: Rows, command: UnregisterAgent, context: Context) -> list[Event]:
-    agent = need_own_agent(rows, principal(command), command.agent_id)
+    agent = need_own_agent(rows, need_principal(command), command.agent_id)
     return [AgentUnregistered(agent_id=agent.id)] if agent.state == "registered" else []
 
 
 def kick_agent(rows: Rows, command: KickAgent, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     agent = rows.get(AGENTS, command.agent_id)
     if agent is None:
         raise agent_not_found(command.agent_id)
@@ -150,8 +150,8 @@ def kick_agent(rows: Rows, command: KickAgent, context: Context) -> list[Event]:
     ]
 
 
-def _own_or_operated(rows: Rows, command: Command, agent_id: str) -> Agent:
-    by = principal(command)
+def _need_own_or_operated(rows: Rows, command: Command, agent_id: str) -> Agent:
+    by = need_principal(command)
     if by.operates:
         agent = rows.get(AGENTS, agent_id)
         if agent is None:
@@ -161,10 +161,10 @@ def _own_or_operated(rows: Rows, command: Command, agent_id: str) -> Agent:
 
 
 def _need_display_name(rows: Rows, wanted: str | None, agent_id: str | None) -> str | None:
-    return free_name(rows, need_name(wanted, "display_name"), agent_id) if wanted else None
+    return find_free_name(rows, need_name(wanted, "display_name"), agent_id) if wanted else None
 
 
-def free_name(rows: Rows, wanted: str, agent_id: str | None = None) -> str:
+def find_free_name(rows: Rows, wanted: str, agent_id: str | None = None) -> str:
     """The name, with a number if a person or another agent who is registered has it or looks like it.
 
     The number is found by halving: a thousand agents of one kind cost ten looks and not a thousand.
@@ -184,13 +184,15 @@ def free_name(rows: Rows, wanted: str, agent_id: str | None = None) -> str:
 
 
 def _is_taken(rows: Rows, name: str, agent_id: str | None) -> bool:
-    alike = ({"name": name, "state": "registered"}, {"looks": skeleton(name), "state": "registered"})
+    alike = ({"name": name, "state": "registered"}, {"looks": compute_skeleton(name), "state": "registered"})
     if any(agent.id != agent_id for where in alike for agent in rows.find(AGENTS, where, limit=2)):
         return True
     return is_name_of_person(rows, name)
 
 
-def _need_modest(description: str, capabilities: list[str], skills: list[Skill], emoji: str | None) -> None:
+def _need_short_description(
+    description: str, capabilities: list[str], skills: list[AgentSkill], emoji: str | None
+) -> None:
     """What agents say of themselves is shown to other agents, so it is kept short."""
     texts = [description, *capabilities, *(s.name for s in skills), *(s.description for s in skills)]
     items: list[Sized] = [capabilities, skills, *(s.tags for s in skills), *(s.examples for s in skills)]

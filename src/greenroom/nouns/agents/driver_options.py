@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from greenroom import validation
-from greenroom.nouns.agents.acp_manifest import Manifest
+from greenroom.nouns.agents.acp_manifest import AcpManifest
 
 _Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -39,7 +39,7 @@ class AcpOptions(_Options, frozen=True, kw_only=True):
 
 
 class OwnAcpOptions(AcpOptions, frozen=True, kw_only=True):
-    manifest: Manifest = Manifest()
+    manifest: AcpManifest = AcpManifest()
     """What has to be known of an agent that Greenroom does not know."""
 
 
@@ -95,6 +95,6 @@ def find_wrong_option(driver: str, options: dict[str, Any]) -> str | None:
     try:
         msgspec.convert(options, kind)
     except msgspec.ValidationError as error:
-        key, problem = validation.explain(error, kind)
+        key, problem = validation.explain_error(error, kind)
         return f"options.{key}: {problem}" if key else f"options: {problem}"
     return None

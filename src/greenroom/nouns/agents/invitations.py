@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Rows, Tx
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
 
 
@@ -48,7 +48,7 @@ class InvitationEnded(Event, frozen=True, kw_only=True):
 
 
 def note_invitation(rows: Rows, command: NoteInvitation, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     return [
         AgentInvited(
             agent_name=command.agent_name,
@@ -60,7 +60,7 @@ def note_invitation(rows: Rows, command: NoteInvitation, context: Context) -> li
 
 
 def note_outcome(rows: Rows, command: NoteOutcome, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     return [
         InvitationEnded(
             agent_name=command.agent_name,
@@ -72,9 +72,9 @@ def note_outcome(rows: Rows, command: NoteOutcome, context: Context) -> list[Eve
     ]
 
 
-def only_noted(tx: Tx, event: AgentInvited | InvitationEnded, record: Recorded) -> None:
+def project_nothing(tx: Tx, event: AgentInvited | InvitationEnded, record: Recorded) -> None:
     """Invitations are read in the audit; what follows from them are rows of runs."""
 
 
 DECIDE: dict[type[Command], Decide] = {NoteInvitation: note_invitation, NoteOutcome: note_outcome}
-PROJECT: dict[type[Event], Project] = {AgentInvited: only_noted, InvitationEnded: only_noted}
+PROJECT: dict[type[Event], Project] = {AgentInvited: project_nothing, InvitationEnded: project_nothing}

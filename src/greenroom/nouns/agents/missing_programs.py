@@ -1,7 +1,7 @@
 """Programs that profiles name and nodes do not have: nobody is invited to what cannot start."""
 
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.profiles import Profile
 
@@ -32,7 +32,7 @@ class MissingProgramsNoted(Event, frozen=True, kw_only=True):
 
 
 def note_missing_programs(rows: Rows, command: NoteMissingPrograms, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     known = {row.profile: row.program for row in rows.find(MISSING_PROGRAMS, {"node_id": command.node_id})}
     if known == command.programs:
         return []

@@ -7,7 +7,7 @@ import msgspec
 from greenroom.log.model import Command, Event, Row, Table
 
 
-class Skill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AgentSkill(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something an agent says it can do."""
 
     id: str
@@ -28,7 +28,7 @@ class Agent(Row, frozen=True, kw_only=True):
     enrolled_by: str
     description: str = ""
     capabilities: list[str] = []
-    skills: list[Skill] = []
+    skills: list[AgentSkill] = []
     display_name: str | None = None
     emoji: str | None = None
     looks: str = ""
@@ -79,7 +79,7 @@ class RegisterAgent(Command, frozen=True, kw_only=True):
     model: str
     description: str = ""
     capabilities: list[str] = []
-    skills: list[Skill] = []
+    skills: list[AgentSkill] = []
     display_name: str | None = None
     emoji: str | None = None
 
@@ -90,7 +90,7 @@ class UpdateAgent(Command, frozen=True, kw_only=True):
     agent_id: str
     description: str | None = None
     capabilities: list[str] | None = None
-    skills: list[Skill] | None = None
+    skills: list[AgentSkill] | None = None
     display_name: str | None = None
     emoji: str | None = None
 
@@ -124,7 +124,7 @@ class AgentRegistered(Event, frozen=True, kw_only=True):
     enrolled_by: str
     description: str = ""
     capabilities: list[str] = []
-    skills: list[Skill] = []
+    skills: list[AgentSkill] = []
     display_name: str | None = None
     emoji: str | None = None
 
@@ -161,7 +161,7 @@ class AgentUpdated(Event, frozen=True, kw_only=True):
     name: str | None = None
     description: str | None = None
     capabilities: list[str] | None = None
-    skills: list[Skill] | None = None
+    skills: list[AgentSkill] | None = None
     display_name: str | None = None
     emoji: str | None = None
 

@@ -33,7 +33,7 @@ _READ_AS = {
 _LOOKALIKES = {ord(other): latin for latin, others in _READ_AS.items() for other in others}
 
 
-def skeleton(name: str) -> str:
+def compute_skeleton(name: str) -> str:
     """What a name looks like to a person: case, spacing, accents and look-alike letters taken away."""
     plain = unicodedata.normalize("NFKD", name).casefold()
     visible = "".join(c for c in plain if unicodedata.category(c)[0] not in "CMZP" or ord(c) in _LOOKALIKES)
@@ -41,7 +41,7 @@ def skeleton(name: str) -> str:
 
 
 _RESERVED = frozenset(
-    skeleton(name)
+    compute_skeleton(name)
     for name in ("operator", "system", "hub", "greenroom", "human", "user", "admin", "administrator", "you")
 )
 
@@ -53,6 +53,6 @@ def need_name(text: str, what: str, limit: int = 64) -> str:
         raise Refused("bad_name", f"{what} must have 1 to {limit} characters.")
     if any(unicodedata.category(c) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp") for c in name):
         raise Refused("bad_name", f"{what} holds invisible or control characters: leave them out.")
-    if skeleton(name) in _RESERVED:
+    if compute_skeleton(name) in _RESERVED:
         raise Refused("reserved_name", f"{what} '{name}' is reserved or looks like a reserved one: choose another.")
     return name

@@ -18,7 +18,7 @@ PERMISSIONS: dict[str, str] = {
 """The keys of an agent permission policy, as some clients write it under `permissions`, and what we call them."""
 
 
-def with_permissions(fields: dict[str, Any]) -> dict[str, Any]:
+def merge_permissions(fields: dict[str, Any]) -> dict[str, Any]:
     """A definition's keys, with those of its permission policy among them."""
     given = fields["permissions"]
     unknown = sorted(set(given) - set(PERMISSIONS) - {"agentId"}) if isinstance(given, dict) else ["permissions"]

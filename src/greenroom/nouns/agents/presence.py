@@ -10,7 +10,7 @@ from greenroom.log.signals import Signals
 _REMEMBERED = 10_000
 
 
-class Heard(msgspec.Struct, frozen=True):
+class LastActivity(msgspec.Struct, frozen=True):
     at: int
     activity: str
     steady_s: float
@@ -24,20 +24,20 @@ class Presence:
         self._clock = clock
         self._signals = signals
         self._online_s = online_s
-        self._heard: dict[str, Heard] = {}
+        self._heard: dict[str, LastActivity] = {}
         self._waiting: dict[str, int] = {}
         self._online: set[str] = set()
 
-    def hear(self, agent_id: str, activity: str) -> None:
+    def note_activity(self, agent_id: str, activity: str) -> None:
         """The agent did something just now."""
-        self._heard[agent_id] = Heard(self._clock.now(), activity, time.monotonic())
+        self._heard[agent_id] = LastActivity(self._clock.now(), activity, time.monotonic())
         if agent_id not in self._online:
             self._online.add(agent_id)
             self._signals.emit("agent.online", {"agent_id": agent_id})
 
     def start_waiting(self, agent_id: str) -> None:
         self._waiting[agent_id] = self._waiting.get(agent_id, 0) + 1
-        self.hear(agent_id, "msg_wait")
+        self.note_activity(agent_id, "msg_wait")
 
     def stop_waiting(self, agent_id: str) -> None:
         left = self._waiting.get(agent_id, 0) - 1
@@ -45,7 +45,7 @@ class Presence:
             self._waiting[agent_id] = left
         else:
             self._waiting.pop(agent_id, None)
-        self.hear(agent_id, "msg_wait")
+        self.note_activity(agent_id, "msg_wait")
 
     def leave(self, agent_id: str) -> None:
         """The agent said that it goes."""
@@ -54,7 +54,7 @@ class Presence:
             self._online.discard(agent_id)
             self._signals.emit("agent.offline", {"agent_id": agent_id})
 
-    def online(self) -> list[str]:
+    def find_online(self) -> list[str]:
         """Who is online."""
         return [agent_id for agent_id in self._online if self.is_online(agent_id)]
 
@@ -67,7 +67,7 @@ class Presence:
     def is_waiting(self, agent_id: str) -> bool:
         return agent_id in self._waiting
 
-    def last_heard(self, agent_id: str) -> Heard | None:
+    def get_last_activity(self, agent_id: str) -> LastActivity | None:
         return self._heard.get(agent_id)
 
     def sweep(self) -> None:

@@ -9,11 +9,11 @@ import msgspec
 from greenroom import validation
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.driver_options import find_wrong_option
-from greenroom.nouns.agents.permissions import with_permissions
-from greenroom.nouns.agents.wrong_profiles import why_missing
+from greenroom.nouns.agents.permissions import merge_permissions
+from greenroom.nouns.agents.wrong_profiles import explain_missing_profile
 
 APPROVALS = ("always", "on_risk", "never", "deny")
 SANDBOXES = ("none", "bwrap")
@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 PLACEHOLDERS = ("{thread_id}", "{thread_topic}", "{bus_address}", "{agent_id}", "{token_file}", "{prompt}")
 
 
-class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class ProfileDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What an operator writes, in agents/<name>.toml or elsewhere."""
 
     driver: str
@@ -85,7 +85,7 @@ class Profile(Row, frozen=True, kw_only=True):
     """A definition under its name, and where it came from."""
 
     name: str
-    definition: Definition
+    definition: ProfileDefinition
     source: str
     """api, file, legacy (available-agents.json), bundle or builtin."""
     changed_at: int
@@ -100,7 +100,7 @@ class PutProfile(Command, frozen=True, kw_only=True):
     """Make or replace a profile."""
 
     name: str
-    definition: Definition
+    definition: ProfileDefinition
     source: str = "api"
 
 
@@ -115,7 +115,7 @@ class ProfilePut(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     name: str
-    definition: Definition
+    definition: ProfileDefinition
     source: str
 
 
@@ -126,33 +126,33 @@ class ProfileDeleted(Event, frozen=True, kw_only=True):
     name: str
 
 
-def read_definition(fields: Any) -> Definition:
+def read_definition(fields: Any) -> ProfileDefinition:
     """A definition from what a file holds. A command that is one text is split into words; no shell ever sees it."""
     if isinstance(fields, dict) and "permissions" in fields:
-        fields = with_permissions(fields)
+        fields = merge_permissions(fields)
     if isinstance(fields, dict) and isinstance(fields.get("command"), str):
         try:
             fields = {**fields, "command": shlex.split(fields["command"])}
         except ValueError as error:
             raise ValueError(f"command: it cannot be split into words ({error}); write a list of arguments") from None
-    return msgspec.convert(fields, Definition)
+    return msgspec.convert(fields, ProfileDefinition)
 
 
-def explain(error: Exception) -> str:
+def explain_definition_error(error: Exception) -> str:
     """What is wrong with a definition: the key, and what to write instead."""
     if not isinstance(error, msgspec.ValidationError):
         return str(error)
-    key, problem = validation.explain(error, Definition)
+    key, problem = validation.explain_error(error, ProfileDefinition)
     return f"{key}: {problem}" if key else problem
 
 
-def filled_command(definition: Definition, values: dict[str, str]) -> str:
+def fill_command(definition: ProfileDefinition, values: dict[str, str]) -> str:
     """The command as a person may read it, with its placeholders filled."""
     words = [_PLACEHOLDER.sub(lambda found: values.get(found[0], found[0]), word) for word in definition.command]
     return shlex.join(words) if words else f"(the own command of the driver {definition.driver})"
 
 
-def problems(name: str, definition: Definition) -> list[str]:
+def find_profile_problems(name: str, definition: ProfileDefinition) -> list[str]:
     """What is wrong with a profile, each with its key and what to write instead."""
     out = []
     if not _NAME.fullmatch(name):
@@ -194,8 +194,8 @@ def problems(name: str, definition: Definition) -> list[str]:
 
 
 def put_profile(rows: Rows, command: PutProfile, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    wrong = problems(command.name, command.definition)
+    need_right(need_principal(command), "operate")
+    wrong = find_profile_problems(command.name, command.definition)
     if wrong:
         raise Refused("bad_profile", f"Profile '{command.name[:64]}': {'; '.join(wrong)}.", problems=wrong)
     found = rows.get(PROFILES, command.name)
@@ -205,7 +205,7 @@ def put_profile(rows: Rows, command: PutProfile, context: Context) -> list[Event
 
 
 def delete_profile(rows: Rows, command: DeleteProfile, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     need_profile(rows, command.name)
     return [ProfileDeleted(name=command.name)]
 
@@ -219,7 +219,7 @@ def need_profile(rows: Rows, name: str) -> Profile:
 
 def _profile_not_found(rows: Rows, name: str) -> Refused:
     near = validation.get_nearest(name, [profile.name for profile in find_profiles(rows)])
-    why = why_missing(rows, name)
+    why = explain_missing_profile(rows, name)
     if near is not None and not why:
         words = f"There is no profile '{name[:64]}': did you mean '{near}'?"
     else:

@@ -16,7 +16,7 @@ from greenroom.nouns.agents.model import (
     AgentUnregistered,
     AgentUpdated,
 )
-from greenroom.nouns.agents.names import skeleton
+from greenroom.nouns.agents.names import compute_skeleton
 
 
 def agent_registered(tx: Tx, event: AgentRegistered, record: Recorded) -> None:
@@ -34,7 +34,7 @@ def agent_registered(tx: Tx, event: AgentRegistered, record: Recorded) -> None:
             skills=event.skills,
             display_name=event.display_name,
             emoji=event.emoji,
-            looks=skeleton(event.display_name or event.name),
+            looks=compute_skeleton(event.display_name or event.name),
         ),
     )
 
@@ -54,7 +54,7 @@ def agent_started(tx: Tx, event: AgentStarted, record: Recorded) -> None:
             profile=event.profile,
             kept_as=event.kept_as,
             process="starting",
-            looks=skeleton(event.name),
+            looks=compute_skeleton(event.name),
         ),
     )
 
@@ -74,7 +74,7 @@ def agent_updated(tx: Tx, event: AgentUpdated, record: Recorded) -> None:
     _change(tx, event.agent_id, **said)
     found = tx.get(AGENTS, event.agent_id)
     if found is not None:
-        _change(tx, found.id, looks=skeleton(found.display_name or found.name))
+        _change(tx, found.id, looks=compute_skeleton(found.display_name or found.name))
 
 
 def agent_resumed(tx: Tx, event: AgentResumed, record: Recorded) -> None:

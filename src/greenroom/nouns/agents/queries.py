@@ -21,7 +21,7 @@ def get_known_name(rows: Rows, principal_id: str) -> str:
     return principal_id if node is None else node.name
 
 
-def acts_for(by: Principal, agent: Agent) -> bool:
+def may_act_for(by: Principal, agent: Agent) -> bool:
     """An agent is spoken for by its own credential or by the one that enrolled it, and by nobody else."""
     return by.agent_id == agent.id or (by.credential is not None and by.credential == agent.enrolled_by)
 
@@ -32,7 +32,7 @@ def need_own_agent(rows: Rows, by: Principal, agent_id: str | None) -> Agent:
     if wanted is None:
         raise Refused("agent_required", "Say which agent acts: agent_id is missing.")
     agent = rows.get(AGENTS, wanted)
-    if agent is None or agent.state == "kicked" or not acts_for(by, agent):
+    if agent is None or agent.state == "kicked" or not may_act_for(by, agent):
         raise agent_not_found(wanted)
     return agent
 

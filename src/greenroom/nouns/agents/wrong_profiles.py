@@ -3,7 +3,7 @@
 import msgspec
 
 from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
 
 
@@ -41,7 +41,7 @@ class WrongProfilesNoted(Event, frozen=True, kw_only=True):
 
 
 def note_wrong_profiles(rows: Rows, command: NoteWrongProfiles, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     found = {(one.file, one.name or ""): one for one in command.found}
     if found == {(row.file, row.name): row.found for row in rows.find(WRONG_PROFILES)}:
         return []
@@ -53,7 +53,7 @@ def find_wrong_profiles(rows: Rows) -> list[WrongFile]:
     return [row.found for row in rows.find(WRONG_PROFILES, order="_key")]
 
 
-def why_missing(rows: Rows, name: str) -> str:
+def explain_missing_profile(rows: Rows, name: str) -> str:
     """What is wrong with the file that was to give a profile, or might have been; empty if nothing is known to be."""
     own = rows.find(WRONG_PROFILES, {"name": name}) or rows.find(WRONG_PROFILES, {"name": ""})
     return "; ".join(f"{row.file}: {row.found.problem}" for row in own)

@@ -3,8 +3,8 @@
 from typing import Any, Literal
 
 from greenroom.log.model import Command
-from greenroom.nouns.asks.model import Asker, Content, Question, Subject
-from greenroom.nouns.policy.remember import RuleChoice
+from greenroom.nouns.asks.model import Asker, AskQuestion, Content, Subject
+from greenroom.nouns.policy.remembered_rule import RuleChoice
 
 
 class RaiseAsk(Command, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
     """Taken from who operates only; for all others the hub judges."""
     why: str = ""
     rule: str = ""
-    questions: list[Question] = []
+    questions: list[AskQuestion] = []
     form: dict[str, Any] | None = None
     subject: Subject | None = None
     edits: bool = False

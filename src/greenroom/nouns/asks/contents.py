@@ -18,7 +18,7 @@ _MIME = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}")
 _WORDS = 500
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ContentInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A piece as a client sends it: text, or bytes in base64."""
 
     type: str = "text"
@@ -30,12 +30,12 @@ class Given(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 @asynccontextmanager
-async def kept(blobs: Blobs, given: Iterable[Given], most_bytes: int) -> AsyncIterator[list[Content]]:
+async def keep_contents(blobs: Blobs, given: Iterable[ContentInput], most_bytes: int) -> AsyncIterator[list[Content]]:
     """Keep the bytes of the pieces while a command that names them is done; what it does not name then is dropped."""
     held: list[str] = []
     contents = []
     try:
-        for one, data in _decoded(given, most_bytes):
+        for one, data in _decode_contents(given, most_bytes):
             file = None
             if data is not None:
                 file = await asyncio.to_thread(blobs.keep, data)
@@ -58,7 +58,7 @@ async def kept(blobs: Blobs, given: Iterable[Given], most_bytes: int) -> AsyncIt
             blobs.drop(file)
 
 
-def _decoded(given: Iterable[Given], most_bytes: int) -> list[tuple[Given, bytes | None]]:
+def _decode_contents(given: Iterable[ContentInput], most_bytes: int) -> list[tuple[ContentInput, bytes | None]]:
     out = []
     left = most_bytes
     for one in given:

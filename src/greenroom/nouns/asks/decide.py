@@ -2,11 +2,12 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.asks import events as e
+from greenroom.nouns.asks.ask_builder import NOT_TAKEN, build_ask_raised
 from greenroom.nouns.asks.commands import (
     AnswerAsk,
     DelegateAsk,
@@ -17,7 +18,7 @@ from greenroom.nouns.asks.commands import (
     WithdrawAsk,
 )
 from greenroom.nouns.asks.decide_answer import CHARS, PARTS, answer_ask, need_contents, need_open
-from greenroom.nouns.asks.digest import wish_of
+from greenroom.nouns.asks.digest import hash_wish
 from greenroom.nouns.asks.forms import need_schema
 from greenroom.nouns.asks.model import ASKS, KINDS, RISKS, ROOM, Ask, Asker
 from greenroom.nouns.asks.queries import (
@@ -28,7 +29,6 @@ from greenroom.nouns.asks.queries import (
     may_see_ask,
     need_person_for,
 )
-from greenroom.nouns.asks.raising import NOT_TAKEN, raised
 from greenroom.nouns.asks.votes import is_of_another_room, need_voters
 from greenroom.nouns.threads.queries import need_thread
 
@@ -37,11 +37,11 @@ _LONGEST_S = 90 * 86_400
 
 
 def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     if "ask" not in by.rights:
         need_right(by, "chat")
-    asker = _asker(rows, by, command)
-    wish = wish_of(by.id, command.wish) if command.wish is not None else command.ask_id
+    asker = _build_asker(rows, by, command)
+    wish = hash_wish(by.id, command.wish) if command.wish is not None else command.ask_id
     known = rows.get(ASKS, command.ask_id) or get_by_wish(rows, wish)
     if known is not None and known.asker.by != asker.by:
         raise Refused("key_reused", "This id is that of another ask: choose a new one.", "conflict")
@@ -51,10 +51,10 @@ def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
         need_thread(rows, by, command.thread_id)
     _need_well_formed(by, command)
     _need_few(rows, by, asker, context)
-    return [_raised(by, command, asker, wish, context)]
+    return [_build_ask_raised(by, command, asker, wish, context)]
 
 
-def _asker(rows: Rows, by: Principal, command: RaiseAsk) -> Asker:
+def _build_asker(rows: Rows, by: Principal, command: RaiseAsk) -> Asker:
     """Who waits: for whom the hub asks, or who gives the command, with the run that it is at."""
     if command.asker is not None and by.operates:
         return command.asker
@@ -112,9 +112,9 @@ def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None
         raise Refused("too_many_asks", f"{waiting} asks wait for a person already: wait for their answers.", "limited")
 
 
-def _raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: Context) -> e.AskRaised:
+def _build_ask_raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: Context) -> e.AskRaised:
     risk = (command.risk if by.operates else None) or ("high" if command.kind == "permission" else "low")
-    return raised(
+    return build_ask_raised(
         context,
         command.ask_id,
         command.kind,
@@ -140,7 +140,7 @@ def _raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: 
 
 
 def snooze_ask(rows: Rows, command: SnoozeAsk, context: Context) -> list[Event]:
-    ask = need_person_for(rows, principal(command), command.ask_id)
+    ask = need_person_for(rows, need_principal(command), command.ask_id)
     need_open(ask)
     if command.until and command.until <= context.now:
         raise Refused("bad_time", "That time is over: name one that is to come.")
@@ -150,7 +150,7 @@ def snooze_ask(rows: Rows, command: SnoozeAsk, context: Context) -> list[Event]:
 
 
 def delegate_ask(rows: Rows, command: DelegateAsk, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     ask = need_person_for(rows, by, command.ask_id)
     need_open(ask)
     if len(command.to) > 100:
@@ -161,7 +161,7 @@ def delegate_ask(rows: Rows, command: DelegateAsk, context: Context) -> list[Eve
 
 
 def withdraw_ask(rows: Rows, command: WithdrawAsk, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     ask = rows.get(ASKS, command.ask_id)
     if ask is None or not (may_see_ask(rows, by, ask) or ask.asker.by == by.id):
         raise ask_not_found(command.ask_id)
@@ -173,7 +173,7 @@ def withdraw_ask(rows: Rows, command: WithdrawAsk, context: Context) -> list[Eve
 
 
 def time_ask(rows: Rows, command: TimeAsk, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     ask = rows.get(ASKS, command.ask_id)
     if ask is not None and is_lapsed(ask, context.now):
         return [e.AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)]
@@ -191,7 +191,7 @@ def time_ask(rows: Rows, command: TimeAsk, context: Context) -> list[Event]:
 
 def take_answer(rows: Rows, command: TakeAnswer, context: Context) -> list[Event]:
     ask = rows.get(ASKS, command.ask_id)
-    by = principal(command)
+    by = need_principal(command)
     if ask is None or (ask.asker.by != by.id and not by.operates):
         raise ask_not_found(command.ask_id)
     if is_lapsed(ask, context.now):

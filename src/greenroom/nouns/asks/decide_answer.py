@@ -2,15 +2,15 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Context, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.asks import events as e
 from greenroom.nouns.asks.commands import AnswerAsk
-from greenroom.nouns.asks.digest import digest_of
+from greenroom.nouns.asks.digest import hash_call
 from greenroom.nouns.asks.forms import need_choices, need_form, need_options
 from greenroom.nouns.asks.model import SCOPES, Ask, Content
 from greenroom.nouns.asks.queries import is_over_time, need_person_for
-from greenroom.nouns.asks.votes import need_seat, outstanding
-from greenroom.nouns.policy.answers import answered_events
+from greenroom.nouns.asks.votes import get_pending_vote, need_seat
+from greenroom.nouns.policy.answer_effects import build_answer_events
 
 CHARS = 200_000
 PARTS = 20
@@ -24,7 +24,7 @@ _VERDICTS = {
 
 
 def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     ask = need_person_for(rows, by, command.ask_id)
     need_open(ask)
     if is_over_time(ask, context.now):
@@ -35,7 +35,7 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
         raise Refused("forbidden", "Only an operator makes rules: answer this call alone.", "forbidden")
     name = by.person or command.name.strip()[:100] or by.name
     seat = need_seat(by, ask)
-    if (vote := outstanding(by, ask, command, seat, name)) is not None:
+    if (vote := get_pending_vote(by, ask, command, seat, name)) is not None:
         return [vote]
     changed = command.arguments is not None and ask.subject is not None and command.arguments != ask.subject.arguments
     arguments = command.arguments if changed else None
@@ -46,16 +46,16 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
         text=command.text,
         options=command.options,
         arguments=arguments,
-        digest=ask.digest if arguments is None or ask.subject is None else digest_of(ask.subject, arguments),
+        digest=ask.digest if arguments is None or ask.subject is None else hash_call(ask.subject, arguments),
         contents=command.contents,
         form=command.form,
         scope=command.scope,
         seat=seat,
         device=command.device,
-        lapses_at=_lapses_at(ask, command, context),
+        lapses_at=_compute_lapse_time(ask, command, context),
     )
     scope = command.scope if arguments is None else "changed"
-    told = answered_events(
+    told = build_answer_events(
         rows,
         ask_id=ask.id,
         answer=command.verdict,
@@ -67,7 +67,7 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
     return [answered, *told]
 
 
-def _lapses_at(ask: Ask, command: AnswerAsk, context: Context) -> int:
+def _compute_lapse_time(ask: Ask, command: AnswerAsk, context: Context) -> int:
     is_yes = ask.kind == "permission" and command.verdict == "approve"
     return context.now + context.settings.approval_s * 1000 if is_yes else 0
 

@@ -11,21 +11,21 @@ from greenroom.nouns.asks.model import Subject
 _VERSION = 1
 
 
-def canonical(value: Any) -> bytes:
+def encode_canonical(value: Any) -> bytes:
     """JSON with sorted keys and no white space: the same value is the same bytes, on the hub and on every node."""
     plain = msgspec.to_builtins(value)
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "surrogatepass")
 
 
-def digest_of(subject: Subject, arguments: Any = None) -> str:
+def hash_call(subject: Subject, arguments: Any = None) -> str:
     """The digest of a call, with other arguments if such are given."""
     bound = {name: getattr(subject, name) for name in Subject.__struct_fields__}
     if arguments is not None:
         bound["arguments"] = arguments
-    return hashlib.sha256(canonical({"v": _VERSION, **bound})).hexdigest()
+    return hashlib.sha256(encode_canonical({"v": _VERSION, **bound})).hexdigest()
 
 
-def wish_of(*parts: Any) -> str:
+def hash_wish(*parts: Any) -> str:
     """What makes a wish the same: a short name for who asks and what."""
-    return hashlib.sha256(canonical(list(parts))).hexdigest()[:40]
+    return hashlib.sha256(encode_canonical(list(parts))).hexdigest()[:40]

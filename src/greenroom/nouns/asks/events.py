@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from greenroom.log.model import Event
-from greenroom.nouns.asks.model import Asker, Content, Question, Subject
+from greenroom.nouns.asks.model import Asker, AskQuestion, Content, Subject
 
 
 class AskRaised(Event, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class AskRaised(Event, frozen=True, kw_only=True):
     risk: str = "low"
     why: str = ""
     rule: str = ""
-    questions: list[Question] = []
+    questions: list[AskQuestion] = []
     form: dict[str, Any] | None = None
     subject: Subject | None = None
     digest: str = ""

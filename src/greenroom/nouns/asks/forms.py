@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from greenroom.log.errors import Refused
-from greenroom.nouns.asks.digest import canonical
-from greenroom.nouns.asks.model import Question
+from greenroom.nouns.asks.digest import encode_canonical
+from greenroom.nouns.asks.model import AskQuestion
 from greenroom.nouns.asks.schema_check import TooManySteps, find_error, find_schema_error
 
 _SCHEMA_BYTES = 65_536
@@ -18,10 +18,10 @@ _SECRET = re.compile(r"pass(word|wd|phrase)|secret|api[_ -]?key|(^|[_ -])token$"
 
 def need_schema(schema: dict[str, Any]) -> None:
     """Refuse a form that is no schema, reaches outside of itself, or asks for a secret."""
-    if len(canonical(schema)) > _SCHEMA_BYTES:
+    if len(encode_canonical(schema)) > _SCHEMA_BYTES:
         raise Refused("bad_form", f"The form's schema is larger than {_SCHEMA_BYTES} bytes: ask for less.")
     try:
-        if _look_through(schema) > _MOST_PARTS:
+        if _check_form_node(schema) > _MOST_PARTS:
             raise Refused("bad_form", "The form has too many fields: ask for less.")
         error = find_schema_error(schema)
     except RecursionError:
@@ -30,10 +30,10 @@ def need_schema(schema: dict[str, Any]) -> None:
         raise Refused("bad_form", f"The form is no JSON schema: {error.message[:300]}.")
 
 
-def _look_through(node: Any) -> int:
+def _check_form_node(node: Any) -> int:
     """Refuse what a form may not hold; returns of how many objects it is made."""
     if isinstance(node, list):
-        return sum(map(_look_through, node))
+        return sum(map(_check_form_node, node))
     if not isinstance(node, dict):
         return 0
     parts = 1
@@ -48,7 +48,7 @@ def _look_through(node: Any) -> int:
                 )
         if name == "format" and value == "password":
             raise Refused("secret_asked", "A form does not ask for secrets: the format 'password' is not taken.")
-        parts += _look_through(value)
+        parts += _check_form_node(value)
     return parts
 
 
@@ -65,7 +65,7 @@ def need_form(schema: dict[str, Any], value: Any) -> None:
         raise Refused("bad_answer", f"{place}: {error.message[:300]}.")
 
 
-def need_choices(questions: list[Question], chosen: list[list[str]]) -> None:
+def need_choices(questions: list[AskQuestion], chosen: list[list[str]]) -> None:
     """Refuse an answer that leaves a question open which only one of its options answers."""
     for number, question in enumerate(questions, 1):
         is_chosen = number <= len(chosen) and bool(chosen[number - 1])
@@ -74,7 +74,7 @@ def need_choices(questions: list[Question], chosen: list[list[str]]) -> None:
             raise Refused("bad_answer", f"Question {number} takes only: {offered[:500]}.")
 
 
-def need_options(questions: list[Question], chosen: list[list[str]]) -> None:
+def need_options(questions: list[AskQuestion], chosen: list[list[str]]) -> None:
     """Refuse choices that were not offered."""
     if len(chosen) > len(questions):
         raise Refused("bad_answer", f"There are {len(questions)} questions: give one list of choices for each.")

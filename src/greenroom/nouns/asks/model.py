@@ -31,19 +31,19 @@ class Asker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The caller's own id for what it asks, if it gave one."""
 
 
-class Option(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AskOption(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that can be chosen."""
 
     label: str
     description: str = ""
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AskQuestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One of the questions of an ask."""
 
     question: str
     header: str = ""
-    options: list[Option] = []
+    options: list[AskOption] = []
     multiple: bool = False
     custom: bool = True
     """Whether an answer in words of one's own is taken beside the options."""
@@ -87,7 +87,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     person_id: str | None = None
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was answered, by whom."""
 
     verdict: str
@@ -133,7 +133,7 @@ class Ask(Row, frozen=True, kw_only=True):
     """Why it is asked: the words of the rule that made it an ask."""
     rule: str = ""
     text: str = ""
-    questions: list[Question] = []
+    questions: list[AskQuestion] = []
     form: dict[str, Any] | None = None
     """The JSON schema that an answer's form value must fit."""
     subject: Subject | None = None
@@ -157,7 +157,7 @@ class Ask(Row, frozen=True, kw_only=True):
     delegated_to: str | None = None
     due: int = 0
     """The next time at which something happens by itself; 0 is never."""
-    answer: Answer | None = None
+    answer: AskAnswer | None = None
     closed_at: int = 0
     reason: str = ""
     """Why it was withdrawn, or why its answer reaches nobody."""

@@ -8,7 +8,7 @@ from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, T
 from greenroom.nouns.access.model import CREDENTIALS
 from greenroom.nouns.asks import events as e
 from greenroom.nouns.asks.decide import DECIDE
-from greenroom.nouns.asks.model import ASK_FILES, ASKS, Answer, Approval, Ask, AskFile, Content
+from greenroom.nouns.asks.model import ASK_FILES, ASKS, Approval, Ask, AskAnswer, AskFile, Content
 from greenroom.nouns.asks.queries import is_untaken_yes
 from greenroom.nouns.clock.model import ClockMoved
 
@@ -56,10 +56,10 @@ def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
         return
     votes: dict[str, list[Approval]] = {}
     if event.verdict == "approve" and not event.rule:
-        votes = _voted(tx, ask, "approvals", event, record)
+        votes = _add_vote(tx, ask, "approvals", event, record)
     elif event.verdict == "deny" and event.seat:
-        votes = _voted(tx, ask, "refusals", event, record)
-    answer = Answer(
+        votes = _add_vote(tx, ask, "refusals", event, record)
+    answer = AskAnswer(
         verdict=event.verdict,
         by=record.by,
         name=event.name,
@@ -81,16 +81,16 @@ def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
 def ask_approved(tx: Tx, event: e.AskApproved, record: Recorded) -> None:
     ask = tx.get(ASKS, event.ask_id)
     if ask is not None:
-        _put(tx, replace(ask, **_voted(tx, ask, "approvals", event, record)), record)
+        _put(tx, replace(ask, **_add_vote(tx, ask, "approvals", event, record)), record)
 
 
 def ask_opposed(tx: Tx, event: e.AskOpposed, record: Recorded) -> None:
     ask = tx.get(ASKS, event.ask_id)
     if ask is not None:
-        _put(tx, replace(ask, **_voted(tx, ask, "refusals", event, record)), record)
+        _put(tx, replace(ask, **_add_vote(tx, ask, "refusals", event, record)), record)
 
 
-def _voted(
+def _add_vote(
     tx: Tx, ask: Ask, side: str, event: e.AskApproved | e.AskOpposed | e.AskAnswered, record: Recorded
 ) -> dict[str, list[Approval]]:
     """The votes with one more; who has a seat has one vote, and the last counts."""
@@ -150,10 +150,10 @@ def _change(tx: Tx, ask_id: str, record: Recorded, **fields: Any) -> None:
 
 
 def _put(tx: Tx, ask: Ask, record: Recorded) -> None:
-    tx.put(ASKS, replace(ask, seq=record.seq, due=_next_time(ask)))
+    tx.put(ASKS, replace(ask, seq=record.seq, due=_compute_next_time(ask)))
 
 
-def _next_time(ask: Ask) -> int:
+def _compute_next_time(ask: Ask) -> int:
     if ask.state != "open":
         return ask.answer.lapses_at if ask.answer is not None and is_untaken_yes(ask) else 0
     times = (ask.deadline, ask.snoozed_until, 0 if ask.warned else ask.warn_at)
@@ -183,7 +183,7 @@ PROJECT: dict[type[Event], Project] = {
 }
 
 
-def _after_clock(rows: Rows, event: ClockMoved, context: Context) -> list[Event]:
+def _on_clock_moved(rows: Rows, event: ClockMoved, context: Context) -> list[Event]:
     return [e.AskTimesMoved(ms=event.ms)]
 
 
@@ -193,6 +193,6 @@ ASKS_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE,
     project=PROJECT,
-    follow={ClockMoved: _after_clock},
+    follow={ClockMoved: _on_clock_moved},
     sources=("greenroom.nouns.asks.model", "greenroom.nouns.asks.project", "greenroom.nouns.asks.queries"),
 )

@@ -21,7 +21,7 @@ def may_see_ask(rows: Rows, by: Principal, ask: Ask) -> bool:
     if by.operates:
         return True
     if by.room is not None:
-        return by.room in rooms_of(ask) or is_named(by, ask)
+        return by.room in find_rooms(ask) or is_named(by, ask)
     return by.agent_id is not None and ask.agent_id == by.agent_id
 
 
@@ -30,7 +30,7 @@ def is_named(by: Principal, ask: Ask) -> bool:
     return by.name in ask.asked_of or by.name == ask.delegated_to
 
 
-def rooms_of(ask: Ask) -> set[str]:
+def find_rooms(ask: Ask) -> set[str]:
     """The rooms whose people see an ask: its own, the one that it was handed to, and those who alone may answer."""
     named = [name.removeprefix(ROOM) for name in (ask.delegated_to or "", *ask.asked_of) if name.startswith(ROOM)]
     return {*named, *((ask.room,) if ask.room is not None else ())}
@@ -74,7 +74,7 @@ def find_asks(
     """Asks with these values, by the seq of their last change: oldest first after a seq, or newest first before one."""
     given = {name: value for name, value in where.items() if value is not None}
     found: list[Ask] = []
-    for ask in _by_seq(rows, given, after, before):
+    for ask in _iterate_by_seq(rows, given, after, before):
         if all(getattr(ask, name) == value for name, value in given.items()) and may_see_ask(rows, by, ask):
             found.append(ask)
             if len(found) >= limit:
@@ -85,7 +85,7 @@ def find_asks(
 _INDEXED = ("run_id", "agent_id", "workflow_run_id", "thread_id", "room")
 
 
-def _by_seq(rows: Rows, where: Mapping[str, str], after: int, before: int | None) -> Iterator[Ask]:
+def _iterate_by_seq(rows: Rows, where: Mapping[str, str], after: int, before: int | None) -> Iterator[Ask]:
     narrow = next((name for name in _INDEXED if name in where), None)
     indexed: dict[str, Value] = {name: where[name] for name in (narrow, "state") if name is not None and name in where}
     if narrow is not None and "state" in indexed:  # few: an index leads there, and they are put in order here
@@ -129,7 +129,7 @@ def is_lapsed(ask: Ask, now: int) -> bool:
     return now >= (ask.answer.lapses_at or ask.answer.at + _UNTAKEN_MS)
 
 
-def get_waiting(rows: Rows, wish: str, now: int) -> Ask | None:
+def get_waiting_ask(rows: Rows, wish: str, now: int) -> Ask | None:
     """The ask of a wish that is open, or whose answer still waits to be taken."""
     ask = get_by_wish(rows, wish)
     if ask is None or ask.taken_at or ask.lapsed_at or is_lapsed(ask, now):
@@ -142,7 +142,7 @@ def is_over_time(ask: Ask, now: int) -> bool:
     return ask.state == "open" and 0 < ask.deadline <= now
 
 
-def deadline_s(settings: Settings, kind: str, risk: str) -> int:
+def get_deadline_s(settings: Settings, kind: str, risk: str) -> int:
     """How long an ask may wait by the settings; 0 is for ever."""
     times = _DEADLINES | dict(entry.split("=", 1) for entry in settings.ask_deadlines)
     return int(times.get(f"{kind}.{risk}", times.get(kind, "0")))

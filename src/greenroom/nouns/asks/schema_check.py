@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
-from greenroom.expressions import ExpressionFailed, compile
+from greenroom.expressions import ExpressionFailed, compile_expression
 
 MOST_STEPS = 10_000
 """As many as rules may take: nobody else is answered meanwhile."""
 _FREE = 50
 _left: ContextVar[int] = ContextVar("steps_left")
-_MATCHES = compile("text.matches(pattern)", ("text", "pattern"))
+_MATCHES = compile_expression("text.matches(pattern)", ("text", "pattern"))
 """The engine of expressions matches in linear time; Python's own can be made to try for ever."""
 
 
@@ -64,7 +64,7 @@ def _count(check: Callable[..., Any], power: int = 0) -> Callable[..., Iterator[
     """A keyword's check that takes steps. `power`: it may compare each item with all others."""
 
     def counted(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
-        size = _size_of(wanted) + _size_of(value) * (_size_of(value) if power else 1)
+        size = _get_size(wanted) + _get_size(value) * (_get_size(value) if power else 1)
         left = _left.get() - 1 - size // _FREE
         _left.set(left)
         if left < 0:
@@ -74,7 +74,7 @@ def _count(check: Callable[..., Any], power: int = 0) -> Callable[..., Iterator[
     return counted
 
 
-def _size_of(value: Any) -> int:
+def _get_size(value: Any) -> int:
     return len(value) if isinstance(value, dict | list | str) else 0
 
 

@@ -3,7 +3,7 @@
 from greenroom.log.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import CREDENTIALS, OWNER, Principal
-from greenroom.nouns.access.queries import is_live, principal_of
+from greenroom.nouns.access.queries import build_principal, is_live
 from greenroom.nouns.asks.commands import AnswerAsk, RaiseAsk
 from greenroom.nouns.asks.events import AskApproved, AskOpposed
 from greenroom.nouns.asks.model import ROOM, Approval, Ask
@@ -28,17 +28,17 @@ def find_strangers(rows: Rows, names: list[str], now: int) -> list[str]:
     seats: set[str] = set()
     for kind in ("operator", "room"):
         given = rows.find(CREDENTIALS, {"kind": kind, "revoked_at": None})
-        seats |= {seat for one in given if is_live(one, now) for seat in seats_of(principal_of(one))}
+        seats |= {seat for one in given if is_live(one, now) for seat in find_seats(build_principal(one))}
     return [name for name in names if name not in seats]
 
 
 def is_of_another_room(rows: Rows, by: Principal, name: str) -> bool:
     """Whether somebody is named so who is not of this person's room."""
     given = rows.find(CREDENTIALS, {"kind": "room", "revoked_at": None})
-    return any(one.name == name and principal_of(one).room != by.room for one in given)
+    return any(one.name == name and build_principal(one).room != by.room for one in given)
 
 
-def seats_of(by: Principal) -> tuple[str, ...]:
+def find_seats(by: Principal) -> tuple[str, ...]:
     """What a person can be named as: their own name, the name of their first token, or their room's."""
     if by.kind == "room":
         return by.name, f"{ROOM}{by.room}"
@@ -49,11 +49,11 @@ def need_seat(by: Principal, ask: Ask) -> str:
     """Whose vote an answer is; empty where whoever may answer does. A name that is claimed in an answer is no proof."""
     if not ask.asked_of:
         return ""
-    seat = next((name for name in seats_of(by) if name in ask.asked_of), None)
+    seat = next((name for name in find_seats(by) if name in ask.asked_of), None)
     if seat is None:
         raise Refused(
             "not_asked",
-            f"This is asked of {_listed(ask.asked_of)}, and your credential is '{by.name}'. An operator gives them"
+            f"This is asked of {_join_names(ask.asked_of)}, and your credential is '{by.name}'. An operator gives them"
             " credentials: `greenroom token create --kind operator --name NAME`, or --room for the people of a room.",
             "forbidden",
             asked_of=ask.asked_of,
@@ -61,7 +61,9 @@ def need_seat(by: Principal, ask: Ask) -> str:
     return seat
 
 
-def outstanding(by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: str) -> AskApproved | AskOpposed | None:
+def get_pending_vote(
+    by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: str
+) -> AskApproved | AskOpposed | None:
     """The vote to be noted while others are still to be heard; None once it decides."""
     if command.verdict == "approve" and ask.approvers > 1:
         if any(_is_of(by, one) or (seat and one.seat == seat) for one in ask.approvals):
@@ -82,5 +84,5 @@ def _is_of(by: Principal, vote: Approval) -> bool:
     return vote.by == by.id or (by.person_id is not None and vote.person_id == by.person_id)
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

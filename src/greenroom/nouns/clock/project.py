@@ -1,13 +1,13 @@
 """The rule about the hub's time. It has no rows: nouns above let their times follow."""
 
 from greenroom.log.model import Command, Context, Decide, Event, Noun, Project, Recorded, Rows, Tx
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.clock.model import ClockMoved, MoveClock
 
 
 def move_clock(rows: Rows, command: MoveClock, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     return [ClockMoved(ms=command.ms)] if command.ms else []
 
 

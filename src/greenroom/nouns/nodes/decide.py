@@ -2,7 +2,7 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import RIGHTS, CredentialCreated, Principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.nodes.model import (
@@ -27,7 +27,7 @@ _LABELS = 32
 
 
 def join_node(rows: Rows, command: JoinNode, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     name = command.name.strip()
     if not name or len(name) > 64 or not name.isprintable():
         raise Refused("bad_name", "Give the node a name of 1 to 64 characters.")
@@ -47,7 +47,7 @@ def join_node(rows: Rows, command: JoinNode, context: Context) -> list[Event]:
 
 
 def connect_node(rows: Rows, command: ConnectNode, context: Context) -> list[Event]:
-    node = need_own_node(rows, principal(command), command.node_id)
+    node = need_own_node(rows, need_principal(command), command.node_id)
     if len(command.labels) > _LABELS or not 0 <= command.capacity <= 10_000 or len(command.drivers) > 100:
         raise Refused("bad_hello", f"A node has at most {_LABELS} labels, 100 drivers and room for 10000 agents.")
     if node.state == "connected" and node.boot != command.boot:
@@ -73,7 +73,7 @@ def connect_node(rows: Rows, command: ConnectNode, context: Context) -> list[Eve
 
 
 def lose_node(rows: Rows, command: LoseNode, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     node = rows.get(NODES, command.node_id)
     if node is None or node.epoch != command.epoch or node.state != "connected":
         return []
@@ -81,19 +81,19 @@ def lose_node(rows: Rows, command: LoseNode, context: Context) -> list[Event]:
 
 
 def drain_node(rows: Rows, command: DrainNode, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     node = need_node(rows, command.node_id)
     return [] if node.draining else [NodeDrained(node_id=node.id)]
 
 
 def undrain_node(rows: Rows, command: UndrainNode, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     node = need_node(rows, command.node_id)
     return [NodeUndrained(node_id=node.id)] if node.draining else []
 
 
 def take_orders(rows: Rows, command: TakeOrders, context: Context) -> list[Event]:
-    node = need_connection(rows, principal(command), command.node_id, command.epoch)
+    node = need_connection(rows, need_principal(command), command.node_id, command.epoch)
     waiting = [i for i in command.order_ids if (order := rows.get(ORDERS, i)) and order.node_id == node.id]
     return [OrdersTaken(node_id=node.id, order_ids=waiting)] if waiting else []
 

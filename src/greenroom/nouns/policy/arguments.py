@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from greenroom.nouns.policy import tables
+from greenroom.nouns.policy import known_tools
 
 _PATCHED = re.compile(r"^[^\S\n]*\*\*\*\s*\w+\s*(?:File|to|from)\s*:(.+)$", re.M | re.I)
 _DIFFED = re.compile(
@@ -22,14 +22,14 @@ LONGEST_PATH = 4096
 """No system takes a longer one."""
 _SPREADS_OUT = re.compile(r"[{,][/~]|\.\.")
 _TITLED = frozenset({"title", "content"})
-_KNOWN = tables.PATH_ARGUMENTS | tables.URL_ARGUMENTS | tables.CONTENT_ARGUMENTS | {"pattern"}
+_KNOWN = known_tools.PATH_ARGUMENTS | known_tools.URL_ARGUMENTS | known_tools.CONTENT_ARGUMENTS | {"pattern"}
 _MOST_VALUES = 2000
 _MOST_DEEP = 16
 _MOST_LOOKED_AT = 10_000
 """Values of any kind."""
 
 
-def values_in(arguments: Any) -> tuple[list[tuple[str, str]], bool]:
+def find_values(arguments: Any) -> tuple[list[tuple[str, str]], bool]:
     """Every text in the arguments with the name it stands under; and whether there were too many."""
     found: list[tuple[str, str]] = []
     left, is_cut = _MOST_LOOKED_AT, False
@@ -49,9 +49,9 @@ def values_in(arguments: Any) -> tuple[list[tuple[str, str]], bool]:
     return found, is_cut
 
 
-def paths_in(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]) -> tuple[list[str], bool]:
+def find_paths(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]) -> tuple[list[str], bool]:
     """The files that a call of a tool names, none when they are not told; and whether some were left out."""
-    texts = [text for name, text in values if name in tables.PATH_ARGUMENTS]
+    texts = [text for name, text in values if name in known_tools.PATH_ARGUMENTS]
     is_cut = False
     if kind == "write":
         headers = (found[1].strip() for _, text in values for found in _PATCHED.finditer(text))
@@ -62,10 +62,10 @@ def paths_in(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]
     if kind == "read":
         texts += [text for name, text in values if name == "include"]
     if kind in ("read", "search", "write"):
-        texts += [text for name, text in values if name not in _KNOWN and _leads_out(text)]
+        texts += [text for name, text in values if name not in _KNOWN and _may_lead_out(text)]
     if kind == "search" and "grep" not in tool.lower():
         patterns = [text for name, text in values if name == "pattern"]
-        texts += [text for text in patterns if _leads_out(text)]
+        texts += [text for text in patterns if _may_lead_out(text)]
         texts += ["/" for text in patterns if _SPREADS_OUT.search(text)]  # it can lead anywhere
     is_told = not (isinstance(arguments, dict) and arguments and set(arguments) <= _TITLED)
     if not texts and is_told and (kind == "search" or tool in ("LS", "list", "ls", "list_directory")):
@@ -75,7 +75,7 @@ def paths_in(tool: str, kind: str, arguments: Any, values: list[tuple[str, str]]
     return found, is_cut or len(found) < len(told)
 
 
-def _leads_out(text: str) -> bool:
+def _may_lead_out(text: str) -> bool:
     """Whether a text looks like a path that can lead out of the working directory."""
     if "\n" in text:
         return False
@@ -92,17 +92,17 @@ def _find_diffed(text: str) -> Iterator[str]:
     return (re.sub(r"^[ab]/", "", path) for path in named if path and path != "/dev/null")
 
 
-def command_in(tool: str, kind: str, arguments: Any) -> tuple[str, str]:
+def find_command(tool: str, kind: str, arguments: Any) -> tuple[str, str]:
     """The shell text of a call, and what is doubtful about it."""
     if not isinstance(arguments, dict):
         return ("", "the command is not told") if kind == "execute" else ("", "")
-    told = [text for name in tables.COMMAND_ARGUMENTS if (text := _line(arguments.get(name)))]
+    told = [text for name in known_tools.COMMAND_ARGUMENTS if (text := _join_command(arguments.get(name)))]
     if told:
         doubt = "it tells more than one command" if len(set(told)) > 1 else ""
-        beside = next((name for name in tables.SHELL_ARGUMENTS if arguments.get(name)), "")
+        beside = next((name for name in known_tools.SHELL_ARGUMENTS if arguments.get(name)), "")
         if not doubt and beside:
             doubt = f"`{beside}` beside the command changes what it does"
-        if not doubt and len(_directories(kind, arguments)) > 1:
+        if not doubt and len(_find_directories(kind, arguments)) > 1:
             doubt = "it names more than one directory to run in"
         if not doubt and tool.lower() == "powershell":
             doubt = "it is for PowerShell, which is not read here"
@@ -113,7 +113,7 @@ def command_in(tool: str, kind: str, arguments: Any) -> tuple[str, str]:
     return "", ""
 
 
-def _line(value: Any) -> str:
+def _join_command(value: Any) -> str:
     if isinstance(value, str):
         return value if value.strip() else ""
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
@@ -121,9 +121,9 @@ def _line(value: Any) -> str:
     return ""
 
 
-def directory_in(kind: str, arguments: Any) -> str:
+def find_directory(kind: str, arguments: Any) -> str:
     """The directory that a command wants to run in, if it names one."""
-    return next(iter(_directories(kind, arguments)), "")
+    return next(iter(_find_directories(kind, arguments)), "")
 
 
 def asks_for_privileges(arguments: Any) -> bool:
@@ -132,15 +132,15 @@ def asks_for_privileges(arguments: Any) -> bool:
     return any(value and _PRIVILEGES.search(str(name)) for name, value in given.items())
 
 
-def _directories(kind: str, arguments: Any) -> list[str]:
+def _find_directories(kind: str, arguments: Any) -> list[str]:
     """All directories that a call names beside its command. A tool that is only a shell has no other use for a path."""
     given = arguments if isinstance(arguments, dict) else {}
-    names = tables.PATH_ARGUMENTS if kind == "execute" else tables.DIRECTORY_ARGUMENTS
+    names = known_tools.PATH_ARGUMENTS if kind == "execute" else known_tools.DIRECTORY_ARGUMENTS
     named = [value for name, value in given.items() if name in names]
     return list(dict.fromkeys(value for value in named if isinstance(value, str) and value))
 
 
-def names_secrets(tool: str, kind: str, values: list[tuple[str, str]]) -> str:
+def find_secret_pattern(tool: str, kind: str, values: list[tuple[str, str]]) -> str:
     """A pattern for names of files that is made for those that hold secrets; empty when there is none."""
     if kind not in ("read", "search"):
         return ""
@@ -159,4 +159,4 @@ def _is_secret_glob(part: str) -> bool:
     name = part.rpartition("/")[2]
     bare = re.sub(r"[*?\[\]!]", "", part)
     is_hidden = name.startswith((".", "[.", "?")) and name not in (".", "..")
-    return is_hidden or tables.SECRET.search(bare) is not None or tables.SECRET.search(part) is not None
+    return is_hidden or known_tools.SECRET.search(bare) is not None or known_tools.SECRET.search(part) is not None

@@ -1,7 +1,7 @@
 """What can be wished of the policy."""
 
 from greenroom.log.model import Command
-from greenroom.nouns.policy.model import Options, Rule, Wanted
+from greenroom.nouns.policy.model import CallRequest, Options, Rule
 
 
 class PutRule(Command, frozen=True, kw_only=True):
@@ -37,4 +37,4 @@ class JudgeCall(Command, frozen=True, kw_only=True):
     """Judge a call and write the judgement down, before anything is done."""
 
     judgement_id: str
-    wanted: Wanted
+    wanted: CallRequest

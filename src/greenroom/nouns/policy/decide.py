@@ -7,15 +7,15 @@ import msgspec
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
-from greenroom.nouns.policy.answers import BETWEEN, judged_events, next_place, place_before
-from greenroom.nouns.policy.book import find_rules, get_state, rule_not_found
+from greenroom.nouns.policy.answer_effects import BETWEEN, build_judgement_events, compute_last_place, get_place_before
 from greenroom.nouns.policy.commands import JudgeCall, LoadRules, PutRule, RemoveRule, RevokeGrant
+from greenroom.nouns.policy.compiled_rule import find_rule_problems
 from greenroom.nouns.policy.events import GrantRevoked, OptionsSet, RulePut, RuleRemoved
 from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.match import problems
 from greenroom.nouns.policy.model import GRANTS, RULES, KeptRule, Options, Rule
+from greenroom.nouns.policy.rule_set import find_rules, get_state, rule_not_found
 
 MAX_RULES = 5000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -23,15 +23,15 @@ _FILE_PLACE = -10_000_000
 """Rules of the file stand before all others, in the order of the file."""
 
 
-def rule_problems(name: str, rule: Rule) -> list[str]:
+def find_named_rule_problems(name: str, rule: Rule) -> list[str]:
     """What is wrong with a rule and its name."""
     out = [] if _NAME.fullmatch(name) else ["name: use 1 to 64 letters, digits, '.', '-' or '_'"]
     if name.startswith(("default.", "profile.", "budget.", "grant.")) or name in ("loop", "error"):
         out.append(f"name: '{name}' is a name that the policy itself uses")
-    return out + problems(rule)
+    return out + find_rule_problems(rule)
 
 
-def option_problems(options: Options) -> list[str]:
+def find_option_problems(options: Options) -> list[str]:
     """What is wrong with the policy's options."""
     out = []
     try:
@@ -49,8 +49,8 @@ def option_problems(options: Options) -> list[str]:
 
 
 def put_rule(rows: Rows, command: PutRule, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    wrong = rule_problems(command.name, command.rule)
+    need_right(need_principal(command), "operate")
+    wrong = find_named_rule_problems(command.name, command.rule)
     if wrong:
         raise Refused("bad_rule", f"Rule '{command.name[:64]}': {'; '.join(wrong)}.", problems=wrong)
     found = rows.get(RULES, command.name)
@@ -62,17 +62,17 @@ def put_rule(rows: Rows, command: PutRule, context: Context) -> list[Event]:
         return [RulePut(name=found.name, place=found.place, rule=command.rule, source=command.source)]
     if found is None and rows.count(RULES) >= MAX_RULES:
         raise Refused("too_many_rules", f"There are {MAX_RULES} rules already: remove some.", "limited")
-    return _placed(rows, command)
+    return _place_rule(rows, command)
 
 
-def _placed(rows: Rows, command: PutRule) -> list[Event]:
+def _place_rule(rows: Rows, command: PutRule) -> list[Event]:
     """The rule in a place of its own; where there is none left, the rules are set apart anew."""
-    put = RulePut(name=command.name, place=next_place(rows), rule=command.rule, source=command.source)
+    put = RulePut(name=command.name, place=compute_last_place(rows), rule=command.rule, source=command.source)
     if not command.before:
         return [put]
     if _need_rule(rows, command.before).source == "file":
         raise Refused("no_place", f"'{command.before}' stands in policy.toml, before all others.", "conflict")
-    place = place_before(rows, command.before)
+    place = get_place_before(rows, command.before)
     if place is not None:
         return [msgspec.structs.replace(put, place=place)]
     order: list[KeptRule | RulePut] = []
@@ -90,7 +90,7 @@ def _placed(rows: Rows, command: PutRule) -> list[Event]:
 
 
 def remove_rule(rows: Rows, command: RemoveRule, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     found = _need_rule(rows, command.name)
     if found.source == "file":
         raise Refused("rule_in_file", f"'{command.name}' stands in policy.toml: remove it there.", "conflict")
@@ -98,7 +98,7 @@ def remove_rule(rows: Rows, command: RemoveRule, context: Context) -> list[Event
 
 
 def load_rules(rows: Rows, command: LoadRules, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     events: list[Event] = []
     if get_state(rows).options != command.options:
         events.append(OptionsSet(options=command.options))
@@ -116,15 +116,15 @@ def load_rules(rows: Rows, command: LoadRules, context: Context) -> list[Event]:
 
 
 def revoke_grant(rows: Rows, command: RevokeGrant, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     if rows.get(GRANTS, command.grant_id) is None:
         raise Refused("grant_not_found", "There is no such grant: see `greenroom policy list`.", "not_found")
     return [GrantRevoked(grant_id=command.grant_id)]
 
 
 def judge_call(rows: Rows, command: JudgeCall, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    return judged_events(command.judgement_id, command.wanted, judge(rows, command.wanted, context.now))
+    need_right(need_principal(command), "operate")
+    return build_judgement_events(command.judgement_id, command.wanted, judge(rows, command.wanted, context.now))
 
 
 def _need_rule(rows: Rows, name: str) -> KeptRule:

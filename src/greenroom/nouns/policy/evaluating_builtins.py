@@ -2,14 +2,14 @@
 
 import re
 
-from greenroom.nouns.policy.tables import each
+from greenroom.nouns.policy.known_tools import split_words
 
-_EVALUATES = each(
+_EVALUATES = split_words(
     "printf test [ read wait mapfile readarray getopts print integer float declare typeset local export readonly unset"
 )
 """Builtins that some shell takes apart the words of, and runs what stands between brackets there."""
 _EVALUATED = frozenset("[$`")
-_IS_TESTED = each("-n -z = == != -f -d -e -r -w -x -s -L -h ! ] -a -o")
+_IS_TESTED = split_words("-n -z = == != -f -d -e -r -w -x -s -L -h ! ] -a -o")
 """Words of `test` that take no part of a text for code in any shell."""
 _IS_PRINTED = re.compile(r"(?:[^%]|%%|%-?\d*(?:\.\d+)?[sbqc])*", re.DOTALL)
 

@@ -3,7 +3,7 @@
 from typing import ClassVar, Literal
 
 from greenroom.log.model import Event
-from greenroom.nouns.policy.model import Options, Rule, Verdict, Wanted
+from greenroom.nouns.policy.model import CallRequest, Options, Rule, Verdict
 
 
 class RulePut(Event, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class CallJudged(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     judgement_id: str
-    wanted: Wanted
+    wanted: CallRequest
     verdict: Verdict
     ask_id: str | None = None
 

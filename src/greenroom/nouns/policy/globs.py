@@ -5,7 +5,7 @@ from typing import NamedTuple
 _STAR, _ANY = "*", "?"
 
 
-class Token(NamedTuple):
+class GlobToken(NamedTuple):
     """One part of a pattern: a sign, any sign, or any number of signs; `crosses` the separator, or does not."""
 
     kind: str
@@ -17,11 +17,11 @@ class Glob:
     """One pattern; `*` stops at `separate`, `**` does not, and a backslash takes its meaning away."""
 
     def __init__(self, glob: str, *, separate: str = "") -> None:
-        self._tokens = _tokens(glob, separate)
+        self._tokens = _tokenize(glob, separate)
         self._separate = separate
         plain = all(token.kind not in (_STAR, _ANY) for token in self._tokens)
         self._whole = "".join(token.sign for token in self._tokens) if plain else None
-        self._pieces = _pieces(self._tokens) if not plain and not separate else None
+        self._pieces = _split_pieces(self._tokens) if not plain and not separate else None
         self._signs: dict[str, int] = {}
         self._stars = self._crossing = self._anys = 0
         for place, token in enumerate(self._tokens):
@@ -54,7 +54,7 @@ class Glob:
         return bool(reached >> len(self._tokens) & 1)
 
 
-def _pieces(tokens: list[Token]) -> list[str] | None:
+def _split_pieces(tokens: list[GlobToken]) -> list[str] | None:
     """What stands between the stars of a pattern, empty at its ends where there is a star; None if it has a `?`."""
     pieces = [""]
     for token in tokens:
@@ -81,21 +81,21 @@ def _fit_pieces(pieces: list[str], text: str) -> bool:
     return True
 
 
-def _tokens(glob: str, separate: str) -> list[Token]:
-    found: list[Token] = []
+def _tokenize(glob: str, separate: str) -> list[GlobToken]:
+    found: list[GlobToken] = []
     place = 0
     while place < len(glob):
         sign = glob[place]
         if sign == "\\" and place + 1 < len(glob):
             place += 1
-            found.append(Token("", glob[place]))
+            found.append(GlobToken("", glob[place]))
         elif sign == _STAR:
             crosses = not separate or glob.startswith("**", place)
             place += int(bool(separate) and crosses)
             if found and found[-1].kind == _STAR:
                 crosses = found.pop().crosses or crosses
-            found.append(Token(_STAR, crosses=crosses))
+            found.append(GlobToken(_STAR, crosses=crosses))
         else:
-            found.append(Token(_ANY if sign == _ANY else "", sign))
+            found.append(GlobToken(_ANY if sign == _ANY else "", sign))
         place += 1
     return found

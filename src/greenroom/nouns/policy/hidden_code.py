@@ -6,7 +6,7 @@ What is in files (`make`, `python3 x.py`) is not looked for: a program that is a
 
 import re
 
-from greenroom.nouns.policy.tables import each
+from greenroom.nouns.policy.known_tools import split_words
 
 _VARIABLES = re.compile(
     r"PATH|ENV|BASH_\w+|PS[0-4]|PROMPT_COMMAND|IFS|SHELL|SHELLOPTS|BASHOPTS|CDPATH|HOME|XDG_\w+|(?:LD|DYLD|GIT|SSH)_\w+"
@@ -27,20 +27,22 @@ _EDITOR = r"\+.*|-\w*[cSsWi].*|--(?:cmd|eval|load|batch|command).*"
 _SSH = r"-\w*[oSFD].*"
 _PACKAGES = r"exec|x|dlx|explore|-c.*|--(?:call|script-shell|node-options|shell).*"
 _CODE: dict[str, str] = {
-    **dict.fromkeys(each("awk gawk mawk nawk original-awk"), _AWK),
-    **dict.fromkeys(each("sed gsed ssed"), _SED),
+    **dict.fromkeys(split_words("awk gawk mawk nawk original-awk"), _AWK),
+    **dict.fromkeys(split_words("sed gsed ssed"), _SED),
     **dict.fromkeys(
-        each("python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit tclsh Rscript osascript"),
+        split_words(
+            "python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit tclsh Rscript osascript"
+        ),
         _CODE_OPTION,
     ),
-    **dict.fromkeys(each("vim vi view ex nvim vimdiff rvim gvim emacs emacsclient ed nano"), _EDITOR),
-    **dict.fromkeys(each("ssh scp sftp ssh-keygen ssh-add autossh mosh"), _SSH),
-    **dict.fromkeys(each("npm pnpm yarn"), _PACKAGES),
-    **dict.fromkeys(each("make gmake"), r"--ev.*|\w*SHELL.*=.*|.*\$.*|.*`.*"),
-    **dict.fromkeys(each("tar gtar bsdtar"), r"--(?:to-c|ch|us|in|new-v|rs|rm).*|-?\w*[IF].*"),
-    **dict.fromkeys(each("gcc cc g++ c++ clang"), r"-wrapper|-B.*|-fplugin.*|-specs.*|@.*"),
-    **dict.fromkeys(each("man less more most"), r"-\w*[PHE+].*|--(?:pa|ht).*|\+.*"),
-    **dict.fromkeys(each("psql mysql mariadb sqlite3 duckdb"), r".*[!|.\\].*|-\w*[ce].*|--(?:c|exe|pag).*"),
+    **dict.fromkeys(split_words("vim vi view ex nvim vimdiff rvim gvim emacs emacsclient ed nano"), _EDITOR),
+    **dict.fromkeys(split_words("ssh scp sftp ssh-keygen ssh-add autossh mosh"), _SSH),
+    **dict.fromkeys(split_words("npm pnpm yarn"), _PACKAGES),
+    **dict.fromkeys(split_words("make gmake"), r"--ev.*|\w*SHELL.*=.*|.*\$.*|.*`.*"),
+    **dict.fromkeys(split_words("tar gtar bsdtar"), r"--(?:to-c|ch|us|in|new-v|rs|rm).*|-?\w*[IF].*"),
+    **dict.fromkeys(split_words("gcc cc g++ c++ clang"), r"-wrapper|-B.*|-fplugin.*|-specs.*|@.*"),
+    **dict.fromkeys(split_words("man less more most"), r"-\w*[PHE+].*|--(?:pa|ht).*|\+.*"),
+    **dict.fromkeys(split_words("psql mysql mariadb sqlite3 duckdb"), r".*[!|.\\].*|-\w*[ce].*|--(?:c|exe|pag).*"),
     "git": r"-c.*|-[xOu].*|--(?:config-env|exec|extcmd|upload|receive|open-files|ext-diff|textconv).*|ext::.*"
     r"|.*!.*|run|foreach|filter-branch|difftool|mergetool|daemon|config|.*(?:-filter|cmd|helper|command|program).*",
     "rsync": r"-\w*e.*|--(?:rsh|rsync-path).*",
@@ -62,7 +64,9 @@ _CODE: dict[str, str] = {
     "jshell": r".*",
 }
 _PATTERNS = {program: re.compile(pattern, re.DOTALL) for program, pattern in _CODE.items()}
-_SETTERS = each("env sudo doas export declare typeset local readonly read mapfile readarray getopts printf wait unset")
+_SETTERS = split_words(
+    "env sudo doas export declare typeset local readonly read mapfile readarray getopts printf wait unset"
+)
 _LONGEST = 2000
 """A longer word is not searched."""
 

@@ -15,7 +15,7 @@ _PORT = re.compile(r"[0-9]{1,5}")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 
 
-def host_of(text: str) -> str | None:
+def parse_host(text: str) -> str | None:
     """The host of an address, as a name in lower case or a number in its usual form; None when it cannot be told."""
     if len(text) > _LONGEST:
         return None
@@ -33,21 +33,21 @@ def host_of(text: str) -> str | None:
         return None
     if not place or _STRANGE.search(place) or place.count("@") > 1:
         return None
-    return _plain(place.rpartition("@")[2].lower())
+    return _parse_plain_host(place.rpartition("@")[2].lower())
 
 
-def _plain(place: str) -> str | None:
+def _parse_plain_host(place: str) -> str | None:
     if place.startswith("["):
         inner, _, port = place[1:].partition("]")
-        return _six(inner) if not port or _PORT.fullmatch(port.removeprefix(":")) else None
+        return _parse_ipv6(inner) if not port or _PORT.fullmatch(port.removeprefix(":")) else None
     name, colon, port = place.partition(":")
     name = name.removesuffix(".")
     if (colon and not _PORT.fullmatch(port)) or not _NAME.fullmatch(name):
         return None
-    return _four(name) if _NUMBER.fullmatch(name.rpartition(".")[2]) else name
+    return _parse_ipv4(name) if _NUMBER.fullmatch(name.rpartition(".")[2]) else name
 
 
-def _six(text: str) -> str | None:
+def _parse_ipv6(text: str) -> str | None:
     try:
         found = ipaddress.IPv6Address(text)
     except ValueError:
@@ -55,13 +55,13 @@ def _six(text: str) -> str | None:
     return str(found.ipv4_mapped or found)
 
 
-def _four(text: str) -> str | None:
+def _parse_ipv4(text: str) -> str | None:
     """A number as programs read it: of one to four parts, each decimal, octal or hexadecimal; the last fills up."""
     parts = text.split(".")
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
         return None
     try:
-        numbers = [_number(part) for part in parts]
+        numbers = [_parse_number(part) for part in parts]
     except ValueError:
         return None
     last = numbers.pop()
@@ -71,19 +71,19 @@ def _four(text: str) -> str | None:
     return str(ipaddress.IPv4Address(whole))
 
 
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
     if text[:2].lower() == "0x":
         return int(text[2:] or "0", 16)
     return int(text, 8) if len(text) > 1 and text.startswith("0") else int(text)
 
 
-def hosts_in(word: str, *, is_network: bool) -> tuple[list[str], bool]:
+def find_hosts(word: str, *, is_network: bool) -> tuple[list[str], bool]:
     """The hosts that a word of a command names, and whether it may lead to others. `is_network`: its program reaches
     out, so that whatever is not known to be harmless may be an address too."""
-    found = [host_of(url) for url in URL.findall(word)]
+    found = [parse_host(url) for url in URL.findall(word)]
     if not found and is_network:
         if _QUIET_OPTION.fullmatch(word):
             return [], False
         bare = _BARE.fullmatch(word)
-        found = [host_of(bare[1]) if bare else None]
+        found = [parse_host(bare[1]) if bare else None]
     return [host for host in found if host], None in found

@@ -108,7 +108,7 @@ class PolicyState(Row, frozen=True, kw_only=True):
     version: int = 0
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LineageEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One run of the line from a call up to the root."""
 
     profile: str | None
@@ -122,7 +122,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where words of strangers come into the run, such as `a webhook`."""
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CallRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A call that somebody wants to make. Paths, hosts and commands are read from the arguments by the judge."""
 
     tool: str
@@ -131,7 +131,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where it would run."""
     resolved: dict[str, str] = {}
     """What paths really are, as the node has seen them; it can only narrow what the texts say."""
-    lineage: list[Place] = []
+    lineage: list[LineageEntry] = []
     """The run that wants it, then its parent, up to the root."""
     own: bool = False
     """Whether the node has seen that it is about the hub's own files; it can only narrow, too."""
@@ -170,7 +170,7 @@ class Judgement(PagedRow, frozen=True, kw_only=True):
 
     id: str
     at: int
-    wanted: Wanted
+    wanted: CallRequest
     verdict: Verdict
     decision: str
     run_id: str

@@ -6,8 +6,7 @@ import msgspec
 
 from greenroom.log.codec import encode
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
-from greenroom.nouns.policy.book import get_state
-from greenroom.nouns.policy.budgets import holder_of
+from greenroom.nouns.policy.budgets import get_holder
 from greenroom.nouns.policy.decide import DECIDE
 from greenroom.nouns.policy.events import (
     CallJudged,
@@ -31,6 +30,7 @@ from greenroom.nouns.policy.model import (
     KeptRule,
     Options,
 )
+from greenroom.nouns.policy.rule_set import get_state
 
 replace = msgspec.structs.replace
 
@@ -45,19 +45,19 @@ def rule_put(tx: Tx, event: RulePut, record: Recorded) -> None:
         by=record.by,
     )
     tx.put(RULES, kept)
-    _turn_page(tx, encode(kept))
+    _put_next_version(tx, encode(kept))
 
 
 def rule_removed(tx: Tx, event: RuleRemoved, record: Recorded) -> None:
     tx.drop(RULES, event.name)
-    _turn_page(tx, event.name.encode())
+    _put_next_version(tx, event.name.encode())
 
 
 def options_set(tx: Tx, event: OptionsSet, record: Recorded) -> None:
-    _turn_page(tx, encode(event.options), event.options)
+    _put_next_version(tx, encode(event.options), event.options)
 
 
-def _turn_page(tx: Tx, change: bytes, options: Options | None = None) -> None:
+def _put_next_version(tx: Tx, change: bytes, options: Options | None = None) -> None:
     """Another version of the policy. Its digest follows from the one before and the change, so no two are alike."""
     state = get_state(tx)
     digest = hashlib.sha256(state.digest.encode() + change).hexdigest()
@@ -73,7 +73,7 @@ def call_judged(tx: Tx, event: CallJudged, record: Recorded) -> None:
         wanted=wanted,
         verdict=verdict,
         decision=verdict.decision,
-        run_id=holder_of(wanted),
+        run_id=get_holder(wanted),
         profile=(wanted.lineage[0].profile if wanted.lineage else None) or "",
         digest=verdict.digest,
         ask_id=event.ask_id,
@@ -130,7 +130,7 @@ POLICY_NOUN = Noun(
     sources=(
         "greenroom.nouns.policy.model",
         "greenroom.nouns.policy.project",
-        "greenroom.nouns.policy.answers",
+        "greenroom.nouns.policy.answer_effects",
         "greenroom.nouns.policy.budgets",
     ),
 )

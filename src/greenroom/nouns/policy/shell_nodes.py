@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from greenroom.nouns.policy.tables import each
+from greenroom.nouns.policy.known_tools import split_words
 
 Word = str | None
 """A word as it will be, or None when only the shell will know (variables, patterns, substitutions)."""
-VALUES = each(
+VALUES = split_words(
     "word number raw_string string concatenation simple_expansion expansion command_substitution process_substitution"
     " ansi_c_string brace_expression arithmetic_expansion translated_string special_variable_name"
 )

@@ -6,13 +6,13 @@ import msgspec
 
 from greenroom.log.codec import encode
 from greenroom.log.model import Rows
-from greenroom.nouns.policy.answers import free_name
-from greenroom.nouns.policy.book import Book, find_rules, get_state, rule_not_found
-from greenroom.nouns.policy.facts import facts_of
-from greenroom.nouns.policy.judge import by_rules
-from greenroom.nouns.policy.match import Compiled
-from greenroom.nouns.policy.model import JUDGEMENTS, Decision, Judgement, KeptRule, Place, Rule
-from greenroom.nouns.policy.remember import RuleChoice, rule_of
+from greenroom.nouns.policy.answer_effects import find_free_rule_name
+from greenroom.nouns.policy.compiled_rule import CompiledRule
+from greenroom.nouns.policy.facts import read_call_facts
+from greenroom.nouns.policy.judge import judge_by_rules
+from greenroom.nouns.policy.model import JUDGEMENTS, Decision, Judgement, KeptRule, LineageEntry, Rule
+from greenroom.nouns.policy.remembered_rule import RuleChoice, build_remembered_rule
+from greenroom.nouns.policy.rule_set import RuleSet, find_rules, get_state, rule_not_found
 
 _LOOKED_AT = 1000
 _MOST_SUGGESTED = 20
@@ -20,7 +20,7 @@ TRIED = "this rule"
 """The name of a rule that is tried without one."""
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class TrialLine(msgspec.Struct, frozen=True, kw_only=True):
     """One call that was judged before, and what would be said of it now."""
 
     judgement_id: str
@@ -40,7 +40,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class Trial(msgspec.Struct, frozen=True, kw_only=True):
+class RuleTrial(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule would have answered."""
 
     judged: int
@@ -49,7 +49,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     against_people: int
     """Calls that it would have allowed or refused against what a person said."""
     answers: dict[str, int]
-    lines: list[Line]
+    lines: list[TrialLine]
 
 
 class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
     words: str
 
 
-def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_all: bool) -> Trial:
+def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_all: bool) -> RuleTrial:
     """Judge the last calls anew with a rule added, or in the place of the one that has its name."""
     kept = find_rules(rows)
     if rule is not None:
@@ -71,19 +71,19 @@ def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_a
     elif name is not None and all(one.name != name for one in kept):
         raise rule_not_found(rows, name)
     tried = next((one for one in kept if one.name == (name or TRIED)), None)
-    compiled = Compiled(tried.name, tried.rule) if tried is not None else None
-    book, options = Book(kept), get_state(rows).options
+    compiled = CompiledRule(tried.name, tried.rule) if tried is not None else None
+    book, options = RuleSet(kept), get_state(rows).options
     where = None if is_all else {"decision": "ask"}
     lines = []
     for past in rows.find(JUDGEMENTS, where, order="seq", desc=True, limit=last):
-        verdict = by_rules(rows, book, options, past.wanted, past.at)
+        verdict = judge_by_rules(rows, book, options, past.wanted, past.at)
         fits = "no"
-        facts = facts_of(past.wanted)
-        place = past.wanted.lineage[0] if past.wanted.lineage else Place(profile=None)
+        facts = read_call_facts(past.wanted)
+        place = past.wanted.lineage[0] if past.wanted.lineage else LineageEntry(profile=None)
         if compiled is not None and compiled.may_fit(past.wanted.tool, facts.kind, place.profile):
             fits = compiled.fits(past.wanted, facts, place, past.at, options.timezone)
-        lines.append(_line(past, verdict.decision, fits, verdict.rule, verdict.why))
-    return Trial(
+        lines.append(_build_line(past, verdict.decision, fits, verdict.rule, verdict.why))
+    return RuleTrial(
         judged=len(lines),
         fitting=sum(line.fits != "no" for line in lines),
         changed=sum(line.would != line.was for line in lines),
@@ -93,12 +93,12 @@ def try_rule(rows: Rows, rule: Rule | None, name: str | None, last: int, *, is_a
     )
 
 
-def _line(past: Judgement, would: str, fits: str, rule: str, why: str) -> Line:
-    return Line(
+def _build_line(past: Judgement, would: str, fits: str, rule: str, why: str) -> TrialLine:
+    return TrialLine(
         judgement_id=past.id,
         at=past.at,
         tool=past.wanted.tool,
-        words=words_of(past),
+        words=summarize_call(past),
         profile=past.profile,
         run_id=past.run_id,
         was=past.decision,
@@ -110,11 +110,11 @@ def _line(past: Judgement, would: str, fits: str, rule: str, why: str) -> Line:
     )
 
 
-def _is_against(line: Line) -> bool:
+def _is_against(line: TrialLine) -> bool:
     return (line.would, line.answer) in (("allow", "deny"), ("deny", "approve"))
 
 
-def words_of(past: Judgement) -> str:
+def summarize_call(past: Judgement) -> str:
     """A call in few words: its command, file or address."""
     arguments = past.wanted.arguments
     if not isinstance(arguments, dict):
@@ -130,28 +130,28 @@ def find_suggestions(rows: Rows, least: int = 3) -> list[Suggestion]:
     alike: dict[bytes, list[Judgement]] = defaultdict(list)
     for past in rows.find(JUDGEMENTS, {"decision": "ask"}, order="seq", desc=True, limit=_LOOKED_AT):
         if past.answer in ("approve", "deny") and not past.verdict.rule.startswith(("loop", "budget.")):
-            _, rule = _narrowest(past, "allow")
+            _, rule = _build_narrowest_rule(past, "allow")
             alike[encode(msgspec.structs.replace(rule, directories=[]))].append(past)
-    book, options = Book(find_rules(rows)), get_state(rows).options
+    book, options = RuleSet(find_rules(rows)), get_state(rows).options
     found: list[Suggestion] = []
     for several in alike.values():
         newest = several[0]
         if len(several) < least or len({past.answer for past in several}) > 1:
             continue
-        if by_rules(rows, book, options, newest.wanted, newest.at).decision != "ask":
+        if judge_by_rules(rows, book, options, newest.wanted, newest.at).decision != "ask":
             continue  # a rule answers it already
         if newest.answer == "approve" and newest.verdict.risk == "high":
             continue  # what has high risk is allowed for ever only by whoever looks at it
         decision: Decision = "allow" if newest.answer == "approve" else "deny"
-        name, rule = _narrowest(newest, decision)
-        if any(_narrowest(past, decision)[1].directories != rule.directories for past in several):
+        name, rule = _build_narrowest_rule(newest, decision)
+        if any(_build_narrowest_rule(past, decision)[1].directories != rule.directories for past in several):
             rule = msgspec.structs.replace(rule, directories=[])
         words = f"{len(several)} times the answer was {newest.answer}"
-        found.append(Suggestion(name=free_name(rows, name), rule=rule, times=len(several), words=words))
+        found.append(Suggestion(name=find_free_rule_name(rows, name), rule=rule, times=len(several), words=words))
     return sorted(found, key=lambda one: -one.times)[:_MOST_SUGGESTED]
 
 
-def _narrowest(past: Judgement, decision: Decision) -> tuple[str, Rule]:
+def _build_narrowest_rule(past: Judgement, decision: Decision) -> tuple[str, Rule]:
     """A rule for this call and no other, which holds until it is removed."""
-    made = rule_of(past, decision, RuleChoice(), past.at)
+    made = build_remembered_rule(past, decision, RuleChoice(), past.at)
     return made.name, msgspec.structs.replace(made.rule, until=None)

@@ -6,14 +6,14 @@ that denies a command finds it wherever it stands.
 
 from typing import NamedTuple
 
-from greenroom.nouns.policy.tables import each
+from greenroom.nouns.policy.known_tools import split_words
 
 Words = tuple[str | None, ...]
 _MOST_WORDS = 200
 """Of a program whose grammar is not known; each word of it is looked at as the beginning of a command."""
 
 
-class Inner(NamedTuple):
+class InnerCommand(NamedTuple):
     """What a program runs."""
 
     commands: tuple[Words, ...] = ()
@@ -37,30 +37,36 @@ class _Grammar(NamedTuple):
 
 _GRAMMARS: dict[str, _Grammar] = {
     "env": _Grammar(
-        each("- -i -0 -v --ignore-environment --null --debug"), each("-u --unset -C --chdir"), assigns=True
+        split_words("- -i -0 -v --ignore-environment --null --debug"),
+        split_words("-u --unset -C --chdir"),
+        assigns=True,
     ),
     "timeout": _Grammar(
-        each("--preserve-status --foreground -v --verbose -p -f"), each("-k --kill-after -s --signal"), operands=1
+        split_words("--preserve-status --foreground -v --verbose -p -f"),
+        split_words("-k --kill-after -s --signal"),
+        operands=1,
     ),
-    "nice": _Grammar(values=each("-n --adjustment")),
+    "nice": _Grammar(values=split_words("-n --adjustment")),
     "nohup": _Grammar(),
-    "command": _Grammar(each("-p -v -V")),
+    "command": _Grammar(split_words("-p -v -V")),
     "builtin": _Grammar(),
-    "exec": _Grammar(each("-c -l"), each("-a")),
-    "time": _Grammar(each("-p -v -a -q --portability --verbose"), each("-f -o --format --output")),
-    "stdbuf": _Grammar(values=each("-i -o -e --input --output --error")),
-    "setsid": _Grammar(each("-c -f -w --ctty --fork --wait")),
-    "ionice": _Grammar(each("-t --ignore"), each("-c -n --class --classdata")),
+    "exec": _Grammar(split_words("-c -l"), split_words("-a")),
+    "time": _Grammar(split_words("-p -v -a -q --portability --verbose"), split_words("-f -o --format --output")),
+    "stdbuf": _Grammar(values=split_words("-i -o -e --input --output --error")),
+    "setsid": _Grammar(split_words("-c -f -w --ctty --fork --wait")),
+    "ionice": _Grammar(split_words("-t --ignore"), split_words("-c -n --class --classdata")),
     "sudo": _Grammar(
-        each("-n -E -H -S -b -A -k -K"), each("-u -g -p -C -h -T -r -t -D -R --user --group --chdir"), assigns=True
+        split_words("-n -E -H -S -b -A -k -K"),
+        split_words("-u -g -p -C -h -T -r -t -D -R --user --group --chdir"),
+        assigns=True,
     ),
-    "doas": _Grammar(each("-n -L"), each("-u -C")),
+    "doas": _Grammar(split_words("-n -L"), split_words("-u -C")),
     "xargs": _Grammar(
-        each("-0 -r -t -p -x --null --no-run-if-empty --verbose"),
-        each("-n -P -I -L -s -d -a -E --max-args --max-procs --delimiter --arg-file"),
+        split_words("-0 -r -t -p -x --null --no-run-if-empty --verbose"),
+        split_words("-n -P -I -L -s -d -a -E --max-args --max-procs --delimiter --arg-file"),
     ),
 }
-_RUNNERS = each(
+_RUNNERS = split_words(
     "asdf at batch bundle bunx busybox bwrap capsh catchsegv cgexec chronic chroot chrt conda dbus-run-session direnv"
     " docker dtach eatmydata entr expect fakeroot faketime firejail flock gdb hatch hyperfine i386 ifne kubectl linux32"
     " linux64 ltrace mamba mise multitime newgrp nix nix-shell npx nsenter numactl parallel perf pipenv pipx pkexec"
@@ -74,19 +80,19 @@ _STARTS_OF_FIND = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _ENDS_OF_FIND = frozenset({";", "+"})
 
 
-def find_inner(program: str, words: Words) -> Inner:
+def find_inner(program: str, words: Words) -> InnerCommand:
     """What a command runs in turn; nothing for a program that is not known to run others."""
     if program == "find":
-        return Inner(_run_by_find(words))
+        return InnerCommand(_find_exec_commands(words))
     grammar = _GRAMMARS.get(program)
-    exact = _by_grammar(program, grammar, words) if grammar is not None else None
+    exact = _parse_by_grammar(program, grammar, words) if grammar is not None else None
     if exact is not None:
         return exact
     is_runner = grammar is not None or program in _RUNNERS or program.startswith(_LOADERS)
-    return _anywhere(words) if is_runner else Inner()
+    return _find_anywhere(words) if is_runner else InnerCommand()
 
 
-def _run_by_find(words: Words) -> tuple[Words, ...]:
+def _find_exec_commands(words: Words) -> tuple[Words, ...]:
     found: list[Words] = []
     begin = 0
     for place, word in enumerate(words):
@@ -97,10 +103,10 @@ def _run_by_find(words: Words) -> tuple[Words, ...]:
             begin = place + 1
     if begin:
         found.append(words[begin:])
-    return tuple(_without(command, "{}") for command in found if command)
+    return tuple(_blank_marked(command, "{}") for command in found if command)
 
 
-def _by_grammar(program: str, grammar: _Grammar, words: Words) -> Inner | None:
+def _parse_by_grammar(program: str, grammar: _Grammar, words: Words) -> InnerCommand | None:
     """The command after the program's own words; None where they are not of its grammar."""
     place, operands = 1, grammar.operands
     while place < len(words):
@@ -126,20 +132,20 @@ def _by_grammar(program: str, grammar: _Grammar, words: Words) -> Inner | None:
             operands -= 1
             place += 1
         else:
-            return Inner((_filled_by_xargs(words, place) if program == "xargs" else words[place:],))
-    return Inner()
+            return InnerCommand((_fill_xargs(words, place) if program == "xargs" else words[place:],))
+    return InnerCommand()
 
 
-def _filled_by_xargs(words: Words, place: int) -> Words:
+def _fill_xargs(words: Words, place: int) -> Words:
     """A command as `xargs` runs it: words that it reads stand behind its own, or wherever a mark is."""
     for number, word in enumerate(words[1:place], 1):
         if word is not None and word.startswith("-I"):
             mark = word[2:] or words[number + 1]
-            return _without(words[place:], mark) if mark else (None,)
+            return _blank_marked(words[place:], mark) if mark else (None,)
     return (*words[place:], None)
 
 
-def _without(words: Words, mark: str) -> Words:
+def _blank_marked(words: Words, mark: str) -> Words:
     """Words of which those that hold a mark are not known before the command runs."""
     return tuple(None if word is None or mark in word else word for word in words)
 
@@ -151,7 +157,7 @@ def _is_glued(word: str, values: frozenset[str]) -> bool:
     return len(word) > 2 and word[:2] in values
 
 
-def _split_by_env(word: str, rest: Words) -> Inner | None:
+def _split_by_env(word: str, rest: Words) -> InnerCommand | None:
     """`env -S TEXT`: it splits the text itself, much as a shell does."""
     glued = word.removeprefix("--split-string").removeprefix("-S").removeprefix("=")
     parts = ([glued] if glued else []) + list(rest)
@@ -160,28 +166,28 @@ def _split_by_env(word: str, rest: Words) -> Inner | None:
         return None
     text = " ".join(known)
     is_plain = set(text).isdisjoint("\\$")
-    return Inner(texts=(text,), doubt="" if is_plain else "`env -S` splits its text as no shell does")
+    return InnerCommand(texts=(text,), doubt="" if is_plain else "`env -S` splits its text as no shell does")
 
 
-def _anywhere(words: Words) -> Inner:
+def _find_anywhere(words: Words) -> InnerCommand:
     """Each word may be the beginning of a command, and each text the whole of one."""
     if len(words) > _MOST_WORDS:
-        return Inner(doubt=f"`{words[0]}` runs a command among more than {_MOST_WORDS} words")
-    words = _without(words, "{}")
+        return InnerCommand(doubt=f"`{words[0]}` runs a command among more than {_MOST_WORDS} words")
+    words = _blank_marked(words, "{}")
     commands: list[Words] = []
     texts: list[str] = []
     for place, word in enumerate(words[1:], 1):
         if word is None:
             continue
-        text = _value_of(word) if word.startswith("-") else word
+        text = _get_glued_value(word) if word.startswith("-") else word
         if any(sign in text for sign in " \t\n;|&"):
             texts.append(text)
         elif text == word and "=" not in word:
             commands.append(words[place:])
     doubt = f"`{words[0]}` runs what only the shell will know" if None in words else ""
-    return Inner(tuple(commands), tuple(texts), doubt)
+    return InnerCommand(tuple(commands), tuple(texts), doubt)
 
 
-def _value_of(option: str) -> str:
+def _get_glued_value(option: str) -> str:
     """What is glued to an option."""
     return option.partition("=")[2] if option.startswith("--") else option[2:]

@@ -109,7 +109,7 @@ class ResumeRun(Command, frozen=True, kw_only=True):
     """Whether the agent first looks what of its task is done."""
 
 
-class Sent(msgspec.Struct, frozen=True):
+class NodeItem(msgspec.Struct, frozen=True):
     """One item from a node: its number there, the run it belongs to, and what was heard."""
 
     number: int
@@ -125,7 +125,7 @@ class TakeItem(Command, frozen=True, kw_only=True):
 
     node_id: str
     epoch: int
-    item: Sent
+    item: NodeItem
     order_id: str
 
 

@@ -2,25 +2,33 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.nodes.model import OrderGiven
-from greenroom.nouns.runs import decide_items, decide_nodes, decide_start, epochs, loops, requests, tool_calls
+from greenroom.nouns.runs import (
+    decide_items,
+    decide_nodes,
+    decide_start,
+    epochs,
+    loop_detection,
+    permission_requests,
+    tool_calls,
+)
+from greenroom.nouns.runs.cancellation import build_cancel_events
 from greenroom.nouns.runs.commands import CancelRun, EndAgent, ExpireRun, ExtendRun, FinishRun, GoOn, SteerRun
 from greenroom.nouns.runs.decide_start import PROMPT_CHARS, TAINT_CHARS
-from greenroom.nouns.runs.ending import cancelled
 from greenroom.nouns.runs.events import RunExtended, RunTainted, RunWentOn, TreeCancelled
-from greenroom.nouns.runs.lineage import taint_of_caller
-from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Limits, Run
-from greenroom.nouns.runs.orders import let_go
-from greenroom.nouns.runs.pauses import pause, pause_asks_gone
-from greenroom.nouns.runs.permissions import run_gone
+from greenroom.nouns.runs.lineage import get_caller_taint
+from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run, TreeLimits
+from greenroom.nouns.runs.orders import build_release_order
+from greenroom.nouns.runs.pauses import pause_run, withdraw_pause_asks
+from greenroom.nouns.runs.permissions import withdraw_asks_of_run
 from greenroom.nouns.runs.queries import find_below, need_run, need_tree
 
 
 def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     run = need_run(rows, by, command.run_id)
     if by.agent_id == run.agent_id:
@@ -32,14 +40,14 @@ def steer_run(rows: Rows, command: SteerRun, context: Context) -> list[Event]:
     if not command.text.strip() or len(command.text) > PROMPT_CHARS:
         raise Refused("bad_prompt", "Say something.")
     tainted: list[Event] = []
-    taint = (command.taint or taint_of_caller(rows, by)) if by.operates else ""
+    taint = (command.taint or get_caller_taint(rows, by)) if by.operates else ""
     if taint and not run.taint:
         tainted.append(RunTainted(run_id=run.id, taint=taint[:TAINT_CHARS]))
-    return [*tainted, _order(run, command.order_id, "steer", text=command.text)]
+    return [*tainted, _build_order(run, command.order_id, "steer", text=command.text)]
 
 
 def cancel_run(rows: Rows, command: CancelRun, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     run = need_run(rows, by, command.run_id)
     ending = [run, *find_below(rows, run)] if command.cascade else [run]
@@ -50,13 +58,13 @@ def cancel_run(rows: Rows, command: CancelRun, context: Context) -> list[Event]:
             events.append(TreeCancelled(root_id=run.root_id, reason=command.reason))
     live = [one for one in ending if one.status in LIVE]
     for number, one in enumerate(live):
-        events += cancelled(rows, one, f"{command.order_seed}_{number}", command.reason)
-        events += run_gone(rows, one, "the run was cancelled")
+        events += build_cancel_events(rows, one, f"{command.order_seed}_{number}", command.reason)
+        events += withdraw_asks_of_run(rows, one, "the run was cancelled")
     return events
 
 
 def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     agent = rows.get(AGENTS, command.agent_id)
     if agent is None or agent.profile is None:
         raise Refused(
@@ -66,43 +74,43 @@ def end_agent(rows: Rows, command: EndAgent, context: Context) -> list[Event]:
         raise Refused("agent_busy", f"The agent is at {agent.run_id}: cancel that run first.", "conflict")
     if agent.node_id is None or agent.process == "asleep":
         return []
-    return let_go(rows, agent, agent.node_id, command.order_id)
+    return build_release_order(rows, agent, agent.node_id, command.order_id)
 
 
 def finish_run(rows: Rows, command: FinishRun, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     run = need_run(rows, by, command.run_id)
     if not by.operates and by.agent_id != run.agent_id:
         raise Refused("forbidden", "Only the agent itself says that it is done.", "forbidden")
     if run.status not in LIVE or run.node_id is None:
         return []
-    return [_order(run, command.order_id, "finish", text=command.output[:PROMPT_CHARS])]
+    return [_build_order(run, command.order_id, "finish", text=command.output[:PROMPT_CHARS])]
 
 
 def expire_run(rows: Rows, command: ExpireRun, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     run = rows.get(RUNS, command.run_id)
     if run is None or run.status != "running" or not 0 < run.deadline <= context.now:
         return []
-    return pause(rows, run, f"{run.timeout_s} s of time are used", command.order_id, context)
+    return pause_run(rows, run, f"{run.timeout_s} s of time are used", command.order_id, context)
 
 
 def go_on(rows: Rows, command: GoOn, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     run = rows.get(RUNS, command.run_id)
     if run is None or run.status != "waiting" or not 0 < run.goes_on_at <= context.now:
         return []
-    return [RunWentOn(run_id=run.id), _order(run, command.order_id, "go_on")]
+    return [RunWentOn(run_id=run.id), _build_order(run, command.order_id, "go_on")]
 
 
 def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "operate")
     run = need_run(rows, by, command.run_id)
     if not run.is_paused:
         raise Refused("not_paused", "The run does not wait for more: nothing to extend.", "conflict")
     tree = need_tree(rows, run.root_id)
-    limits = Limits(
+    limits = TreeLimits(
         max_depth=tree.limits.max_depth,
         max_runs=tree.limits.max_runs,
         max_tokens=command.max_tokens or tree.limits.max_tokens,
@@ -115,10 +123,10 @@ def extend_run(rows: Rows, command: ExtendRun, context: Context) -> list[Event]:
         max_cost_usd=command.max_cost_usd or run.max_cost_usd,
         limits=limits,
     )
-    return [extended, _order(run, command.order_id, "go_on"), *pause_asks_gone(rows, run)]
+    return [extended, _build_order(run, command.order_id, "go_on"), *withdraw_pause_asks(rows, run)]
 
 
-def _order(run: Run, order_id: str, op: str, **body: object) -> OrderGiven:
+def _build_order(run: Run, order_id: str, op: str, **body: object) -> OrderGiven:
     assert run.node_id is not None  # noqa: S101 the callers have looked
     return OrderGiven(order_id=order_id, node_id=run.node_id, op=op, run_id=run.id, agent_id=run.agent_id, body=body)
 
@@ -134,8 +142,8 @@ DECIDE: dict[type[Command], Decide] = {
     **decide_start.DECIDE,
     **decide_items.DECIDE,
     **decide_nodes.DECIDE,
-    **loops.DECIDE,
+    **loop_detection.DECIDE,
     **epochs.DECIDE,
     **tool_calls.DECIDE,
-    **requests.DECIDE,
+    **permission_requests.DECIDE,
 }

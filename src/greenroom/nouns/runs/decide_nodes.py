@@ -2,25 +2,25 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import CREDENTIALS, CredentialRevoked
 from greenroom.nouns.access.queries import find_unrevoked, need_right
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged
 from greenroom.nouns.nodes.decide import need_node
 from greenroom.nouns.nodes.model import NODES, ORDERS, Node, NodeRemoved, NodeRevoked, OrderGiven
 from greenroom.nouns.runs.commands import ReconcileNode, RemoveNode
-from greenroom.nouns.runs.decide_items import LOST, ended_events
+from greenroom.nouns.runs.decide_items import LOST, build_end_events
 from greenroom.nouns.runs.events import RunEnded
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
 from greenroom.nouns.runs.orders import revoke_credentials
-from greenroom.nouns.runs.permissions import run_gone
+from greenroom.nouns.runs.permissions import withdraw_asks_of_run
 
 _MOST_UNKNOWN = 1000
 _WITH_PROCESS = ("starting", "busy", "idle")
 
 
 def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     node = rows.get(NODES, command.node_id)
     if node is None or node.epoch != command.epoch:
         return []
@@ -31,12 +31,12 @@ def reconcile_node(rows: Rows, command: ReconcileNode, context: Context) -> list
             ordered = rows.find(ORDERS, {"run_id": run.id}, limit=1)
             queued = status == "pending" and (ordered or not _was_started(rows, run))
             if run.id not in live and not queued:
-                events += ended_events(rows, run, "interrupted", f"{run.id}_int", error=LOST, alive=False)
+                events += build_end_events(rows, run, "interrupted", f"{run.id}_int", error=LOST, alive=False)
     unknown = [run_id for run_id in command.live[:_MOST_UNKNOWN] if rows.get(RUNS, run_id) is None]
-    return events + [_cancel(node, run_id) for run_id in unknown]
+    return events + [_build_cancel_order(node, run_id) for run_id in unknown]
 
 
-def _cancel(node: Node, run_id: str) -> OrderGiven:
+def _build_cancel_order(node: Node, run_id: str) -> OrderGiven:
     """End a run that was begun after the backup from which this log was restored: nobody knows its agent any more."""
     return OrderGiven(order_id=f"{run_id}_unknown", node_id=node.id, op="cancel", run_id=run_id, agent_id="")
 
@@ -47,7 +47,7 @@ def _was_started(rows: Rows, run: Run) -> bool:
 
 
 def remove_node(rows: Rows, command: RemoveNode, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     node = need_node(rows, command.node_id)
     if node.local and node.state == "connected":
         raise Refused(
@@ -55,7 +55,7 @@ def remove_node(rows: Rows, command: RemoveNode, context: Context) -> list[Event
             f"The node '{node.name}' is a hub's own: start that hub with local_node = false, or drain the node.",
             "conflict",
         )
-    runs, agents = _live_runs(rows, node), _held_agents(rows, node)
+    runs, agents = _find_live_runs(rows, node), _find_held_agents(rows, node)
     if (runs or agents) and not command.force:
         held = f"{len(agents)} agents and {len(runs)} runs that are not over"
         raise Refused(
@@ -67,13 +67,13 @@ def remove_node(rows: Rows, command: RemoveNode, context: Context) -> list[Event
     return [*events, NodeRemoved(node_id=node.id, name=node.name)]
 
 
-def node_revoked(rows: Rows, event: CredentialRevoked, context: Context) -> list[Event]:
+def on_node_revoked(rows: Rows, event: CredentialRevoked, context: Context) -> list[Event]:
     """A node whose last credential was ended comes back no more: its program ends what it holds, and itself."""
     credential = rows.get(CREDENTIALS, event.credential_id)
     node = rows.get(NODES, credential.agent_id or "") if credential is not None and credential.kind == "node" else None
     if node is None or find_unrevoked(rows, node.id):
         return []
-    ended = _end_all(rows, _live_runs(rows, node), _held_agents(rows, node), "its node was revoked")
+    ended = _end_all(rows, _find_live_runs(rows, node), _find_held_agents(rows, node), "its node was revoked")
     return [NodeRevoked(node_id=node.id), *ended]
 
 
@@ -81,20 +81,20 @@ def _end_all(rows: Rows, runs: list[Run], agents: list[Agent], why: str) -> list
     """End what a node held that is a node no more."""
     events: list[Event] = []
     for run in runs:
-        events += [RunEnded(run_id=run.id, status="failed", error=why), *run_gone(rows, run, why)]
+        events += [RunEnded(run_id=run.id, status="failed", error=why), *withdraw_asks_of_run(rows, run, why)]
     for agent in agents:
         events += [AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
     return events
 
 
-def _live_runs(rows: Rows, node: Node) -> list[Run]:
+def _find_live_runs(rows: Rows, node: Node) -> list[Run]:
     """Runs that are at the node, and those that may run on no other."""
     at_it = [run for status in LIVE for run in rows.find(RUNS, {"node_id": node.id, "status": status})]
     waiting = [run for run in rows.find(RUNS, {"status": "pending"}) if run.node_id is None]
     return at_it + [run for run in waiting if run.pinned in (node.id, node.name)]
 
 
-def _held_agents(rows: Rows, node: Node) -> list[Agent]:
+def _find_held_agents(rows: Rows, node: Node) -> list[Agent]:
     return [agent for process in _WITH_PROCESS for agent in rows.find(AGENTS, {"node_id": node.id, "process": process})]
 
 

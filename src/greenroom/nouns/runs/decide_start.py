@@ -7,22 +7,22 @@ import msgspec
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
-from greenroom.nouns.agents.decide import free_name
+from greenroom.nouns.agents.decide import find_free_name
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentStarted
 from greenroom.nouns.agents.profiles import PROFILES, Profile, need_profile
 from greenroom.nouns.nodes.model import NODES
-from greenroom.nouns.policy.book import get_state
-from greenroom.nouns.policy.budgets import spent_today
+from greenroom.nouns.policy.budgets import get_exhausted_day_budget
+from greenroom.nouns.policy.rule_set import get_state
 from greenroom.nouns.runs.commands import PlaceRun, ResumeRun, StartRun
-from greenroom.nouns.runs.continuing import need_continuable
+from greenroom.nouns.runs.continuation import need_continuable
 from greenroom.nouns.runs.events import RunCreated, RunEnded, RunPlaced
-from greenroom.nouns.runs.lineage import taint_of_caller
-from greenroom.nouns.runs.model import LIVE, RUNS, Constraints, Limits, Overrides, Run
-from greenroom.nouns.runs.orders import OVERRIDES, make_room, resume_prompt, start_order
-from greenroom.nouns.runs.queries import current_run, may_see_run, need_run, need_tree, place_for
+from greenroom.nouns.runs.lineage import get_caller_taint
+from greenroom.nouns.runs.model import LIVE, RUNS, Constraints, Overrides, Run, TreeLimits
+from greenroom.nouns.runs.orders import OVERRIDES, build_resume_prompt, build_start_order, make_room
+from greenroom.nouns.runs.queries import get_current_run, get_placement, may_see_run, need_run, need_tree
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,127}")
 PROMPT_CHARS = 1_000_000
@@ -31,8 +31,8 @@ TAINT_CHARS = 100
 
 
 def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
-    by = principal(command)
-    parent = _parent(rows, by, command)
+    by = need_principal(command)
+    parent = _get_parent(rows, by, command)
     profile = need_profile(rows, command.profile)
     if not profile.definition.enabled:
         raise Refused("profile_disabled", f"The profile '{profile.name}' is switched off.", "conflict")
@@ -51,20 +51,20 @@ def start_run(rows: Rows, command: StartRun, context: Context) -> list[Event]:
     _need_money(rows, context)
     if parent is not None:
         _need_room_in_tree(rows, parent, profile)
-    agent = _reused(rows, by, command, profile)
-    node_id = place_for(rows, profile.definition, command.node, agent)
-    overrides = command.overrides or _made_with(rows, agent)
-    created = _created(command, profile, parent, agent, node_id, overrides, context)
-    taint = created.taint or taint_of_caller(rows, by) or _remembered_taint(rows, agent)
+    agent = _get_reused_agent(rows, by, command, profile)
+    node_id = get_placement(rows, profile.definition, command.node, agent)
+    overrides = command.overrides or _get_first_overrides(rows, agent)
+    created = _build_run_created(command, profile, parent, agent, node_id, overrides, context)
+    taint = created.taint or get_caller_taint(rows, by) or _get_remembered_taint(rows, agent)
     created = msgspec.structs.replace(created, taint=taint[:TAINT_CHARS])
     events: list[Event] = []
     if agent is None:
-        events.append(_new_agent(rows, command, profile))
+        events.append(_build_agent_started(rows, command, profile))
     events.append(created)
     busy = agent is not None and agent.process in ("busy", "starting")
     if node_id is not None and not busy:
         events += make_room(rows, node_id, created.agent_id, created.run_id, command.order_id)
-        events += start_order(rows, created, command.order_id, profile.definition, agent)
+        events += build_start_order(rows, created, command.order_id, profile.definition, agent)
     return events
 
 
@@ -79,17 +79,17 @@ def _need_session(by: Principal, command: StartRun, session: str) -> None:
 
 
 def _need_money(rows: Rows, context: Context) -> None:
-    spent = spent_today(rows, get_state(rows).options, context.now)
+    spent = get_exhausted_day_budget(rows, get_state(rows).options, context.now)
     if spent is not None:
         raise Refused("budget_spent", f"{spent[1]}: wait, or raise {spent[0]} in policy.toml.", "limited")
 
 
-def _parent(rows: Rows, by: Principal, command: StartRun) -> Run | None:
+def _get_parent(rows: Rows, by: Principal, command: StartRun) -> Run | None:
     """The run under which the new one stands: an agent starts agents under its own run and nowhere else."""
     if by.operates:
         return need_run(rows, by, command.parent_id) if command.parent_id else None
     need_right(by, "chat")
-    own = current_run(rows, by.agent_id) if by.agent_id else None
+    own = get_current_run(rows, by.agent_id) if by.agent_id else None
     if own is None or own.status not in LIVE or command.parent_id not in (None, own.id):
         raise Refused("cannot_spawn", "Only an agent that is at a run of its own can start agents.", "forbidden")
     return own
@@ -118,7 +118,7 @@ def _need_room_in_tree(rows: Rows, parent: Run, profile: Profile) -> None:
         raise Refused("budget_used", "The tree has used all it may use: an operator can extend it.", "limited")
 
 
-def _reused(rows: Rows, by: Principal, command: StartRun, profile: Profile) -> Agent | None:
+def _get_reused_agent(rows: Rows, by: Principal, command: StartRun, profile: Profile) -> Agent | None:
     if command.agent is None:
         return None
     named = [rows.get(AGENTS, command.agent), *rows.find(AGENTS, {"kept_as": command.agent})]
@@ -130,13 +130,13 @@ def _reused(rows: Rows, by: Principal, command: StartRun, profile: Profile) -> A
     return agent
 
 
-def _made_with(rows: Rows, agent: Agent | None) -> Overrides:
+def _get_first_overrides(rows: Rows, agent: Agent | None) -> Overrides:
     """An agent that goes on is what it was when it was made: it works where it did, as it did."""
     before = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", limit=1) if agent is not None else []
     return before[0].overrides if before else {}
 
 
-def _remembered_taint(rows: Rows, agent: Agent | None) -> str:
+def _get_remembered_taint(rows: Rows, agent: Agent | None) -> str:
     """What an agent that goes on has heard before is still in its conversation."""
     before = rows.find(RUNS, {"agent_id": agent.id}, order="created_at", desc=True, limit=1) if agent else []
     return before[0].taint if before else ""
@@ -148,11 +148,11 @@ def _is_own(rows: Rows, by: Principal, agent: Agent) -> bool:
     return any(may_see_run(rows, by, run) for run in first)
 
 
-def _new_agent(rows: Rows, command: StartRun, profile: Profile) -> AgentStarted:
+def _build_agent_started(rows: Rows, command: StartRun, profile: Profile) -> AgentStarted:
     definition = profile.definition
     return AgentStarted(
         agent_id=command.agent_id,
-        name=free_name(rows, command.keep_as or command.name or definition.display_name or profile.name),
+        name=find_free_name(rows, command.keep_as or command.name or definition.display_name or profile.name),
         profile=profile.name,
         driver=definition.driver,
         model=str(command.overrides.get("model") or definition.model or "default"),
@@ -162,7 +162,7 @@ def _new_agent(rows: Rows, command: StartRun, profile: Profile) -> AgentStarted:
     )
 
 
-def _created(
+def _build_run_created(
     command: StartRun,
     profile: Profile,
     parent: Run | None,
@@ -180,7 +180,7 @@ def _created(
     limits = None
     if parent is None:  # what a profile may use, its tree may; below another's root it holds for the run itself
         cost_usd = _least(cost_usd, command.max_cost_usd)
-        limits = Limits(max_depth=definition.max_depth, max_tokens=_whole(tokens), max_cost_usd=cost_usd)
+        limits = TreeLimits(max_depth=definition.max_depth, max_tokens=_whole(tokens), max_cost_usd=cost_usd)
         tokens, cost_usd = command.max_tokens, None
     return RunCreated(
         run_id=command.run_id,
@@ -219,7 +219,7 @@ def _whole(value: float | None) -> int | None:
 
 
 def place_run(rows: Rows, command: PlaceRun, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     run = rows.get(RUNS, command.run_id)
     if run is None or run.status != "pending":
         return []
@@ -229,17 +229,17 @@ def place_run(rows: Rows, command: PlaceRun, context: Context) -> list[Event]:
     profile = rows.get(PROFILES, run.profile)
     if profile is None:
         return [RunEnded(run_id=run.id, status="failed", error=f"the profile '{run.profile}' was deleted")]
-    node_id = run.node_id or place_for(rows, profile.definition, run.pinned, agent)
+    node_id = run.node_id or get_placement(rows, profile.definition, run.pinned, agent)
     if node_id is None:
         return []
     placed = msgspec.structs.replace(run, node_id=node_id)
     room = make_room(rows, node_id, run.agent_id, run.id, command.order_id)
-    ordered = start_order(rows, placed, command.order_id, profile.definition, agent)
+    ordered = build_start_order(rows, placed, command.order_id, profile.definition, agent)
     return [RunPlaced(run_id=run.id, node_id=node_id), *room, *ordered]
 
 
 def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "operate")
     run = need_run(rows, by, command.run_id)
     if run.status != "interrupted":
@@ -266,7 +266,7 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
         root_id=run.root_id,
         depth=run.depth,
         path=run.path,
-        prompt=command.prompt or resume_prompt(rows, run, probe=command.probe),
+        prompt=command.prompt or build_resume_prompt(rows, run, probe=command.probe),
         parent_id=run.parent_id,
         thread_id=run.thread_id,
         node_id=run.node_id,
@@ -282,7 +282,7 @@ def resume_run(rows: Rows, command: ResumeRun, context: Context) -> list[Event]:
         task=None if command.prompt else run.task or run.id,
         continues=run.id,
     )
-    return [created, *start_order(rows, created, command.order_id, profile.definition, agent)]
+    return [created, *build_start_order(rows, created, command.order_id, profile.definition, agent)]
 
 
 DECIDE: dict[type[Command], Decide] = {

@@ -2,7 +2,7 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.epochs import BeginEpoch, EpochBegun, get_epoch
 from greenroom.nouns.access.model import (
     CREDENTIALS,
@@ -13,18 +13,18 @@ from greenroom.nouns.access.model import (
     CredentialCreated,
     CredentialRevoked,
 )
-from greenroom.nouns.access.queries import name_of_person, need_right
+from greenroom.nouns.access.queries import get_person_name, need_right
 from greenroom.nouns.agents.model import AGENTS, AgentProcessChanged
 from greenroom.nouns.asks.events import AnswerLapsed, AskWithdrawn
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.asks.queries import is_untaken_yes
+from greenroom.nouns.channels.model import CHANNELS, ChannelRemoved
 from greenroom.nouns.nodes.model import NODES, ORDERS
-from greenroom.nouns.notify.model import CHANNELS, ChannelRemoved
 from greenroom.nouns.policy.events import GrantRevoked, RuleRemoved
 from greenroom.nouns.policy.model import GRANTS, RULES
 from greenroom.nouns.runs.events import RunEnded
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
-from greenroom.nouns.runs.permissions import is_yes, refuse_order, run_gone
+from greenroom.nouns.runs.permissions import is_approval, refuse_order, withdraw_asks_of_run
 
 _WHY = "the hub was restored from a backup"
 _INTERRUPTED = "the hub was restored from a backup: resume the run to go on"
@@ -34,9 +34,9 @@ _MOST_NAMED = 10
 
 
 def begin_epoch(rows: Rows, command: BeginEpoch, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     live = rows.find(CREDENTIALS, {"revoked_at": None}, order="_key")
-    kept = _kept(rows, live, command.keep)
+    kept = _find_kept_credentials(rows, live, command.keep)
     ended = [one for one in live if one.id not in kept]
     lost = {node.id for node in rows.find(NODES)} - {one.agent_id for one in live if one.id in kept}
     epoch = get_epoch(rows)
@@ -49,11 +49,11 @@ def begin_epoch(rows: Rows, command: BeginEpoch, context: Context) -> list[Event
             for one in sorted(ended, key=lambda one: one.kind == "node")  # what a node held is ended before it
         ],
         *[ChannelRemoved(channel_id=one.id, reason=_WHY) for one in rows.find(CHANNELS, order="_key")],
-        _new_token(rows, command),
+        _build_owner_token(rows, command),
     ]
 
 
-def _kept(rows: Rows, live: list[Credential], keep: list[str]) -> set[str]:
+def _find_kept_credentials(rows: Rows, live: list[Credential], keep: list[str]) -> set[str]:
     """The credentials that go on: those named, and with a node those of the agents that it holds. Never a login."""
     named = {found.id: found for found in (_need_one(live, text) for text in keep)}
     nodes = {one.agent_id for one in named.values() if one.kind == "node"}
@@ -90,10 +90,16 @@ def _end_runs(rows: Rows, nodes: set[str]) -> list[Event]:
     events: list[Event] = []
     for run in rows.find(RUNS, {"status": "pending"}, order="_key"):
         if run.node_id not in nodes and not _is_ordered(rows, run):
-            events += [RunEnded(run_id=run.id, status="interrupted", error=_UNTOLD), *run_gone(rows, run, _WHY)]
+            events += [
+                RunEnded(run_id=run.id, status="interrupted", error=_UNTOLD),
+                *withdraw_asks_of_run(rows, run, _WHY),
+            ]
     for node_id in sorted(nodes):
         for run in [run for status in LIVE for run in rows.find(RUNS, {"node_id": node_id, "status": status})]:
-            events += [RunEnded(run_id=run.id, status="interrupted", error=_INTERRUPTED), *run_gone(rows, run, _WHY)]
+            events += [
+                RunEnded(run_id=run.id, status="interrupted", error=_INTERRUPTED),
+                *withdraw_asks_of_run(rows, run, _WHY),
+            ]
         for process in _WITH_PROCESS:
             for agent in rows.find(AGENTS, {"node_id": node_id, "process": process}):
                 events.append(AgentProcessChanged(agent_id=agent.id, process="asleep"))
@@ -120,7 +126,7 @@ def _end_approvals(rows: Rows, lost: set[str]) -> list[Event]:
         if is_untaken_yes(ask):
             events.append(AnswerLapsed(ask_id=ask.id, reason=_WHY))
     for order in rows.find(ORDERS, order="_key"):
-        if is_yes(order) and order.node_id not in lost:
+        if is_approval(order) and order.node_id not in lost:
             events.append(refuse_order(order, _WHY))
     return [*events, *_end_standing_approvals(rows)]
 
@@ -137,7 +143,7 @@ def _end_standing_approvals(rows: Rows) -> list[Event]:
     ]
 
 
-def _new_token(rows: Rows, command: BeginEpoch) -> CredentialCreated:
+def _build_owner_token(rows: Rows, command: BeginEpoch) -> CredentialCreated:
     return CredentialCreated(
         credential_id=command.credential_id,
         kind="operator",
@@ -145,7 +151,7 @@ def _new_token(rows: Rows, command: BeginEpoch) -> CredentialCreated:
         digest=command.digest,
         rights=sorted(RIGHTS["operator"]),
         person_id=OWNER,
-        person=name_of_person(rows, OWNER),
+        person=get_person_name(rows, OWNER),
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from greenroom.log.model import Event
-from greenroom.nouns.runs.model import AgentContext, Limits, Overrides
+from greenroom.nouns.runs.model import AgentContext, Overrides, TreeLimits
 
 
 class RunCreated(Event, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class RunCreated(Event, frozen=True, kw_only=True):
     is_step: bool = False
     session: str | None = None
     """The runtime's conversation that it goes on with, if that was begun outside of the hub."""
-    limits: Limits | None = None
+    limits: TreeLimits | None = None
     """The tree's limits, on its root."""
     task: str | None = None
     """The run whose task this one finishes, if that run was interrupted."""
@@ -113,7 +113,7 @@ class RunExtended(Event, frozen=True, kw_only=True):
     run_id: str
     timeout_s: int
     max_tokens: int | None
-    limits: Limits
+    limits: TreeLimits
     max_cost_usd: float | None = None
 
 

@@ -6,15 +6,15 @@ from greenroom.nouns.agents.profiles import PROFILES, Profile
 from greenroom.nouns.asks.events import AnswerMissed, AnswerTaken, AskAnswered
 from greenroom.nouns.asks.model import ASKS
 from greenroom.nouns.nodes.model import NODES
-from greenroom.nouns.policy.book import get_state
-from greenroom.nouns.policy.budgets import spent_today
+from greenroom.nouns.policy.budgets import get_exhausted_day_budget
+from greenroom.nouns.policy.rule_set import get_state
 from greenroom.nouns.runs.events import RunCreated
 from greenroom.nouns.runs.model import LIVE, RUNS, TREES, Run
-from greenroom.nouns.runs.orders import make_room, start_order
-from greenroom.nouns.runs.queries import place_for
+from greenroom.nouns.runs.orders import build_start_order, make_room
+from greenroom.nouns.runs.queries import get_placement
 
 
-def report_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
+def handle_report_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
     """Words become the next run of the agent; where it cannot take any, the person is told so. A yes needs nothing."""
     ask = rows.get(ASKS, event.ask_id)
     run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
@@ -23,7 +23,7 @@ def report_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Ev
     agent, profile = rows.get(AGENTS, run.agent_id), rows.get(PROFILES, run.profile)
     if run.status in LIVE and (profile is None or profile.definition.driver != "pty"):
         return []  # the call by which it reported waits for this answer
-    hindrance = _hindrance(rows, run, agent, profile, context)
+    hindrance = _explain_obstacle(rows, run, agent, profile, context)
     if hindrance or agent is None or profile is None:
         return [AnswerMissed(ask_id=ask.id, reason=f"your words reach nobody: {hindrance}. Start a new run with them")]
     next_run = RunCreated(
@@ -45,14 +45,14 @@ def report_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Ev
         taint=run.taint,
     )
     events: list[Event] = [next_run, AnswerTaken(ask_id=ask.id)]
-    if agent.run_id is not None or (node_id := place_for(rows, profile.definition, None, agent)) is None:
+    if agent.run_id is not None or (node_id := get_placement(rows, profile.definition, None, agent)) is None:
         return events  # it is started when the agent, or the node, is free
     order_id = f"ord_{ask.id.removeprefix('ask_')}_next"
     room = make_room(rows, node_id, agent.id, next_run.run_id, order_id)
-    return [*events, *room, *start_order(rows, next_run, order_id, profile.definition, agent)]
+    return [*events, *room, *build_start_order(rows, next_run, order_id, profile.definition, agent)]
 
 
-def _hindrance(rows: Rows, run: Run, agent: Agent | None, profile: Profile | None, context: Context) -> str:
+def _explain_obstacle(rows: Rows, run: Run, agent: Agent | None, profile: Profile | None, context: Context) -> str:
     """Why the agent cannot be given the words; empty when it can."""
     tree = rows.get(TREES, run.root_id)
     if agent is None or agent.state != "registered" or not (agent.session or (run.keep and agent.process != "asleep")):
@@ -63,5 +63,5 @@ def _hindrance(rows: Rows, run: Run, agent: Agent | None, profile: Profile | Non
         return "its profile is deleted or switched off"
     if tree is None or tree.tombstone is not None:
         return "its tree of runs was cancelled"
-    spent = spent_today(rows, get_state(rows).options, context.now)
+    spent = get_exhausted_day_budget(rows, get_state(rows).options, context.now)
     return "" if spent is None else spent[1][0].lower() + spent[1][1:]

@@ -3,22 +3,22 @@
 from greenroom.log.model import Context, Event, Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.asks.words import visible
-from greenroom.nouns.policy.model import Place
+from greenroom.nouns.asks.call_text import escape_invisible
+from greenroom.nouns.policy.model import LineageEntry
 from greenroom.nouns.runs.events import RunTainted
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
 
 _DEEPEST = 50
 
 
-def lineage_of(rows: Rows, run: Run) -> list[Place]:
+def build_lineage(rows: Rows, run: Run) -> list[LineageEntry]:
     """The run and all above it, nearest first."""
-    line: list[Place] = []
+    line: list[LineageEntry] = []
     above: Run | None = run
     while above is not None and len(line) < _DEEPEST:
         narrowed = above.context.constraints.allowed_tools if above.context is not None else None
         line.append(
-            Place(
+            LineageEntry(
                 profile=above.profile,
                 depth=above.depth,
                 thread=above.thread_id,
@@ -31,7 +31,7 @@ def lineage_of(rows: Rows, run: Run) -> list[Place]:
     return line
 
 
-def taint_of_caller(rows: Rows, by: Principal) -> str:
+def get_caller_taint(rows: Rows, by: Principal) -> str:
     """Whose words a caller passes on that are no person's; empty for a person.
 
     An agent at a run passes on what its run was told. Any other agent speaks for itself.
@@ -41,8 +41,8 @@ def taint_of_caller(rows: Rows, by: Principal) -> str:
         return ""
     run = rows.get(RUNS, agent.run_id) if agent is not None and agent.run_id else None
     if run is not None and run.status in LIVE:
-        return next((place.taint for place in lineage_of(rows, run) if place.taint), "")
-    return f"the agent {visible((agent.display_name or agent.name) if agent is not None else by.name)}"
+        return next((place.taint for place in build_lineage(rows, run) if place.taint), "")
+    return f"the agent {escape_invisible((agent.display_name or agent.name) if agent is not None else by.name)}"
 
 
 def taint_parent(rows: Rows, event: RunTainted, context: Context) -> list[Event]:

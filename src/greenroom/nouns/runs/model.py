@@ -14,7 +14,7 @@ LIVE = ("pending", "running", "waiting")
 ENDED = ("completed", "failed", "cancelled", "interrupted")
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TreeLimits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a tree of runs may use; None is no limit."""
 
     max_depth: int = 3
@@ -42,7 +42,7 @@ class AgentContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     constraints: Constraints = Constraints()
 
 
-class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
+class RunUsage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Tokens and money."""
 
     input_tokens: int = 0
@@ -57,7 +57,7 @@ class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
 _MOST = 10**15
 
 
-def read_spent(data: dict[str, Any], earlier: Spent) -> Spent:
+def read_spent(data: dict[str, Any], earlier: RunUsage) -> RunUsage:
     """What a run has used, from a runtime's report of its turn. A report that makes no sense counts for nothing."""
 
     def count(name: str) -> int:
@@ -68,7 +68,7 @@ def read_spent(data: dict[str, Any], earlier: Spent) -> Spent:
     cost = float(told) if isinstance(told, int | float) and 0 <= told < _MOST else None
     if cost is not None or earlier.cost_usd is not None:
         cost = (cost or 0.0) + (earlier.cost_usd or 0.0)
-    return Spent(earlier.input_tokens + count("input_tokens"), earlier.output_tokens + count("output_tokens"), cost)
+    return RunUsage(earlier.input_tokens + count("input_tokens"), earlier.output_tokens + count("output_tokens"), cost)
 
 
 Overrides = dict[str, str | float | bool]
@@ -112,7 +112,7 @@ class Run(PagedRow, frozen=True, kw_only=True):
     cost_usd: float | None = None
     is_usage_partial: bool = False
     """Whether a model call of it was cut off, of which no runtime tells what it has used: it is more than this."""
-    earlier: Spent = Spent()
+    earlier: RunUsage = RunUsage()
     """What turns before the present one have used; a runtime tells totals of its turn."""
     calls: int = 0
     items: int = 0
@@ -157,7 +157,7 @@ class Tree(Row, frozen=True, kw_only=True):
     """A root run and all below it: what they have used, what they may use, and whether they were ended."""
 
     root_id: str
-    limits: Limits
+    limits: TreeLimits
     runs: int = 0
     live: int = 0
     tokens: int = 0
@@ -166,7 +166,7 @@ class Tree(Row, frozen=True, kw_only=True):
     """Who cancelled the tree: from then on nothing is started or resumed in it."""
 
 
-class Call(Row, frozen=True, kw_only=True):
+class ToolCall(Row, frozen=True, kw_only=True):
     """One tool call inside a run."""
 
     run_id: str
@@ -182,7 +182,7 @@ class Call(Row, frozen=True, kw_only=True):
     """What the same call has again; empty for calls that are made to be repeated."""
 
 
-class Item(Row, frozen=True, kw_only=True):
+class RunItem(Row, frozen=True, kw_only=True):
     """One thing that was heard from the agent, numbered within its run without gaps."""
 
     run_id: str
@@ -213,5 +213,5 @@ RUNS = Table(
     ),
 )
 TREES = Table("tree", Tree, ("root_id",))
-CALLS = Table("call", Call, ("run_id", "call_id"), (("run_id", "started_at"), ("run_id", "digest", "started_at")))
-ITEMS = Table("item", Item, ("run_id", "place"), (("run_id", "number"), ("run_id", "_seq")))
+CALLS = Table("call", ToolCall, ("run_id", "call_id"), (("run_id", "started_at"), ("run_id", "digest", "started_at")))
+ITEMS = Table("item", RunItem, ("run_id", "place"), (("run_id", "number"), ("run_id", "_seq")))

@@ -6,11 +6,11 @@ from greenroom.log.model import Event, Rows
 from greenroom.nouns.access.model import HUB, CredentialRevoked
 from greenroom.nouns.access.queries import find_unrevoked
 from greenroom.nouns.agents.model import AGENTS, Agent, AgentProcessChanged
-from greenroom.nouns.agents.profiles import Definition
+from greenroom.nouns.agents.profiles import ProfileDefinition
 from greenroom.nouns.nodes.model import NODES, OrderGiven
 from greenroom.nouns.runs.events import RunCreated, RunPlaced
 from greenroom.nouns.runs.model import RUNS, AgentContext, Run
-from greenroom.nouns.runs.queries import in_use
+from greenroom.nouns.runs.queries import count_runs
 from greenroom.nouns.threads.model import THREADS
 
 OVERRIDES = frozenset({"model", "instructions", "directory", "worktree", "temperature"})
@@ -25,8 +25,8 @@ PROBE = (
 )
 
 
-def start_order(
-    rows: Rows, run: RunCreated | Run, order_id: str, definition: Definition, agent: Agent | None
+def build_start_order(
+    rows: Rows, run: RunCreated | Run, order_id: str, definition: ProfileDefinition, agent: Agent | None
 ) -> list[Event]:
     """What the node needs to begin; the credential is added when the order is sent, for it is no part of the log."""
     run_id = run.run_id if isinstance(run, RunCreated) else run.id
@@ -36,7 +36,7 @@ def start_order(
     body = {
         "profile": run.profile,
         "definition": {**msgspec.to_builtins(definition), **run.overrides},
-        "prompt": with_context(run.prompt, run.context),
+        "prompt": prepend_context(run.prompt, run.context),
         "thread_id": run.thread_id,
         "thread_topic": thread.topic if thread else None,
         "keep": run.keep,
@@ -51,7 +51,7 @@ def start_order(
     return [*placed, order, starting]
 
 
-def resume_prompt(rows: Rows, run: Run, *, probe: bool) -> str:
+def build_resume_prompt(rows: Rows, run: Run, *, probe: bool) -> str:
     """What an agent is told that goes on with an interrupted run: its whole task again, so that its answer is to that.
 
     The words before the task are a heading, which is no part of a script.
@@ -69,15 +69,15 @@ def make_room(rows: Rows, node_id: str, agent_id: str, run_id: str, order_id: st
         one for one in rows.find(AGENTS, {"node_id": node_id, "process": "idle"}, order="_seq") if one.id != agent_id
     ]
     own = rows.get(RUNS, run_id)
-    at_work = in_use(rows, node) - int(own is not None and own.node_id == node_id)
+    at_work = count_runs(rows, node) - int(own is not None and own.node_id == node_id)
     surplus = max(0, at_work + 1 + len(idle) - node.capacity)
     events: list[Event] = []
     for number, one in enumerate(idle[:surplus]):
-        events += let_go(rows, one, node_id, f"{order_id}_room{number}")
+        events += build_release_order(rows, one, node_id, f"{order_id}_room{number}")
     return events
 
 
-def let_go(rows: Rows, agent: Agent, node_id: str, order_id: str) -> list[Event]:
+def build_release_order(rows: Rows, agent: Agent, node_id: str, order_id: str) -> list[Event]:
     """End the process of an agent that idles; its conversation can be resumed."""
     order = OrderGiven(order_id=order_id, node_id=node_id, op="end", run_id="", agent_id=agent.id)
     asleep = AgentProcessChanged(agent_id=agent.id, process="asleep")
@@ -93,7 +93,7 @@ def revoke_credentials(rows: Rows, agent_id: str, but: str | None = None) -> lis
     ]
 
 
-def with_context(prompt: str, context: AgentContext | None) -> str:
+def prepend_context(prompt: str, context: AgentContext | None) -> str:
     """The prompt with what is handed down to the agent before it, quoted: it is no part of what the agent is told."""
     if context is None:
         return prompt
@@ -101,18 +101,18 @@ def with_context(prompt: str, context: AgentContext | None) -> str:
     if context.history_summary:
         parts.append(f"What happened before:\n{context.history_summary}")
     if context.parent_output is not None:
-        parts.append(f"From the agent that called you:\n{_text(context.parent_output)}")
+        parts.append(f"From the agent that called you:\n{_render_value(context.parent_output)}")
     if context.shared_variables:
-        parts.append(f"Variables:\n{_text(context.shared_variables)}")
+        parts.append(f"Variables:\n{_render_value(context.shared_variables)}")
     if context.file_references:
         parts.append("Files:\n" + "\n".join(context.file_references))
     handed = "\n\n".join(parts)
-    return f"{_quoted(handed)}\n\n{prompt}" if parts else prompt
+    return f"{_quote(handed)}\n\n{prompt}" if parts else prompt
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "\n".join(f"> {row}".rstrip() for row in text.splitlines())
 
 
-def _text(value: object) -> str:
+def _render_value(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

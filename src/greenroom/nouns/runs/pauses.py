@@ -7,14 +7,14 @@ import msgspec
 
 from greenroom.log.model import Context, Event, Rows
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.asks.ask_builder import build_ask_raised
 from greenroom.nouns.asks.events import AskAnswered, AskWithdrawn
 from greenroom.nouns.asks.model import ASKS, Asker
 from greenroom.nouns.asks.queries import find_open_of_run
-from greenroom.nouns.asks.raising import raised
 from greenroom.nouns.nodes.model import OrderGiven
-from greenroom.nouns.runs.ending import cancelled
+from greenroom.nouns.runs.cancellation import build_cancel_events
 from greenroom.nouns.runs.events import RunExtended, RunPaused
-from greenroom.nouns.runs.model import RUNS, TREES, Limits, Run, Tree
+from greenroom.nouns.runs.model import RUNS, TREES, Run, Tree, TreeLimits
 
 Limit = TypeVar("Limit", int, float)
 LIMIT, LOOP = "limit", "loop"
@@ -27,7 +27,7 @@ _FAR_MS = 32 * 24 * _LATE_MS
 _ENDED = {LIMIT: "it had reached a limit, and a person ended it", LOOP: "it looked like a loop, and a person ended it"}
 
 
-def pause(
+def pause_run(
     rows: Rows,
     run: Run,
     said: str,
@@ -43,7 +43,7 @@ def pause(
     name = (agent.display_name or agent.name) if agent else run.profile
     title = "It looks like a loop: shall it go on?" if key == LOOP else f"{name} has reached a limit: shall it go on?"
     more = "" if key == LOOP or is_stopped else ", with as much again"
-    ask = raised(
+    ask = build_ask_raised(
         context,
         f"ask_{order_id.removeprefix('ord_')}",
         "gate",
@@ -56,11 +56,11 @@ def pause(
         rule=key,
         timeout_s=0,
     )
-    stop = [] if is_stopped else [_order(run, order_id, "pause")]
+    stop = [] if is_stopped else [_build_order(run, order_id, "pause")]
     return [RunPaused(run_id=run.id, reason=f"limit: {said}"), *stop, ask]
 
 
-def used_up(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+def pause_for_quota(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
     """The account of the agent's runtime is used up: the run waits until it is not, or for a person if none knows."""
     if run.is_paused:
         return []  # a person has been asked already, and has not answered yet
@@ -68,13 +68,13 @@ def used_up(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Con
     said = "the account that it works with is used up"
     words = str(heard.get("error") or "")[:_WORDS]
     if not isinstance(told, int) or not context.now - _LATE_MS <= told <= context.now + _FAR_MS:
-        return pause(rows, run, said, seed, context, text=f": {words}" if words else "", is_stopped=True)
+        return pause_run(rows, run, said, seed, context, text=f": {words}" if words else "", is_stopped=True)
     until = told if told > context.now else context.now + _AGAIN_MS
     at = datetime.datetime.fromtimestamp(until / 1000, datetime.UTC)
     return [RunPaused(run_id=run.id, reason=f"limit: {said} until {at:%Y-%m-%d %H:%M} UTC", until=until)]
 
 
-def pause_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
+def handle_pause_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
     """A person has said whether the run may go on; a no ends it."""
     ask = rows.get(ASKS, event.ask_id)
     run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
@@ -85,18 +85,18 @@ def pause_answered(rows: Rows, event: AskAnswered, context: Context) -> list[Eve
     order_id = f"ord_{ask.id.removeprefix('ask_')}_pause"
     tree = rows.get(TREES, run.root_id)
     if event.verdict != "approve" or tree is None:
-        return cancelled(rows, run, order_id, _ENDED[ask.asker.key])
+        return build_cancel_events(rows, run, order_id, _ENDED[ask.asker.key])
     extended = RunExtended(
         run_id=run.id,
         timeout_s=run.timeout_s,
-        max_tokens=_more(run.max_tokens, run.input_tokens + run.output_tokens),
-        max_cost_usd=_more(run.max_cost_usd, run.cost_usd or 0.0),
-        limits=more_of(tree),
+        max_tokens=_raise_limit(run.max_tokens, run.input_tokens + run.output_tokens),
+        max_cost_usd=_raise_limit(run.max_cost_usd, run.cost_usd or 0.0),
+        limits=raise_limits(tree),
     )
-    return [extended, _order(run, order_id, "go_on")]
+    return [extended, _build_order(run, order_id, "go_on")]
 
 
-def pause_asks_gone(rows: Rows, run: Run) -> list[Event]:
+def withdraw_pause_asks(rows: Rows, run: Run) -> list[Event]:
     """The run goes on by other means."""
     return [
         AskWithdrawn(ask_id=ask.id, reason="it was let go on")
@@ -105,20 +105,20 @@ def pause_asks_gone(rows: Rows, run: Run) -> list[Event]:
     ]
 
 
-def more_of(tree: Tree) -> Limits:
+def raise_limits(tree: Tree) -> TreeLimits:
     """A tree's limits, where they are reached with as much again."""
     limits = tree.limits
     return msgspec.structs.replace(
         limits,
-        max_tokens=_more(limits.max_tokens, tree.tokens),
-        max_cost_usd=_more(limits.max_cost_usd, tree.cost_usd),
+        max_tokens=_raise_limit(limits.max_tokens, tree.tokens),
+        max_cost_usd=_raise_limit(limits.max_cost_usd, tree.cost_usd),
     )
 
 
-def _more(limit: Limit | None, used: Limit) -> Limit | None:
+def _raise_limit(limit: Limit | None, used: Limit) -> Limit | None:
     return used + limit if limit is not None and used >= limit else limit
 
 
-def _order(run: Run, order_id: str, op: str) -> OrderGiven:
+def _build_order(run: Run, order_id: str, op: str) -> OrderGiven:
     assert run.node_id is not None  # noqa: S101 the callers have looked
     return OrderGiven(order_id=order_id, node_id=run.node_id, op=op, run_id=run.id, agent_id=run.agent_id)

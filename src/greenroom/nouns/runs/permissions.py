@@ -6,20 +6,20 @@ import msgspec
 
 from greenroom.log.model import Context, Event, Follow, Rows
 from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.asks.digest import digest_of
+from greenroom.nouns.asks.ask_builder import NOT_TAKEN, build_ask_raised
+from greenroom.nouns.asks.call_text import build_call_title, escape_invisible
+from greenroom.nouns.asks.digest import hash_call
 from greenroom.nouns.asks.events import AnswerLapsed, AskAnswered, AskExpired, AskRaised, AskWithdrawn
-from greenroom.nouns.asks.model import ASKS, Ask, Asker, Option, Question, Subject
+from greenroom.nouns.asks.model import ASKS, Ask, Asker, AskOption, AskQuestion, Subject
 from greenroom.nouns.asks.queries import find_open_of_run
-from greenroom.nouns.asks.raising import NOT_TAKEN, raised
-from greenroom.nouns.asks.words import title_of, visible
 from greenroom.nouns.nodes.model import ORDERS, NodeConnected, Order, OrderGiven
-from greenroom.nouns.policy.answers import judged_events, reach_labels
-from greenroom.nouns.policy.judge import judge, refuses_approved
-from greenroom.nouns.policy.model import Wanted
+from greenroom.nouns.policy.answer_effects import build_judgement_events, build_reach_labels
+from greenroom.nouns.policy.judge import is_refused_despite_approval, judge
+from greenroom.nouns.policy.model import CallRequest
 from greenroom.nouns.runs.events import RunWaits, RunWentOn
-from greenroom.nouns.runs.lineage import lineage_of
+from greenroom.nouns.runs.file_writes import describe_write_conflict
+from greenroom.nouns.runs.lineage import build_lineage
 from greenroom.nouns.runs.model import LIVE, RUNS, Run
-from greenroom.nouns.runs.writing import contested
 from greenroom.nouns.servers.queries import is_passed_on
 from greenroom.nouns.threads.queries import get_present_thread
 
@@ -28,88 +28,88 @@ _TITLE = 300
 _WORDS = 4000
 
 
-def permission_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+def ask_permission(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
     """A call waits in the agent's runtime. Any error on the way refuses it."""
     native = str(heard.get("permission") or "")
-    again = _superseded(rows, run, native)
+    again = _withdraw_superseded(rows, run, native)
     try:
-        subject = _subject(run, heard)
-        digest = digest_of(subject)
+        subject = _build_subject(run, heard)
+        digest = hash_call(subject)
     except (ValueError, TypeError, RecursionError):
         words = "This call cannot be looked at, so it is refused."
-        return [*again, _decision(run, seed, native, "deny", words)]
-    wanted = wanted_of(rows, run, subject, context.now, heard.get("resolved"))
+        return [*again, _build_decision_order(run, seed, native, "deny", words)]
+    wanted = build_call_request(rows, run, subject, context.now, heard.get("resolved"))
     wanted = replace(wanted, own=heard.get("own") is True)
     verdict = judge(rows, wanted, context.now)
     ask_id = f"ask_{seed.removeprefix('ord_')}"
-    judged = judged_events(ask_id, wanted, verdict, ask_id if verdict.decision == "ask" else None)
+    judged = build_judgement_events(ask_id, wanted, verdict, ask_id if verdict.decision == "ask" else None)
     if verdict.decision == "allow":
-        return [*again, *judged, _decision(run, seed, native, "allow", digest=digest)]
+        return [*again, *judged, _build_decision_order(run, seed, native, "allow", digest=digest)]
     if verdict.decision == "deny":
-        return [*again, *judged, _decision(run, seed, native, "deny", verdict.why)]
+        return [*again, *judged, _build_decision_order(run, seed, native, "deny", verdict.why)]
     if rows.count(ASKS, {"agent_id": run.agent_id, "state": "open"}) >= context.settings.max_open_asks:
         words = "Too many calls of this agent wait for a person already: wait for their answers first."
-        return [*again, *judged, _decision(run, seed, native, "deny", words)]
-    ask = raised(
+        return [*again, *judged, _build_decision_order(run, seed, native, "deny", words)]
+    ask = build_ask_raised(
         context,
         ask_id,
         "permission",
-        _asker(rows, run, heard),
-        title_of(subject.tool, subject.arguments),
-        text=visible(str(heard.get("title") or "")[:_WORDS])[:_WORDS],
+        _build_asker(rows, run, heard),
+        build_call_title(subject.tool, subject.arguments),
+        text=escape_invisible(str(heard.get("title") or "")[:_WORDS])[:_WORDS],
         thread_id=run.thread_id or get_present_thread(rows, run.agent_id),
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
         subject=subject,
         edits=bool(heard.get("edits")),
-        labels=reach_labels(verdict),
+        labels=build_reach_labels(verdict),
     )
     return [*again, ask, *judged]
 
 
-def question_asked(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+def ask_question(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
     """The agent asks its person something through its runtime."""
     native = str(heard.get("permission") or "")
     question = str(heard.get("question") or "?")
     given = heard.get("options")
-    options = [Option(label=str(one)) for one in given] if isinstance(given, list) else []
-    ask = raised(
+    options = [AskOption(label=str(one)) for one in given] if isinstance(given, list) else []
+    ask = build_ask_raised(
         context,
         f"ask_{seed.removeprefix('ord_')}",
         "question",
-        _asker(rows, run, heard),
-        visible(question[:_TITLE])[:_TITLE],
+        _build_asker(rows, run, heard),
+        escape_invisible(question[:_TITLE])[:_TITLE],
         text=question,
         thread_id=run.thread_id or get_present_thread(rows, run.agent_id),
-        questions=[Question(question=question, options=options)],
+        questions=[AskQuestion(question=question, options=options)],
     )
-    return [*_superseded(rows, run, native), ask]
+    return [*_withdraw_superseded(rows, run, native), ask]
 
 
-def asker_gone(rows: Rows, run: Run, native: str) -> list[Event]:
+def withdraw_asks_of_call(rows: Rows, run: Run, native: str) -> list[Event]:
     """The runtime waits for this answer no more."""
     reason = "the agent does not wait for it any more"
-    return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in _open(rows, run, native)]
+    return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in _find_open_asks(rows, run, native)]
 
 
-def run_gone(rows: Rows, run: Run, reason: str) -> list[Event]:
+def withdraw_asks_of_run(rows: Rows, run: Run, reason: str) -> list[Event]:
     """The run is over, and nobody in it waits any more. A report stays: it is there to be read."""
     waiting = [ask for ask in find_open_of_run(rows, run.id) if ask.kind != "report"]
     return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in waiting]
 
 
-def _superseded(rows: Rows, run: Run, native: str) -> list[Event]:
+def _withdraw_superseded(rows: Rows, run: Run, native: str) -> list[Event]:
     """A runtime that asks again under the same id has changed its mind: what it asked before is not what would run."""
     reason = "the agent asks for something else instead"
-    return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in _open(rows, run, native)]
+    return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in _find_open_asks(rows, run, native)]
 
 
-def _open(rows: Rows, run: Run, native: str) -> list[Ask]:
+def _find_open_asks(rows: Rows, run: Run, native: str) -> list[Ask]:
     return [ask for ask in find_open_of_run(rows, run.id) if ask.asker.native == native]
 
 
-def _asker(rows: Rows, run: Run, heard: dict[str, Any]) -> Asker:
+def _build_asker(rows: Rows, run: Run, heard: dict[str, Any]) -> Asker:
     agent = rows.get(AGENTS, run.agent_id)
     return Asker(
         by=run.agent_id,
@@ -121,7 +121,7 @@ def _asker(rows: Rows, run: Run, heard: dict[str, Any]) -> Asker:
     )
 
 
-def _subject(run: Run, heard: dict[str, Any]) -> Subject:
+def _build_subject(run: Run, heard: dict[str, Any]) -> Subject:
     files = heard.get("files")
     return Subject(
         tool=str(heard.get("tool") or ""),
@@ -135,21 +135,21 @@ def _subject(run: Run, heard: dict[str, Any]) -> Subject:
     )
 
 
-def wanted_of(rows: Rows, run: Run, subject: Subject, now: int, resolved: Any = None) -> Wanted:
+def build_call_request(rows: Rows, run: Run, subject: Subject, now: int, resolved: Any = None) -> CallRequest:
     """The call as the policy judges it: by the rights of the run, and of all above it."""
-    wanted = Wanted(
+    wanted = CallRequest(
         tool=subject.tool,
         arguments=subject.arguments,
         directory=subject.directory or None,
         resolved={str(k): str(v) for k, v in resolved.items()} if isinstance(resolved, dict) else {},
-        lineage=lineage_of(rows, run),
+        lineage=build_lineage(rows, run),
         agent_id=run.agent_id,
         is_passed_on=is_passed_on(rows, subject.tool),
     )
-    return replace(wanted, contested=contested(rows, run, wanted, now))
+    return replace(wanted, contested=describe_write_conflict(rows, run, wanted, now))
 
 
-def _decision(
+def _build_decision_order(
     run: Run,
     order_id: str,
     native: str,
@@ -174,7 +174,7 @@ def _decision(
     )
 
 
-def _waits(rows: Rows, event: AskRaised, context: Context) -> list[Event]:
+def _on_ask_raised(rows: Rows, event: AskRaised, context: Context) -> list[Event]:
     """A run that asks is a run that waits, and says for what."""
     run = rows.get(RUNS, event.asker.run_id) if event.asker.run_id else None
     if run is None or run.status not in LIVE or run.is_paused:
@@ -182,7 +182,7 @@ def _waits(rows: Rows, event: AskRaised, context: Context) -> list[Event]:
     return [RunWaits(run_id=run.id, waiting_for=f"{event.kind}: {event.title}"[:500])]
 
 
-def _answered(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, context: Context) -> list[Event]:
+def _on_ask_closed(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, context: Context) -> list[Event]:
     """What came of an ask reaches the node with the same commit; and the run goes on, or waits for what is left."""
     ask = rows.get(ASKS, event.ask_id)
     run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
@@ -190,7 +190,7 @@ def _answered(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, contex
         return []
     events: list[Event] = []
     if ask.asker.native is not None and run.node_id is not None and not getattr(event, "gone", False):
-        events += _passed_on(rows, ask, run, context)
+        events += _pass_answer_on(rows, ask, run, context)
     if run.is_paused:
         return events
     left = find_open_of_run(rows, run.id)
@@ -199,28 +199,35 @@ def _answered(rows: Rows, event: AskAnswered | AskExpired | AskWithdrawn, contex
     return [*events, RunWentOn(run_id=run.id)] if run.status == "waiting" else events
 
 
-def _passed_on(rows: Rows, ask: Ask, run: Run, context: Context) -> list[Event]:
+def _pass_answer_on(rows: Rows, ask: Ask, run: Run, context: Context) -> list[Event]:
     native, answer = ask.asker.native or "", ask.answer
     order_id = f"ord_{ask.id.removeprefix('ask_')}_answer"
     if answer is None:
         words = f"It was taken back: {ask.reason}." if ask.state == "withdrawn" else "Nobody answered in time."
-        return [_decision(run, order_id, native, "deny", f"{words} So it was refused; nobody has said no to it.")]
+        return [
+            _build_decision_order(
+                run, order_id, native, "deny", f"{words} So it was refused; nobody has said no to it."
+            )
+        ]
     text = answer.text or "\n".join(", ".join(chosen) for chosen in answer.options)
     if answer.verdict == "deny":
-        return [_decision(run, order_id, native, "deny", text)]
+        return [_build_decision_order(run, order_id, native, "deny", text)]
     if ask.subject is None:
-        return [_decision(run, order_id, native, "allow", text)]
+        return [_build_decision_order(run, order_id, native, "allow", text)]
     changed = ask.subject if answer.arguments is None else replace(ask.subject, arguments=answer.arguments)
-    wanted = wanted_of(rows, run, changed, context.now)
+    wanted = build_call_request(rows, run, changed, context.now)
     verdict = judge(rows, wanted, context.now)
-    if refuses_approved(verdict):
+    if is_refused_despite_approval(verdict):
         words = f"It was approved, but what holds now refuses it: {verdict.why}"
-        return [*judged_events(f"{ask.id}_again", wanted, verdict), _decision(run, order_id, native, "deny", words)]
+        return [
+            *build_judgement_events(f"{ask.id}_again", wanted, verdict),
+            _build_decision_order(run, order_id, native, "deny", words),
+        ]
     given = {"arguments": answer.arguments, "digest": answer.digest, "ask_id": ask.id}
-    return [_decision(run, order_id, native, "allow", text, **given)]
+    return [_build_decision_order(run, order_id, native, "allow", text, **given)]
 
 
-def is_yes(order: Order) -> bool:
+def is_approval(order: Order) -> bool:
     """Whether an order lets a call run."""
     return order.op == "decide" and order.body.get("decision") == "allow"
 
@@ -236,25 +243,25 @@ def refuse_order(order: Order, why: str) -> OrderGiven:
 
 def get_seconds_left(order: Order, now: int, approval_s: int) -> float | None:
     """How long a node may still act on a person's approval; None for an order that does not lapse by itself."""
-    if not is_yes(order) or not order.body.get("ask") or not approval_s:
+    if not is_approval(order) or not order.body.get("ask") or not approval_s:
         return None
     return max(0.0, approval_s - (now - order.at) / 1000)
 
 
-def _approvals_lapsed(rows: Rows, event: NodeConnected, context: Context) -> list[Event]:
+def _on_node_connected(rows: Rows, event: NodeConnected, context: Context) -> list[Event]:
     """A node that was away for longer than an approval holds is not given it any more."""
     events: list[Event] = []
     for order in rows.find(ORDERS, {"node_id": event.node_id}, order="_seq"):
         ask_id = order.body.get("ask")
-        if is_yes(order) and ask_id and context.now - order.at >= context.settings.approval_s * 1000:
+        if is_approval(order) and ask_id and context.now - order.at >= context.settings.approval_s * 1000:
             events += [AnswerLapsed(ask_id=ask_id, reason=NOT_TAKEN), refuse_order(order, NOT_TAKEN)]
     return events
 
 
 FOLLOW: dict[type[Event], Follow] = {
-    AskRaised: _waits,
-    AskAnswered: _answered,
-    AskExpired: _answered,
-    AskWithdrawn: _answered,
-    NodeConnected: _approvals_lapsed,
+    AskRaised: _on_ask_raised,
+    AskAnswered: _on_ask_closed,
+    AskExpired: _on_ask_closed,
+    AskWithdrawn: _on_ask_closed,
+    NodeConnected: _on_node_connected,
 }

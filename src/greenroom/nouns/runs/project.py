@@ -10,13 +10,14 @@ from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.agents.stored_bytes import add_stored_bytes
 from greenroom.nouns.asks.events import AskAnswered
 from greenroom.nouns.clock.model import ClockMoved
-from greenroom.nouns.runs import earlier, times
+from greenroom.nouns.runs import clock_shift, legacy_events
 from greenroom.nouns.runs import events as e
 from greenroom.nouns.runs.decide import DECIDE
-from greenroom.nouns.runs.decide_nodes import node_revoked
-from greenroom.nouns.runs.feedback import report_answered
+from greenroom.nouns.runs.decide_nodes import on_node_revoked
+from greenroom.nouns.runs.feedback import handle_report_answer
+from greenroom.nouns.runs.file_writes import WRITINGS, forget_file_writes, note_file_writes
 from greenroom.nouns.runs.lineage import taint_parent
-from greenroom.nouns.runs.loops import call_digest
+from greenroom.nouns.runs.loop_detection import hash_repeated_call
 from greenroom.nouns.runs.model import (
     CALLS,
     ITEMS,
@@ -24,17 +25,16 @@ from greenroom.nouns.runs.model import (
     PLACE_CHARS,
     RUNS,
     TREES,
-    Call,
-    Item,
-    Limits,
     Run,
-    Spent,
+    RunItem,
+    RunUsage,
+    ToolCall,
     Tree,
+    TreeLimits,
     read_spent,
 )
-from greenroom.nouns.runs.pauses import pause_answered
+from greenroom.nouns.runs.pauses import handle_pause_answer
 from greenroom.nouns.runs.permissions import FOLLOW
-from greenroom.nouns.runs.writing import WRITINGS, forget_writing, note_writing
 from greenroom.nouns.threads.model import THREADS
 
 replace = msgspec.structs.replace
@@ -75,7 +75,7 @@ def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
     )
     if event.continues is not None:
         _change(tx, event.continues, continued_in=event.run_id)
-    tree = tx.get(TREES, event.root_id) or Tree(root_id=event.root_id, limits=event.limits or Limits())
+    tree = tx.get(TREES, event.root_id) or Tree(root_id=event.root_id, limits=event.limits or TreeLimits())
     tx.put(TREES, replace(tree, runs=tree.runs + 1, live=tree.live + 1))
     agent = tx.get(AGENTS, event.agent_id)
     thread = tx.get(THREADS, event.thread_id) if event.thread_id else None
@@ -105,47 +105,47 @@ def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
     if run is None:
         return
     number = run.items + 1
-    item = Item(
+    item = RunItem(
         run_id=run.id, place=f"{number:09d}", number=number, kind=event.kind, data=event.data, at=event.heard_at
     )
     tx.put(ITEMS, item)
     data = event.data
     if event.kind in ("call_started", "permission_asked"):
-        note_writing(tx, run, data, record.at)
+        note_file_writes(tx, run, data, record.at)
     if event.kind == "call_started":
-        _call_started(tx, run, data, event.heard_at)
+        _start_call(tx, run, data, event.heard_at)
         run = replace(run, calls=run.calls + 1)
     elif event.kind == "call_finished":
-        _call_finished(tx, run, data, event.heard_at)
+        _finish_call(tx, run, data, event.heard_at)
     elif event.kind == "usage":
-        run = _used(tx, run, data)
+        run = _count_usage(tx, run, data)
     elif event.kind in ("model_call_cut", "lost"):
         run = replace(run, is_usage_partial=True)
     elif event.kind in ("turn_ended", "turn_went_on", "turn_paused", "turn_used_up"):
-        run = replace(run, earlier=Spent(run.input_tokens, run.output_tokens, run.cost_usd))
+        run = replace(run, earlier=RunUsage(run.input_tokens, run.output_tokens, run.cost_usd))
     tx.put(RUNS, replace(run, items=number, heard_bytes=run.heard_bytes + event.size))
 
 
-def _call_started(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
-    call = Call(
+def _start_call(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
+    call = ToolCall(
         run_id=run.id,
         call_id=str(data.get("call")),
         tool=str(data.get("tool")),
         title=str(data.get("title") or ""),
         input=data.get("input"),
         started_at=at,
-        digest=call_digest(str(data.get("tool")), data.get("input")),
+        digest=hash_repeated_call(str(data.get("tool")), data.get("input")),
     )
     tx.put(CALLS, call)
 
 
-def _call_finished(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
+def _finish_call(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
     call = tx.get(CALLS, run.id, str(data.get("call")))
     if call is not None:
         tx.put(CALLS, replace(call, ok=bool(data.get("ok")), output=str(data.get("output") or ""), ended_at=at))
 
 
-def _used(tx: Tx, run: Run, data: dict[str, Any]) -> Run:
+def _count_usage(tx: Tx, run: Run, data: dict[str, Any]) -> Run:
     """The runtime tells totals of the turn; the tree counts what is new in them."""
     spent = read_spent(data, run.earlier)
     tree = tx.get(TREES, run.root_id)
@@ -174,7 +174,7 @@ def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
         tx.put(RUNS, replace(paused, deadline=run.deadline + rest))
 
 
-def only_noted(tx: Tx, event: e.ApprovalRefused, record: Recorded) -> None:
+def project_nothing(tx: Tx, event: e.ApprovalRefused, record: Recorded) -> None:
     """It is read in the audit; what follows is told to the agent by its node."""
 
 
@@ -216,7 +216,7 @@ def run_ended(tx: Tx, event: e.RunEnded, record: Recorded) -> None:
             deadline=0,
         ),
     )
-    forget_writing(tx, run.id)
+    forget_file_writes(tx, run.id)
     add_stored_bytes(tx, run.agent_id, run.heard_bytes)
     tree = tx.get(TREES, run.root_id)
     if tree is not None:
@@ -244,19 +244,19 @@ PROJECT: dict[type[Event], Project] = {
     e.RunWaits: run_waits,
     e.RunWentOn: run_went_on,
     e.RunPaused: run_paused,
-    e.ApprovalRefused: only_noted,
+    e.ApprovalRefused: project_nothing,
     e.RunExtended: run_extended,
     e.RunEnded: run_ended,
     e.TreeCancelled: tree_cancelled,
-    **earlier.PROJECT,
-    **times.PROJECT,
+    **legacy_events.PROJECT,
+    **clock_shift.PROJECT,
 }
 
 
-def _after_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
+def _on_ask_closed(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
     """A run that may go on beyond a limit, or must not; else a call that waits in a runtime, or words on a report."""
-    paused = pause_answered(rows, event, context)
-    return paused or [*FOLLOW[AskAnswered](rows, event, context), *report_answered(rows, event, context)]
+    paused = handle_pause_answer(rows, event, context)
+    return paused or [*FOLLOW[AskAnswered](rows, event, context), *handle_report_answer(rows, event, context)]
 
 
 RUNS_NOUN = Noun(
@@ -267,18 +267,18 @@ RUNS_NOUN = Noun(
     project=PROJECT,
     follow={
         **FOLLOW,
-        AskAnswered: _after_answer,
-        ClockMoved: times.clock_moved,
-        CredentialRevoked: node_revoked,
+        AskAnswered: _on_ask_closed,
+        ClockMoved: clock_shift.on_clock_moved,
+        CredentialRevoked: on_node_revoked,
         e.RunTainted: taint_parent,
     },
     sources=(
         "greenroom.nouns.runs.model",
         "greenroom.nouns.runs.project",
-        "greenroom.nouns.runs.times",
-        "greenroom.nouns.runs.loops",
-        "greenroom.nouns.runs.writing",
+        "greenroom.nouns.runs.clock_shift",
+        "greenroom.nouns.runs.loop_detection",
+        "greenroom.nouns.runs.file_writes",
         "greenroom.nouns.policy.facts",
-        "greenroom.nouns.policy.tables",
+        "greenroom.nouns.policy.known_tools",
     ),
 )

@@ -6,10 +6,10 @@ from greenroom.log.pages import find_page, is_before
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.missing_programs import lacks_program
 from greenroom.nouns.agents.model import AGENTS, Agent
-from greenroom.nouns.agents.profiles import PROFILES, Definition, Profile
+from greenroom.nouns.agents.profiles import PROFILES, Profile, ProfileDefinition
 from greenroom.nouns.nodes.decide import need_node
 from greenroom.nouns.nodes.model import NODES, Node
-from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Call, Item, Run, Tree
+from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Run, RunItem, ToolCall, Tree
 from greenroom.nouns.threads.queries import find_page_of_threads, is_in_seen_thread
 from greenroom.validation import get_nearest
 
@@ -44,7 +44,7 @@ def may_see_tree(rows: Rows, by: Principal, tree: Tree) -> bool:
     return root is not None and may_see_run(rows, by, root)
 
 
-def current_run(rows: Rows, agent_id: str) -> Run | None:
+def get_current_run(rows: Rows, agent_id: str) -> Run | None:
     """The run that an agent is at."""
     agent = rows.get(AGENTS, agent_id)
     return rows.get(RUNS, agent.run_id) if agent is not None and agent.run_id else None
@@ -109,11 +109,11 @@ def need_tree(rows: Rows, root_id: str) -> Tree:
     return tree
 
 
-def find_calls(rows: Rows, run_id: str) -> list[Call]:
+def find_calls(rows: Rows, run_id: str) -> list[ToolCall]:
     return rows.find(CALLS, {"run_id": run_id}, order="started_at")
 
 
-def find_items(rows: Rows, run_id: str, after: int = 0, limit: int = 500) -> list[Item]:
+def find_items(rows: Rows, run_id: str, after: int = 0, limit: int = 500) -> list[RunItem]:
     return rows.find(ITEMS, {"run_id": run_id}, after=("number", after), order="number", limit=limit)
 
 
@@ -125,7 +125,7 @@ def is_invitable(rows: Rows, profile: Profile) -> bool:
     return any(not node.draining and not lacks_program(rows, node.id, profile) for node in fitting)
 
 
-def find_fitting(nodes: list[Node], definition: Definition) -> list[Node]:
+def find_fitting(nodes: list[Node], definition: ProfileDefinition) -> list[Node]:
     """The nodes that have what the profile needs.
 
     A program that it names by its whole path need not be where nodes look for programs: where none has found the
@@ -137,17 +137,17 @@ def find_fitting(nodes: list[Node], definition: Definition) -> list[Node]:
     return having or [node for node in labelled if names_program and node.drivers]
 
 
-def in_use(rows: Rows, node: Node) -> int:
+def count_runs(rows: Rows, node: Node) -> int:
     """How many runs a node is at."""
     return sum(rows.count(RUNS, {"node_id": node.id, "status": status}) for status in LIVE)
 
 
 def has_room(rows: Rows, node: Node) -> bool:
     """Whether a node takes an agent now."""
-    return node.state == "connected" and not node.draining and in_use(rows, node) < node.capacity
+    return node.state == "connected" and not node.draining and count_runs(rows, node) < node.capacity
 
 
-def place_for(rows: Rows, definition: Definition, wanted: str | None, agent: Agent | None) -> str | None:
+def get_placement(rows: Rows, definition: ProfileDefinition, wanted: str | None, agent: Agent | None) -> str | None:
     """The node to run on, or None for now. An agent that was at work before goes on where its conversation is."""
     node = rows.get(NODES, agent.node_id) if agent is not None and agent.node_id is not None else None
     if agent is None or node is None:
@@ -162,7 +162,7 @@ def find_placeable(rows: Rows) -> list[Run]:
 
     Of the new agents of a profile no more are found than there are places: all others cost one look each.
     """
-    free = sum(node.capacity - in_use(rows, node) for node in rows.find(NODES) if has_room(rows, node))
+    free = sum(node.capacity - count_runs(rows, node) for node in rows.find(NODES) if has_room(rows, node))
     places: dict[tuple[str, str | None], int] = {}
     out = []
     for run in rows.find(RUNS, {"status": "pending"}, order="seq"):
@@ -184,14 +184,14 @@ def find_placeable(rows: Rows) -> list[Run]:
     return out
 
 
-def _has_place(rows: Rows, definition: Definition, run: Run, agent: Agent | None) -> bool:
+def _has_place(rows: Rows, definition: ProfileDefinition, run: Run, agent: Agent | None) -> bool:
     try:
-        return place_for(rows, definition, run.pinned, agent) is not None
+        return get_placement(rows, definition, run.pinned, agent) is not None
     except Refused:
         return False  # no node that is known fits any more: another may come
 
 
-def _no_node(definition: Definition, nodes: list[Node]) -> str:
+def _explain_no_node(definition: ProfileDefinition, nodes: list[Node]) -> str:
     known = {driver for node in nodes for driver in node.drivers}
     near = get_nearest(definition.driver, sorted(known))
     if definition.driver not in known and near is not None:
@@ -205,7 +205,7 @@ def _no_node(definition: Definition, nodes: list[Node]) -> str:
     )
 
 
-def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str | None:
+def choose_node(rows: Rows, definition: ProfileDefinition, wanted: str | None) -> str | None:
     """The node to run on; None when the one that is pinned cannot be reached now. Refuses when none could fit."""
     pinned = wanted or definition.node
     if pinned is not None:
@@ -216,6 +216,6 @@ def choose_node(rows: Rows, definition: Definition, wanted: str | None) -> str |
     if not fitting and any(n.state == "new" for n in nodes):
         return None  # it has not said yet what it can run
     if not fitting:
-        raise Refused("no_node", _no_node(definition, nodes), "conflict")
-    free = [(in_use(rows, n) - n.capacity, n.id) for n in fitting if has_room(rows, n)]
+        raise Refused("no_node", _explain_no_node(definition, nodes), "conflict")
+    free = [(count_runs(rows, n) - n.capacity, n.id) for n in fitting if has_room(rows, n)]
     return min(free)[1] if free else None

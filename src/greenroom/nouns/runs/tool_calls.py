@@ -4,21 +4,21 @@ from typing import Any
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.asks.digest import wish_of
+from greenroom.nouns.asks.ask_builder import build_ask_raised, build_lapse_events
+from greenroom.nouns.asks.call_text import build_call_title
+from greenroom.nouns.asks.digest import hash_wish
 from greenroom.nouns.asks.model import ASKS, Asker, Subject
-from greenroom.nouns.asks.queries import get_waiting
-from greenroom.nouns.asks.raising import lapsed_events, raised
-from greenroom.nouns.asks.words import title_of
-from greenroom.nouns.policy.answers import judged_events, reach_labels
+from greenroom.nouns.asks.queries import get_waiting_ask
+from greenroom.nouns.policy.answer_effects import build_judgement_events, build_reach_labels
 from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import Wanted
-from greenroom.nouns.runs.lineage import lineage_of
+from greenroom.nouns.policy.model import CallRequest
+from greenroom.nouns.runs.lineage import build_lineage
 from greenroom.nouns.runs.model import Run
-from greenroom.nouns.runs.queries import current_run
-from greenroom.nouns.servers.model import Server, ServerTool, risk_of
+from greenroom.nouns.runs.queries import get_current_run
+from greenroom.nouns.servers.model import McpServer, ServerTool, get_tool_risk
 from greenroom.nouns.servers.queries import get_offered
 from greenroom.nouns.threads.queries import get_present_thread
 
@@ -33,67 +33,67 @@ class WantToolCall(Command, frozen=True, kw_only=True):
 
 
 def want_tool_call(rows: Rows, command: WantToolCall, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     found = get_offered(rows, by, command.tool)
     if found is None:
         raise Refused("tool_not_found", f"Unknown tool: {command.tool[:100]}", "not_found")
-    wish = wish_of_call(by, command.tool, command.arguments)
-    run = current_run(rows, by.agent_id) if by.agent_id else None
-    known = get_waiting(rows, wish, context.now)
+    wish = hash_call_wish(by, command.tool, command.arguments)
+    run = get_current_run(rows, by.agent_id) if by.agent_id else None
+    known = get_waiting_ask(rows, wish, context.now)
     if known is not None and known.run_id == (run.id if run else None):
         return []
-    lapsed = lapsed_events(rows, wish, context.now)
-    wanted = wanted_of(rows, by, command.arguments, *found)
+    lapsed = build_lapse_events(rows, wish, context.now)
+    wanted = build_call_request(rows, by, command.arguments, *found)
     verdict = judge(rows, wanted, context.now)
     if verdict.decision != "ask":
-        return [*lapsed, *judged_events(command.judgement_id, wanted, verdict)]
+        return [*lapsed, *build_judgement_events(command.judgement_id, wanted, verdict)]
     waiting = rows.count(ASKS, {"agent_id": by.agent_id, "state": "open"}) if by.agent_id else 0
     if waiting >= context.settings.max_open_asks:
         raise Refused("too_many_asks", f"{waiting} asks wait for a person already: wait for their answers.", "limited")
     ask_id = f"ask_{command.judgement_id.removeprefix('jdg_')}"
-    ask = raised(
+    ask = build_ask_raised(
         context,
         ask_id,
         "permission",
-        _asker(rows, by, run),
-        title_of(command.tool, command.arguments),
+        _build_asker(rows, by, run),
+        build_call_title(command.tool, command.arguments),
         wish=wish,
         risk=verdict.risk,
         why=verdict.why,
         rule=verdict.rule,
         thread_id=(run.thread_id if run else None) or get_present_thread(rows, by.agent_id),
-        subject=_subject(by, run, command, found[1]),
+        subject=_build_subject(by, run, command, found[1]),
         edits=True,
-        labels=reach_labels(verdict),
+        labels=build_reach_labels(verdict),
     )
-    return [*lapsed, ask, *judged_events(command.judgement_id, wanted, verdict, ask_id)]
+    return [*lapsed, ask, *build_judgement_events(command.judgement_id, wanted, verdict, ask_id)]
 
 
-def wish_of_call(by: Principal, tool: str, arguments: Any) -> str:
+def hash_call_wish(by: Principal, tool: str, arguments: Any) -> str:
     """What makes it the same wish: who wants which call."""
-    return wish_of("gateway", by.id, tool, arguments)
+    return hash_wish("gateway", by.id, tool, arguments)
 
 
-def wanted_of(rows: Rows, by: Principal, arguments: Any, server: Server, tool: ServerTool) -> Wanted:
+def build_call_request(rows: Rows, by: Principal, arguments: Any, server: McpServer, tool: ServerTool) -> CallRequest:
     """The call as the policy judges it."""
-    run = current_run(rows, by.agent_id) if by.agent_id else None
-    return Wanted(
+    run = get_current_run(rows, by.agent_id) if by.agent_id else None
+    return CallRequest(
         tool=tool.offered_as,
         arguments=arguments,
         server=server.name,
-        risk=risk_of(server.definition, tool.accepted or tool.seen),
-        lineage=lineage_of(rows, run) if run is not None else [],
+        risk=get_tool_risk(server.definition, tool.accepted or tool.seen),
+        lineage=build_lineage(rows, run) if run is not None else [],
         agent_id=by.agent_id or by.id,
     )
 
 
-def _asker(rows: Rows, by: Principal, run: Run | None) -> Asker:
+def _build_asker(rows: Rows, by: Principal, run: Run | None) -> Asker:
     agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
     name = (agent.display_name or agent.name) if agent else by.name
     return Asker(by=by.id, name=name, agent_id=by.agent_id, run_id=run.id if run else None)
 
 
-def _subject(by: Principal, run: Run | None, command: WantToolCall, tool: ServerTool) -> Subject:
+def _build_subject(by: Principal, run: Run | None, command: WantToolCall, tool: ServerTool) -> Subject:
     return Subject(
         tool=command.tool,
         arguments=command.arguments,

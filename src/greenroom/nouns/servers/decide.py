@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.servers.commands import (
     AcceptTools,
@@ -23,7 +23,7 @@ from greenroom.nouns.servers.commands import (
     ToolHeld,
     ToolSeen,
 )
-from greenroom.nouns.servers.model import BETWEEN, SERVER_TOOLS, SERVERS, Server, ServerDefinition
+from greenroom.nouns.servers.model import BETWEEN, SERVER_TOOLS, SERVERS, McpServer, ServerDefinition
 from greenroom.validation import get_nearest
 
 MAX_TOOLS = 500
@@ -35,7 +35,7 @@ _LOOKS_SECRET = re.compile(r"(?i)(token|secret|password|passwd|api_?key|credenti
 _OWN = ("greenroom", "hub")
 
 
-def problems(name: str, definition: ServerDefinition) -> list[str]:
+def find_server_problems(name: str, definition: ServerDefinition) -> list[str]:
     """What is wrong with a server, each with its key and what to write instead."""
     out = []
     if not _NAME.fullmatch(name) or name in _OWN:
@@ -60,8 +60,8 @@ def problems(name: str, definition: ServerDefinition) -> list[str]:
 
 
 def put_server(rows: Rows, command: PutServer, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    wrong = problems(command.name, command.definition)
+    need_right(need_principal(command), "operate")
+    wrong = find_server_problems(command.name, command.definition)
     if wrong:
         raise Refused("bad_server", f"Server '{command.name[:64]}': {'; '.join(wrong)}.", problems=wrong)
     found = rows.get(SERVERS, command.name)
@@ -83,13 +83,13 @@ def _runs_other(before: ServerDefinition, after: ServerDefinition) -> bool:
 
 
 def remove_server(rows: Rows, command: RemoveServer, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     need_server(rows, command.name)
     return [ServerRemoved(name=command.name)]
 
 
 def accept_tools(rows: Rows, command: AcceptTools, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     need_server(rows, command.server)
     events: list[Event] = []
     for name, digest in command.tools.items():
@@ -98,7 +98,7 @@ def accept_tools(rows: Rows, command: AcceptTools, context: Context) -> list[Eve
             raise Refused("tool_not_found", f"{command.server} has no tool '{name[:64]}'.", "not_found")
         if digest is not None and digest != tool.seen.digest:
             raise Refused("tool_changed", f"'{name[:64]}' has changed since you saw it: look at it again.", "conflict")
-        wrong = why_not_offered(command.server, name)
+        wrong = explain_not_offered(command.server, name)
         if wrong:
             raise Refused("bad_tool", wrong)
         if tool.state != "accepted":
@@ -106,7 +106,7 @@ def accept_tools(rows: Rows, command: AcceptTools, context: Context) -> list[Eve
     return events
 
 
-def why_not_offered(server: str, name: str) -> str:
+def explain_not_offered(server: str, name: str) -> str:
     """Why a tool can never be offered; empty when it can."""
     if not _TOOL_NAME.fullmatch(name):
         return f"The tool's name '{name[:64]}' has characters that agents do not take."
@@ -116,14 +116,14 @@ def why_not_offered(server: str, name: str) -> str:
 
 
 def hold_tools(rows: Rows, command: HoldTools, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     need_server(rows, command.server)
     found = [rows.get(SERVER_TOOLS, command.server, name) for name in command.tools]
     return [ToolHeld(server=one.server, name=one.name) for one in found if one is not None and one.state == "accepted"]
 
 
 def note_tools(rows: Rows, command: NoteTools, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     if rows.get(SERVERS, command.server) is None:
         return []
     known = {tool.name: tool for tool in rows.find(SERVER_TOOLS, {"server": command.server})}
@@ -142,14 +142,14 @@ def note_tools(rows: Rows, command: NoteTools, context: Context) -> list[Event]:
 
 
 def note_server(rows: Rows, command: NoteServer, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     found = rows.get(SERVERS, command.name)
     if found is None or (found.state, found.error) == (command.state, command.error):
         return []
     return [ServerStateChanged(name=command.name, state=command.state, error=command.error)]
 
 
-def need_server(rows: Rows, name: str) -> Server:
+def need_server(rows: Rows, name: str) -> McpServer:
     found = rows.get(SERVERS, name)
     if found is None:
         raise _server_not_found(rows, name)

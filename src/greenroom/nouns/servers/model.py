@@ -37,7 +37,7 @@ class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     enabled: bool = True
 
 
-class Server(Row, frozen=True, kw_only=True):
+class McpServer(Row, frozen=True, kw_only=True):
     """A server, and how it is."""
 
     name: str
@@ -81,11 +81,11 @@ class ServerTool(Row, frozen=True, kw_only=True):
         return f"{self.server}{BETWEEN}{self.name}"
 
 
-SERVERS = Table("server", Server, ("name",), (("state",), ("_seq",)))
+SERVERS = Table("server", McpServer, ("name",), (("state",), ("_seq",)))
 SERVER_TOOLS = Table("server_tool", ServerTool, ("server", "name"), (("server",), ("state",), ("_seq",)))
 
 
-def risk_of(definition: ServerDefinition, tool: DescribedTool) -> Risk:
+def get_tool_risk(definition: ServerDefinition, tool: DescribedTool) -> Risk:
     """The operator's word on a tool's risk, else what a trusted server says, else medium."""
     for pattern, risk in definition.risks.items():
         if fnmatch.fnmatchcase(tool.name, pattern):

@@ -13,14 +13,14 @@ from greenroom.nouns.servers.commands import (
     ToolSeen,
 )
 from greenroom.nouns.servers.decide import DECIDE
-from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS, Server, ServerTool
+from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS, McpServer, ServerTool
 
 replace = msgspec.structs.replace
 
 
 def server_put(tx: Tx, event: ServerPut, record: Recorded) -> None:
     state = "starting" if event.definition.enabled else "off"
-    server = Server(
+    server = McpServer(
         name=event.name,
         definition=event.definition,
         source=event.source,

@@ -5,10 +5,10 @@ import fnmatch
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.servers.model import BETWEEN, HUB_PREFIX, SERVER_TOOLS, SERVERS, Server, ServerTool
+from greenroom.nouns.servers.model import BETWEEN, HUB_PREFIX, SERVER_TOOLS, SERVERS, McpServer, ServerTool
 
 
-def find_offered(rows: Rows, by: Principal) -> list[tuple[Server, ServerTool]]:
+def find_offered(rows: Rows, by: Principal) -> list[tuple[McpServer, ServerTool]]:
     """The accepted tools that this principal may see, by name."""
     if "chat" not in by.rights or by.kind not in ("agent", "operator"):
         return []
@@ -17,7 +17,7 @@ def find_offered(rows: Rows, by: Principal) -> list[tuple[Server, ServerTool]]:
     return [(servers[tool.server], tool) for tool in sorted(tools, key=lambda one: one.offered_as)]
 
 
-def get_offered(rows: Rows, by: Principal, name: str) -> tuple[Server, ServerTool] | None:
+def get_offered(rows: Rows, by: Principal, name: str) -> tuple[McpServer, ServerTool] | None:
     """The accepted tool of this name, unless it does not exist for this principal."""
     server_name, between, tool_name = name.partition(BETWEEN)
     if not between or "chat" not in by.rights or by.kind not in ("agent", "operator"):
@@ -35,7 +35,7 @@ def is_passed_on(rows: Rows, tool: str) -> bool:
     return found is not None and found.state == "accepted"
 
 
-def _is_for(rows: Rows, by: Principal, server: Server) -> bool:
+def _is_for(rows: Rows, by: Principal, server: McpServer) -> bool:
     if not server.definition.enabled:
         return False
     wanted = server.definition.profiles

@@ -178,7 +178,7 @@ class KeepUpload(Command, frozen=True, kw_only=True):
     size: int
 
 
-class Reached(msgspec.Struct, frozen=True):
+class CursorAdvance(msgspec.Struct, frozen=True):
     """How far a member has come in a thread."""
 
     thread_id: str
@@ -190,4 +190,4 @@ class Reached(msgspec.Struct, frozen=True):
 class AdvanceCursors(Command, frozen=True, kw_only=True):
     """Note what was handed over to whom, many at once."""
 
-    reached: list[Reached]
+    reached: list[CursorAdvance]

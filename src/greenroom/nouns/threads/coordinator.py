@@ -7,7 +7,7 @@ from greenroom.nouns.agents.presence import Presence
 from greenroom.nouns.threads.commands import RaiseDecision
 from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Thread
 from greenroom.nouns.threads.queries import find_members
-from greenroom.nouns.threads.waiting import Waiters
+from greenroom.nouns.threads.waiters import Waiters
 
 
 class Coordinator:
@@ -18,14 +18,14 @@ class Coordinator:
         self._presence = presence
         self._waiters = waiters
 
-    async def look(self) -> None:
+    async def check_threads(self) -> None:
         """Look at every thread in which somebody waits; to be done every few seconds."""
-        for thread_id in self._waiters.thread_ids():
+        for thread_id in self._waiters.find_thread_ids():
             thread = self._log.rows.get(THREADS, thread_id)
             if thread is not None and thread.status in OPEN_STATES and thread.settings.auto_administrator_enabled:
-                await self._look_at(thread)
+                await self._check_thread(thread)
 
-    async def _look_at(self, thread: Thread) -> None:
+    async def _check_thread(self, thread: Thread) -> None:
         since = {w.agent_id: w.since for w in self._waiters.find_waiters(thread.id) if w.agent_id is not None}
         members = [m.member_id for m in find_members(self._log.rows, thread.id)]
         online = [m for m in members if self._presence.is_online(m)]

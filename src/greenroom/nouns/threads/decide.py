@@ -2,7 +2,7 @@
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS
@@ -53,11 +53,11 @@ from greenroom.nouns.threads.model import (
 from greenroom.nouns.threads.queries import (
     get_member,
     get_thread_by_topic,
+    get_thread_owner,
     need_template,
     need_thread,
-    owner_of,
 )
-from greenroom.nouns.threads.sync import token_text
+from greenroom.nouns.threads.sync_rules import format_token
 from greenroom.nouns.threads.templates import BY_ID
 
 _TOPIC = 500
@@ -65,10 +65,10 @@ _PROMPT = 100_000
 
 
 def create_thread(rows: Rows, command: CreateThread, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     topic = _need_topic(command.topic)
-    creator = _member_id(rows, by, command.creator_id)
+    creator = _get_member_id(rows, by, command.creator_id)
     found = get_thread_by_topic(rows, by, topic)
     if found is not None:
         return _join_and_issue(rows, found.id, creator, command.nonce)
@@ -83,7 +83,7 @@ def create_thread(rows: Rows, command: CreateThread, context: Context) -> list[E
     created = ThreadCreated(
         thread_id=command.thread_id,
         topic=topic,
-        owner=owner_of(rows, by),
+        owner=get_thread_owner(rows, by),
         admin_id=creator if rows.get(AGENTS, creator) else None,
         system_prompt=prompt,
         template_id=template.id if template else None,
@@ -100,10 +100,14 @@ def _need_topic(text: str) -> str:
 
 
 def open_mailbox(rows: Rows, command: OpenMailbox, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     agent = rows.get(AGENTS, command.agent_id)
-    if agent is None or agent.state == "kicked" or not ("all" in by.rights or agent.enrolled_by == owner_of(rows, by)):
+    if (
+        agent is None
+        or agent.state == "kicked"
+        or not ("all" in by.rights or agent.enrolled_by == get_thread_owner(rows, by))
+    ):
         raise agent_not_found(command.agent_id)
     if rows.get(THREADS, command.thread_id) is not None:
         return []
@@ -119,13 +123,13 @@ def open_mailbox(rows: Rows, command: OpenMailbox, context: Context) -> list[Eve
 
 
 def issue_token(rows: Rows, command: IssueToken, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     thread = need_thread(rows, by, command.thread_id)
-    return _join_and_issue(rows, thread.id, _member_id(rows, by, command.member_id), command.nonce)
+    return _join_and_issue(rows, thread.id, _get_member_id(rows, by, command.member_id), command.nonce)
 
 
-def _member_id(rows: Rows, by: Principal, wanted: str | None) -> str:
+def _get_member_id(rows: Rows, by: Principal, wanted: str | None) -> str:
     """Who joins: the agent that the principal speaks for, or the person that an operator is."""
     if by.operates and (wanted is None or rows.get(AGENTS, wanted) is None):
         return by.handle if wanted in (None, "", by.person) else wanted
@@ -135,15 +139,15 @@ def _member_id(rows: Rows, by: Principal, wanted: str | None) -> str:
 def _join_and_issue(rows: Rows, thread_id: str, member_id: str, nonce: str) -> list[Event]:
     member = get_member(rows, thread_id, member_id)
     if member is None:
-        first = TokenIssued(thread_id=thread_id, member_id=member_id, number=1, token=token_text(nonce, 1))
+        first = TokenIssued(thread_id=thread_id, member_id=member_id, number=1, token=format_token(nonce, 1))
         return [MemberJoined(thread_id=thread_id, member_id=member_id, nonce=nonce), first]
     number = member.issued + 1
-    token = token_text(member.nonce, number)
+    token = format_token(member.nonce, number)
     return [TokenIssued(thread_id=thread_id, member_id=member_id, number=number, token=token)]
 
 
 def set_thread_state(rows: Rows, command: SetThreadState, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     thread = need_thread(rows, by, command.thread_id)
     if command.state not in STATES:
@@ -156,7 +160,7 @@ def set_thread_state(rows: Rows, command: SetThreadState, context: Context) -> l
 
 
 def close_thread(rows: Rows, command: CloseThread, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     thread = need_thread(rows, by, command.thread_id)
     need_admin(by, thread)
@@ -170,17 +174,17 @@ def close_thread(rows: Rows, command: CloseThread, context: Context) -> list[Eve
 
 
 def archive_thread(rows: Rows, command: ArchiveThread, context: Context) -> list[Event]:
-    thread = _administered(rows, command, command.thread_id)
+    thread = _need_administered_thread(rows, command, command.thread_id)
     return [] if thread.status == "archived" else [ThreadArchived(thread_id=thread.id)]
 
 
 def unarchive_thread(rows: Rows, command: UnarchiveThread, context: Context) -> list[Event]:
-    thread = _administered(rows, command, command.thread_id)
+    thread = _need_administered_thread(rows, command, command.thread_id)
     return [ThreadUnarchived(thread_id=thread.id)] if thread.status == "archived" else []
 
 
 def delete_thread(rows: Rows, command: DeleteThread, context: Context) -> list[Event]:
-    thread = _administered(rows, command, command.thread_id)
+    thread = _need_administered_thread(rows, command, command.thread_id)
     blobs = {payload.blob for payload in rows.find(PAYLOADS, {"thread_id": thread.id})}
     return [
         ThreadDeleted(
@@ -195,7 +199,7 @@ def delete_thread(rows: Rows, command: DeleteThread, context: Context) -> list[E
 
 
 def update_thread_settings(rows: Rows, command: UpdateThreadSettings, context: Context) -> list[Event]:
-    thread = _administered(rows, command, command.thread_id)
+    thread = _need_administered_thread(rows, command, command.thread_id)
     for name in ("timeout_seconds", "switch_timeout_seconds"):
         value = getattr(command, name)
         if value is not None and not 30 <= value <= 86_400:
@@ -211,19 +215,19 @@ def update_thread_settings(rows: Rows, command: UpdateThreadSettings, context: C
 
 
 def rename_thread(rows: Rows, command: RenameThread, context: Context) -> list[Event]:
-    thread = _administered(rows, command, command.thread_id)
+    thread = _need_administered_thread(rows, command, command.thread_id)
     topic = _need_topic(command.topic)
     if topic == thread.topic:
         return []
     if thread.mailbox_of is not None:
         raise Refused("bad_topic", "A mailbox keeps its name.")
-    if get_thread_by_topic(rows, principal(command), topic) is not None:
+    if get_thread_by_topic(rows, need_principal(command), topic) is not None:
         raise Refused("topic_taken", f"There is a thread '{topic[:80]}' already: choose another topic.", "conflict")
     return [ThreadRenamed(thread_id=thread.id, topic=topic)]
 
 
-def _administered(rows: Rows, command: Command, thread_id: str) -> Thread:
-    by = principal(command)
+def _need_administered_thread(rows: Rows, command: Command, thread_id: str) -> Thread:
+    by = need_principal(command)
     need_right(by, "chat")
     thread = need_thread(rows, by, thread_id)
     need_admin(by, thread)
@@ -238,7 +242,7 @@ def need_admin(by: Principal, thread: Thread) -> None:
 
 
 def create_template(rows: Rows, command: CreateTemplate, context: Context) -> list[Event]:
-    need_right(principal(command), "chat")
+    need_right(need_principal(command), "chat")
     template_id = command.template_id.strip()
     if not template_id or len(template_id) > 64 or any(c not in _ID_CHARS for c in template_id.lower()):
         raise Refused("bad_template", "A template's id has 1 to 64 letters, digits, '-' or '_'.")
@@ -264,7 +268,7 @@ _ID_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 def delete_template(rows: Rows, command: DeleteTemplate, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "operate")
     if command.template_id in BY_ID:
         raise Refused("template_builtin", "This template ships with Greenroom and stays.", "forbidden")
@@ -273,7 +277,7 @@ def delete_template(rows: Rows, command: DeleteTemplate, context: Context) -> li
 
 
 def keep_upload(rows: Rows, command: KeepUpload, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     most = context.settings.max_uploads_bytes
     kept = rows.get(UPLOAD_TOTALS, by.id)

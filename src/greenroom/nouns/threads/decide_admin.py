@@ -4,7 +4,7 @@ from typing import Any
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS
 from greenroom.nouns.threads.commands import DecideAdmin, RaiseDecision
@@ -16,7 +16,7 @@ ACTIONS = {"takeover": ("takeover", "cancel"), "switch": ("switch", "keep")}
 
 
 def raise_decision(rows: Rows, command: RaiseDecision, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     thread = rows.get(THREADS, command.thread_id)
     if thread is None or thread.status not in OPEN_STATES or thread.current_seq != command.about_seq:
         return []
@@ -32,13 +32,13 @@ def raise_decision(rows: Rows, command: RaiseDecision, context: Context) -> list
         candidate_id=command.candidate_id,
         about_seq=command.about_seq,
     )
-    events: list[Event] = [raised, _question(rows, thread, command)]
+    events: list[Event] = [raised, _build_question(rows, thread, command)]
     if command.kind == "switch" and thread.admin_id:
-        events.append(_instruction(rows, thread, command))
+        events.append(_build_instruction(rows, thread, command))
     return events
 
 
-def _question(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
+def _build_question(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
     candidate = rows.get(AGENTS, command.candidate_id) if command.candidate_id else None
     name = candidate.name if candidate else "nobody"
     if command.kind == "takeover":
@@ -46,7 +46,7 @@ def _question(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePost
     else:
         text = f"The thread's admin has been silent. Shall {name} become its admin?"
     yes, no = ACTIONS[command.kind]
-    return _system_message(
+    return _build_system_message(
         thread,
         command.message_id,
         text,
@@ -60,7 +60,7 @@ def _question(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePost
     )
 
 
-def _instruction(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
+def _build_instruction(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
     assert thread.admin_id is not None  # noqa: S101 the caller has looked
     admin = rows.get(AGENTS, thread.admin_id)
     text = (
@@ -68,10 +68,10 @@ def _instruction(rows: Rows, thread: Thread, command: RaiseDecision) -> MessageP
         " say who does what next, or close it with a summary."
     )
     metadata = {"ui_type": "admin_coordination", "handoff_target": thread.admin_id}
-    return _system_message(thread, command.instruction_id, text, metadata, thread.admin_id)
+    return _build_system_message(thread, command.instruction_id, text, metadata, thread.admin_id)
 
 
-def _system_message(
+def _build_system_message(
     thread: Thread, message_id: str, text: str, metadata: dict[str, Any], handoff_target: str | None = None
 ) -> MessagePosted:
     return MessagePosted(
@@ -88,7 +88,7 @@ def _system_message(
 
 
 def decide_admin(rows: Rows, command: DecideAdmin, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "operate")
     thread = need_thread(rows, by, command.thread_id)
     known = {action for pair in ACTIONS.values() for action in pair}
@@ -116,10 +116,10 @@ def decide_admin(rows: Rows, command: DecideAdmin, context: Context) -> list[Eve
     )
     if thread.status not in OPEN_STATES:
         return [decided]
-    return [decided, _result(rows, thread, command, admin_id, decision)]
+    return [decided, _build_result(rows, thread, command, admin_id, decision)]
 
 
-def _result(
+def _build_result(
     rows: Rows, thread: Thread, command: DecideAdmin, admin_id: str | None, decision: Decision | None
 ) -> MessagePosted:
     """The decision as a message of the thread. Where the admin changes or must act, agents read it too."""
@@ -135,11 +135,11 @@ def _result(
         metadata["visibility"] = "human_only"
     else:
         metadata["handoff_target"] = admin.id
-    text = _result_text(command.action, admin.name if admin else "")
-    return _system_message(thread, command.result_id, text, metadata, admin.id if admin else None)
+    text = _build_result_text(command.action, admin.name if admin else "")
+    return _build_system_message(thread, command.result_id, text, metadata, admin.id if admin else None)
 
 
-def _result_text(action: str, name: str) -> str:
+def _build_result_text(action: str, name: str) -> str:
     match action:
         case "takeover":
             return f"A person decided: {name} takes this thread over and goes on."

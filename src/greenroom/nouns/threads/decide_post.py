@@ -6,11 +6,11 @@ import msgspec
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.model import AGENTS, Agent
-from greenroom.nouns.agents.queries import acts_for, need_own_agent
+from greenroom.nouns.agents.queries import may_act_for, need_own_agent
 from greenroom.nouns.threads.commands import EditMessage, PostMessage, React, Unreact
 from greenroom.nouns.threads.events import (
     MemberJoined,
@@ -20,7 +20,6 @@ from greenroom.nouns.threads.events import (
     ReactionAdded,
     ReactionRemoved,
 )
-from greenroom.nouns.threads.filter import find_secret
 from greenroom.nouns.threads.model import (
     AUTHORS,
     MESSAGES,
@@ -34,8 +33,9 @@ from greenroom.nouns.threads.model import (
     Message,
     Thread,
 )
-from greenroom.nouns.threads.queries import find_members, get_member, may_see, need_message, thread_not_found
-from greenroom.nouns.threads.sync import check_sync, token_text
+from greenroom.nouns.threads.queries import find_members, get_member, may_see_thread, need_message, thread_not_found
+from greenroom.nouns.threads.secret_filter import find_secret
+from greenroom.nouns.threads.sync_rules import check_sync, format_token
 from greenroom.nouns.threads.uploads import need_own_uploads
 from greenroom.settings import Settings
 
@@ -46,7 +46,7 @@ _MOST_VALUES = 20_000
 """Of metadata: every one of them is looked at while nobody else is answered."""
 
 
-class Poster(msgspec.Struct, frozen=True):
+class PostAuthor(msgspec.Struct, frozen=True):
     """Under whose name something is posted."""
 
     id: str
@@ -55,16 +55,16 @@ class Poster(msgspec.Struct, frozen=True):
 
 
 def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     thread = _need_open(rows, by, command.thread_id)
-    poster = need_poster(rows, by, command.author)
+    poster = need_post_author(rows, by, command.author)
     handoff, stop_reason = _need_valid(rows, by, command, poster, thread)
     _need_content(command.content, command.size, context)
     need_own_uploads(rows, by, command.content, command.metadata)
     _need_rate(rows, poster.id, context)
     member = get_member(rows, thread.id, poster.id)
-    holder = member if poster.agent or not command.strict else _token_holder(rows, by, thread, command.reply_token)
+    holder = member if poster.agent or not command.strict else _get_token_holder(rows, by, thread, command.reply_token)
     used = next_number = None
     events: list[Event] = []
     nonce = member.nonce if member else command.nonce
@@ -105,7 +105,7 @@ def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Eve
             used=used,
             token_of=holder.member_id if used and holder and holder.member_id != poster.id else None,
             next=next_number,
-            next_token=token_text(nonce, next_number) if next_number else None,
+            next_token=format_token(nonce, next_number) if next_number else None,
             expected_last_seq=command.expected_last_seq,
             counted=context.settings.posts_per_minute > 0,
         )
@@ -113,16 +113,16 @@ def post_message(rows: Rows, command: PostMessage, context: Context) -> list[Eve
     return events
 
 
-def _token_holder(rows: Rows, by: Principal, thread: Thread, token: str | None) -> Member | None:
+def _get_token_holder(rows: Rows, by: Principal, thread: Thread, token: str | None) -> Member | None:
     """Whose token a person posts with: a person's token serves every name that people post by, and so does the token
     of an agent that the caller speaks for, as a console has that opened the thread."""
     nonce = (token or "").rpartition("-")[0]
     holder = next((m for m in find_members(rows, thread.id) if m.nonce == nonce), None)
     agent = rows.get(AGENTS, holder.member_id) if holder else None
-    return holder if agent is None or acts_for(by, agent) else None
+    return holder if agent is None or may_act_for(by, agent) else None
 
 
-def need_poster(rows: Rows, by: Principal, author: str | None) -> Poster:
+def need_post_author(rows: Rows, by: Principal, author: str | None) -> PostAuthor:
     """Who posts comes from the credential; the author that was named must agree with it.
 
     A person is shown by their name, unless a client of AgentChatBus posts as `human`: it looks for that word again.
@@ -130,29 +130,29 @@ def need_poster(rows: Rows, by: Principal, author: str | None) -> Poster:
     if by.agent_id is not None:
         agent = need_own_agent(rows, by, None)
         if author not in (None, "", agent.id, agent.name, agent.display_name):
-            raise _not_yours(author or "")
-        return _as_agent(agent)
+            raise _author_not_yours(author or "")
+        return _build_agent_author(agent)
     named = rows.get(AGENTS, author) if author else None
     if named is not None:
-        if not acts_for(by, named) or named.state == "kicked":
-            raise _not_yours(named.id)
-        return _as_agent(named)
+        if not may_act_for(by, named) or named.state == "kicked":
+            raise _author_not_yours(named.id)
+        return _build_agent_author(named)
     if by.kind == "hub":
-        return Poster("system", "system", False)
+        return PostAuthor("system", "system", False)
     if not by.operates:
-        raise _not_yours(author or "")
+        raise _author_not_yours(author or "")
     name = (author or "").strip() or by.person or by.handle
     taken = any(agent.state == "registered" for agent in rows.find(AGENTS, {"name": name}, limit=5))
     if taken or name.casefold() in ("system", "hub") or len(name) > 64 or not name.isprintable():
         raise Refused("bad_author", f"A person cannot post as '{name[:64]}': use your own name, or 'human'.")
-    return Poster(by.handle if name == by.person else name, name, False)
+    return PostAuthor(by.handle if name == by.person else name, name, False)
 
 
-def _as_agent(agent: Agent) -> Poster:
-    return Poster(agent.id, agent.display_name or agent.name, True)
+def _build_agent_author(agent: Agent) -> PostAuthor:
+    return PostAuthor(agent.id, agent.display_name or agent.name, True)
 
 
-def _not_yours(author: str) -> Refused:
+def _author_not_yours(author: str) -> Refused:
     return Refused(
         "author_not_yours",
         f"This credential does not speak for '{author[:80]}': post as the agent that the credential belongs to.",
@@ -162,7 +162,7 @@ def _not_yours(author: str) -> Refused:
 
 def _need_open(rows: Rows, by: Principal, thread_id: str) -> Thread:
     thread = rows.get(THREADS, thread_id)
-    if thread is None or not (may_see(rows, by, thread) or (thread.mailbox_of and "all" in by.rights)):
+    if thread is None or not (may_see_thread(rows, by, thread) or (thread.mailbox_of and "all" in by.rights)):
         raise thread_not_found(thread_id)
     if thread.status not in OPEN_STATES:
         raise Refused("thread_closed", f"The thread is {thread.status}: nothing can be posted in it.", "conflict")
@@ -170,7 +170,7 @@ def _need_open(rows: Rows, by: Principal, thread_id: str) -> Thread:
 
 
 def _need_valid(
-    rows: Rows, by: Principal, command: PostMessage, poster: Poster, thread: Thread
+    rows: Rows, by: Principal, command: PostMessage, poster: PostAuthor, thread: Thread
 ) -> tuple[str | None, str | None]:
     if command.priority not in PRIORITIES:
         raise Refused("bad_priority", f"priority must be one of {', '.join(PRIORITIES)}.")
@@ -201,13 +201,13 @@ def need_shallow(metadata: dict[str, Any]) -> None:
         left -= sum(map(len, level))
         if left < 0:
             raise Refused("metadata_too_large", f"Keep metadata within {_MOST_VALUES} values.", "too_large")
-        level = [inner for value in level for inner in _inside(value)]
+        level = [inner for value in level for inner in _find_children(value)]
         if not level:
             return
     raise Refused("metadata_too_deep", f"Keep metadata within {_DEPTH} levels.")
 
 
-def _inside(value: Any) -> list[Any]:
+def _find_children(value: Any) -> list[Any]:
     held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [inner for inner in held if isinstance(inner, (dict, list))]
 
@@ -236,7 +236,7 @@ def _need_rate(rows: Rows, author_id: str, context: Context) -> None:
     author = rows.get(AUTHORS, author_id)
     if author is None:
         return
-    posted = posts_of_late(author, context.now)
+    posted = count_recent_posts(author, context.now)
     if posted >= limit:
         wait_s = -(-(_MINUTE - context.now % _MINUTE) // 1000)
         raise Refused(
@@ -250,7 +250,7 @@ def _need_rate(rows: Rows, author_id: str, context: Context) -> None:
         )
 
 
-def posts_of_late(author: Author, now: int) -> float:
+def count_recent_posts(author: Author, now: int) -> float:
     """Posts within the last minute, the minute before counted by the share of it that is still within."""
     minute = now // _MINUTE
     if author.minute == minute:
@@ -261,7 +261,7 @@ def posts_of_late(author: Author, now: int) -> float:
 
 
 def edit_message(rows: Rows, command: EditMessage, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "chat")
     message = need_message(rows, by, command.message_id)
     editor = _need_editor(rows, by, message)
@@ -284,7 +284,7 @@ def edit_message(rows: Rows, command: EditMessage, context: Context) -> list[Eve
 
 def _need_editor(rows: Rows, by: Principal, message: Message) -> str:
     author = rows.get(AGENTS, message.author_id)
-    if author is not None and acts_for(by, author):
+    if author is not None and may_act_for(by, author):
         return author.id
     if by.operates and message.author_id != "system":
         return by.name
@@ -292,7 +292,7 @@ def _need_editor(rows: Rows, by: Principal, message: Message) -> str:
 
 
 def react(rows: Rows, command: React, context: Context) -> list[Event]:
-    message, agent_id = _reacting(rows, command)
+    message, agent_id = _need_reaction_target(rows, command)
     if any(r.agent_id == agent_id and r.reaction == command.reaction for r in message.reactions):
         return []
     if len(message.reactions) >= 1000:
@@ -302,20 +302,20 @@ def react(rows: Rows, command: React, context: Context) -> list[Event]:
 
 
 def unreact(rows: Rows, command: Unreact, context: Context) -> list[Event]:
-    message, agent_id = _reacting(rows, command)
+    message, agent_id = _need_reaction_target(rows, command)
     if not any(r.agent_id == agent_id and r.reaction == command.reaction for r in message.reactions):
         return []
     thread_id, reaction = message.thread_id, command.reaction
     return [ReactionRemoved(message_id=message.id, thread_id=thread_id, agent_id=agent_id, reaction=reaction)]
 
 
-def _reacting(rows: Rows, command: React | Unreact) -> tuple[Message, str]:
-    by = principal(command)
+def _need_reaction_target(rows: Rows, command: React | Unreact) -> tuple[Message, str]:
+    by = need_principal(command)
     need_right(by, "chat")
     message = need_message(rows, by, command.message_id)
     if not 0 < len(command.reaction) <= 64 or not command.reaction.isprintable():
         raise Refused("bad_reaction", "A reaction is a word or an emoji of 1 to 64 characters.")
-    return message, need_poster(rows, by, command.agent_id).id
+    return message, need_post_author(rows, by, command.agent_id).id
 
 
 DECIDE: dict[type[Command], Decide] = {

@@ -6,7 +6,7 @@ import logging
 from greenroom.log.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads.commands import AdvanceCursors, Reached
+from greenroom.nouns.threads.commands import AdvanceCursors, CursorAdvance
 
 logger = logging.getLogger(__name__)
 _REST_S = 0.2
@@ -33,7 +33,7 @@ class Deliveries:
         _advance(self._fresh if delivered else self._rested, (thread_id, member_id), (delivered, seen))
         self._wake.set()
 
-    def delivered(self, thread_id: str, member_id: str) -> int:
+    def get_delivered(self, thread_id: str, member_id: str) -> int:
         """The newest seq handed over that the member's row does not show yet; 0 if there is none."""
         place = (thread_id, member_id)
         return max(noted.get(place, (0, 0))[0] for noted in (self._fresh, self._rested, self._writing))
@@ -43,16 +43,16 @@ class Deliveries:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            self._rest()
+            self._pause_between_writes()
             await asyncio.sleep(_REST_S)
             await self._write(_ALONG_S)
 
     async def flush(self) -> None:
         """Write down all that has gathered."""
-        self._rest()
+        self._pause_between_writes()
         await self._write(0)
 
-    def _rest(self) -> None:
+    def _pause_between_writes(self) -> None:
         for place, seqs in self._fresh.items():
             _advance(self._rested, place, seqs)
         self._fresh = {}
@@ -62,7 +62,7 @@ class Deliveries:
         if not self._rested:
             return
         self._writing, self._rested = self._rested, {}
-        reached = [Reached(*place, *seqs) for place, seqs in self._writing.items()]
+        reached = [CursorAdvance(*place, *seqs) for place, seqs in self._writing.items()]
         try:
             await self._log.do_along(AdvanceCursors(by=HUB, reached=reached), within_s)
         except Unavailable as no:

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from greenroom.log.model import Event
-from greenroom.nouns.threads.commands import Reached
+from greenroom.nouns.threads.commands import CursorAdvance
 from greenroom.nouns.threads.model import ThreadSettings
 
 
@@ -220,4 +220,4 @@ class UploadKept(Event, frozen=True, kw_only=True):
 class CursorsAdvanced(Event, frozen=True, kw_only=True):
     """Messages were handed over."""
 
-    reached: list[Reached]
+    reached: list[CursorAdvance]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from greenroom.log.model import Rows
 from greenroom.nouns.access.model import CREDENTIALS
 from greenroom.nouns.agents.model import AGENTS, Agent
-from greenroom.nouns.agents.names import skeleton
+from greenroom.nouns.agents.names import compute_skeleton
 from greenroom.nouns.agents.profiles import PROFILES, Profile, find_profiles
 from greenroom.nouns.threads.events import MessagePosted
 from greenroom.nouns.threads.model import Message, Thread
@@ -49,7 +49,7 @@ class Labels:
     def __init__(self, labels: Iterable[tuple[str, Mention]]) -> None:
         self._meant: dict[tuple[int, str], Mention] = {}
         for label, mention in labels:
-            self._meant.setdefault((len(label), _plain(label)), mention)
+            self._meant.setdefault((len(label), _normalize_name(label)), mention)
         self._lengths = sorted({length for length, _ in self._meant}, reverse=True)
 
     def find_longest(self, text: str, start: int, *, whole: bool) -> Mention | None:
@@ -58,7 +58,7 @@ class Labels:
             end = start + length
             if end > len(text) or (whole and length != len(text)) or _goes_on(text, end):
                 continue
-            found = self._meant.get((length, _plain(text[start:end])))
+            found = self._meant.get((length, _normalize_name(text[start:end])))
             if found is not None:
                 return found._replace(name=text[start:end])
         return None
@@ -81,16 +81,16 @@ class Roster:
         """Newest first."""
         self._left = [agent for agent in agents if agent.state != "registered"]
         newest = find_messages(rows, thread.id, before_seq=_FAR, limit=_RECENT)
-        people = _as_people({"human", *(m.author_name for m in newest if not m.agent)})
-        self._near = Labels([*self._member_labels(), *people])
-        profiles = [(label, profile) for profile in find_profiles(rows) for label in _profile_names(profile)]
+        people = _build_people_labels({"human", *(m.author_name for m in newest if not m.agent)})
+        self._near = Labels([*self._find_member_labels(), *people])
+        profiles = [(label, profile) for profile in find_profiles(rows) for label in _find_profile_names(profile)]
         self._profiles = Labels((label, Mention(label, profile=profile)) for label, profile in profiles)
         shown = [agent.display_name or agent.name for agent in self.members]
         known = itertools.islice((*shown, *(label for label, _ in profiles)), _MOST_COMPARED)
         self._known = {one.casefold(): one for one in known}
         self._suggestions_left = _MOST_SUGGESTED
         held = [one for kind in _PEOPLE for one in rows.find(CREDENTIALS, {"kind": kind, "revoked_at": None})]
-        self._people = Labels(_as_people({one.name for one in held}))
+        self._people = Labels(_build_people_labels({one.name for one in held}))
 
     def resolve(self, name: str) -> Mention:
         """Whom a whole name means."""
@@ -102,48 +102,48 @@ class Roster:
         text = _CODE.sub(" ", message.content)
         named = [self.resolve(name) for name in message.mentions[:_MOST_NAMED]]
         for sign in itertools.islice(_SIGN.finditer(text), _MOST_NAMED):
-            found = self._find_at(text, sign.end()) or Mention(_unknown_at(text, sign.end()))
+            found = self._find_at(text, sign.end()) or Mention(_get_unknown_word(text, sign.end()))
             named += [found] if found.name else []
-        return list({_key(mention): mention for mention in reversed(named)}.values())[::-1]
+        return list({_get_mention_key(mention): mention for mention in reversed(named)}.values())[::-1]
 
     def _find_at(self, text: str, start: int, *, whole: bool = False) -> Mention | None:
         """Who is named at a place in a text, or by the whole of it."""
-        words = [text] if whole else _first_words(text, start)
+        words = [text] if whole else _find_first_words(text, start)
         return (
             self._near.find_longest(text, start, whole=whole)
-            or self._kept_elsewhere(words)
+            or self._get_kept_elsewhere(words)
             or self._profiles.find_longest(text, start, whole=whole)
-            or self._elsewhere(words)
+            or self._get_elsewhere(words)
             or self._people.find_longest(text, start, whole=whole)
         )
 
-    def _member_labels(self) -> list[tuple[str, Mention]]:
-        profiles = {agent.id: self._profile_of(agent) for agent in (*self.members, *self._left)}
-        labels = [(name, agent) for agent in self.members for name in _agent_names(agent)]
+    def _find_member_labels(self) -> list[tuple[str, Mention]]:
+        profiles = {agent.id: self._get_profile(agent) for agent in (*self.members, *self._left)}
+        labels = [(name, agent) for agent in self.members for name in _find_agent_names(agent)]
         for agent in self.members:
             profile = profiles[agent.id]
-            labels += [(name, agent) for name in (_profile_names(profile) if profile else ())]
-        labels += [(name, agent) for agent in self._left for name in _agent_names(agent)]
+            labels += [(name, agent) for name in (_find_profile_names(profile) if profile else ())]
+        labels += [(name, agent) for agent in self._left for name in _find_agent_names(agent)]
         return [(label, Mention(label, agent, profiles[agent.id], is_member=True)) for label, agent in labels]
 
-    def _profile_of(self, agent: Agent) -> Profile | None:
+    def _get_profile(self, agent: Agent) -> Profile | None:
         return self._rows.get(PROFILES, agent.profile) if agent.profile else None
 
-    def _kept_elsewhere(self, words: list[str]) -> Mention | None:
+    def _get_kept_elsewhere(self, words: list[str]) -> Mention | None:
         """An agent that is in another thread or in none, by its id or the name it is kept as."""
         for name in words:
             found = [self._rows.get(AGENTS, name), *self._rows.find(AGENTS, {"kept_as": name})]
             agent = next((one for one in found if one is not None and one.state == "registered"), None)
             if agent is not None:
-                return Mention(name, agent, self._profile_of(agent))
+                return Mention(name, agent, self._get_profile(agent))
         return None
 
-    def _elsewhere(self, words: list[str]) -> Mention | None:
+    def _get_elsewhere(self, words: list[str]) -> Mention | None:
         """An agent that is in another thread or in none, by the name that is shown."""
         for name in words:
-            looks = skeleton(name)
+            looks = compute_skeleton(name)
             for agent in self._rows.find(AGENTS, {"looks": looks, "state": "registered"}, limit=1) if looks else ():
-                return Mention(name, agent, self._profile_of(agent))
+                return Mention(name, agent, self._get_profile(agent))
         return None
 
     def suggest(self, name: str) -> str:
@@ -155,26 +155,26 @@ class Roster:
         return self._known[near[0]] if near else ""
 
 
-def _as_people(names: set[str]) -> list[tuple[str, Mention]]:
+def _build_people_labels(names: set[str]) -> list[tuple[str, Mention]]:
     return [(name, Mention(name, is_person=True)) for name in sorted(names)]
 
 
-def _agent_names(agent: Agent) -> list[str]:
+def _find_agent_names(agent: Agent) -> list[str]:
     return [name for name in (agent.id, agent.name, agent.display_name, agent.kept_as) if name]
 
 
-def _profile_names(profile: Profile) -> list[str]:
+def _find_profile_names(profile: Profile) -> list[str]:
     return [name for name in (profile.name, profile.definition.display_name) if name]
 
 
-def _key(mention: Mention) -> str:
+def _get_mention_key(mention: Mention) -> str:
     """What two mentions of the same have in common."""
     if mention.agent is not None:
         return mention.agent.id
-    return f"profile {mention.profile.name}" if mention.profile is not None else _plain(mention.name)
+    return f"profile {mention.profile.name}" if mention.profile is not None else _normalize_name(mention.name)
 
 
-def _plain(text: str) -> str:
+def _normalize_name(text: str) -> str:
     """A name as it is compared: without regard to case, and with one kind of separator."""
     return _SEPARATOR.sub("-", text).casefold()
 
@@ -187,14 +187,14 @@ def _goes_on(text: str, end: int) -> bool:
     return last.isalnum() and follows.isalnum() and max(ord(last), ord(follows)) < _WIDE
 
 
-def _first_words(text: str, start: int) -> list[str]:
+def _find_first_words(text: str, start: int) -> list[str]:
     """What a name at this place could be: up to four words, then three, two and one."""
     words = _WORDS.match(text, start)
     parts = words[0].split(" ") if words else []
     return [" ".join(parts[:count]).rstrip(".-") for count in range(len(parts), 0, -1)]
 
 
-def _unknown_at(text: str, start: int) -> str:
+def _get_unknown_word(text: str, start: int) -> str:
     """The word of a mention that nobody bears; empty for what is rather a path or an address."""
-    word = next(reversed(_first_words(text, start)), "")
+    word = next(reversed(_find_first_words(text, start)), "")
     return "" if text[start + len(word) : start + len(word) + 1] in ("/", "@") else word.rstrip("_")

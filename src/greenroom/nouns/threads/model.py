@@ -98,7 +98,7 @@ class Message(Row, frozen=True, kw_only=True):
     reactions: list[Reaction] = []
 
 
-class Edit(Row, frozen=True, kw_only=True):
+class MessageRevision(Row, frozen=True, kw_only=True):
     """What a message said before an edit."""
 
     message_id: str
@@ -142,7 +142,7 @@ class Author(Row, frozen=True, kw_only=True):
     before: int = 0
 
 
-class Template(Row, frozen=True, kw_only=True):
+class ThreadTemplate(Row, frozen=True, kw_only=True):
     """What a new thread may start from."""
 
     id: str
@@ -205,10 +205,10 @@ THREADS = Table(
 MESSAGES = Table("message", Message, ("id",), (("thread_id", "seq"), ("thread_id", "_seq")), text="content")
 BRIEFS = Table("brief", Brief, ("thread_id",))
 PAYLOADS = Table("payload", Payload, ("blob", "message_id"), (("blob",), ("thread_id",)), file="blob")
-EDITS = Table("edit", Edit, ("message_id", "number"), (("message_id", "version"), ("thread_id",)))
+EDITS = Table("edit", MessageRevision, ("message_id", "number"), (("message_id", "version"), ("thread_id",)))
 MEMBERS = Table("member", Member, ("thread_id", "member_id"), (("thread_id",), ("member_id",)))
 AUTHORS = Table("author", Author, ("author_id",))
-TEMPLATES = Table("template", Template, ("id",), (("created_at",),))
+TEMPLATES = Table("template", ThreadTemplate, ("id",), (("created_at",),))
 DECISIONS = Table("decision", Decision, ("message_id",), (("thread_id", "about_seq"),))
 UPLOADS = Table("upload", Upload, ("id",), (("blob",),), file="blob")
 UPLOAD_TOTALS = Table("upload_total", UploadTotal, ("by",))

@@ -23,13 +23,13 @@ from greenroom.nouns.threads.model import (
     Author,
     Brief,
     Decision,
-    Edit,
     Member,
     Message,
+    MessageRevision,
     Payload,
     Reaction,
-    Template,
     Thread,
+    ThreadTemplate,
     Upload,
     UploadPlace,
     UploadTotal,
@@ -159,7 +159,7 @@ def message_edited(tx: Tx, event: e.MessageEdited, record: Recorded) -> None:
     version = message.edit_version + 1
     tx.put(
         EDITS,
-        Edit(
+        MessageRevision(
             message_id=message.id,
             thread_id=message.thread_id,
             version=version,
@@ -257,7 +257,7 @@ def admin_decided(tx: Tx, event: e.AdminDecided, record: Recorded) -> None:
 def template_created(tx: Tx, event: e.TemplateCreated, record: Recorded) -> None:
     tx.put(
         TEMPLATES,
-        Template(
+        ThreadTemplate(
             id=event.template_id,
             name=event.name,
             system_prompt=event.system_prompt,

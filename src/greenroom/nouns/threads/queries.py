@@ -25,11 +25,11 @@ from greenroom.nouns.threads.model import (
     UPLOAD_PLACES,
     UPLOADS,
     Brief,
-    Edit,
     Member,
     Message,
-    Template,
+    MessageRevision,
     Thread,
+    ThreadTemplate,
     Upload,
 )
 from greenroom.nouns.threads.templates import BUILTIN, BY_ID
@@ -41,7 +41,7 @@ _PAGE_BYTES = 1 << 23
 """Of messages that are read at once: pictures may stand in their metadata."""
 
 
-def mailbox_of(agent_id: str) -> str:
+def build_mailbox_id(agent_id: str) -> str:
     """The thread that is an agent's mailbox."""
     return _MAILBOX + agent_id
 
@@ -51,7 +51,7 @@ def is_mailbox_id(thread_id: str) -> bool:
     return thread_id.startswith(_MAILBOX)
 
 
-def owner_of(rows: Rows, by: Principal) -> str:
+def get_thread_owner(rows: Rows, by: Principal) -> str:
     """Under whose name threads are made: an agent's enroller where that is not free to see all, else its own."""
     if by.agent_id is not None:
         agent = rows.get(AGENTS, by.agent_id)
@@ -60,7 +60,7 @@ def owner_of(rows: Rows, by: Principal) -> str:
     return by.credential or by.id
 
 
-def may_see(rows: Rows, by: Principal, thread: Thread) -> bool:
+def may_see_thread(rows: Rows, by: Principal, thread: Thread) -> bool:
     """Whether a principal may look into a thread."""
     if by.operates:
         return True
@@ -69,13 +69,13 @@ def may_see(rows: Rows, by: Principal, thread: Thread) -> bool:
     if thread.mailbox_of is not None:
         agent = rows.get(AGENTS, thread.mailbox_of)
         return thread.mailbox_of == by.agent_id or (agent is not None and agent.enrolled_by == by.credential)
-    return "all" in by.rights or thread.owner == owner_of(rows, by)
+    return "all" in by.rights or thread.owner == get_thread_owner(rows, by)
 
 
 def need_thread(rows: Rows, by: Principal, thread_id: str) -> Thread:
     """The thread, if it is there for this principal."""
     thread = rows.get(THREADS, thread_id)
-    if thread is None or not may_see(rows, by, thread):
+    if thread is None or not may_see_thread(rows, by, thread):
         raise thread_not_found(thread_id)
     return thread
 
@@ -83,7 +83,7 @@ def need_thread(rows: Rows, by: Principal, thread_id: str) -> Thread:
 def is_in_seen_thread(rows: Rows, by: Principal, thread_id: str | None) -> bool:
     """Whether something belongs to a thread that this principal may look into."""
     thread = rows.get(THREADS, thread_id) if thread_id else None
-    return thread is not None and may_see(rows, by, thread)
+    return thread is not None and may_see_thread(rows, by, thread)
 
 
 P = TypeVar("P", bound=PagedRow)
@@ -114,7 +114,7 @@ def get_brief(rows: Rows, thread_id: str) -> Brief:
 def get_thread_by_topic(rows: Rows, by: Principal, topic: str) -> Thread | None:
     """The thread of that topic which this principal can see."""
     found = rows.find(THREADS, {"topic": topic}, order="created_at")
-    return next((t for t in found if t.mailbox_of is None and may_see(rows, by, t)), None)
+    return next((t for t in found if t.mailbox_of is None and may_see_thread(rows, by, t)), None)
 
 
 def find_threads(
@@ -130,7 +130,7 @@ def find_threads(
 
     def may_show(thread: Thread) -> bool:
         archived = thread.status == "archived" and not include_archived and status != "archived"
-        return thread.mailbox_of is None and not archived and may_see(rows, by, thread)
+        return thread.mailbox_of is None and not archived and may_see_thread(rows, by, thread)
 
     return find_page(
         rows, THREADS, {"status": status} if status else None, before=before, limit=limit, may_show=may_show
@@ -149,7 +149,7 @@ def need_message(rows: Rows, by: Principal, message_id: str) -> Message:
     """The message, if its thread is there for this principal; one's own is there always."""
     message = rows.get(MESSAGES, message_id)
     thread = message and rows.get(THREADS, message.thread_id)
-    if message and thread and (may_see(rows, by, thread) or message.author_id == by.agent_id):
+    if message and thread and (may_see_thread(rows, by, thread) or message.author_id == by.agent_id):
         return message
     raise message_not_found(message_id)
 
@@ -181,7 +181,7 @@ def find_messages(
     return rows.find(MESSAGES, where, after=("seq", after_seq), order="seq", limit=limit, most_bytes=_PAGE_BYTES)
 
 
-def may_follow(found: list[Message], limit: int) -> bool:
+def may_have_more(found: list[Message], limit: int) -> bool:
     """Whether there may be more messages than `find_messages` has found."""
     return len(found) >= limit or sum(len(encode(message)) for message in found) > _PAGE_BYTES
 
@@ -205,7 +205,7 @@ def search_messages(
             return False
         if message.thread_id not in seen:
             thread = rows.get(THREADS, message.thread_id)
-            seen[message.thread_id] = thread is not None and may_see(rows, by, thread)
+            seen[message.thread_id] = thread is not None and may_see_thread(rows, by, thread)
         return seen[message.thread_id]
 
     size = limit
@@ -230,7 +230,7 @@ def may_see_upload(rows: Rows, by: Principal, upload: Upload) -> bool:
     return any(is_in_seen_thread(rows, by, place.thread_id) for place in places)
 
 
-def find_edits(rows: Rows, message_id: str) -> list[Edit]:
+def find_edits(rows: Rows, message_id: str) -> list[MessageRevision]:
     """What a message said before, oldest first."""
     return rows.find(EDITS, {"message_id": message_id}, order="version")
 
@@ -254,7 +254,7 @@ def get_present_thread(rows: Rows, agent_id: str | None) -> str | None:
     return None
 
 
-def receipts(rows: Rows, message: Message) -> dict[str, str]:
+def build_receipts(rows: Rows, message: Message) -> dict[str, str]:
     """What has become of a message at each recipient: queued, delivered, seen or acted."""
     out = {}
     for member in find_members(rows, message.thread_id):
@@ -267,18 +267,18 @@ def receipts(rows: Rows, message: Message) -> dict[str, str]:
     return out
 
 
-def may_see_template(rows: Rows, by: Principal, template: Template) -> bool:
+def may_see_template(rows: Rows, by: Principal, template: ThreadTemplate) -> bool:
     """Whoever is confined to threads sees the templates that ship with Greenroom only."""
     return template.builtin or not by.is_confined
 
 
-def find_templates(rows: Rows, by: Principal) -> list[Template]:
+def find_templates(rows: Rows, by: Principal) -> list[ThreadTemplate]:
     """All templates that a principal may see, those that ship with Greenroom first."""
     own = rows.find(TEMPLATES, order="created_at")
     return [*BUILTIN, *(template for template in own if may_see_template(rows, by, template))]
 
 
-def need_template(rows: Rows, by: Principal, template_id: str) -> Template:
+def need_template(rows: Rows, by: Principal, template_id: str) -> ThreadTemplate:
     template = BY_ID.get(template_id) or rows.get(TEMPLATES, template_id)
     if template is None or not may_see_template(rows, by, template):
         raise Refused(

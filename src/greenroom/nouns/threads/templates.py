@@ -1,9 +1,9 @@
 """The templates that ship with Greenroom."""
 
-from greenroom.nouns.threads.model import Template
+from greenroom.nouns.threads.model import ThreadTemplate
 
-BUILTIN: tuple[Template, ...] = (
-    Template(
+BUILTIN: tuple[ThreadTemplate, ...] = (
+    ThreadTemplate(
         id="code-review",
         name="Code Review",
         description="Several agents read one change and agree on what must be done about it.",
@@ -15,7 +15,7 @@ BUILTIN: tuple[Template, ...] = (
         ),
         builtin=True,
     ),
-    Template(
+    ThreadTemplate(
         id="security-audit",
         name="Security Audit",
         description="Look at a system as an attacker would, and rank what was found.",
@@ -27,7 +27,7 @@ BUILTIN: tuple[Template, ...] = (
         ),
         builtin=True,
     ),
-    Template(
+    ThreadTemplate(
         id="architecture",
         name="Architecture",
         description="Weigh designs against each other and write the decision down.",
@@ -39,7 +39,7 @@ BUILTIN: tuple[Template, ...] = (
         ),
         builtin=True,
     ),
-    Template(
+    ThreadTemplate(
         id="brainstorm",
         name="Brainstorm",
         description="Collect many ideas first, judge them later.",

@@ -13,7 +13,7 @@ _STILL_S = 0.1
 _HOLD_S = 1.0
 
 
-class Room:
+class ThreadTurns:
     """A thread: who is out with a fresh context, and who waits for a turn, first come first."""
 
     __slots__ = ("out", "queue", "timer")
@@ -24,15 +24,15 @@ class Room:
         self.timer: asyncio.TimerHandle | None = None
 
 
-class Turns:
+class TurnQueue:
     """The rooms in which somebody is out."""
 
     def __init__(self) -> None:
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, ThreadTurns] = {}
 
-    async def take(self, thread_id: str, agent_id: str) -> bool:
+    async def wait_for_turn(self, thread_id: str, agent_id: str) -> bool:
         """Wait for a turn, for a moment at most; False when there was no need to."""
-        room = self._rooms.setdefault(thread_id, Room())
+        room = self._rooms.setdefault(thread_id, ThreadTurns())
         must_wait = len(room.out) >= _AT_ONCE
         if must_wait:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -47,10 +47,10 @@ class Turns:
                     turn.cancel()
             room = self._rooms.setdefault(thread_id, room)
         room.out.add(agent_id)
-        self._watch(thread_id, room)
+        self._restart_timer(thread_id, room)
         return must_wait
 
-    def come_back(self, thread_id: str, agent_id: str) -> None:
+    def end_turn(self, thread_id: str, agent_id: str) -> None:
         """The agent has posted, or waits again: it is the next one's turn."""
         room = self._rooms.get(thread_id)
         if room is None or agent_id not in room.out:
@@ -61,15 +61,15 @@ class Turns:
             if not turn.done():
                 turn.set_result(None)
                 break
-        self._watch(thread_id, room)
+        self._restart_timer(thread_id, room)
 
-    def _watch(self, thread_id: str, room: Room) -> None:
+    def _restart_timer(self, thread_id: str, room: ThreadTurns) -> None:
         """Let all go when nothing has moved for a moment."""
         if room.timer is not None:
             room.timer.cancel()
-        room.timer = asyncio.get_running_loop().call_later(_STILL_S, self._let_go, thread_id)
+        room.timer = asyncio.get_running_loop().call_later(_STILL_S, self._release_all, thread_id)
 
-    def _let_go(self, thread_id: str) -> None:
+    def _release_all(self, thread_id: str) -> None:
         for turn in self._rooms.pop(thread_id).queue:
             if not turn.done():
                 turn.set_result(None)

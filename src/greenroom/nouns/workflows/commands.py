@@ -4,13 +4,13 @@ from typing import Any
 
 from greenroom.log.model import Command
 from greenroom.nouns.workflows.core.news import News
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 
 
 class PutWorkflow(Command, frozen=True, kw_only=True):
     """Make a workflow, or replace the version that was edited. Runs keep what they began with."""
 
-    definition: Definition
+    definition: WorkflowDefinition
     replaces: int | None = None
     """The version that was edited; 0 makes a new workflow. None makes one too, but accepts that the same is there."""
     overwrite: bool = False

@@ -21,9 +21,9 @@ WORDS = {
 }
 
 
-def bad_cron(text: str) -> str:
+def find_cron_error(text: str) -> str:
     """What is wrong with a cron text, or nothing."""
-    spec = _spec(text)
+    spec = _normalize_spec(text)
     if len(spec.split()) != 5:
         return f"'{text[:64]}' has {len(spec.split())} fields and must have 5"
     if len(spec) > 200:
@@ -38,7 +38,7 @@ def bad_cron(text: str) -> str:
     return ""
 
 
-def bad_timezone(name: str) -> str:
+def find_timezone_error(name: str) -> str:
     """What is wrong with the name of a time zone, or nothing."""
     try:
         zoneinfo.ZoneInfo(name)
@@ -47,22 +47,22 @@ def bad_timezone(name: str) -> str:
     return ""
 
 
-def next_time(trigger: Trigger, after: int) -> int | None:
+def get_next_time(trigger: Trigger, after: int) -> int | None:
     """The first time after `after` (milliseconds) at which the trigger is due.
 
     Where the clock is put forward, times that do not exist come at the moment after the gap; where it is put back, a
     time of day comes once, at its first turn. A trigger for every hour or minute goes by elapsed time.
     """
-    zone = _zone(trigger.timezone)
+    zone = _load_zone(trigger.timezone)
     begin = datetime.datetime.fromtimestamp(after / 1000, zone)
     try:
-        found = next(CronSim(_spec(trigger.cron or ""), begin))
+        found = next(CronSim(_normalize_spec(trigger.cron or ""), begin))
     except (StopIteration, OverflowError):
         return None
     return int(found.timestamp() * 1000)
 
 
-def due_times(trigger: Trigger, last: int, now: int) -> list[int]:
+def find_due_times(trigger: Trigger, last: int, now: int) -> list[int]:
     """The times to start for, when the trigger was last looked at at `last`; the newest ones when there are too many.
 
     skip: only one that has come within the last minute · once: the newest that was missed · all: every one.
@@ -70,34 +70,34 @@ def due_times(trigger: Trigger, last: int, now: int) -> list[int]:
     """
     found: list[int] = []
     at = last
-    while (due := next_time(trigger, at)) is not None and due <= now:
+    while (due := get_next_time(trigger, at)) is not None and due <= now:
         found.append(due)
         at = due
         if len(found) > MAX_CAUGHT_UP:
-            at = _jump(at, now, trigger)
+            at = _skip_absence(at, now, trigger)
             found = found[-MAX_CAUGHT_UP:]
-    return _chosen(found, trigger.catch_up, now)
+    return _choose_times(found, trigger.catch_up, now)
 
 
-def _jump(at: int, now: int, trigger: Trigger) -> int:
+def _skip_absence(at: int, now: int, trigger: Trigger) -> int:
     """After a long absence begin again so near to now that no more than the allowed number of times can be ahead."""
-    following = next_time(trigger, at)
+    following = get_next_time(trigger, at)
     if following is None:
         return at
     apart = max(following - at, 60_000)
     return max(at, now - MAX_CAUGHT_UP * apart)
 
 
-def _chosen(found: list[int], catch_up: CatchUp, now: int) -> list[int]:
+def _choose_times(found: list[int], catch_up: CatchUp, now: int) -> list[int]:
     if catch_up == "skip":
         return [due for due in found[-1:] if now - due < 60_000]
     return found[-1:] if catch_up == "once" else found[-MAX_CAUGHT_UP:]
 
 
-def _spec(text: str) -> str:
+def _normalize_spec(text: str) -> str:
     return WORDS.get(text.strip().lower(), text.strip().upper())
 
 
 @functools.lru_cache(maxsize=64)
-def _zone(name: str) -> zoneinfo.ZoneInfo:
+def _load_zone(name: str) -> zoneinfo.ZoneInfo:
     return zoneinfo.ZoneInfo(name)

@@ -5,27 +5,27 @@ from typing import Any
 from greenroom.expressions import BadExpression, ExpressionFailed, compile_template
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
-from greenroom.nouns.runs.lineage import taint_of_caller
+from greenroom.nouns.runs.lineage import get_caller_taint
 from greenroom.nouns.workflows import decide_control, decide_definitions
 from greenroom.nouns.workflows.commands import StartWorkflow
 from greenroom.nouns.workflows.core.advance import advance
-from greenroom.nouns.workflows.core.board import Memory, new_facts, new_run
+from greenroom.nouns.workflows.core.board import MemoryBoard, build_facts, build_run
 from greenroom.nouns.workflows.core.news import Begin
 from greenroom.nouns.workflows.core.plan import PLANS
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.events import WorkflowBegan
 from greenroom.nouns.workflows.inputs import read_inputs
 from greenroom.nouns.workflows.model import FACTS, LIVE, WORKFLOW_RUNS, WORKFLOWS, WorkflowVersion
-from greenroom.nouns.workflows.queries import digest_of, need_version, need_workflow
+from greenroom.nouns.workflows.queries import hash_definition, need_version, need_workflow
 from greenroom.nouns.workflows.taint import TAINT_CHARS
 
 MOST_DEPTH = 10
 
 
 def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list[Event]:
-    by = principal(command)
+    by = need_principal(command)
     need_right(by, "operate")
     if rows.get(WORKFLOW_RUNS, command.run_id) is not None:
         return []
@@ -34,8 +34,8 @@ def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list
         raise Refused("workflow_over", "The run of which this would be a step is over.", "conflict")
     if parent is not None and parent.depth + 1 > MOST_DEPTH:
         raise Refused("too_deep", f"Workflows are nested {MOST_DEPTH} deep already: does one start itself?", "limited")
-    pinned = _handed_down(rows, command.parent_id)
-    version = _version(rows, command, pinned)
+    pinned = _get_inherited_pins(rows, command.parent_id)
+    version = _need_started_version(rows, command, pinned)
     definition = version.definition
     inputs = read_inputs(definition, command.inputs)
     seconds = definition.limits.timeout_s
@@ -47,28 +47,28 @@ def start_workflow(rows: Rows, command: StartWorkflow, context: Context) -> list
         steps=plan.steps,
         root_id=parent.root_id if parent else command.run_id,
         inputs=inputs,
-        variables=first_values(definition, inputs),
-        pinned=_pinned(rows, definition, pinned),
+        variables=build_first_values(definition, inputs),
+        pinned=_pin_definitions(rows, definition, pinned),
         depth=parent.depth + 1 if parent else 0,
         parent_id=command.parent_id,
         parent_step=command.parent_step,
         parent_attempt=command.parent_attempt,
         thread_id=command.thread_id or (parent.thread_id if parent else None),
         trigger=command.trigger[:200],
-        taint=(command.taint or taint_of_caller(rows, by))[:TAINT_CHARS],
+        taint=(command.taint or get_caller_taint(rows, by))[:TAINT_CHARS],
         due=context.now + seconds * 1000 if seconds else 0,
         directory=command.directory or (parent.directory if parent else None),
     )
-    board = Memory(new_run(began, context.now, by.id), new_facts(began))
+    board = MemoryBoard(build_run(began, context.now, by.id), build_facts(began))
     return [began, *advance(plan, board, Begin(), context.now)]
 
 
-def _handed_down(rows: Rows, parent_id: str | None) -> dict[str, str]:
+def _get_inherited_pins(rows: Rows, parent_id: str | None) -> dict[str, str]:
     facts = rows.get(FACTS, parent_id) if parent_id else None
     return facts.pinned if facts else {}
 
 
-def _version(rows: Rows, command: StartWorkflow, pinned: dict[str, str]) -> WorkflowVersion:
+def _need_started_version(rows: Rows, command: StartWorkflow, pinned: dict[str, str]) -> WorkflowVersion:
     if command.digest is not None:
         return need_version(rows, command.digest)
     if command.workflow in pinned:
@@ -76,7 +76,9 @@ def _version(rows: Rows, command: StartWorkflow, pinned: dict[str, str]) -> Work
     return need_version(rows, need_workflow(rows, command.workflow).digest)
 
 
-def _pinned(rows: Rows, definition: Definition, above: dict[str, str], depth: int = 0) -> dict[str, str]:
+def _pin_definitions(
+    rows: Rows, definition: WorkflowDefinition, above: dict[str, str], depth: int = 0
+) -> dict[str, str]:
     """The definitions that this one may start, as they are now, by name."""
     pinned = dict(above)
     for step in definition.steps:
@@ -88,12 +90,12 @@ def _pinned(rows: Rows, definition: Definition, above: dict[str, str], depth: in
         if inner is None and stored is not None:
             inner = need_version(rows, stored.digest).definition
         if inner is not None:
-            pinned[name] = digest_of(inner)
-            pinned = _pinned(rows, inner, pinned, depth + 1) if depth < MOST_DEPTH else pinned
+            pinned[name] = hash_definition(inner)
+            pinned = _pin_definitions(rows, inner, pinned, depth + 1) if depth < MOST_DEPTH else pinned
     return pinned
 
 
-def first_values(definition: Definition, inputs: dict[str, Any]) -> dict[str, Any]:
+def build_first_values(definition: WorkflowDefinition, inputs: dict[str, Any]) -> dict[str, Any]:
     """The variables as they are at first: a text may hold expressions over the inputs."""
     out: dict[str, Any] = {}
     for name, value in definition.variables.items():

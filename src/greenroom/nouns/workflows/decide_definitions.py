@@ -4,37 +4,37 @@ import msgspec
 
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.agents.profiles import find_profiles
-from greenroom.nouns.workflows.checking.check import Known, check
-from greenroom.nouns.workflows.checking.problems import Problem
+from greenroom.nouns.workflows.checks.definition_check import KnownNames, check_definition
+from greenroom.nouns.workflows.checks.problems import Problem
 from greenroom.nouns.workflows.commands import DeleteWorkflow, PutWorkflow, RestoreWorkflow
-from greenroom.nouns.workflows.core.plan import PLANS, NewestAnswers
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.core.plan import PLANS, NewestCache
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.events import WorkflowDeleted, WorkflowPut
 from greenroom.nouns.workflows.model import WORKFLOWS, SavedVersion, Workflow
 from greenroom.nouns.workflows.queries import (
-    digest_of,
-    find_saved,
+    find_saved_versions,
     find_workflows,
-    name_of_saved,
-    need_saved,
+    hash_definition,
+    need_saved_name,
+    need_saved_version,
     need_version,
     need_workflow,
 )
 
 _MOST_BYTES = 4_000_000
-_CHECKED: NewestAnswers[tuple[str, frozenset[str], frozenset[str]], list[Problem]] = NewestAnswers(16)
+_CHECKED: NewestCache[tuple[str, frozenset[str], frozenset[str]], list[Problem]] = NewestCache(16)
 
 
 def put_workflow(rows: Rows, command: PutWorkflow, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     definition = command.definition
     if max(len(msgspec.json.encode(definition)), len(command.text)) > _MOST_BYTES:
         raise Refused("workflow_too_large", f"A workflow has at most {_MOST_BYTES} bytes: keep long texts in files.")
     _need_sound(rows, definition)
-    digest = digest_of(definition)
+    digest = hash_definition(definition)
     found = rows.get(WORKFLOWS, definition.name)
     is_same = found is not None and _is_same(rows, found, digest, command.text)
     if not command.overwrite and not (is_same and command.replaces is None):
@@ -55,12 +55,12 @@ def put_workflow(rows: Rows, command: PutWorkflow, context: Context) -> list[Eve
 
 def _is_same(rows: Rows, found: Workflow, digest: str, text: str) -> bool:
     """Whether a workflow says this already, in the same words if they are given."""
-    return found.digest == digest and text in ("", need_saved(rows, found.name, found.version).text)
+    return found.digest == digest and text in ("", need_saved_version(rows, found.name, found.version).text)
 
 
 def _next_version(rows: Rows, name: str) -> int:
     """Versions are counted on when a workflow is deleted and made again, so that each number is given once."""
-    saved = find_saved(rows, name, limit=1)
+    saved = find_saved_versions(rows, name, limit=1)
     return saved[0].version + 1 if saved else 1
 
 
@@ -93,46 +93,46 @@ def _need_replaced(name: str, found: Workflow | None, replaces: int) -> None:
         )
 
 
-def _need_sound(rows: Rows, definition: Definition) -> None:
+def _need_sound(rows: Rows, definition: WorkflowDefinition) -> None:
     """Refuse a definition that could not be carried out; every problem is named."""
-    problems = _check(rows, definition, digest_of(definition))
+    problems = _check(rows, definition, hash_definition(definition))
     if problems:
         told = "\n".join(problem.text for problem in problems[:20])
         raise Refused("bad_workflow", told, problems=[msgspec.to_builtins(problem) for problem in problems[:20]])
 
 
-def prepare_definition(rows: Rows, definition: Definition) -> None:
+def prepare_definition(rows: Rows, definition: WorkflowDefinition) -> None:
     """Work out what the rules will ask about a definition: they find it done. For a long one it takes seconds, which a
     thread can spend and the rules cannot."""
-    digest = digest_of(definition)
+    digest = hash_definition(definition)
     if not _check(rows, definition, digest):
         PLANS.get(digest, definition)
 
 
 def prepare_saved(rows: Rows, name: str, version: int | None) -> None:
     """As `prepare_definition`, of an earlier version; raises Refused if there is none."""
-    saved = _wanted(rows, name, rows.get(WORKFLOWS, name), version)
+    saved = _need_wanted_version(rows, name, rows.get(WORKFLOWS, name), version)
     prepare_definition(rows, need_version(rows, saved.digest).definition)
 
 
-def _check(rows: Rows, definition: Definition, digest: str) -> list[Problem]:
+def _check(rows: Rows, definition: WorkflowDefinition, digest: str) -> list[Problem]:
     profiles = frozenset(profile.name for profile in find_profiles(rows))
     workflows = frozenset(workflow.name for workflow in find_workflows(rows)) | {definition.name}
     asked = (digest, profiles, workflows)
     found = _CHECKED.get(asked)
     if found is None:
-        found = check(definition, Known(profiles=profiles, workflows=workflows))
+        found = check_definition(definition, KnownNames(profiles=profiles, workflows=workflows))
         _CHECKED.put(asked, found)
     return found
 
 
 def restore_workflow(rows: Rows, command: RestoreWorkflow, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
-    name = name_of_saved(rows, command.name)
+    need_right(need_principal(command), "operate")
+    name = need_saved_name(rows, command.name)
     found = rows.get(WORKFLOWS, name)
     if command.replaces is not None:
         _need_replaced(name, found, command.replaces)
-    saved = _wanted(rows, name, found, command.version)
+    saved = _need_wanted_version(rows, name, found, command.version)
     definition = need_version(rows, saved.digest).definition
     if found is not None and _is_same(rows, found, saved.digest, saved.text):
         return []
@@ -150,18 +150,18 @@ def restore_workflow(rows: Rows, command: RestoreWorkflow, context: Context) -> 
     ]
 
 
-def _wanted(rows: Rows, name: str, found: Workflow | None, version: int | None) -> SavedVersion:
+def _need_wanted_version(rows: Rows, name: str, found: Workflow | None, version: int | None) -> SavedVersion:
     """The version to restore."""
     if version is not None:
-        return need_saved(rows, name, version)
-    earlier = find_saved(rows, name, before=found.version if found else None, limit=1)
+        return need_saved_version(rows, name, version)
+    earlier = find_saved_versions(rows, name, before=found.version if found else None, limit=1)
     if not earlier:
         raise Refused("version_not_found", f"Workflow '{name[:80]}' has no earlier version.", "not_found")
     return earlier[0]
 
 
 def delete_workflow(rows: Rows, command: DeleteWorkflow, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     return [WorkflowDeleted(name=need_workflow(rows, command.name).name)]
 
 

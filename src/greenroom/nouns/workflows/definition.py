@@ -17,11 +17,11 @@ Policy = Literal["all_success", "first_success", "allow_debt"]
 CatchUp = Literal["skip", "once", "all"]
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class DefinitionPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A part of a definition."""
 
 
-class Input(Part, frozen=True, kw_only=True):
+class Input(DefinitionPart, frozen=True, kw_only=True):
     """One value that whoever starts the workflow brings."""
 
     type: InputType = "string"
@@ -33,7 +33,7 @@ class Input(Part, frozen=True, kw_only=True):
     """The only values that are taken; empty takes all of the type."""
 
 
-class AgentConfig(Part, frozen=True, kw_only=True):
+class AgentConfig(DefinitionPart, frozen=True, kw_only=True):
     """What is different about the agent of one step, over its profile or its runtime's own defaults."""
 
     name: str = ""
@@ -48,7 +48,7 @@ class AgentConfig(Part, frozen=True, kw_only=True):
     temperature: float | None = None
 
 
-class Retry(Part, frozen=True, kw_only=True):
+class RetryPolicy(DefinitionPart, frozen=True, kw_only=True):
     """How often and when a failed attempt is made again: after backoff_s, then factor times as long, and so on."""
 
     max: int = 0
@@ -62,7 +62,7 @@ class Retry(Part, frozen=True, kw_only=True):
     """The failures that are worth another attempt; empty is every one but a failing expression."""
 
 
-class ForEach(Part, frozen=True, kw_only=True):
+class ForEach(DefinitionPart, frozen=True, kw_only=True):
     """Carries the step out once for each item of a list; its output is the list of their outputs, in order."""
 
     items: str | list[Any]
@@ -75,7 +75,7 @@ class ForEach(Part, frozen=True, kw_only=True):
     """all: every item must succeed · any: one is enough · settled: whatever they come to (null for a failed one)."""
 
 
-class Loop(Part, frozen=True, kw_only=True):
+class LoopConfig(DefinitionPart, frozen=True, kw_only=True):
     """Carries the step out again and again; `round.index` counts from 0, `round.last` is the output before."""
 
     while_: str | None = msgspec.field(name="while", default=None)
@@ -86,7 +86,7 @@ class Loop(Part, frozen=True, kw_only=True):
     """The most rounds; the step fails when they are used up and the condition still says to go on."""
 
 
-class MessageFilter(Part, frozen=True, kw_only=True):
+class MessageFilter(DefinitionPart, frozen=True, kw_only=True):
     """Which message is meant: in which thread, by whom, and with which words."""
 
     thread: str = ""
@@ -97,7 +97,7 @@ class MessageFilter(Part, frozen=True, kw_only=True):
     """Words that it holds, whatever their case; empty is any message."""
 
 
-class Wait(Part, frozen=True, kw_only=True):
+class WaitConfig(DefinitionPart, frozen=True, kw_only=True):
     """What the step waits for; exactly one of these."""
 
     seconds: float | str | None = None
@@ -110,7 +110,7 @@ class Wait(Part, frozen=True, kw_only=True):
     """The name under which the hub takes a signed call; the output is its body."""
 
 
-class Level(Part, frozen=True, kw_only=True):
+class Level(DefinitionPart, frozen=True, kw_only=True):
     """How much say people have before the step is carried out."""
 
     kind: Literal["mechanical", "recommended", "confirmed", "arbitrated"] = "mechanical"
@@ -127,7 +127,7 @@ class Level(Part, frozen=True, kw_only=True):
     """arbitrated: how many of them must say yes; nothing means all. It is refused once too few are left to agree."""
 
 
-class Step(Part, frozen=True, kw_only=True):
+class Step(DefinitionPart, frozen=True, kw_only=True):
     """One vertex of the graph: work of an agent, a nested workflow, a wait, values set, or only a gate."""
 
     id: str
@@ -162,7 +162,7 @@ class Step(Part, frozen=True, kw_only=True):
     """Keep the agent after the step, so that a later one can go on in its session."""
     keep_as: str | None = None
     """`pool:NAME` keeps the agent beyond the run; otherwise it is kept till the run's end."""
-    retry: Retry = Retry()
+    retry: RetryPolicy = RetryPolicy()
     timeout_s: int | None = None
     on_error: str = "abort"
     """abort: the run fails · skip: this step and what depends on it · ignore: as if it had succeeded, output null ·
@@ -170,10 +170,10 @@ class Step(Part, frozen=True, kw_only=True):
     on_crash: Literal["rerun", "resume", "probe", "ask"] = "resume"
     """After a crash: begin again, go on in the agent's session, ask the agent what it has done, or ask a person."""
     for_each: ForEach | None = None
-    loop: Loop | None = None
+    loop: LoopConfig | None = None
     workflow: str | None = None
-    """The name of a workflow: in Definition.workflows, or stored in the hub."""
-    wait: Wait | None = None
+    """The name of a workflow: in `workflows`, or stored in the hub."""
+    wait: WaitConfig | None = None
     set: dict[str, Any] | None = None
     """Values that the engine works out itself; the output is the object of them."""
     level: Level = Level()
@@ -209,7 +209,7 @@ class Step(Part, frozen=True, kw_only=True):
         return self.keep_as or self.agent_config.name or self.id
 
 
-class Edge(Part, frozen=True, kw_only=True):
+class Edge(DefinitionPart, frozen=True, kw_only=True):
     """One step comes before another; with a condition the second is reached only if it holds then."""
 
     source: str = msgspec.field(name="from")
@@ -217,14 +217,14 @@ class Edge(Part, frozen=True, kw_only=True):
     when: str | None = None
 
 
-class AfterWorkflow(Part, frozen=True, kw_only=True):
+class AfterWorkflow(DefinitionPart, frozen=True, kw_only=True):
     """The end of a run of another workflow."""
 
     workflow: str
     status: Literal["completed", "failed", "any"] = "completed"
 
 
-class Trigger(Part, frozen=True, kw_only=True):
+class Trigger(DefinitionPart, frozen=True, kw_only=True):
     """What starts the workflow by itself; exactly one of cron, webhook, message and after."""
 
     id: str = ""
@@ -243,7 +243,7 @@ class Trigger(Part, frozen=True, kw_only=True):
     enabled: bool = True
 
 
-class Limits(Part, frozen=True, kw_only=True):
+class WorkflowLimits(DefinitionPart, frozen=True, kw_only=True):
     """What one run of the workflow may use; None is no limit."""
 
     timeout_s: int | None = None
@@ -253,7 +253,7 @@ class Limits(Part, frozen=True, kw_only=True):
     """How many attempts are at work at a time."""
 
 
-class Skill(Part, frozen=True, kw_only=True):
+class SkillText(DefinitionPart, frozen=True, kw_only=True):
     """The text of a skill as it was when the definition was loaded."""
 
     name: str = ""
@@ -261,7 +261,7 @@ class Skill(Part, frozen=True, kw_only=True):
     text: str
 
 
-class Definition(Part, frozen=True, kw_only=True):
+class WorkflowDefinition(DefinitionPart, frozen=True, kw_only=True):
     """One workflow. A run keeps the one it began with."""
 
     name: str
@@ -280,9 +280,9 @@ class Definition(Part, frozen=True, kw_only=True):
     """all_success: one failed step fails the run · first_success: the first of the last steps that succeeds ends it ·
     allow_debt: it goes on as far as it can, and is completed with its failures noted."""
     triggers: list[Trigger] = []
-    limits: Limits = Limits()
-    skills: dict[str, Skill] = {}
-    workflows: "dict[str, Definition]" = {}
+    limits: WorkflowLimits = WorkflowLimits()
+    skills: dict[str, SkillText] = {}
+    workflows: "dict[str, WorkflowDefinition]" = {}
     """Nested workflows that came with this one."""
 
     def all_edges(self) -> Iterator[Edge]:

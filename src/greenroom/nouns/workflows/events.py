@@ -3,8 +3,8 @@
 from typing import Any, ClassVar
 
 from greenroom.log.model import Event
-from greenroom.nouns.workflows.definition import Definition
-from greenroom.nouns.workflows.model import PersonWait, Spent
+from greenroom.nouns.workflows.definition import WorkflowDefinition
+from greenroom.nouns.workflows.model import PersonWait, WorkflowUsage
 
 
 class WorkflowPut(Event, frozen=True, kw_only=True):
@@ -14,7 +14,7 @@ class WorkflowPut(Event, frozen=True, kw_only=True):
     name: str
     digest: str
     number: int
-    definition: Definition
+    definition: WorkflowDefinition
     source: str = ""
     text: str = ""
     restored_from: int = 0
@@ -65,7 +65,7 @@ class StepBegan(Event, frozen=True, kw_only=True):
     round: int = 0
     resumed: str | None = None
     """The interrupted agent run that it goes on with."""
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
     """What the attempt before it has used, if that was interrupted."""
     rollback: bool = False
     """Whether it takes another step back; it is none of those that its run counts."""
@@ -81,7 +81,7 @@ class StepAsked(Event, frozen=True, kw_only=True):
     """leave: may it begin? crash: what now?"""
     due: int = 0
     reason: str = ""
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
 
 
 class WorkflowWaits(Event, frozen=True, kw_only=True):
@@ -115,7 +115,7 @@ class StepDelayed(Event, frozen=True, kw_only=True):
     step: str
     error: str
     due: int
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
     agent_run: str | None = None
 
@@ -142,7 +142,7 @@ class StepRepeats(Event, frozen=True, kw_only=True):
     step: str
     output: Any = None
     saved: dict[str, Any] = {}
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
     agent_run: str | None = None
 
@@ -154,7 +154,7 @@ class StepMoved(Event, frozen=True, kw_only=True):
     step: str
     waits_for: str
     reason: str
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
 
 
@@ -172,7 +172,7 @@ class StepEnded(Event, frozen=True, kw_only=True):
     """The steps after it that wait for others still."""
     saved: dict[str, Any] = {}
     """Variables that it sets."""
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
     agent_run: str | None = None
     kept_as: str | None = None
@@ -225,7 +225,7 @@ class WorkflowAmended(Event, frozen=True, kw_only=True):
     run_id: str
     step: str
     digest: str
-    definition: Definition
+    definition: WorkflowDefinition
 
 
 class WorkflowTainted(Event, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 import graphlib
 
-from greenroom.nouns.workflows.definition import Definition, Edge
+from greenroom.nouns.workflows.definition import Edge, WorkflowDefinition
 
 
 class Graph:
@@ -11,7 +11,7 @@ class Graph:
     What a failed step is routed to comes after it, like what depends on it. Edges from or to nowhere are left out.
     """
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: WorkflowDefinition) -> None:
         ids = {step.id for step in definition.steps}
         self.edges: list[Edge] = [e for e in definition.all_edges() if e.source in ids and e.target in ids]
         self.routes: list[Edge] = [
@@ -36,7 +36,7 @@ class Graph:
         """Whether the first always comes before the second."""
         return step in self._place and bool(self._above[other] >> self._place[step] & 1)
 
-    def layers(self) -> list[list[str]]:
+    def build_layers(self) -> list[list[str]]:
         """The steps by level: each stands one below the lowest of those before it, and in the order of the file."""
         level: dict[str, int] = {}
         for step in self.order:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from greenroom.log.errors import Refused
-from greenroom.nouns.workflows.checking.problems import nearest
-from greenroom.nouns.workflows.definition import Definition, Input
+from greenroom.nouns.workflows.checks.problems import suggest_nearest
+from greenroom.nouns.workflows.definition import Input, WorkflowDefinition
 
 _TYPES: dict[str, tuple[type[Any], ...]] = {
     "string": (str,),
@@ -19,11 +19,11 @@ _TYPES: dict[str, tuple[type[Any], ...]] = {
 }
 
 
-def read_inputs(definition: Definition, given: Mapping[str, Any]) -> dict[str, Any]:
+def read_inputs(definition: WorkflowDefinition, given: Mapping[str, Any]) -> dict[str, Any]:
     """Every input of the workflow by name; refuses what is missing, unknown or of another type."""
     for name in given:
         if name not in definition.inputs:
-            remedy = nearest(name, definition.inputs, "it takes none" if not definition.inputs else "")
+            remedy = suggest_nearest(name, definition.inputs, "it takes none" if not definition.inputs else "")
             raise Refused(
                 "bad_input", f"The workflow has no input '{name[:64]}': {remedy}{'' if remedy.endswith('?') else '.'}"
             )
@@ -41,7 +41,7 @@ def read_inputs(definition: Definition, given: Mapping[str, Any]) -> dict[str, A
     return values
 
 
-def parse_input(definition: Definition, name: str, text: str) -> Any:
+def parse_input(definition: WorkflowDefinition, name: str, text: str) -> Any:
     """The value that a text stands for, as on a command line: the text itself, or JSON when the input is no string."""
     one = definition.inputs.get(name)
     if one is None or one.type == "string":

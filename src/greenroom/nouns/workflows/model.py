@@ -6,7 +6,7 @@ import msgspec
 
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 
 LIVE = ("running", "paused", "stopping")
 ENDED = ("completed", "failed", "cancelled")
@@ -16,7 +16,7 @@ ACTIVE = ("running", "waiting", "delayed", "held", "queued")
 the queue because as many are at work as may be."""
 
 
-class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
+class WorkflowUsage(msgspec.Struct, frozen=True, omit_defaults=True):
     """What attempts have used."""
 
     input_tokens: int = 0
@@ -27,22 +27,22 @@ class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
     def tokens(self) -> int:
         return self.input_tokens + self.output_tokens
 
-    def __add__(self, other: "Spent") -> "Spent":
-        return Spent(
+    def __add__(self, other: "WorkflowUsage") -> "WorkflowUsage":
+        return WorkflowUsage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cost_usd + other.cost_usd,
         )
 
-    def __sub__(self, other: "Spent") -> "Spent":
-        return Spent(
+    def __sub__(self, other: "WorkflowUsage") -> "WorkflowUsage":
+        return WorkflowUsage(
             self.input_tokens - other.input_tokens,
             self.output_tokens - other.output_tokens,
             self.cost_usd - other.cost_usd,
         )
 
 
-NOTHING = Spent()
+NOTHING = WorkflowUsage()
 """One value for all, which is left out of rows where it is the default."""
 
 
@@ -84,7 +84,7 @@ class WorkflowVersion(Row, frozen=True, kw_only=True):
     name: str
     version: int
     """0 is a definition that belongs to a run only: one that was amended."""
-    definition: Definition
+    definition: WorkflowDefinition
     made_at: int
     text: str = ""
     """The YAML that it was written in; empty if it came as values."""
@@ -151,7 +151,7 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     error: str | None = None
     output: Any = None
     ended_at: int | None = None
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
     waiting: bool = False
     """Whether a running run waits: for the people in `waits_for`, or because no step is at work until something else
     happens outside."""
@@ -223,8 +223,8 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     """Whether it takes another step back; its run does not count it."""
     debt: bool = False
     """Whether its failure was let pass."""
-    spent: Spent = NOTHING
-    spent_before: Spent = NOTHING
+    spent: WorkflowUsage = NOTHING
+    spent_before: WorkflowUsage = NOTHING
     """What of this the attempts before the present one have used."""
     index: int | None = None
     item: Any = None
@@ -256,7 +256,7 @@ class WorkflowAttempt(Row, frozen=True, kw_only=True):
     agent_run: str | None = None
     error: str | None = None
     round: int = 0
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
 
 
 class WorkflowEnding(Row, frozen=True, kw_only=True):
@@ -301,16 +301,16 @@ WAITS = Table("workflow_wait", RunWait, ("ask_id", "run_id"), (("ask_id",),))
 ENDINGS = Table("workflow_ending", WorkflowEnding, ("what",), (("run_id",),))
 
 
-def place_of(version: int) -> str:
+def format_version(version: int) -> str:
     """A version as a part of a key."""
     return f"{version:09d}"
 
 
-def item_id(step: str, index: int) -> str:
+def build_item_id(step: str, index: int) -> str:
     """The id of one item of a fan-out."""
     return f"{step}[{index}]"
 
 
-def step_of(step_id: str) -> str:
+def get_step_id(step_id: str) -> str:
     """The step that an item belongs to, or the step itself."""
     return step_id.partition("[")[0]

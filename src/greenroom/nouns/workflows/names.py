@@ -11,7 +11,7 @@ STEP_FACTS = frozenset(("status", "output", "error", "attempts"))
 ROUND_FACTS = frozenset(("index", "last"))
 
 
-def names_for(step: Step, place: Place) -> frozenset[str]:
+def find_names(step: Step, place: Place) -> frozenset[str]:
     """The first names for one place of a step.
 
     when: conditions and the items of a fan-out · inputs: the step's own inputs · work: its prompt and all that says

@@ -9,7 +9,7 @@ from greenroom.nouns.asks.schema_check import find_schema_error, is_pattern
 MAX_SCHEMA = 20_000
 
 
-def bad_schema(schema: dict[str, Any]) -> str:
+def find_output_schema_error(schema: dict[str, Any]) -> str:
     """What is wrong with a schema, or nothing."""
     try:
         if len(json.dumps(schema)) > MAX_SCHEMA:

@@ -7,13 +7,12 @@ import msgspec
 from greenroom.log.model import Event, Noun, Project, Recorded, Tx
 from greenroom.nouns.access.epochs import EpochBegun
 from greenroom.nouns.clock.model import ClockMoved
+from greenroom.nouns.workflows import clock_shift, person_waits, taint
 from greenroom.nouns.workflows import events as e
-from greenroom.nouns.workflows import taint, times, waits
-from greenroom.nouns.workflows.boards import TxBoard
-from greenroom.nouns.workflows.core.board import new_facts, new_run
-from greenroom.nouns.workflows.core.state import OF_A_RUN, apply
+from greenroom.nouns.workflows.core.board import build_facts, build_run
+from greenroom.nouns.workflows.core.state import OF_A_RUN, apply_event
 from greenroom.nouns.workflows.decide import DECIDE
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.model import (
     ATTEMPTS,
     ENDINGS,
@@ -28,9 +27,10 @@ from greenroom.nouns.workflows.model import (
     SavedVersion,
     Workflow,
     WorkflowVersion,
-    place_of,
+    format_version,
 )
-from greenroom.nouns.workflows.queries import digest_of
+from greenroom.nouns.workflows.queries import hash_definition
+from greenroom.nouns.workflows.row_boards import TxBoard
 from greenroom.nouns.workflows.triggers import project as triggers
 from greenroom.nouns.workflows.triggers.decide import DECIDE as TRIGGERS_DECIDE
 from greenroom.nouns.workflows.triggers.decide import disarm_all
@@ -54,12 +54,12 @@ def workflow_put(tx: Tx, event: e.WorkflowPut, record: Recorded) -> None:
             steps=len(definition.steps),
         ),
     )
-    _keep(tx, event.digest, event.number, definition, record.at, event.text)
+    _put_versions(tx, event.digest, event.number, definition, record.at, event.text)
     tx.put(
         SAVED_VERSIONS,
         SavedVersion(
             name=event.name,
-            place=place_of(event.number),
+            place=format_version(event.number),
             version=event.number,
             digest=event.digest,
             saved_at=record.at,
@@ -72,7 +72,7 @@ def workflow_put(tx: Tx, event: e.WorkflowPut, record: Recorded) -> None:
     put_triggers(tx, definition, record.at)
 
 
-def _keep(tx: Tx, digest: str, number: int, definition: Definition, at: int, text: str = "") -> None:
+def _put_versions(tx: Tx, digest: str, number: int, definition: WorkflowDefinition, at: int, text: str = "") -> None:
     """Keep a definition, and those that came inside it."""
     if tx.get(VERSIONS, digest) is None or number:
         tx.put(
@@ -82,7 +82,7 @@ def _keep(tx: Tx, digest: str, number: int, definition: Definition, at: int, tex
             ),
         )
     for inner in definition.workflows.values():
-        _keep(tx, digest_of(inner), 0, inner, at)
+        _put_versions(tx, hash_definition(inner), 0, inner, at)
 
 
 def workflow_deleted(tx: Tx, event: e.WorkflowDeleted, record: Recorded) -> None:
@@ -91,33 +91,33 @@ def workflow_deleted(tx: Tx, event: e.WorkflowDeleted, record: Recorded) -> None
 
 
 def workflow_began(tx: Tx, event: e.WorkflowBegan, record: Recorded) -> None:
-    tx.put(WORKFLOW_RUNS, new_run(event, record.at, record.by, record.seq))
-    tx.put(FACTS, new_facts(event))
+    tx.put(WORKFLOW_RUNS, build_run(event, record.at, record.by, record.seq))
+    tx.put(FACTS, build_facts(event))
 
 
-def of_a_run(tx: Tx, event: Any, record: Recorded) -> None:
+def project_run_event(tx: Tx, event: Any, record: Recorded) -> None:
     """Whatever else happens to a run."""
     run = tx.get(WORKFLOW_RUNS, event.run_id)
     if run is None:
         return
     board = TxBoard(tx, run)
-    apply(board, event, record.at)
+    apply_event(board, event, record.at)
     board.close()
 
 
 def workflow_amended(tx: Tx, event: e.WorkflowAmended, record: Recorded) -> None:
-    _keep(tx, event.digest, 0, event.definition, record.at)
-    of_a_run(tx, event, record)
+    _put_versions(tx, event.digest, 0, event.definition, record.at)
+    project_run_event(tx, event, record)
 
 
 def workflow_waits(tx: Tx, event: e.WorkflowWaits, record: Recorded) -> None:
     tx.put(WAITS, RunWait(ask_id=event.wait.ask_id, run_id=event.run_id))
-    of_a_run(tx, event, record)
+    project_run_event(tx, event, record)
 
 
 def workflow_wait_ended(tx: Tx, event: e.WorkflowWaitEnded, record: Recorded) -> None:
     tx.drop(WAITS, event.ask_id, event.run_id)
-    of_a_run(tx, event, record)
+    project_run_event(tx, event, record)
 
 
 def workflow_tainted(tx: Tx, event: e.WorkflowTainted, record: Recorded) -> None:
@@ -131,7 +131,7 @@ def ending_done(tx: Tx, event: e.EndingDone, record: Recorded) -> None:
 
 
 PROJECT: dict[type[Event], Project] = {
-    **dict.fromkeys(OF_A_RUN, of_a_run),
+    **dict.fromkeys(OF_A_RUN, project_run_event),
     e.WorkflowPut: workflow_put,
     e.WorkflowDeleted: workflow_deleted,
     e.WorkflowBegan: workflow_began,
@@ -140,7 +140,7 @@ PROJECT: dict[type[Event], Project] = {
     e.WorkflowWaitEnded: workflow_wait_ended,
     e.WorkflowTainted: workflow_tainted,
     e.EndingDone: ending_done,
-    **times.PROJECT,
+    **clock_shift.PROJECT,
     **triggers.PROJECT,
 }
 
@@ -150,13 +150,13 @@ WORKFLOWS_NOUN = Noun(
     events=tuple(PROJECT),
     decide=DECIDE | TRIGGERS_DECIDE,
     project=PROJECT,
-    follow={ClockMoved: times.clock_moved, EpochBegun: disarm_all, **waits.FOLLOW, **taint.FOLLOW},
+    follow={ClockMoved: clock_shift.on_clock_moved, EpochBegun: disarm_all, **person_waits.FOLLOW, **taint.FOLLOW},
     sources=(
         "greenroom.nouns.workflows.model",
         "greenroom.nouns.workflows.project",
         "greenroom.nouns.workflows.core.board",
         "greenroom.nouns.workflows.core.state",
-        "greenroom.nouns.workflows.times",
+        "greenroom.nouns.workflows.clock_shift",
         "greenroom.nouns.workflows.triggers.model",
         "greenroom.nouns.workflows.triggers.project",
     ),

@@ -10,7 +10,7 @@ from greenroom.log.pages import find_page
 from greenroom.nouns.access.model import HUB, Principal
 from greenroom.nouns.threads.queries import find_page_of_threads, is_in_seen_thread
 from greenroom.nouns.workflows.core.plan import PLANS, Plan
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.model import (
     ATTEMPTS,
     SAVED_VERSIONS,
@@ -24,14 +24,14 @@ from greenroom.nouns.workflows.model import (
     WorkflowRun,
     WorkflowStep,
     WorkflowVersion,
-    place_of,
+    format_version,
 )
 from greenroom.validation import get_nearest
 
 """How many runs are looked through for those that no index leads to."""
 
 
-def digest_of(definition: Definition) -> str:
+def hash_definition(definition: WorkflowDefinition) -> str:
     """What a definition is known by: the same for the same definition, wherever it comes from."""
     return hashlib.sha256(msgspec.json.encode(definition, order="deterministic")).hexdigest()[:32]
 
@@ -45,7 +45,7 @@ def need_workflow(rows: Rows, name: str, by: Principal = HUB) -> Workflow:
     """The workflow, if it is there for this principal."""
     workflow = get_workflow(rows, name)
     if workflow is None or not may_see_workflow(rows, by, workflow):
-        raise _no_workflow(rows, name, by)
+        raise _workflow_not_found(rows, name, by)
     return workflow
 
 
@@ -54,7 +54,7 @@ def may_see_workflow(rows: Rows, by: Principal, workflow: Workflow) -> bool:
     return not by.is_confined
 
 
-def _no_workflow(rows: Rows, name: str, by: Principal) -> Refused:
+def _workflow_not_found(rows: Rows, name: str, by: Principal) -> Refused:
     near = get_nearest(name, [one.name for one in find_workflows(rows, by)])
     if near is not None:
         words = f"There is no workflow '{name[:80]}': did you mean '{near}'?"
@@ -74,22 +74,22 @@ def find_workflows(rows: Rows, by: Principal = HUB) -> list[Workflow]:
     return [workflow for workflow in rows.find(WORKFLOWS, order="_key") if may_see_workflow(rows, by, workflow)]
 
 
-def find_saved(rows: Rows, name: str, *, before: int | None = None, limit: int = 50) -> list[SavedVersion]:
+def find_saved_versions(rows: Rows, name: str, *, before: int | None = None, limit: int = 50) -> list[SavedVersion]:
     """The versions that were saved under a name, newest first, also of a workflow that was deleted."""
     edge = None if before is None else ("version", before)
     return rows.find(SAVED_VERSIONS, {"name": name}, before=edge, order="version", desc=True, limit=limit)
 
 
-def name_of_saved(rows: Rows, name: str, by: Principal = HUB) -> str:
+def need_saved_name(rows: Rows, name: str, by: Principal = HUB) -> str:
     """The name under which versions were saved: a workflow's own, of its alias, or of one that was deleted."""
     workflow = get_workflow(rows, name)
-    if by.is_confined or (workflow is None and not find_saved(rows, name, limit=1)):
-        raise _no_workflow(rows, name, by)
+    if by.is_confined or (workflow is None and not find_saved_versions(rows, name, limit=1)):
+        raise _workflow_not_found(rows, name, by)
     return workflow.name if workflow else name
 
 
-def need_saved(rows: Rows, name: str, version: int) -> SavedVersion:
-    found = rows.get(SAVED_VERSIONS, name, place_of(version))
+def need_saved_version(rows: Rows, name: str, version: int) -> SavedVersion:
+    found = rows.get(SAVED_VERSIONS, name, format_version(version))
     if found is None:
         raise Refused(
             "version_not_found",
@@ -152,7 +152,7 @@ def find_attempts(rows: Rows, run_id: str) -> list[WorkflowAttempt]:
     return rows.find(ATTEMPTS, {"run_id": run_id}, order="_key")
 
 
-def plan_of(rows: Rows, run: WorkflowRun) -> Plan:
+def load_plan(rows: Rows, run: WorkflowRun) -> Plan:
     """The plan that a run follows."""
-    found = PLANS.known(run.digest)
+    found = PLANS.get_known(run.digest)
     return found or PLANS.get(run.digest, need_version(rows, run.digest).definition)

@@ -6,18 +6,18 @@ import msgspec
 
 from greenroom.log.model import Rows
 from greenroom.nouns.agents.model import AGENTS
+from greenroom.nouns.runs.agent_activity import describe_obstacle
 from greenroom.nouns.runs.model import RUNS, Run
-from greenroom.nouns.runs.whereabouts import held_up_by
-from greenroom.nouns.workflows.core.plan import Node, Plan
+from greenroom.nouns.workflows.core.plan import Plan, PlanNode
 from greenroom.nouns.workflows.model import (
     WORKFLOW_RUNS,
-    Spent,
     WorkflowAttempt,
     WorkflowRun,
     WorkflowStep,
-    step_of,
+    WorkflowUsage,
+    get_step_id,
 )
-from greenroom.nouns.workflows.queries import find_attempts, find_steps, plan_of
+from greenroom.nouns.workflows.queries import find_attempts, find_steps, load_plan
 
 _UNTAKEN_MS = 10_000
 """After so long it is worth a word that no node has taken an agent's run."""
@@ -33,7 +33,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
     agent_id: str | None
     agent_run: str | None
     error: str | None
-    spent: Spent
+    spent: WorkflowUsage
 
 
 class StepReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: int | None
     duration_ms: int | None
     """How long its attempts took together, without the time between them."""
-    spent: Spent
+    spent: WorkflowUsage
     waits_for: str | None
     reason: str | None
     """Why it was skipped or cancelled, what it waits for, or what holds up who is at work for it."""
@@ -68,28 +68,30 @@ class WorkflowReport(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[StepReport]
 
 
-def report_of(rows: Rows, run: WorkflowRun, now: int) -> WorkflowReport:
+def build_report(rows: Rows, run: WorkflowRun, now: int) -> WorkflowReport:
     """The report of a run; steps stand in the order of the plan, items after their fan-out."""
-    plan = plan_of(rows, run)
+    plan = load_plan(rows, run)
     earlier: dict[str, list[WorkflowAttempt]] = {}
     for attempt in find_attempts(rows, run.id):
         earlier.setdefault(attempt.step, []).append(attempt)
     return WorkflowReport(
         run=run,
         steps=[
-            _step(rows, plan.nodes[step_of(step.id)], step, earlier.get(step.id, []), now)
-            for step in every_step(plan, run, find_steps(rows, run.id))
+            _build_step_report(rows, plan.nodes[get_step_id(step.id)], step, earlier.get(step.id, []), now)
+            for step in list_all_steps(plan, run, find_steps(rows, run.id))
         ],
     )
 
 
-def every_step(plan: Plan, run: WorkflowRun, found: list[WorkflowStep]) -> list[WorkflowStep]:
+def list_all_steps(plan: Plan, run: WorkflowRun, found: list[WorkflowStep]) -> list[WorkflowStep]:
     """All steps of a run in order; those without a row are pending."""
     rows = {step.id: step for step in found}
     items: dict[str, list[WorkflowStep]] = {}
     for step in found:
-        if step.index is not None and step.index < rows[step_of(step.id)].total:  # there were more, or will be others
-            items.setdefault(step_of(step.id), []).append(step)
+        if (
+            step.index is not None and step.index < rows[get_step_id(step.id)].total
+        ):  # there were more, or will be others
+            items.setdefault(get_step_id(step.id), []).append(step)
     backs = [step_id for step_id, node in plan.nodes.items() if node.is_rollback and step_id in rows]
     out: list[WorkflowStep] = []
     for step_id in (*plan.order, *backs):
@@ -98,7 +100,9 @@ def every_step(plan: Plan, run: WorkflowRun, found: list[WorkflowStep]) -> list[
     return out
 
 
-def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAttempt], now: int) -> StepReport:
+def _build_step_report(
+    rows: Rows, node: PlanNode, step: WorkflowStep, earlier: list[WorkflowAttempt], now: int
+) -> StepReport:
     at_work = rows.get(RUNS, step.agent_run) if step.status == "running" and step.agent_run else None
     agent_id = at_work.agent_id if at_work is not None else step.agent_id
     agent = rows.get(AGENTS, agent_id) if agent_id else None
@@ -144,7 +148,7 @@ def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAtte
         duration_ms=took if step.ended_at is not None and began is not None else None,
         spent=step.spent,
         waits_for=step.waits_for,
-        reason=_held_up_by(rows, step, at_work, now) or step.reason,
+        reason=_describe_obstacle(rows, step, at_work, now) or step.reason,
         error=step.error,
         output=step.output,
         total=step.total,
@@ -152,7 +156,7 @@ def _step(rows: Rows, node: Node, step: WorkflowStep, earlier: list[WorkflowAtte
     )
 
 
-def _held_up_by(rows: Rows, step: WorkflowStep, at_work: Run | None, now: int) -> str | None:
+def _describe_obstacle(rows: Rows, step: WorkflowStep, at_work: Run | None, now: int) -> str | None:
     """What keeps a step that is at work from going on, and what to do about it."""
     if step.status != "running":
         return None
@@ -161,7 +165,7 @@ def _held_up_by(rows: Rows, step: WorkflowStep, at_work: Run | None, now: int) -
         return f"see `greenroom dag status {key}`"
     if at_work is None:
         return None
-    if held_up := held_up_by(rows, at_work):
+    if held_up := describe_obstacle(rows, at_work):
         return held_up
     if at_work.status == "waiting":
         what_to_do = "it goes on by itself" if at_work.goes_on_at else "see `greenroom ask list`"

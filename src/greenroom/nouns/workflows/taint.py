@@ -4,13 +4,13 @@ from typing import Protocol
 
 from greenroom.log.model import Context, Event, Follow, Rows
 from greenroom.nouns.access.model import Principal
-from greenroom.nouns.asks.words import visible
-from greenroom.nouns.runs.lineage import taint_of_caller
+from greenroom.nouns.asks.call_text import escape_invisible
+from greenroom.nouns.runs.lineage import get_caller_taint
 from greenroom.nouns.runs.model import RUNS
 from greenroom.nouns.threads.model import MESSAGES
 from greenroom.nouns.workflows.events import StepEnded, WorkflowTainted
-from greenroom.nouns.workflows.model import WORKFLOW_RUNS, WorkflowRun, step_of
-from greenroom.nouns.workflows.queries import plan_of
+from greenroom.nouns.workflows.model import WORKFLOW_RUNS, WorkflowRun, get_step_id
+from greenroom.nouns.workflows.queries import load_plan
 
 WEBHOOK = "a webhook"
 TAINT_CHARS = 200
@@ -26,15 +26,15 @@ class HeardWords(Protocol):
     def find_heard_messages(self) -> list[str]: ...
 
 
-def taint_of_work(rows: Rows, run: WorkflowRun, heard: HeardWords) -> str:
+def get_work_taint(rows: Rows, run: WorkflowRun, heard: HeardWords) -> str:
     """Whose words come into what a step starts now; empty if they are all a person's."""
     if heard.hears_webhooks:
         return WEBHOOK
-    messages = (taint_of_message(rows, message_id) for message_id in heard.find_heard_messages())
-    return taint_of_run(rows, run) or next((taint for taint in messages if taint), "")
+    messages = (get_message_taint(rows, message_id) for message_id in heard.find_heard_messages())
+    return get_run_taint(rows, run) or next((taint for taint in messages if taint), "")
 
 
-def taint_of_run(rows: Rows, run: WorkflowRun) -> str:
+def get_run_taint(rows: Rows, run: WorkflowRun) -> str:
     """Whose words began a run, or what it came after, or came into it since."""
     begun: WorkflowRun | None = run
     for _ in range(_EARLIER):
@@ -50,45 +50,45 @@ def taint_of_run(rows: Rows, run: WorkflowRun) -> str:
     return WEBHOOK  # it cannot be told any more
 
 
-def taint_of_message(rows: Rows, message_id: str) -> str:
+def get_message_taint(rows: Rows, message_id: str) -> str:
     """Whose words a message is, unless a person has written it."""
     message = rows.get(MESSAGES, message_id)
-    return f"the agent {visible(message.author_name)}" if message is not None and message.agent else ""
+    return f"the agent {escape_invisible(message.author_name)}" if message is not None and message.agent else ""
 
 
 def taint_run(rows: Rows, by: Principal, run: WorkflowRun, taint: str) -> list[Event]:
     """Mark a run that somebody tells something, if no person does."""
-    taint = taint or taint_of_caller(rows, by)
+    taint = taint or get_caller_taint(rows, by)
     return [WorkflowTainted(run_id=run.id, taint=taint[:TAINT_CHARS])] if taint and not run.taint else []
 
 
-def step_ended(rows: Rows, event: StepEnded, context: Context) -> list[Event]:
+def on_step_ended(rows: Rows, event: StepEnded, context: Context) -> list[Event]:
     """What a step gives on comes into all that follows it."""
     run = rows.get(WORKFLOW_RUNS, event.run_id)
     if run is None or run.taint:
         return []
-    taint = _taint_of_output(rows, run, event)
+    taint = _get_output_taint(rows, run, event)
     return [WorkflowTainted(run_id=run.id, taint=taint[:TAINT_CHARS])] if taint else []
 
 
-def workflow_tainted(rows: Rows, event: WorkflowTainted, context: Context) -> list[Event]:
+def on_workflow_tainted(rows: Rows, event: WorkflowTainted, context: Context) -> list[Event]:
     """What a nested run gives on comes into the one that it is a step of."""
     run = rows.get(WORKFLOW_RUNS, event.run_id)
     above = rows.get(WORKFLOW_RUNS, run.parent_id) if run is not None and run.parent_id else None
     return [WorkflowTainted(run_id=above.id, taint=event.taint)] if above is not None and not above.taint else []
 
 
-def _taint_of_output(rows: Rows, run: WorkflowRun, event: StepEnded) -> str:
+def _get_output_taint(rows: Rows, run: WorkflowRun, event: StepEnded) -> str:
     if event.agent_run is not None:
         agent_run = rows.get(RUNS, event.agent_run)
         return agent_run.taint if agent_run is not None else ""
-    node = plan_of(rows, run).nodes.get(step_of(event.step))
+    node = load_plan(rows, run).nodes.get(get_step_id(event.step))
     wait = node.step.wait if node is not None else None
     if wait is None or event.status != "completed":
         return ""
     if wait.message is not None and isinstance(event.output, dict):
-        return taint_of_message(rows, str(event.output.get("id")))
+        return get_message_taint(rows, str(event.output.get("id")))
     return WEBHOOK if wait.webhook is not None else ""
 
 
-FOLLOW: dict[type[Event], Follow] = {StepEnded: step_ended, WorkflowTainted: workflow_tainted}
+FOLLOW: dict[type[Event], Follow] = {StepEnded: on_step_ended, WorkflowTainted: on_workflow_tainted}

@@ -2,7 +2,7 @@
 
 from greenroom.runtimes.contract import Driver
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
-from greenroom.runtimes.drivers.acp.known import CLAUDE, CODEX, COPILOT, GEMINI
+from greenroom.runtimes.drivers.acp.known_agents import CLAUDE, CODEX, COPILOT, GEMINI
 from greenroom.runtimes.drivers.builtin.manifest import BUILTIN
 from greenroom.runtimes.drivers.claude.driver import ClaudeDriver
 from greenroom.runtimes.drivers.codex.driver import CodexDriver

@@ -28,7 +28,7 @@ class AcpFailed(Exception):
     """The agent has answered a request with an error; the message is a sentence for people."""
 
     def __init__(self, error: RequestError) -> None:
-        super().__init__(_sentence(error))
+        super().__init__(_format_error(error))
         self.code = error.code
         self.data: Any = error.data
 
@@ -41,7 +41,7 @@ class AcpLink:
         self._told = told
         self._room = room
         self.ended = asyncio.Event()
-        self._connection = Connection(_never_asked, self)
+        self._connection = Connection(_reject_request, self)
 
     async def request(self, method: str, params: Json) -> Json:
         """Ask the agent. Raises AcpFailed for its refusal, ConnectionError when it is gone."""
@@ -81,7 +81,7 @@ class AcpLink:
             if not line:
                 self.ended.set()
                 return None
-            message = _message(line)
+            message = _parse_message(line)
             if message is None:
                 continue
             method = message.get("method")
@@ -94,11 +94,11 @@ class AcpLink:
         """Part of what the SDK needs from a transport; the process is ended by its owner."""
 
 
-async def _never_asked(method: str, params: Any, is_notification: bool) -> Any:
+async def _reject_request(method: str, params: Any, is_notification: bool) -> Any:
     raise RequestError.method_not_found(method)
 
 
-def _message(line: bytes) -> Json | None:
+def _parse_message(line: bytes) -> Json | None:
     """A line as a message. Some agents print to stdout; what is no message is not for us."""
     try:
         message = msgspec.json.decode(line)
@@ -109,7 +109,7 @@ def _message(line: bytes) -> Json | None:
     return message if isinstance(message, dict) else None
 
 
-def _unwrap(text: str) -> str:
+def _unwrap_error(text: str) -> str:
     """The words in an answer of a model's API, which some agents hand on as it came."""
     with contextlib.suppress(msgspec.DecodeError):
         match msgspec.json.decode(text):
@@ -118,9 +118,9 @@ def _unwrap(text: str) -> str:
     return text
 
 
-def _sentence(error: RequestError) -> str:
+def _format_error(error: RequestError) -> str:
     """What an error says, with the details that agents hide in its data."""
     data = error.data
     details = data.get("details") or data.get("message") if isinstance(data, dict) else data
-    text = _unwrap(str(error))
+    text = _unwrap_error(str(error))
     return f"{text}: {details}" if isinstance(details, str) and details and details not in text else text

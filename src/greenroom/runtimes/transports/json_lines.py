@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import msgspec
 
 from greenroom.runtimes.contract import Died, Process
-from greenroom.runtimes.transports.ears import Ears
+from greenroom.runtimes.transports.heard_queue import HeardQueue
 
 Json = dict[str, Any]
 Told = Callable[[Json], None]
@@ -28,7 +28,7 @@ class Lines(Protocol):
 class JsonLines:
     """One process. Whatever it says is handed to `told` before the next is read; Died ends the ears."""
 
-    def __init__(self, process: Process, told: Told, ears: Ears, lines: Lines | None = None) -> None:
+    def __init__(self, process: Process, told: Told, ears: HeardQueue, lines: Lines | None = None) -> None:
         self._process = process
         self._told = told
         self._ears = ears
@@ -74,11 +74,11 @@ class JsonLines:
 
     async def _read(self) -> None:
         while True:
-            await self._ears.room()
+            await self._ears.wait_for_room()
             line = await self._lines.read_line()
             if not line:
                 return
-            message = _message(line)
+            message = _parse_message(line)
             if message is None:
                 continue
             try:
@@ -90,7 +90,7 @@ class JsonLines:
         """Wait for the end, which either sign alone is not: a child may hold the pipe, or the process closed it."""
         gone = asyncio.create_task(self._process.wait())
         await asyncio.wait({gone, self._reading}, return_when=asyncio.FIRST_COMPLETED)
-        self._ears.widen()
+        self._ears.lift_limit()
         await asyncio.wait({gone, self._reading}, timeout=_LINGER_S, return_when=asyncio.ALL_COMPLETED)
         await self._process.end()
         code = await gone
@@ -104,7 +104,7 @@ class JsonLines:
         self._ears.end()
 
 
-def _message(line: bytes) -> Json | None:
+def _parse_message(line: bytes) -> Json | None:
     """A line as a message. What a runtime prints besides is not for us."""
     try:
         message = msgspec.json.decode(line)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from greenroom.runtimes.contract import Terminal
-from greenroom.runtimes.prompt_text import Way
+from greenroom.runtimes.prompt_text import PromptQuoting
 
 Watcher = Callable[[bytes], None]
 ENTER = b"\r"
@@ -57,7 +57,7 @@ class TerminalLine:
             self._keys.put_nowait(keys)
 
     @contextlib.contextmanager
-    def hold_people(self) -> Iterator[None]:
+    def hold_typed_keys(self) -> Iterator[None]:
         """Let what people type wait meanwhile, so that it does not get into the driver's text."""
         self._held = []
         try:
@@ -67,12 +67,12 @@ class TerminalLine:
             for keys in held:
                 self.press(keys)
 
-    def paste(self, text: str, way: Way) -> None:
+    def paste(self, text: str, way: PromptQuoting) -> None:
         """Put a text in and press Enter: as one paste where the program knows pastes, else line by line."""
         self.put(text, way)
         self.press(ENTER)
 
-    def put(self, text: str, way: Way) -> None:
+    def put(self, text: str, way: PromptQuoting) -> None:
         """Put a text in, without pressing Enter after it. No character of it is a key or ends the paste."""
         quoted = way.quote(text, by_line=not self._pastes).encode()
         if self._pastes:
@@ -84,7 +84,7 @@ class TerminalLine:
         if not self._over.done():
             self._terminal.resize(rows, columns)
 
-    async def quiet(self, for_s: float, within_s: float) -> None:
+    async def wait_until_quiet(self, for_s: float, within_s: float) -> None:
         """Wait until the program has begun to write and has paused, but not for ever: it is then ready for keys."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
@@ -95,7 +95,7 @@ class TerminalLine:
                         async with asyncio.timeout(for_s):
                             await self._wrote.wait()
 
-    async def shown(self, pattern: str, within_s: float) -> bool:
+    async def wait_for_pattern(self, pattern: str, within_s: float) -> bool:
         """Wait until the program has written something; False if it has not in that time."""
         wanted = re.compile(pattern)
         with contextlib.suppress(TimeoutError):
@@ -106,7 +106,7 @@ class TerminalLine:
                 return True
         return False
 
-    async def over(self) -> int:
+    async def wait_for_exit(self) -> int:
         """The exit code, once the program has ended and its last words are read."""
         return await asyncio.shield(self._over)
 

@@ -18,7 +18,7 @@ class Say:
     text: str
     delay_s: float = 0
 
-    def words(self) -> Iterator[str]:
+    def split_words(self) -> Iterator[str]:
         """The pieces in which the text is streamed."""
         for word in re.findall(r"\S+\s*", self.text) or [self.text]:
             if self.delay_s:
@@ -43,12 +43,12 @@ class Fail:
 
 
 @dataclass(frozen=True, slots=True)
-class UsedUp:
+class QuotaReply:
     """The account may ask nothing more until a time, in seconds; told as Anthropic and as OpenAI tell it."""
 
     until: int
 
-    def headers(self) -> dict[str, str]:
+    def build_headers(self) -> dict[str, str]:
         claude, codex = "anthropic-ratelimit-unified", "x-codex-primary"
         return {
             "x-should-retry": "false",
@@ -60,12 +60,12 @@ class UsedUp:
             f"{codex}-reset-at": str(self.until),
         }
 
-    def body(self) -> Json:
+    def build_body(self) -> Json:
         error = {"type": "usage_limit_reached", "message": "The usage limit has been reached", "resets_at": self.until}
         return {"type": "error", "error": error}
 
 
-Answer = Say | UseTool | Fail | UsedUp
+Answer = Say | UseTool | Fail | QuotaReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class Reply:
     model: str
     answer: Say | UseTool
 
-    def id(self, prefix: str) -> str:
+    def build_id(self, prefix: str) -> str:
         return f"{prefix}{self.key}"
 
 
-def frame(data: Json, event: str | None = None) -> bytes:
+def encode_sse_event(data: Json, event: str | None = None) -> bytes:
     """One server-sent event."""
     head = f"event: {event}\n" if event else ""
     return f"{head}data: {json.dumps(data)}\n\n".encode()

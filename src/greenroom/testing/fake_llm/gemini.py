@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 
-from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT, Reply, Say, frame
+from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT, Reply, Say, encode_sse_event
 from greenroom.testing.fake_llm.dialect import Dialect
-from greenroom.testing.fake_llm.request import Json, Request, Transcript, text_of
+from greenroom.testing.fake_llm.request import Json, ModelRequest, Transcript, join_texts
 
 _USAGE = {
     "promptTokenCount": TOKENS_IN,
@@ -14,7 +14,7 @@ _USAGE = {
 }
 
 
-def parse(body: Json) -> Request:
+def parse(body: Json) -> ModelRequest:
     """Read a request."""
     said = Transcript()
     for message in body.get("contents", []):
@@ -26,41 +26,41 @@ def parse(body: Json) -> Request:
             values = (result.get("response") or {}).values()
             said.add_result([value if isinstance(value, str) else json.dumps(value) for value in values])
         if not results:
-            said.add_user(text_of(parts))
+            said.add_user(join_texts(parts))
     functions = [function for tool in body.get("tools", []) for function in tool.get("functionDeclarations", [])]
     tools = {f["name"]: f.get("parametersJsonSchema") or f.get("parameters") or {} for f in functions}
-    return said.request(tools, text_of((body.get("systemInstruction") or {}).get("parts")))
+    return said.build_request(tools, join_texts((body.get("systemInstruction") or {}).get("parts")))
 
 
 def stream(reply: Reply) -> Iterator[bytes]:
     """The answer as parts."""
     if not isinstance(reply.answer, Say):
-        yield frame(whole(reply))
+        yield encode_sse_event(build_response(reply))
         return
-    for word in reply.answer.words():
-        yield frame(_candidate(reply, {"text": word}))
-    yield frame(_candidate(reply, {"text": ""}, "STOP"))
+    for word in reply.answer.split_words():
+        yield encode_sse_event(_build_candidate(reply, {"text": word}))
+    yield encode_sse_event(_build_candidate(reply, {"text": ""}, "STOP"))
 
 
-def whole(reply: Reply) -> Json:
+def build_response(reply: Reply) -> Json:
     """The answer in one piece."""
     answer = reply.answer
     if isinstance(answer, Say):
-        return _candidate(reply, {"text": answer.text}, "STOP")
-    call = {"id": reply.id("call_"), "name": answer.name, "args": answer.arguments}
-    return _candidate(reply, {"functionCall": call}, "STOP")
+        return _build_candidate(reply, {"text": answer.text}, "STOP")
+    call = {"id": reply.build_id("call_"), "name": answer.name, "args": answer.arguments}
+    return _build_candidate(reply, {"functionCall": call}, "STOP")
 
 
-def _candidate(reply: Reply, part: Json, finish: str | None = None) -> Json:
+def _build_candidate(reply: Reply, part: Json, finish: str | None = None) -> Json:
     candidate: Json = {"content": {"role": "model", "parts": [part]}, "index": 0}
     if finish:
         candidate["finishReason"] = finish
     return {
         "candidates": [candidate],
         "modelVersion": reply.model,
-        "responseId": reply.id("resp_"),
+        "responseId": reply.build_id("resp_"),
         "usageMetadata": _USAGE,
     }
 
 
-GEMINI = Dialect("gemini", parse, stream, whole)
+GEMINI = Dialect("gemini", parse, stream, build_response)

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 
-from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT, Reply, Say, UseTool, frame
+from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT, Reply, Say, UseTool, encode_sse_event
 from greenroom.testing.fake_llm.dialect import Dialect
-from greenroom.testing.fake_llm.request import Json, Request, Transcript, text_of, texts_of
+from greenroom.testing.fake_llm.request import Json, ModelRequest, Transcript, find_texts, join_texts
 
 _USAGE = {
     "prompt_tokens": TOKENS_IN,
@@ -14,21 +14,21 @@ _USAGE = {
 }
 
 
-def parse(body: Json) -> Request:
+def parse(body: Json) -> ModelRequest:
     """Read a request."""
     said = Transcript()
     system: list[str] = []
     for message in body.get("messages", []):
         match message["role"]:
             case "system" | "developer":
-                system.append(text_of(message["content"]))
+                system.append(join_texts(message["content"]))
             case "user":
-                said.add_user(text_of(message["content"]))
+                said.add_user(join_texts(message["content"]))
             case "tool":
-                said.add_result(list(texts_of(message["content"])))
+                said.add_result(list(find_texts(message["content"])))
     functions = [tool["function"] for tool in body.get("tools", []) if tool.get("type") == "function"]
     tools = {function["name"]: function.get("parameters", {}) for function in functions}
-    return said.request(tools, "\n".join(system))
+    return said.build_request(tools, "\n".join(system))
 
 
 def stream(reply: Reply) -> Iterator[bytes]:
@@ -36,41 +36,41 @@ def stream(reply: Reply) -> Iterator[bytes]:
 
     def chunk(delta: Json, finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return frame({**_head(reply, "chat.completion.chunk"), "choices": [choice]})
+        return encode_sse_event({**_build_head(reply, "chat.completion.chunk"), "choices": [choice]})
 
     yield chunk({"role": "assistant", "content": ""})
     if isinstance(reply.answer, Say):
-        for word in reply.answer.words():
+        for word in reply.answer.split_words():
             yield chunk({"content": word})
     else:
-        yield chunk({"tool_calls": [_call(reply, reply.answer)]})
-    yield chunk({}, _finish(reply))
-    yield frame({**_head(reply, "chat.completion.chunk"), "choices": [], "usage": _USAGE})
+        yield chunk({"tool_calls": [_build_tool_call(reply, reply.answer)]})
+    yield chunk({}, _get_finish_reason(reply))
+    yield encode_sse_event({**_build_head(reply, "chat.completion.chunk"), "choices": [], "usage": _USAGE})
     yield b"data: [DONE]\n\n"
 
 
-def whole(reply: Reply) -> Json:
+def build_response(reply: Reply) -> Json:
     """The answer in one piece."""
     message: Json = {"role": "assistant", "content": None}
     if isinstance(reply.answer, Say):
         message["content"] = reply.answer.text
     else:
-        message["tool_calls"] = [_call(reply, reply.answer)]
-    choice = {"index": 0, "message": message, "finish_reason": _finish(reply)}
-    return {**_head(reply, "chat.completion"), "choices": [choice], "usage": _USAGE}
+        message["tool_calls"] = [_build_tool_call(reply, reply.answer)]
+    choice = {"index": 0, "message": message, "finish_reason": _get_finish_reason(reply)}
+    return {**_build_head(reply, "chat.completion"), "choices": [choice], "usage": _USAGE}
 
 
-def _head(reply: Reply, kind: str) -> Json:
-    return {"id": reply.id("chatcmpl-"), "object": kind, "created": 0, "model": reply.model}
+def _build_head(reply: Reply, kind: str) -> Json:
+    return {"id": reply.build_id("chatcmpl-"), "object": kind, "created": 0, "model": reply.model}
 
 
-def _call(reply: Reply, use: UseTool) -> Json:
+def _build_tool_call(reply: Reply, use: UseTool) -> Json:
     function = {"name": use.name, "arguments": json.dumps(use.arguments)}
-    return {"index": 0, "id": reply.id("call_"), "type": "function", "function": function}
+    return {"index": 0, "id": reply.build_id("call_"), "type": "function", "function": function}
 
 
-def _finish(reply: Reply) -> str:
+def _get_finish_reason(reply: Reply) -> str:
     return "stop" if isinstance(reply.answer, Say) else "tool_calls"
 
 
-OPENAI_CHAT = Dialect("openai_chat", parse, stream, whole)
+OPENAI_CHAT = Dialect("openai_chat", parse, stream, build_response)

@@ -20,7 +20,7 @@ _RUNNING = re.compile(r"^Process running with session ID (\d+)", re.M)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ModelRequest:
     """A request: what users said, the tool results since, and the tools on offer by name with their schemas."""
 
     users: list[str]
@@ -43,48 +43,48 @@ class Transcript:
 
     def add_user(self, text: str) -> None:
         """Add a message, unless all of it is context that the client attached by itself."""
-        text = _unquoted(_NOISE.sub("", text).strip())
+        text = _unquote_text(_NOISE.sub("", text).strip())
         if text:
             self.users.append(text)
             self.results = []
 
     def add_result(self, blocks: Blocks) -> None:
         """Add a result; that of asking for a command's end takes the place of the one that said it was not over."""
-        if self.results and find_running(self.results[-1]) is not None:
+        if self.results and get_running_session(self.results[-1]) is not None:
             self.results.pop()
         self.results.append(blocks)
 
-    def request(self, tools: dict[str, Json], system: str) -> Request:
+    def build_request(self, tools: dict[str, Json], system: str) -> ModelRequest:
         """What was collected, as a request."""
-        return Request(self.users, self.results, tools, system)
+        return ModelRequest(self.users, self.results, tools, system)
 
 
-def find_running(blocks: Blocks) -> int | None:
+def get_running_session(blocks: Blocks) -> int | None:
     """The session of a command that Codex did not wait for to the end; None if it is over."""
     found = next((match for block in blocks if (match := _RUNNING.search(block))), None)
     return int(found[1]) if found else None
 
 
-def texts_of(content: Any) -> Iterator[str]:
+def find_texts(content: Any) -> Iterator[str]:
     """The texts in a message's content: a string, or blocks that may hold further blocks."""
     match content:
         case str():
             yield content
         case list():
             for block in content:
-                yield from texts_of(block)
+                yield from find_texts(block)
         case {"text": str(text)}:
             yield text
         case {"content": inner}:
-            yield from texts_of(inner)
+            yield from find_texts(inner)
 
 
-def text_of(content: Any) -> str:
+def join_texts(content: Any) -> str:
     """The texts in a message's content, joined."""
-    return "\n".join(texts_of(content))
+    return "\n".join(find_texts(content))
 
 
-def _unquoted(text: str) -> str:
+def _unquote_text(text: str) -> str:
     # One CLI sends a prompt of several words with quotes around it.
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:

@@ -5,10 +5,10 @@ import time
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from greenroom.testing.fake_llm.answer import Answer, Fail, Say, UsedUp, UseTool
-from greenroom.testing.fake_llm.request import Blocks, Request, find_running
-from greenroom.testing.fake_llm.tools import find_call, forced_call
-from greenroom.testing.fake_llm.values import NoValue, fill, has_field
+from greenroom.testing.fake_llm.answer import Answer, Fail, QuotaReply, Say, UseTool
+from greenroom.testing.fake_llm.request import Blocks, ModelRequest, get_running_session
+from greenroom.testing.fake_llm.tools import get_tool_call, parse_forced_call
+from greenroom.testing.fake_llm.values import NoValue, fill_template, has_field
 
 _ASK_AGAIN = "write_stdin"
 """Codex's tool that waits for a command which takes longer than the call did."""
@@ -21,7 +21,7 @@ class BadScript(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Directive:
+class ModelDirective:
     """One line."""
 
     op: str
@@ -29,28 +29,28 @@ class Directive:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class RepeatLoop:
     """A REPEAT: so many rounds, or until so many results had a field `until`."""
 
     times: int
     until: str | None
-    body: "list[Directive | Loop]" = field(default_factory=list)
+    body: "list[ModelDirective | RepeatLoop]" = field(default_factory=list)
 
 
-Lines = list[Directive | Loop]
-Played = Generator[tuple[Directive, int], Blocks, list[Blocks]]
+Lines = list[ModelDirective | RepeatLoop]
+Played = Generator[tuple[ModelDirective, int], Blocks, list[Blocks]]
 
 
-def answer(request: Request) -> Answer:
+def answer_request(request: ModelRequest) -> Answer:
     """What the model says to a request; if the script is wrong, why."""
     try:
-        step = _next_step(parse(request.prompt), request.results)
+        step = _next_step(parse_script(request.prompt), request.results)
     except BadScript as error:
         return Say(f"FAKE: {error}")
     if step is None:
-        return _without_script(request)
+        return _answer_without_script(request)
     directive, round_number = step
-    running = find_running(request.results[-1]) if request.results else None
+    running = get_running_session(request.results[-1]) if request.results else None
     if running is not None and _ASK_AGAIN in request.tools:
         return UseTool(_ASK_AGAIN, {"session_id": running, "chars": ""})
     try:
@@ -59,13 +59,13 @@ def answer(request: Request) -> Answer:
         return Say(f"FAKE: {directive.op} {directive.text}: {error}")
 
 
-def parse(prompt: str) -> Lines:
+def parse_script(prompt: str) -> Lines:
     """The script in a prompt."""
     outermost: Lines = []
     open_lines = [outermost]
     for op, text in _LINE.findall(prompt):
         if op == "REPEAT":
-            loop = _loop(text)
+            loop = _parse_loop(text)
             open_lines[-1].append(loop)
             open_lines.append(loop.body)
         elif op == "END":
@@ -73,20 +73,20 @@ def parse(prompt: str) -> Lines:
                 raise BadScript("END without REPEAT")
             open_lines.pop()
         else:
-            open_lines[-1].append(Directive(op, text))
+            open_lines[-1].append(ModelDirective(op, text))
     if len(open_lines) > 1:
         raise BadScript("REPEAT without END")
     return outermost
 
 
-def _loop(text: str) -> Loop:
+def _parse_loop(text: str) -> RepeatLoop:
     times, _, until = text.partition(" ")
     if not times.isdigit():
         raise BadScript(f"REPEAT needs a number, not {text!r}")
-    return Loop(int(times), until.strip() or None)
+    return RepeatLoop(int(times), until.strip() or None)
 
 
-def _next_step(lines: Lines, results: Iterable[Blocks]) -> tuple[Directive, int] | None:
+def _next_step(lines: Lines, results: Iterable[Blocks]) -> tuple[ModelDirective, int] | None:
     """The directive to carry out after these results, and its round; None when the script is used up."""
     playing = _play(lines, 1)
     try:
@@ -102,7 +102,7 @@ def _play(lines: Lines, round_number: int) -> Played:
     """Yield step by step, each answered by its result; returns all results."""
     results: list[Blocks] = []
     for line in lines:
-        if isinstance(line, Directive):
+        if isinstance(line, ModelDirective):
             results.append((yield line, round_number))
             continue
         done = 0
@@ -113,17 +113,17 @@ def _play(lines: Lines, round_number: int) -> Played:
     return results
 
 
-def _carry_out(request: Request, directive: Directive, given: Mapping[str, int]) -> Answer:
+def _carry_out(request: ModelRequest, directive: ModelDirective, given: Mapping[str, int]) -> Answer:
     text = directive.text
     match directive.op:
         case "USE_TOOL" | "FORCE_TOOL":
-            call = find_call(request, text) if directive.op == "USE_TOOL" else forced_call(text)
+            call = get_tool_call(request, text) if directive.op == "USE_TOOL" else parse_forced_call(text)
             # A request without tools is a side request (a title, a summary), which must not be answered by a call.
             if call is None or not request.tools:
                 raise BadScript(f"no such tool among {sorted(request.tools)}")
-            return UseTool(call.name, fill(call.arguments, request.results, given))
+            return UseTool(call.name, fill_template(call.arguments, request.results, given))
         case "SAY":
-            return Say(str(fill(text, request.results, given)))
+            return Say(str(fill_template(text, request.results, given)))
         case "OUTPUT":
             return Say(text)  # what a rehearsal agent gives as structured output, a model says
         case "SLOW":
@@ -137,14 +137,14 @@ def _carry_out(request: Request, directive: Directive, given: Mapping[str, int])
             found = re.search(text, request.system)
             return Say(f"FAKE system: {found[0] if found else None}")
         case "QUOTA":
-            return UsedUp(int(time.time()) + int(text or 3600))
+            return QuotaReply(int(time.time()) + int(text or 3600))
         case "TOO_LONG":
             return Fail(400, is_too_long=True)
         case _:
             return Fail(int(text or 500))
 
 
-def _without_script(request: Request) -> Say:
+def _answer_without_script(request: ModelRequest) -> Say:
     if request.results:
         last = " ".join(request.results[-1])[:300]
         return Say(f"FAKE: done after {len(request.results)} tool result(s), last: {last!r}")

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 
-from greenroom.testing.fake_llm.answer import TOKENS_IN, Fail, Reply, UsedUp, frame
+from greenroom.testing.fake_llm.answer import TOKENS_IN, Fail, QuotaReply, Reply, encode_sse_event
 from greenroom.testing.fake_llm.anthropic import ANTHROPIC
 from greenroom.testing.fake_llm.dialect import Dialect
 from greenroom.testing.fake_llm.errors import make_error
@@ -18,7 +18,7 @@ from greenroom.testing.fake_llm.gemini import GEMINI
 from greenroom.testing.fake_llm.openai_chat import OPENAI_CHAT
 from greenroom.testing.fake_llm.openai_responses import OPENAI_RESPONSES
 from greenroom.testing.fake_llm.request import Json
-from greenroom.testing.fake_llm.script import answer
+from greenroom.testing.fake_llm.script import answer_request
 
 _DIALECTS = {"/messages": ANTHROPIC, "/chat/completions": OPENAI_CHAT, "/responses": OPENAI_RESPONSES}
 _GEMINI = (":generateContent", ":streamGenerateContent")
@@ -62,12 +62,12 @@ class FakeModel:
             json.dumps({key: str(value)[:300] for key, value in entry.items()}) for entry in self.log[-count:]
         )
 
-    def note_answered(self) -> None:
+    def count_answer(self) -> None:
         """One more answer is complete."""
         with self._lock:
             self.answered += 1
 
-    def note(self, entry: Json, body: Json) -> None:
+    def log_request(self, entry: Json, body: Json) -> None:
         """Add to the log, and keep the whole body where that was asked for."""
         with self._lock:
             self.log.append({"at": round(time.time(), 3), **entry})
@@ -122,30 +122,30 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, dialect: Dialect, body: Json, key: str, is_streamed: bool) -> None:
         request = dialect.parse(body)
-        said = answer(request)
+        said = answer_request(request)
         entry: Json = {"dialect": dialect.name, "step": len(request.results)}
         if request.results:
             entry["result"] = request.results[-1]
         entry |= {"answer": {"is": type(said).__name__, **asdict(said)}, "prompt": request.prompt}
-        self.server.model.note(entry, body)
+        self.server.model.log_request(entry, body)
         if isinstance(said, Fail):
             self._fail(dialect, said, is_streamed)
             return
-        if isinstance(said, UsedUp):
-            self._reply(429, said.body(), said.headers())
+        if isinstance(said, QuotaReply):
+            self._reply(429, said.build_body(), said.build_headers())
             return
         reply = Reply(key, str(body.get("model", "fake-model")), said)
         if is_streamed:
             self._stream(dialect, reply)
         else:
             self._reply(200, dialect.whole(reply))
-            self.server.model.note_answered()
+            self.server.model.count_answer()
 
     def _fail(self, dialect: Dialect, said: Fail, is_streamed: bool) -> None:
         status, body = make_error(dialect.name, said)
         if said.is_too_long and is_streamed and dialect is OPENAI_RESPONSES:  # which says so within the stream
             failed = {"type": "response.failed", "response": {"id": "resp_fake", "status": "failed", **body}}
-            self._send(200, "text/event-stream", frame(failed, "response.failed"))
+            self._send(200, "text/event-stream", encode_sse_event(failed, "response.failed"))
         else:
             self._reply(status, body)
 
@@ -158,10 +158,10 @@ class _Handler(BaseHTTPRequestHandler):
             for piece in dialect.stream(reply):
                 self.wfile.write(piece)
                 self.wfile.flush()
-            self.server.model.note_answered()
+            self.server.model.count_answer()
         except (BrokenPipeError, ConnectionResetError):
             # This is how a cancelled turn shows.
-            self.server.model.note({"aborted": reply.key}, {})
+            self.server.model.log_request({"aborted": reply.key}, {})
 
     def _reply(self, status: int, body: Json, headers: Mapping[str, str] = {}) -> None:
         self._send(status, "application/json", json.dumps(body).encode(), headers)
@@ -176,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def _not_found(self, body: Json) -> None:
-        self.server.model.note({"not_found": f"{self.command} {self.path}"}, body)
+        self.server.model.log_request({"not_found": f"{self.command} {self.path}"}, body)
         self._reply(404, {"type": "error", "error": {"type": "not_found_error", "message": "no such path"}})
 
 

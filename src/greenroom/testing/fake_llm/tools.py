@@ -4,7 +4,7 @@ import json
 import re
 
 from greenroom.testing.fake_llm.answer import UseTool
-from greenroom.testing.fake_llm.request import Json, Request
+from greenroom.testing.fake_llm.request import Json, ModelRequest
 
 FREEFORM = "x-freeform"
 """Marks the schema of a tool that takes plain text."""
@@ -13,27 +13,27 @@ _WRITERS = ("Write", "write", "write_file", "create")
 _ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "the script asks for it"}
 
 
-def find_call(request: Request, text: str) -> UseTool | None:
+def get_tool_call(request: ModelRequest, text: str) -> UseTool | None:
     """The call that USE_TOOL means, or None if the client offers no such tool."""
     what, _, rest = text.strip().partition(" ")
     if what in ("bash", "bash!"):
-        return _shell(request, rest, escalated=what == "bash!")
+        return _build_shell_call(request, rest, escalated=what == "bash!")
     if what == "write":
         path, _, content = rest.partition(" ")
-        return _write(request, path, content)
-    name = find_name(request, what)
+        return _build_write_call(request, path, content)
+    name = get_tool_name(request, what)
     if name is None:
         return None
     return UseTool(name, rest if FREEFORM in request.tools[name] else json.loads(rest or "{}"))
 
 
-def forced_call(text: str) -> UseTool:
+def parse_forced_call(text: str) -> UseTool:
     """The call that FORCE_TOOL means."""
     name, _, rest = text.partition(" ")
     return UseTool(name, json.loads(rest or "{}"))
 
 
-def find_name(request: Request, what: str) -> str | None:
+def get_tool_name(request: ModelRequest, what: str) -> str | None:
     """The tool of that name, whatever prefix the client has put before it."""
     if what in request.tools:
         return what
@@ -41,11 +41,11 @@ def find_name(request: Request, what: str) -> str | None:
     return next((name for name in request.tools if suffix.search(name)), None)
 
 
-def _shell(request: Request, command: str, escalated: bool) -> UseTool | None:
+def _build_shell_call(request: ModelRequest, command: str, escalated: bool) -> UseTool | None:
     name = next((name for name in _SHELLS if name in request.tools), None)
     if name is None:
         return None
-    known = _properties(request, name)
+    known = _get_properties(request, name)
     if "cmd" in known:
         return UseTool(name, {"cmd": command, **(_ESCALATED if escalated else {})})
     if known.get("command", {}).get("type") == "array":
@@ -54,10 +54,10 @@ def _shell(request: Request, command: str, escalated: bool) -> UseTool | None:
     return UseTool(name, {"command": command, **described})
 
 
-def _write(request: Request, path: str, content: str) -> UseTool | None:
+def _build_write_call(request: ModelRequest, path: str, content: str) -> UseTool | None:
     name = next((name for name in _WRITERS if name in request.tools), None)
     if name is not None:
-        known = _properties(request, name)
+        known = _get_properties(request, name)
         path_key = next(key for key in ("file_path", "filePath", "path") if key in known)
         content_key = next(key for key in ("content", "file_text", "contents") if key in known)
         return UseTool(name, {path_key: path, content_key: content})
@@ -67,6 +67,6 @@ def _write(request: Request, path: str, content: str) -> UseTool | None:
     return None
 
 
-def _properties(request: Request, name: str) -> Json:
+def _get_properties(request: ModelRequest, name: str) -> Json:
     properties: Json = request.tools[name].get("properties", {})
     return properties

@@ -17,7 +17,7 @@ class NoValue(Exception):
     """No tool result has a value of that name."""
 
 
-def fill(template: Any, results: Sequence[Blocks], given: Mapping[str, Any]) -> Any:
+def fill_template(template: Any, results: Sequence[Blocks], given: Mapping[str, Any]) -> Any:
     """A JSON value with every {{name}} in it replaced; what is `given` goes before what results say."""
 
     def value_of(name: str) -> Any:
@@ -25,9 +25,9 @@ def fill(template: Any, results: Sequence[Blocks], given: Mapping[str, Any]) -> 
 
     match template:
         case dict():
-            return {key: fill(value, results, given) for key, value in template.items()}
+            return {key: fill_template(value, results, given) for key, value in template.items()}
         case list():
-            return [fill(value, results, given) for value in template]
+            return [fill_template(value, results, given) for value in template]
         case str():
             alone = _PLACE.fullmatch(template)
             return value_of(alone[1]) if alone else _PLACE.sub(lambda place: str(value_of(place[1])), template)
@@ -47,9 +47,9 @@ def need_value(results: Sequence[Blocks], name: str) -> Any:
 def get_value(blocks: Blocks, name: str) -> Any:
     """The value in one result; the last block that has one decides, null is none."""
     for block in reversed(blocks):
-        found = _in_json(block, name)
+        found = _get_from_json(block, name)
         if found is None:
-            found = _in_text(block, name)
+            found = _get_from_text(block, name)
         if found is not None:
             return found
     return None
@@ -57,10 +57,10 @@ def get_value(blocks: Blocks, name: str) -> Any:
 
 def has_field(blocks: Blocks, name: str) -> bool:
     """Whether the result itself, and not something in it, has a value of that name."""
-    return any(isinstance(value, dict) and value.get(name) is not None for value in map(_parsed, blocks))
+    return any(isinstance(value, dict) and value.get(name) is not None for value in map(_parse_json, blocks))
 
 
-def _in_json(block: str, name: str) -> Any:
+def _get_from_json(block: str, name: str) -> Any:
     """Breadth first, and of a list the last element first: the thread's own seq, else that of the last message."""
     queue: deque[Any] = deque([block])
     while queue:
@@ -72,11 +72,11 @@ def _in_json(block: str, name: str) -> Any:
             case list() as found:
                 queue.extend(reversed(found))
             case str() as text:
-                queue.append(_parsed(text))
+                queue.append(_parse_json(text))
     return None
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     """The object or list that a text is; None when it is none."""
     if text.lstrip()[:1] not in ("{", "["):
         return None
@@ -86,7 +86,7 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _in_text(block: str, name: str) -> Any:
+def _get_from_text(block: str, name: str) -> Any:
     """In a message's header line, or in JSON of which the client has left only a part or that it has quoted."""
     headers = list(_HEADER.finditer(block))
     if headers and name in headers[-1].groupdict():

@@ -6,7 +6,7 @@ import { t } from '@/shell/i18n'
 export const isUsable = (one: Credential): boolean => !one.revoked_at && (!one.expires_at || one.expires_at > now.value)
 
 /** A login is known by its device, the owner's token by where it is kept, every other credential by its name. */
-export function nameOfCredential(one: Credential): string {
+export function formatCredentialName(one: Credential): string {
   if (one.browser) return one.device || t('access.unknownDevice')
   return one.person_id === 'owner' ? t('access.ownToken') : one.name
 }

@@ -1,6 +1,6 @@
 import { KeyRound, Smartphone } from '@lucide/vue'
 
-import { go } from '@/shell/go'
+import { go } from '@/shell/navigation'
 import { t } from '@/shell/i18n'
 import { definePanel } from '@/shell/panel'
 

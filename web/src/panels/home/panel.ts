@@ -1,6 +1,6 @@
 import { House, Play } from '@lucide/vue'
 
-import { go } from '@/shell/go'
+import { go } from '@/shell/navigation'
 import { t } from '@/shell/i18n'
 import { may } from '@/shell/me'
 import { definePanel } from '@/shell/panel'

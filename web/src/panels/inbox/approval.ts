@@ -4,12 +4,12 @@ import type { InjectionKey, Ref } from 'vue'
 import type { Ask } from '@/api/rows'
 
 /** By the mouse or a finger; by a key on a button; by a key of its own; from the palette; or held down for a second. */
-export type Way = 'pointer' | 'key' | 'shortcut' | 'palette' | 'held' | 'held by key'
+export type PressMethod = 'pointer' | 'key' | 'shortcut' | 'palette' | 'held' | 'held by key'
 
 /** Nothing; holding the button down; a step that names what is approved; or choosing, for the words may be a refusal. */
-export type Step = 'none' | 'hold' | 'name' | 'choose'
+export type ApprovalStep = 'none' | 'hold' | 'name' | 'choose'
 
-export function stepBefore(way: Way, isHigh: boolean, hasWords: boolean): Step {
+export function getRequiredStep(way: PressMethod, isHigh: boolean, hasWords: boolean): ApprovalStep {
   if (way === 'held') return 'none'
   if (way === 'held by key') return hasWords ? 'name' : 'none'
   if (way === 'pointer') return isHigh ? 'hold' : 'none'
@@ -34,7 +34,7 @@ export const isAnsweredAlone = (ask: Ask): boolean =>
   isHighRisk(ask) || !!ask.questions?.length || ask.kind === 'question' || !!ask.form || !!ask.contents?.some((one) => one.type !== 'text')
 
 /** What a control that answers an ask is about: this very call, while it waits. */
-export const aboutOf = (ask: Ask): string => `${ask.id} ${ask.digest ?? ''} ${ask.state}`
+export const buildGuardSubject = (ask: Ask): string => `${ask.id} ${ask.digest ?? ''} ${ask.state}`
 
 /** Whether `y` and `n` answer the ask that is shown: not while others are selected, and nowhere but in the inbox. */
 export const ANSWER_KEYS: InjectionKey<Ref<boolean>> = Symbol('answer keys')

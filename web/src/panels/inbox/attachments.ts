@@ -2,7 +2,7 @@
 import { reactive, ref } from 'vue'
 
 import { t } from '@/shell/i18n'
-import { fail } from '@/shell/toasts'
+import { showError } from '@/shell/toasts'
 
 export interface Attachment {
   type: 'image' | 'audio' | 'resource'
@@ -25,7 +25,7 @@ export function useAttachments() {
   async function add(files: Iterable<File>): Promise<void> {
     for (const file of [...files]) {
       if (file.size > MOST_BYTES) {
-        fail(new Error(t('inbox.tooLarge', { name: file.name })))
+        showError(new Error(t('inbox.tooLarge', { name: file.name })))
         continue
       }
       const url = await asUrl(file)
@@ -67,7 +67,7 @@ export function useAttachments() {
       recorder.start()
       recording.value = true
     } catch (error) {
-      fail(error)
+      showError(error)
     }
   }
 

@@ -1,9 +1,9 @@
 import { Inbox } from '@lucide/vue'
 
-import { go } from '@/shell/go'
+import { go } from '@/shell/navigation'
 import { definePanel } from '@/shell/panel'
 import { useAsks } from '@/stores/asks'
-import { iconOf, titleOf } from './kinds'
+import { getKindIcon, buildTitle } from './kinds'
 
 export default definePanel({
   name: 'inbox',
@@ -17,9 +17,9 @@ export default definePanel({
   commands: () =>
     useAsks().needing.slice(0, 40).map((ask) => ({
       id: `ask ${ask.id}`,
-      title: titleOf(ask),
+      title: buildTitle(ask),
       hint: ask.asker.name,
-      icon: iconOf(ask.kind),
+      icon: getKindIcon(ask.kind),
       run: () => go(`/inbox/${ask.id}`),
     })),
 })

@@ -3,12 +3,12 @@ import { computed, reactive, ref, watch } from 'vue'
 
 import type { Ask } from '@/api/rows'
 import { t } from '@/shell/i18n'
-import { kept } from '@/shell/kept'
+import { storedRef } from '@/shell/storedRef'
 import { useAgents } from '@/stores/agents'
 import { useAsks } from '@/stores/asks'
 import { useThreads } from '@/stores/threads'
 import { isAnsweredAlone } from './approval'
-import { askerOf, commandOf, KINDS, titleOf } from './kinds'
+import { getAskerName, getCommand, KINDS, buildTitle } from './kinds'
 import { useAskRows, type AskInList } from './useAskRows'
 
 export const GROUPINGS = ['none', 'risk', 'kind', 'agent', 'thread'] as const
@@ -28,7 +28,7 @@ export function useInboxList(shownId: () => string) {
   const kind = ref('')
   const search = ref('')
   const isSnoozed = ref(false)
-  const grouping = kept<Grouping>('inboxGrouping', 'none')
+  const grouping = storedRef<Grouping>('inboxGrouping', 'none')
   const picked = reactive(new Set<string>())
 
   const source = computed(() => (isSnoozed.value ? asks.snoozed : asks.needing))
@@ -36,13 +36,13 @@ export function useInboxList(shownId: () => string) {
   watch(isSnoozed, list.refresh, { flush: 'sync' })
   watch(() => asks.snoozed.length, (now) => !now && (isSnoozed.value = false))
 
-  const agentOf = (ask: Ask) => agents.nameOf(ask.agent_id, askerOf(ask))
+  const agentOf = (ask: Ask) => agents.nameOf(ask.agent_id, getAskerName(ask))
   const threadOf = (ask: Ask) => threads.find(ask.thread_id)?.topic ?? ''
   const words = computed(() => search.value.toLowerCase().split(/\s+/).filter(Boolean))
   function fits(ask: Ask): boolean {
     if (kind.value && ask.kind !== kind.value) return false
     if (!words.value.length) return true
-    const all = [titleOf(ask), ask.title, commandOf(ask.subject) ?? '', agentOf(ask), threadOf(ask), ask.text ?? '']
+    const all = [buildTitle(ask), ask.title, getCommand(ask.subject) ?? '', agentOf(ask), threadOf(ask), ask.text ?? '']
     const text = all.join('\n').toLowerCase()
     return words.value.every((word) => text.includes(word) || word === ask.id)
   }

@@ -4,7 +4,7 @@ import { computed, reactive, ref, watch } from 'vue'
 
 import { newKey } from '@/api/http'
 import { openSocket } from '@/api/pageKey'
-import { kept } from '@/shell/kept'
+import { storedRef } from '@/shell/storedRef'
 import { me, myName, nickname } from '@/shell/me'
 
 export interface Person {
@@ -12,7 +12,7 @@ export interface Person {
   name: string
   since: number
 }
-export interface Word {
+export interface RoomMessage {
   id: string
   mine: boolean
   text: string
@@ -34,12 +34,12 @@ const AGAIN_MS = 3000
 const MOST_WORDS = 500
 
 export const usePeople = defineStore('people', () => {
-  const room = kept('room', 'office')
+  const room = storedRef('room', 'office')
   const state = ref<'off' | 'connecting' | 'live'>('off')
   const problem = ref('')
   const mine = ref('')
   const people = reactive(new Map<string, Person>())
-  const words = reactive(new Map<string, Word[]>())
+  const words = reactive(new Map<string, RoomMessage[]>())
   const names = reactive(new Map<string, string>())
   const fresh = reactive(new Map<string, number>())
   const chosen = ref('')
@@ -54,7 +54,7 @@ export const usePeople = defineStore('people', () => {
     socket.send(JSON.stringify(message))
     return true
   }
-  function add(id: string, word: Word): void {
+  function add(id: string, word: RoomMessage): void {
     words.set(id, [...(words.get(id) ?? []), word].slice(-MOST_WORDS))
   }
   const note = (user: User) => {

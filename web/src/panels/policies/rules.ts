@@ -1,17 +1,17 @@
 /** Rules as the form asks for them, in a few words, and as they stand in policy.toml. */
 import type { Rule } from '@/api/rows'
-import { language, listed, t } from '@/shell/i18n'
-import { heard } from '@/shell/told'
-import { reveal } from '@/kit/reveal'
-import { saidBy, shownIn, type Draft, type Field, type Part } from '@/kit/form'
+import { language, joinWords, t } from '@/shell/i18n'
+import { translateMixedText } from '@/shell/hubTranslation'
+import { reveal } from '@/kit/hiddenCharacters'
+import { parseField, formatField, type FormDraft, type Field, type FormPart } from '@/kit/form'
 
 export const TONES: Record<string, string> = { allow: 'green', deny: 'red', ask: 'amber' }
 export const DECISIONS = ['allow', 'ask', 'deny'] as const
 
-export interface Written { name: string; rule: Rule; source?: string }
+export interface NamedRule { name: string; rule: Rule; source?: string }
 
 interface Asked extends Field { key: Exclude<keyof Rule, 'decision'> }
-export const PARTS: Part<Asked>[] = [
+export const PARTS: FormPart<Asked>[] = [
   {
     name: 'what',
     fields: [
@@ -49,21 +49,21 @@ export const PARTS: Part<Asked>[] = [
 ]
 const FIELDS = PARTS.flatMap((part) => part.fields)
 
-export const draftOf = (rule: Rule): Draft => Object.fromEntries(FIELDS.map((field) => [field.key, shownIn(field, rule)]))
+export const buildDraft = (rule: Rule): FormDraft => Object.fromEntries(FIELDS.map((field) => [field.key, formatField(field, rule)]))
 
 /** The rule that the form says, without what says nothing. */
-export function ruleOf(decision: Rule['decision'], draft: Draft): Rule {
-  const found = FIELDS.map((field) => [field.key, saidBy(field, draft[field.key] ?? '')] as const)
+export function buildRule(decision: Rule['decision'], draft: FormDraft): Rule {
+  const found = FIELDS.map((field) => [field.key, parseField(field, draft[field.key] ?? '')] as const)
   return { decision, ...Object.fromEntries(found.filter(([, value]) => value !== undefined)) }
 }
 
 /** What a rule is about, as far as it says so. The commands come first; a rule that holds the key of a call has them in its note. */
-export function said(rule: Rule): string {
-  const note = heard(rule.note)
+export function describeRule(rule: Rule): string {
+  const note = translateMixedText(rule.note)
   const parts = [
     rule.calls?.length ? note : rule.commands?.join(' · '),
     rule.tools?.join(', '),
-    listed((rule.kinds ?? []).map((kind) => t(`policies.choices.${kind}`))),
+    joinWords((rule.kinds ?? []).map((kind) => t(`policies.choices.${kind}`))),
     ...Object.entries(rule.arguments ?? {}).map(([name, pattern]) => `${name}=${pattern}`),
     rule.paths?.join(', '),
     rule.directories?.join(', '),
@@ -71,7 +71,7 @@ export function said(rule: Rule): string {
     rule.hosts?.join(', '),
     rule.profiles?.length ? `@${rule.profiles.join(', @')}` : '',
     rule.when,
-    listed((rule.days ?? []).map((day) => t(`policies.choices.${day}`))),
+    joinWords((rule.days ?? []).map((day) => t(`policies.choices.${day}`))),
     rule.hours,
     rule.calls?.length ? '' : note,
   ]
@@ -79,7 +79,7 @@ export function said(rule: Rule): string {
 }
 
 /** When a rule ends or has ended, as a sentence; empty if it stays until somebody removes it. */
-export function endOf(rule: Rule, now: number): string {
+export function describeExpiry(rule: Rule, now: number): string {
   if (!rule.until) return ''
   const date = new Date(rule.until).toLocaleDateString(language.value, { dateStyle: 'medium' })
   return t(rule.until > now ? 'policies.until' : 'policies.ended', { date })

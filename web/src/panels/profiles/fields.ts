@@ -1,14 +1,14 @@
 /** What a profile's form asks for, and how what is written there becomes a definition. The hub says what is wrong. */
 import { get } from '@/api/http'
-import type { AgentsDefinition } from '@/api/rows'
-import { meant, shown, type Draft, type Field, type Part } from '@/kit/form'
+import type { ProfileDefinition } from '@/api/rows'
+import { parseFieldValue, formatFieldValue, type FormDraft, type Field, type FormPart } from '@/kit/form'
 
-export type Key = Exclude<keyof AgentsDefinition, 'type'>
+export type Key = Exclude<keyof ProfileDefinition, 'type'>
 interface Asked extends Field {
   key: Key
 }
 
-export const PARTS: Part<Asked>[] = [
+export const PARTS: FormPart<Asked>[] = [
   { name: 'who', fields: [{ key: 'display_name', kind: 'text' }, { key: 'capabilities', kind: 'words' }, { key: 'description', kind: 'text', wide: true }] },
   {
     name: 'program',
@@ -58,7 +58,7 @@ interface Described {
 let described: Promise<Record<string, unknown>> | null = null
 
 /** What each key is when nobody writes it, as the hub describes it. */
-export function defaults(): Promise<Record<string, unknown>> {
+export function loadDefaults(): Promise<Record<string, unknown>> {
   described ??= get<Described>('/openapi.json').then(({ components }) => {
     const found = Object.values(components.schemas).find((one) => one.properties && 'may_spawn' in one.properties)?.properties
     if (!found) throw new Error('The hub does not describe profiles.')
@@ -68,14 +68,14 @@ export function defaults(): Promise<Record<string, unknown>> {
   return described
 }
 
-export const draftOf = (definition: Partial<AgentsDefinition>, usual: Record<string, unknown>): Draft =>
-  Object.fromEntries(FIELDS.map(({ key, kind }) => [key, shown(kind, definition[key] ?? usual[key])]))
+export const buildDraft = (definition: Partial<ProfileDefinition>, usual: Record<string, unknown>): FormDraft =>
+  Object.fromEntries(FIELDS.map(({ key, kind }) => [key, formatFieldValue(kind, definition[key] ?? usual[key])]))
 
 /** The definition that is written, without what is as usual; keys that the form does not ask for stay. Throws for JSON that is none. */
-export function definitionOf(draft: Draft, before: Partial<AgentsDefinition>, usual: Record<string, unknown>): Record<string, unknown> {
+export function buildDefinition(draft: FormDraft, before: Partial<ProfileDefinition>, usual: Record<string, unknown>): Record<string, unknown> {
   const made: Record<string, unknown> = { ...before }
   for (const { key, kind } of FIELDS) {
-    const value = meant(kind, draft[key] ?? '')
+    const value = parseFieldValue(kind, draft[key] ?? '')
     const same = JSON.stringify(value) === JSON.stringify(usual[key] ?? null) || (value === null && key !== 'driver')
     if (same) delete made[key]
     else made[key] = value ?? ''

@@ -1,9 +1,9 @@
 import { Workflow as TreeIcon } from '@lucide/vue'
 
-import { go } from '@/shell/go'
+import { go } from '@/shell/navigation'
 import { t } from '@/shell/i18n'
 import { definePanel } from '@/shell/panel'
-import { about, useRuns } from '@/stores/runs'
+import { describeRun, useRuns } from '@/stores/runs'
 
 export default definePanel({
   name: 'runs',
@@ -16,5 +16,5 @@ export default definePanel({
   commands: () =>
     useRuns()
       .list.slice(0, 40)
-      .map((run) => ({ id: `run ${run.id}`, title: about(run), hint: t('runs.one'), icon: TreeIcon, run: () => go(`/runs/${run.id}`) })),
+      .map((run) => ({ id: `run ${run.id}`, title: describeRun(run), hint: t('runs.one'), icon: TreeIcon, run: () => go(`/runs/${run.id}`) })),
 })

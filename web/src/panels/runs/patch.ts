@@ -1,5 +1,5 @@
 /** A difference as git writes it, taken apart into files. */
-export interface Changed {
+export interface ChangedFile {
   name: string
   state: '' | 'made' | 'removed'
   lines: { kind: 'same' | 'new' | 'gone' | 'place'; text: string }[]
@@ -11,8 +11,8 @@ const KINDS: Record<string, 'new' | 'gone'> = { '+': 'new', '-': 'gone' }
 /** What git says of a file before its lines; the name is told by the first of them. */
 const ABOUT = /^(index |--- |\+\+\+ |old mode |similarity |rename |copy )/
 
-export function filesOf(diff: string): Changed[] {
-  const files: Changed[] = []
+export function parsePatch(diff: string): ChangedFile[] {
+  const files: ChangedFile[] = []
   let isInside = false
   for (const text of diff.replace(/\n$/, '').split('\n')) {
     const name = /^diff --git .* "?b\/(.+?)"?$/.exec(text)?.[1]

@@ -1,19 +1,19 @@
 /** What a thread shows, in one order: messages, and the runs and asks that belong to it. */
 import type { Ask, Message, Run } from '@/api/rows'
-import type { Message as Shown } from '@/api/types'
+import type { RestMessage as Shown } from '@/api/types'
 
 export type Entry =
   | { key: string; at: number; kind: 'message'; message: Message }
   | { key: string; at: number; kind: 'run'; run: Run }
   | { key: string; at: number; kind: 'ask'; ask: Ask }
 
-export const keyOf = (entry: Entry): string => entry.key
+export const getEntryKey = (entry: Entry): string => entry.key
 
 /** About how high an entry will be: a long text must not be taken for a line, or too many would be drawn at once. */
-export const guessOf = (entry: Entry): number => (entry.kind === 'message' ? 52 + Math.ceil(Math.min(entry.message.content.length, 40_000) / 100) * 20 : 90)
+export const estimateHeight = (entry: Entry): number => (entry.kind === 'message' ? 52 + Math.ceil(Math.min(entry.message.content.length, 40_000) / 100) * 20 : 90)
 
 /** A message as REST has it, in the form of a row. */
-export function rowOf(thread: string, shown: Shown): Message {
+export function buildMessageRow(thread: string, shown: Shown): Message {
   const metadata = shown.metadata ? (JSON.parse(shown.metadata) as Record<string, unknown>) : null
   return {
     id: shown.id,
@@ -47,7 +47,7 @@ function ofMessage(message: Message): Entry {
 }
 
 /** Cards go between the messages by their time. Both lists come in order; cards from before messages that are not loaded wait. */
-export function merge(messages: Message[], cards: Entry[], hasOlder: boolean): Entry[] {
+export function mergeEntries(messages: Message[], cards: Entry[], hasOlder: boolean): Entry[] {
   const first = hasOlder ? (messages[0]?.created_at ?? 0) : 0
   const waiting = cards.filter((card) => card.at >= first)
   if (!waiting.length) return messages.map(ofMessage)

@@ -3,10 +3,10 @@ import { computed, ref, shallowRef, watch, type Ref } from 'vue'
 
 import { get } from '@/api/http'
 import type { Message } from '@/api/rows'
-import type { Message as Shown } from '@/api/types'
-import { fail } from '@/shell/toasts'
-import type { Live } from '@/sync/use'
-import { rowOf } from './entries'
+import type { RestMessage as Shown } from '@/api/types'
+import { showError } from '@/shell/toasts'
+import type { Live } from '@/sync/useView'
+import { buildMessageRow } from './entries'
 
 const PAGE = 1000
 /** Who reads the newest holds so many at most; what was let go is read again when one scrolls up. */
@@ -55,10 +55,10 @@ export function useMessages(thread: Ref<string>, live: Live, atEnd: Ref<boolean>
       const page = await get<Shown[]>(`/api/threads/${here}/messages`, { before_seq: first.seq, limit })
       if (here !== thread.value) return false
       if (!page.length) isAll.value = true
-      else older.value = [...page.map((one) => rowOf(here, one)), ...(older.value.length ? list.value.filter((one) => one.seq >= first.seq) : newest.value)]
+      else older.value = [...page.map((one) => buildMessageRow(here, one)), ...(older.value.length ? list.value.filter((one) => one.seq >= first.seq) : newest.value)]
       return page.length > 0
     } catch (error) {
-      fail(error)
+      showError(error)
       return false
     } finally {
       isLoading.value = false

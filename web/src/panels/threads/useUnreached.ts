@@ -2,12 +2,12 @@
 import { onScopeDispose, shallowRef, watch, type Ref } from 'vue'
 
 import { get } from '@/api/http'
-import type { Unreached, UnreachedMessage } from '@/api/types'
+import type { UnreachedRecipient, UnreachedMessage } from '@/api/types'
 
 const REST_MS = 250
 
 export function useUnreached(thread: Ref<string>, stands: () => string) {
-  const byMessage = shallowRef(new Map<string, Unreached[]>())
+  const byMessage = shallowRef(new Map<string, UnreachedRecipient[]>())
   let timer: ReturnType<typeof setTimeout> | undefined
   async function load(): Promise<void> {
     const here = thread.value
@@ -25,6 +25,6 @@ export function useUnreached(thread: Ref<string>, stands: () => string) {
   )
   onScopeDispose(() => clearTimeout(timer))
   /** What the hub has answered to a message that was just posted. */
-  const note = (message: string, unreached: Unreached[]) => (byMessage.value = new Map(byMessage.value).set(message, unreached))
+  const note = (message: string, unreached: UnreachedRecipient[]) => (byMessage.value = new Map(byMessage.value).set(message, unreached))
   return { byMessage, note }
 }

@@ -1,9 +1,9 @@
 import { Plus, Wrench } from '@lucide/vue'
 
-import { go } from '@/shell/go'
+import { go } from '@/shell/navigation'
 import { t } from '@/shell/i18n'
 import { definePanel } from '@/shell/panel'
-import { useView } from '@/sync/use'
+import { useView } from '@/sync/useView'
 
 const tools = () => [...useView('servers').map('server_tool').values()]
 

@@ -26,7 +26,7 @@ export function readDraft(name: string, version: number): Draft | null {
   const found = read<Partial<Draft> | null>(PLACE + name, null)
   return found?.text === undefined ? null : { text: found.text, version: found.version ?? version }
 }
-export function keepDraft(name: string, draft: Draft | null): void {
+export function saveDraft(name: string, draft: Draft | null): void {
   if (draft) localStorage.setItem(PLACE + name, JSON.stringify(draft))
   else localStorage.removeItem(PLACE + name)
 }

@@ -3,19 +3,19 @@ import { defineStore } from 'pinia'
 import { computed } from 'vue'
 
 import { post } from '@/api/http'
-import type { WorkflowRun, WorkflowsDefinition } from '@/api/rows'
-import { useView } from '@/sync/use'
+import type { WorkflowRun, WorkflowDefinition } from '@/api/rows'
+import { useView } from '@/sync/useView'
 
 const LIVE = new Set(['running', 'paused', 'stopping'])
-export const isGoing = (run: WorkflowRun): boolean => LIVE.has(run.status)
+export const isActive = (run: WorkflowRun): boolean => LIVE.has(run.status)
 /** How a run stands, as it is shown: a running one may have nothing to do but wait. */
-export const statusOf = (run: WorkflowRun): string => (run.waiting ? 'waiting' : run.status)
+export const getShownStatus = (run: WorkflowRun): string => (run.waiting ? 'waiting' : run.status)
 
 export const useFlows = defineStore('flows', () => {
   const view = useView('workflows')
   const list = computed(() => [...view.map('workflow').values()].sort((a, b) => a.name.localeCompare(b.name)))
   const runs = computed(() => [...view.map('workflow_run').values()].filter((run) => !run.parent_id).sort((a, b) => b.created_at - a.created_at))
-  const live = computed(() => runs.value.filter(isGoing))
+  const live = computed(() => runs.value.filter(isActive))
   return { view, list, runs, live }
 })
 
@@ -26,7 +26,7 @@ export interface Picture {
   places: Record<string, [number, number]>
   arrows: { source: string; target: string; label: string; kind: string; points: [number, number][] }[]
 }
-export interface Checked { ok: boolean; problems: Problem[]; warnings?: Problem[]; definition: WorkflowsDefinition | null; picture: Picture | null }
+export interface CheckResult { ok: boolean; problems: Problem[]; warnings?: Problem[]; definition: WorkflowDefinition | null; picture: Picture | null }
 
 export const BOX = { width: 232, height: 58 }
-export const check = (text: string): Promise<Checked> => post<Checked>('/api/workflow-check', { text, file: '' })
+export const checkWorkflow = (text: string): Promise<CheckResult> => post<CheckResult>('/api/workflow-check', { text, file: '' })

@@ -4,8 +4,8 @@ import type { Ref } from 'vue'
 import type { Step } from '@/api/rows'
 import { t } from '@/shell/i18n'
 import { useProfiles } from '@/stores/profiles'
-import type { useEditing } from './editing'
-import { kindOf, ONLY, type StepKind } from './fields'
+import type { useWorkflowEditor } from './useWorkflowEditor'
+import { getStepKind, ONLY, type StepKind } from './fields'
 import { useFlows } from './flows'
 
 interface Here {
@@ -14,7 +14,7 @@ interface Here {
   name: Ref<string>
 }
 
-export function useStepEdits({ edit, steps }: ReturnType<typeof useEditing>, { chosen, tab, name }: Here) {
+export function useStepEdits({ edit, steps }: ReturnType<typeof useWorkflowEditor>, { chosen, tab, name }: Here) {
   const profiles = useProfiles()
   const flows = useFlows()
   const step = () => steps.value.find((one) => one.id === chosen.value)
@@ -40,7 +40,7 @@ export function useStepEdits({ edit, steps }: ReturnType<typeof useEditing>, { c
     const now = step()
     if (!now) return
     edit((text) => {
-      for (const key of ONLY[kindOf(now)]) text.setStep(chosen.value, key, undefined)
+      for (const key of ONLY[getStepKind(now)]) text.setStep(chosen.value, key, undefined)
       for (const [key, value] of Object.entries(begun(kind))) text.setStep(chosen.value, key, value)
       return text
     })

@@ -10,14 +10,14 @@ from greenroom.doors.mcp.tools.mail import MAIL_TOOLS
 from greenroom.doors.mcp.tools.messages import MESSAGE_TOOLS
 from greenroom.doors.mcp.tools.one_message import ONE_MESSAGE_TOOLS
 from greenroom.doors.mcp.tools.runs import RUN_TOOLS
-from greenroom.doors.mcp.tools.served import served
 from greenroom.doors.mcp.tools.templates import TEMPLATE_TOOLS
 from greenroom.doors.mcp.tools.thread_admin import THREAD_ADMIN_TOOLS
 from greenroom.doors.mcp.tools.threads import THREAD_TOOLS
+from greenroom.doors.mcp.tools.tool_wrapper import wrap_tool
 from greenroom.doors.mcp.tools.workflows import WORKFLOW_TOOLS
 
 TOOLS: tuple[Tool[Any], ...] = tuple(
-    served(tool)
+    wrap_tool(tool)
     for tool in (
         *BUS_TOOLS,
         *MESSAGE_TOOLS,

@@ -5,22 +5,22 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.shapes import agent_shape
-from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.doors.mcp.shapes import build_agent
+from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker, need_speaker
 from greenroom.doors.mcp.tools.threads import ThreadId
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.log.model import Rows
 from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.agents.model import Agent, RegisterAgent, ResumeAgent, Skill, UnregisterAgent, UpdateAgent
+from greenroom.nouns.agents.model import Agent, AgentSkill, RegisterAgent, ResumeAgent, UnregisterAgent, UpdateAgent
 from greenroom.nouns.agents.profiles import Profile
 from greenroom.nouns.agents.queries import get_agent, need_own_agent
-from greenroom.nouns.runs.targets import find_wakeable
-from greenroom.nouns.runs.wake import find_invitable
-from greenroom.nouns.runs.whereabouts import whereabouts
+from greenroom.nouns.runs.agent_activity import describe_activity
+from greenroom.nouns.runs.wake_targets import find_wakeable
+from greenroom.nouns.runs.waker import find_invitable
 from greenroom.nouns.threads.queries import need_thread
-from greenroom.nouns.threads.seen_agents import find_present
+from greenroom.nouns.threads.visible_agents import find_present
 
 Ide = Annotated[str, Meta(description="The program you run in, such as Claude Code, Codex or Cursor.")]
 Model = Annotated[str, Meta(description="The model you are.")]
@@ -58,7 +58,7 @@ class Registered(msgspec.Struct, frozen=True):
     token: str
 
 
-async def register(call: Call[Any], ide: str, model: str, called: str | None = None) -> Registered:
+async def register_agent(call: McpCall[Any], ide: str, model: str, called: str | None = None) -> Registered:
     """Register a new agent; with a token of its own the caller is an agent already, and describes itself anew.
 
     `called` is the name that it is shown under if it says none.
@@ -70,7 +70,7 @@ async def register(call: Call[Any], ide: str, model: str, called: str | None = N
     said = {
         "description": args.description,
         "capabilities": args.capabilities,
-        "skills": skills_of(args.skills),
+        "skills": convert_skills(args.skills),
         "display_name": args.display_name or called,
         "emoji": args.emoji,
     }
@@ -86,18 +86,18 @@ async def register(call: Call[Any], ide: str, model: str, called: str | None = N
             **(kept | {name: value for name, value in said.items() if value is not None}),
         )
     )
-    hub.presence.hear(agent_id, "registered")
+    hub.presence.note_activity(agent_id, "registered")
     agent = need_own_agent(hub.rows, by, agent_id)
     return Registered(agent, call.token if by.agent_id is not None else token.text)
 
 
-def skills_of(given: list[SkillArg] | None) -> list[Skill] | None:
-    return None if given is None else [Skill(**msgspec.structs.asdict(skill)) for skill in given]
+def convert_skills(given: list[SkillArg] | None) -> list[AgentSkill] | None:
+    return None if given is None else [AgentSkill(**msgspec.structs.asdict(skill)) for skill in given]
 
 
-async def agent_register(call: Call[RegisterArgs]) -> Any:
-    registered = await register(call, call.args.ide, call.args.model)
-    shape = agent_shape(call.hub, registered.agent)
+async def agent_register(call: McpCall[RegisterArgs]) -> Any:
+    registered = await register_agent(call, call.args.ide, call.args.model)
+    shape = build_agent(call.hub, registered.agent)
     return {
         "agent_id": shape.agent_id,
         "name": shape.name,
@@ -118,34 +118,34 @@ class SelfArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     token: AgentToken = None
 
 
-async def agent_heartbeat(call: Call[SelfArgs]) -> Any:
+async def agent_heartbeat(call: McpCall[SelfArgs]) -> Any:
     try:
         _, agent = need_speaker(call, "heartbeat", call.args.agent_id, call.args.token)
     except Refused as no:
-        return _not_you(no)
+        return _build_not_ok(no)
     return {"ok": agent.state == "registered"}
 
 
-async def agent_resume(call: Call[SelfArgs]) -> Any:
+async def agent_resume(call: McpCall[SelfArgs]) -> Any:
     try:
         by, agent = need_speaker(call, "resume", call.args.agent_id, call.args.token)
     except Refused as no:
-        return _not_you(no)
-    return {"ok": True, **msgspec.structs.asdict(agent_shape(call.hub, await resume(call, by, agent)))}
+        return _build_not_ok(no)
+    return {"ok": True, **msgspec.structs.asdict(build_agent(call.hub, await resume_agent(call, by, agent)))}
 
 
-async def resume(call: Call[Any], by: Any, agent: Agent) -> Agent:
+async def resume_agent(call: McpCall[Any], by: Any, agent: Agent) -> Agent:
     """The agent, back on the bus if it had left."""
     if agent.state != "registered":
         await call.hub.log.do(ResumeAgent(by=by, agent_id=agent.id))
     return need_own_agent(call.hub.rows, by, agent.id)
 
 
-async def agent_unregister(call: Call[SelfArgs]) -> Any:
+async def agent_unregister(call: McpCall[SelfArgs]) -> Any:
     try:
         by, agent = need_speaker(call, "unregister", call.args.agent_id, call.args.token)
     except Refused as no:
-        return _not_you(no)
+        return _build_not_ok(no)
     await call.hub.log.do(UnregisterAgent(by=by, agent_id=agent.id))
     call.hub.presence.leave(agent.id)
     return {"ok": True}
@@ -161,12 +161,12 @@ class UpdateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     emoji: Emoji = None
 
 
-async def agent_update(call: Call[UpdateArgs]) -> Any:
+async def agent_update(call: McpCall[UpdateArgs]) -> Any:
     args, hub = call.args, call.hub
     try:
         by, agent = need_speaker(call, "update", args.agent_id, args.token)
     except Refused as no:
-        return _not_you(no)
+        return _build_not_ok(no)
     await hub.log.do(
         UpdateAgent(
             by=by,
@@ -174,20 +174,20 @@ async def agent_update(call: Call[UpdateArgs]) -> Any:
             description=args.description,
             display_name=args.display_name,
             capabilities=args.capabilities,
-            skills=skills_of(args.skills),
+            skills=convert_skills(args.skills),
             emoji=args.emoji,
         )
     )
     changed = need_own_agent(hub.rows, by, agent.id)
-    return {"ok": True, **msgspec.structs.asdict(agent_shape(hub, changed))}
+    return {"ok": True, **msgspec.structs.asdict(build_agent(hub, changed))}
 
 
-def _not_you(no: Refused) -> dict[str, Any]:
+def _build_not_ok(no: Refused) -> dict[str, Any]:
     """The bus's clients look at `ok` when they ask about themselves."""
     return {"ok": False, "error": no.details.get("detail", "Invalid agent_id/token"), "message": no.message}
 
 
-async def agent_list(call: Call[NoArgs]) -> Any:
+async def agent_list(call: McpCall[NoArgs]) -> Any:
     """Agents, then the profiles from which one can be invited: an agent that can be woken is available while away."""
     hub, by, now = call.hub, call.by, call.hub.log.clock.now()
 
@@ -195,18 +195,18 @@ async def agent_list(call: Call[NoArgs]) -> Any:
         profiles = {} if by.is_confined else {one.name: one for one in find_invitable(rows)}
         listed = []
         for agent in [*find_present(rows, by), *find_wakeable(rows, by)]:
-            shape = msgspec.structs.asdict(agent_shape(hub, agent))
+            shape = msgspec.structs.asdict(build_agent(hub, agent))
             can = agent.profile in profiles
             entry = {**shape, "is_invitable": can, "is_available": can or shape["is_online"]}
             if agent.process == "asleep":
-                entry["now"] = whereabouts(rows, hub.presence, by, agent.id, now)
+                entry["now"] = describe_activity(rows, hub.presence, by, agent.id, now)
             listed.append(entry)
-        return listed + [_invitable(profile) for profile in profiles.values()]
+        return listed + [_build_invitable(profile) for profile in profiles.values()]
 
     return await hub.store.read(read)
 
 
-def _invitable(profile: Profile) -> dict[str, Any]:
+def _build_invitable(profile: Profile) -> dict[str, Any]:
     definition = profile.definition
     return {
         "agent_id": None,
@@ -229,7 +229,7 @@ class TypingArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     is_typing: bool
 
 
-async def agent_set_typing(call: Call[TypingArgs]) -> Any:
+async def agent_set_typing(call: McpCall[TypingArgs]) -> Any:
     args, hub = call.args, call.hub
     by, agent = get_speaker(call, "typing", args.agent_id)
     thread = need_thread(hub.rows, by, args.thread_id)

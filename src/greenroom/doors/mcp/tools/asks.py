@@ -7,24 +7,24 @@ import msgspec
 from msgspec import Meta
 
 from greenroom.doors.mcp.exchange import encode
-from greenroom.doors.mcp.tool import Audio, Blocks, Call, Embedded, Image, Text, Tool
+from greenroom.doors.mcp.tool import AudioBlock, Blocks, FileBlock, ImageBlock, McpCall, TextBlock, Tool
 from greenroom.doors.mcp.tools.speaker import Speaker, get_speaker
 from greenroom.hub import Hub
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.agents.profiles import PROFILES
+from greenroom.nouns.asks.ask_builder import NOT_TAKEN
+from greenroom.nouns.asks.call_text import escape_invisible
 from greenroom.nouns.asks.commands import RaiseAsk, TakeAnswer
 from greenroom.nouns.asks.contents import read_content
-from greenroom.nouns.asks.model import Answer, Ask, Content, Option, Question
+from greenroom.nouns.asks.model import Ask, AskAnswer, AskOption, AskQuestion, Content
 from greenroom.nouns.asks.queries import get_by_wish
-from greenroom.nouns.asks.raising import NOT_TAKEN
-from greenroom.nouns.asks.words import visible
 from greenroom.nouns.policy.events import CallJudged
 from greenroom.nouns.runs.commands import FinishRun
 from greenroom.nouns.runs.model import Run
-from greenroom.nouns.runs.queries import current_run
-from greenroom.nouns.runs.requests import RequestPermission, permission_wish
+from greenroom.nouns.runs.permission_requests import RequestPermission, hash_permission_wish
+from greenroom.nouns.runs.queries import get_current_run
 from greenroom.nouns.threads.queries import get_present_thread
 
 _TITLE = 300
@@ -62,13 +62,13 @@ class AskArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     key: Key = None
 
 
-async def ask_question(call: Call[AskArgs]) -> Any:
+async def ask_question(call: McpCall[AskArgs]) -> Any:
     args = call.args
     questions = [
-        Question(
+        AskQuestion(
             question=one.question,
             header=one.header,
-            options=[Option(label=o.label, description=o.description) for o in one.options],
+            options=[AskOption(label=o.label, description=o.description) for o in one.options],
             multiple=one.multiple,
             custom=one.custom,
         )
@@ -77,8 +77,8 @@ async def ask_question(call: Call[AskArgs]) -> Any:
     text = args.question or "\n".join(one.question for one in questions)
     if not text.strip():
         raise Refused("bad_ask", "Ask something: question, or questions.")
-    ask = await _ask(call, "question", text, questions)
-    return await _told(call.hub, ask)
+    ask = await _raise_ask(call, "question", text, questions)
+    return await _build_answer(call.hub, ask)
 
 
 class ReportArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,23 +90,23 @@ class ReportArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     key: Key = None
 
 
-async def work_report(call: Call[ReportArgs]) -> Any:
-    return await _reported(call, "work_report")
+async def work_report(call: McpCall[ReportArgs]) -> Any:
+    return await _report_work(call, "work_report")
 
 
-async def task_finish(call: Call[ReportArgs]) -> Any:
-    return await _reported(call, "task_finish")
+async def task_finish(call: McpCall[ReportArgs]) -> Any:
+    return await _report_work(call, "task_finish")
 
 
-async def _reported(call: Call[ReportArgs], family: str) -> Any:
+async def _report_work(call: McpCall[ReportArgs], family: str) -> Any:
     if not call.args.summary.strip():
         raise Refused("bad_ask", "Say what you have done: summary.")
-    by, run = _asking(call)
+    by, run = _find_asker(call)
     if run is not None and _lives_in_terminal(call.hub, run):
-        await _ask(call, "report", call.args.summary, [], family, waits=False)
+        await _raise_ask(call, "report", call.args.summary, [], family, waits=False)
         await call.hub.log.do(FinishRun(by=by, run_id=run.id, order_id=new_id("ord"), output=call.args.summary))
-        return Blocks([Text("Reported. Your work here is done.")])
-    return await _told(call.hub, await _ask(call, "report", call.args.summary, [], family))
+        return Blocks([TextBlock("Reported. Your work here is done.")])
+    return await _build_answer(call.hub, await _raise_ask(call, "report", call.args.summary, [], family))
 
 
 def _lives_in_terminal(hub: Hub, run: Run) -> bool:
@@ -114,13 +114,13 @@ def _lives_in_terminal(hub: Hub, run: Run) -> bool:
     return profile is not None and profile.definition.driver == "pty"
 
 
-async def _ask(
-    call: Call[Any], kind: str, text: str, questions: list[Question], family: str = "", *, waits: bool = True
+async def _raise_ask(
+    call: McpCall[Any], kind: str, text: str, questions: list[AskQuestion], family: str = "", *, waits: bool = True
 ) -> Ask:
     """Raise the ask, or find it again, and wait until it is over."""
     args, hub = call.args, call.hub
-    by, run = _asking(call)
-    key = (args.key or _meta_key(call.meta) or "")[:200]
+    by, run = _find_asker(call)
+    key = (args.key or _get_meta_key(call.meta) or "")[:200]
     said = msgspec.to_builtins(args)
     said.pop("key", None)
     labels = {
@@ -134,7 +134,7 @@ async def _ask(
             by=by,
             ask_id=new_id("ask"),
             kind=kind,
-            title=_title(text),
+            title=_build_title(text),
             text=text,
             questions=questions,
             labels={name: value[:1000] for name, value in labels.items() if value},
@@ -151,7 +151,7 @@ async def _ask(
     return over
 
 
-def _asking(call: Call[Any]) -> tuple[Principal, Run | None]:
+def _find_asker(call: McpCall[Any]) -> tuple[Principal, Run | None]:
     """Who asks: the agent of the credential, or the only one that the credential speaks for; else the credential."""
     try:
         speaker = get_speaker(call, "ask_question")
@@ -162,60 +162,60 @@ def _asking(call: Call[Any]) -> tuple[Principal, Run | None]:
         return by, None
     if by.agent_id is None:
         by = msgspec.structs.replace(by, id=agent.id, agent_id=agent.id, name=agent.name)
-    return by, current_run(call.hub.rows, agent.id)
+    return by, get_current_run(call.hub.rows, agent.id)
 
 
-def _meta_key(meta: Any) -> str | None:
+def _get_meta_key(meta: Any) -> str | None:
     key = meta.get(_KEY) if isinstance(meta, dict) else None
     return key if isinstance(key, str) else None
 
 
-def _title(text: str) -> str:
+def _build_title(text: str) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "").strip(" #*")
-    shown = visible(first[: _TITLE + 1]) or "?"
+    shown = escape_invisible(first[: _TITLE + 1]) or "?"
     return shown if len(shown) <= _TITLE else shown[: _TITLE - 1] + "…"
 
 
-async def _told(hub: Hub, ask: Ask) -> Blocks:
+async def _build_answer(hub: Hub, ask: Ask) -> Blocks:
     """What the agent is given: the words of the person, and what came with them."""
     if ask.answer is not None:
-        return Blocks(await _blocks(hub, ask, ask.answer), is_error=False)
+        return Blocks(await _build_blocks(hub, ask, ask.answer), is_error=False)
     if ask.state == "withdrawn":
-        return Blocks([Text(f"cancelled: {ask.reason}")], is_error=True)
+        return Blocks([TextBlock(f"cancelled: {ask.reason}")], is_error=True)
     if ask.kind == "report":
-        return Blocks([Text("Your report was delivered. Nobody has answered it in time; that is all right.")])
+        return Blocks([TextBlock("Your report was delivered. Nobody has answered it in time; that is all right.")])
     words = "timeout: nobody answered in time. That is not a no: go on with what is safe, or ask again later."
-    return Blocks([Text(words)], is_error=True)
+    return Blocks([TextBlock(words)], is_error=True)
 
 
-async def _blocks(hub: Hub, ask: Ask, answer: Answer) -> list[Any]:
+async def _build_blocks(hub: Hub, ask: Ask, answer: AskAnswer) -> list[Any]:
     blocks: list[Any] = []
     if answer.verdict == "deny":
-        blocks.append(Text("The person does not want to answer this." if ask.kind == "question" else "Refused."))
+        blocks.append(TextBlock("The person does not want to answer this." if ask.kind == "question" else "Refused."))
     for question, chosen in zip(ask.questions, answer.options, strict=False):
         if chosen:
-            blocks.append(Text(f"{question.header or question.question}: {', '.join(chosen)}"))
+            blocks.append(TextBlock(f"{question.header or question.question}: {', '.join(chosen)}"))
     if answer.text:
-        blocks.append(Text(answer.text))
+        blocks.append(TextBlock(answer.text))
     if answer.form is not None:
-        blocks.append(Text(msgspec.json.encode(answer.form).decode()))
+        blocks.append(TextBlock(msgspec.json.encode(answer.form).decode()))
     for content in answer.contents:
-        blocks.append(await _block(hub, content))
+        blocks.append(await _build_block(hub, content))
     if not blocks:
-        blocks.append(Text("Confirmed: the person has nothing to add."))
+        blocks.append(TextBlock("Confirmed: the person has nothing to add."))
     return blocks
 
 
-async def _block(hub: Hub, content: Content) -> Any:
+async def _build_block(hub: Hub, content: Content) -> Any:
     if content.type == "text":
-        return Text(content.text)
+        return TextBlock(content.text)
     data = base64.b64encode(await read_content(hub.blobs, content)).decode()
     if content.type == "image":
-        return Image(data, content.mime)
+        return ImageBlock(data, content.mime)
     if content.type == "audio":
-        return Audio(data, content.mime)
+        return AudioBlock(data, content.mime)
     uri = content.uri or f"greenroom://files/{content.file}/{content.name}"
-    return Embedded({"uri": uri, "mimeType": content.mime, "blob": data})
+    return FileBlock({"uri": uri, "mimeType": content.mime, "blob": data})
 
 
 class PermissionArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -224,10 +224,10 @@ class PermissionArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     tool_use_id: Annotated[str | None, Meta(description="Your id of this call.")] = None
 
 
-async def permission_request(call: Call[PermissionArgs]) -> Any:
+async def permission_request(call: McpCall[PermissionArgs]) -> Any:
     """In the words in which Claude Code asks such a tool: behavior allow with updatedInput, or deny with a message."""
     args, hub = call.args, call.hub
-    by, _ = _asking(call)
+    by, _ = _find_asker(call)
     command = RequestPermission(
         by=by,
         ask_id=new_id("ask"),
@@ -236,26 +236,28 @@ async def permission_request(call: Call[PermissionArgs]) -> Any:
         call_id=(args.tool_use_id or "")[:200] or None,
     )
     done = await hub.log.do(command)
-    ask = get_by_wish(hub.rows, permission_wish(command))
+    ask = get_by_wish(hub.rows, hash_permission_wish(command))
     if ask is None or (done.records and ask.id != command.ask_id):
         verdict = done.first(CallJudged).verdict
-        return _leave(verdict.decision == "allow", args.input, verdict.why)
+        return _build_permission_result(verdict.decision == "allow", args.input, verdict.why)
     over = await hub.asks.wait(ask.id)
     taken = await hub.asks.take(TakeAnswer(by=by, ask_id=ask.id))
     answer = over.answer
     if answer is None:
-        return _leave(False, None, "Nobody has approved this in time, so it is refused. Nobody has said no to it.")
+        return _build_permission_result(
+            False, None, "Nobody has approved this in time, so it is refused. Nobody has said no to it."
+        )
     if answer.verdict == "approve" and taken != "yours":
         why = NOT_TAKEN if taken == "lapsed" else "the approval was given to another connection of yours"
-        return _leave(False, None, f"This call may not run: {why}. Ask for it again.")
+        return _build_permission_result(False, None, f"This call may not run: {why}. Ask for it again.")
     given = args.input if answer.arguments is None else answer.arguments
-    return _leave(answer.verdict == "approve", given, answer.text or "The person has refused this.")
+    return _build_permission_result(answer.verdict == "approve", given, answer.text or "The person has refused this.")
 
 
-def _leave(is_given: bool, arguments: Any, words: str) -> Blocks:
+def _build_permission_result(is_given: bool, arguments: Any, words: str) -> Blocks:
     """One block of text, without `structuredContent`: Claude Code takes nothing else for an answer here."""
     said = {"behavior": "allow", "updatedInput": arguments} if is_given else {"behavior": "deny", "message": words}
-    return Blocks([Text(encode(said).decode())])
+    return Blocks([TextBlock(encode(said).decode())])
 
 
 ASK_TOOLS: tuple[Tool[Any], ...] = (

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from greenroom import __version__
-from greenroom.doors.mcp.shapes import opening, person_fields, sync_fields, whole
-from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.doors.mcp.shapes import build_opening_message, build_person_fields, build_sync_fields, load_full_messages
+from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.agents import (
     Capabilities,
     Description,
@@ -18,13 +18,13 @@ from greenroom.doors.mcp.tools.agents import (
     Model,
     Registered,
     Skills,
-    register,
-    resume,
+    register_agent,
+    resume_agent,
 )
 from greenroom.doors.mcp.tools.messages import Seq
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker
-from greenroom.doors.server import url_of
-from greenroom.log.clock import iso
+from greenroom.doors.server import build_local_url
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
 from greenroom.log.model import Done
@@ -36,7 +36,7 @@ from greenroom.nouns.threads.bus import SyncContext
 from greenroom.nouns.threads.commands import CreateThread, IssueToken
 from greenroom.nouns.threads.events import ThreadCreated, TokenIssued
 from greenroom.nouns.threads.model import Message, Thread
-from greenroom.nouns.threads.queries import PAGE, find_messages, get_brief, may_follow, need_thread
+from greenroom.nouns.threads.queries import PAGE, find_messages, get_brief, may_have_more, need_thread
 
 _LANGUAGE_CHARS = 64
 
@@ -60,25 +60,25 @@ class ConnectArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     template: Annotated[str | None, Meta(description="A template to start from, if the thread is new.")] = None
 
 
-async def bus_connect(call: Call[ConnectArgs]) -> Any:
+async def bus_connect(call: McpCall[ConnectArgs]) -> Any:
     args, hub = call.args, call.hub
     if not args.thread_name and not args.thread_id:
         raise Refused("thread_required", "Say which thread to join: thread_name or thread_id is missing.")
-    by, registered = await _identity(call)
+    by, registered = await _resolve_identity(call)
     agent = registered.agent
     done = await _join(call, by, agent)
     issued: TokenIssued = done.first(TokenIssued)
     created = any(isinstance(record.event, ThreadCreated) for record in done.records)
     thread = need_thread(hub.rows, by, issued.thread_id)
-    messages, upto, hint = _history(call, thread)
+    messages, upto, hint = _read_history(call, thread)
     if messages:
         hub.bus.deliveries.note(thread.id, agent.id, delivered=messages[-1].seq)
-    shown = [opening(hub, thread), *await whole(hub, messages, to_people=False)]
+    shown = [build_opening_message(hub, thread), *await load_full_messages(hub, messages, to_people=False)]
     return {
-        "agent": _agent_part(thread, registered),
-        "thread": _thread_part(call, thread, created),
-        **sync_fields(hub, SyncContext(upto, issued.token)),
-        **person_fields(hub, thread.id),
+        "agent": _build_agent_part(thread, registered),
+        "thread": _build_thread_part(call, thread, created),
+        **build_sync_fields(hub, SyncContext(upto, issued.token)),
+        **build_person_fields(hub, thread.id),
         "has_more": hint is not None,
         "next": hint or "Read the messages, then msg_post with this context, or msg_wait.",
         "messages": [
@@ -87,33 +87,33 @@ async def bus_connect(call: Call[ConnectArgs]) -> Any:
                 "author": message.author_name,
                 "role": message.role,
                 "content": message.content,
-                "created_at": iso(message.created_at),
+                "created_at": format_iso(message.created_at),
             }
             for message in shown
         ],
     }
 
 
-async def _identity(call: Call[ConnectArgs]) -> tuple[Principal, Registered]:
+async def _resolve_identity(call: McpCall[ConnectArgs]) -> tuple[Principal, Registered]:
     """Who connects: an agent that is known already is taken up again, anybody else is registered."""
     args, by = call.args, call.by
     known = get_agent(call.hub.rows, by.agent_id) if by.agent_id else None
-    if args.agent_id or args.token or (known and not _describes(args, known)):
+    if args.agent_id or args.token or (known and not _has_new_description(args, known)):
         by, agent = need_speaker(call, "bus_connect", args.agent_id, args.token)
-        return by, Registered(await resume(call, by, agent), args.token or (call.token if by.agent_id else ""))
+        return by, Registered(await resume_agent(call, by, agent), args.token or (call.token if by.agent_id else ""))
     ide, model = (known.ide, known.model) if known else ("Unknown IDE", "Unknown Model")
-    called = None if known or args.ide or args.model else _name_of_token(by)
-    return by, await register(call, args.ide or ide, args.model or model, called)
+    called = None if known or args.ide or args.model else _get_token_name(by)
+    return by, await register_agent(call, args.ide or ide, args.model or model, called)
 
 
-def _name_of_token(by: Principal) -> str | None:
+def _get_token_name(by: Principal) -> str | None:
     """What the operator called the credential of this one agent, if an agent may be called so."""
     with contextlib.suppress(Refused):
         return need_name(by.name, "name") if by.agent_id else None
     return None
 
 
-def _describes(args: ConnectArgs, known: Agent) -> bool:
+def _has_new_description(args: ConnectArgs, known: Agent) -> bool:
     """Whether the agent says something of itself that was not known."""
     if args.ide not in (None, known.ide) or args.model not in (None, known.model):
         return True
@@ -121,7 +121,7 @@ def _describes(args: ConnectArgs, known: Agent) -> bool:
     return any(value is not None for value in said)
 
 
-async def _join(call: Call[ConnectArgs], by: Principal, agent: Agent) -> Done:
+async def _join(call: McpCall[ConnectArgs], by: Principal, agent: Agent) -> Done:
     args, log = call.args, call.hub.log
     nonce = new_secret(12)
     if args.thread_id:
@@ -139,7 +139,7 @@ async def _join(call: Call[ConnectArgs], by: Principal, agent: Agent) -> Done:
     )
 
 
-def _history(call: Call[ConnectArgs], thread: Thread) -> tuple[list[Message], int, str | None]:
+def _read_history(call: McpCall[ConnectArgs], thread: Thread) -> tuple[list[Message], int, str | None]:
     """The messages to begin with, the seq up to which they go, and what to do about those that are left out.
 
     A newcomer gets the latest. Who goes on from a seq gets what follows it, so that nothing is missed in between.
@@ -151,13 +151,13 @@ def _history(call: Call[ConnectArgs], thread: Thread) -> tuple[list[Message], in
         older = thread.messages > len(latest)
         return latest, upto, "Older messages are left out: read them with msg_list." if older else None
     following = find_messages(rows, thread.id, after_seq=after_seq, limit=PAGE)
-    if may_follow(following, PAGE) and following[-1].seq < thread.current_seq:
+    if may_have_more(following, PAGE) and following[-1].seq < thread.current_seq:
         upto = following[-1].seq
         return following, upto, f"There is more to read: call msg_wait with after_seq={upto} before you post."
     return following, max(thread.current_seq, following[-1].seq if following else 0), None
 
 
-def _agent_part(thread: Thread, registered: Registered) -> dict[str, Any]:
+def _build_agent_part(thread: Thread, registered: Registered) -> dict[str, Any]:
     agent = registered.agent
     is_admin = thread.admin_id == agent.id
     return {
@@ -172,7 +172,7 @@ def _agent_part(thread: Thread, registered: Registered) -> dict[str, Any]:
     }
 
 
-def _thread_part(call: Call[ConnectArgs], thread: Thread, created: bool) -> dict[str, Any]:
+def _build_thread_part(call: McpCall[ConnectArgs], thread: Thread, created: bool) -> dict[str, Any]:
     part: dict[str, Any] = {
         "thread_id": thread.id,
         "topic": thread.topic,
@@ -189,7 +189,7 @@ def _thread_part(call: Call[ConnectArgs], thread: Thread, created: bool) -> dict
     return part
 
 
-async def bus_get_config(call: Call[NoArgs]) -> Any:
+async def bus_get_config(call: McpCall[NoArgs]) -> Any:
     """How the bus is set up; the language is what the client's address asked for by `?lang=`."""
     asked = "".join(c for c in call.language or "" if c.isprintable())[:_LANGUAGE_CHARS].strip()
     language = asked or "English"
@@ -199,7 +199,7 @@ async def bus_get_config(call: Call[NoArgs]) -> Any:
         "language_note": f"Write in {language} where you can.",
         "bus_name": call.hub.settings.bus_name,
         "version": __version__,
-        "endpoint": url_of(call.hub.settings, call.hub.settings.port),
+        "endpoint": build_local_url(call.hub.settings, call.hub.settings.port),
     }
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.tool import Call, Tool
-from greenroom.doors.mcp.tools.messages import Attachments, Format, Key, Patience, Seq, patience_ms, show_waited
-from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, need_speaker, still_holds
-from greenroom.nouns.runs.whereabouts import whereabouts
+from greenroom.doors.mcp.tool import McpCall, Tool
+from greenroom.doors.mcp.tools.messages import Attachments, Format, Key, Patience, Seq, build_wait_result, limit_wait_ms
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, need_speaker, need_valid_token
+from greenroom.nouns.runs.agent_activity import describe_activity
 
 
 class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,20 +26,20 @@ class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
 
 
-async def mail_send(call: Call[SendArgs]) -> Any:
+async def mail_send(call: McpCall[SendArgs]) -> Any:
     args = call.args
-    author = author_of(call, args.author)
+    author = get_author(call, args.author)
     hub = call.hub
-    posted = await hub.bus.mail(call.by, args.agent_id, args.content, author, key=args.key, priority=args.priority)
+    posted = await hub.bus.post_mail(call.by, args.agent_id, args.content, author, key=args.key, priority=args.priority)
     return {
         "msg_id": posted.event.message_id,
         "seq": posted.seq,
         "thread_id": posted.event.thread_id,
-        "recipient": whereabouts(hub.rows, hub.presence, call.by, args.agent_id, hub.log.clock.now()),
+        "recipient": describe_activity(hub.rows, hub.presence, call.by, args.agent_id, hub.log.clock.now()),
     }
 
 
-class WaitArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MailWaitArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     after_seq: Annotated[
         Seq | None,
         Meta(description="The newest seq that you have read. Leave it out to go on after what you were last given."),
@@ -51,13 +51,13 @@ class WaitArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     include_attachments: Attachments = True
 
 
-async def mail_wait(call: Call[WaitArgs]) -> Any:
+async def mail_wait(call: McpCall[MailWaitArgs]) -> Any:
     args, bus = call.args, call.hub.bus
     by, agent = need_speaker(call, "mail_wait", args.agent_id, args.token)
     mailbox = await bus.open_mailbox(by, agent.id)
-    waited = await bus.wait(by, mailbox, args.after_seq, patience_ms(args.timeout_ms), agent_id=agent.id)
-    still_holds(call, args.agent_id, args.token)
-    return await show_waited(call, mailbox, waited, args.return_format, args.include_attachments, people=False)
+    waited = await bus.wait(by, mailbox, args.after_seq, limit_wait_ms(args.timeout_ms), agent_id=agent.id)
+    need_valid_token(call, args.agent_id, args.token)
+    return await build_wait_result(call, mailbox, waited, args.return_format, args.include_attachments, people=False)
 
 
 MAIL_TOOLS: tuple[Tool[Any], ...] = (
@@ -72,7 +72,7 @@ MAIL_TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "mail_wait",
         "Wait for mail to you; at once if there is some. Answer with mail_send. When it returns none, call it again.",
-        WaitArgs,
+        MailWaitArgs,
         "chat",
         mail_wait,
         waits=True,

@@ -5,16 +5,24 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.shapes import blocks_of, is_person, message_shape, opening, sync_fields, wait_fields, whole
-from greenroom.doors.mcp.tool import Call, Tool
-from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, get_speaker, still_holds
+from greenroom.doors.mcp.shapes import (
+    build_blocks,
+    build_message,
+    build_opening_message,
+    build_sync_fields,
+    build_wait_fields,
+    is_person,
+    load_full_messages,
+)
+from greenroom.doors.mcp.tool import McpCall, Tool
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, get_speaker, need_valid_token
 from greenroom.doors.mcp.tools.threads import ThreadId
 from greenroom.log.model import Rows
-from greenroom.nouns.runs.targets import look_for_unreached
-from greenroom.nouns.threads.bus import MAX_WAIT_MS, SyncRefused, Waited
+from greenroom.nouns.runs.wake_targets import look_for_unreached
+from greenroom.nouns.threads.bus import MAX_WAIT_MS, SyncRefused, WaitResult
 from greenroom.nouns.threads.model import Message
-from greenroom.nouns.threads.queries import PAGE, find_messages, may_follow, need_thread
-from greenroom.nouns.threads.sync import MISMATCH
+from greenroom.nouns.threads.queries import PAGE, find_messages, may_have_more, need_thread
+from greenroom.nouns.threads.sync_rules import MISMATCH
 
 _HURRY_MS = 5_000
 _PATIENT_MS = 60_000
@@ -71,13 +79,13 @@ class PostArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
 
 
-async def msg_post(call: Call[PostArgs]) -> Any:
+async def msg_post(call: McpCall[PostArgs]) -> Any:
     args, hub = call.args, call.hub
     try:
         event, seq, _, sync = await hub.bus.post(
             call.by,
             args.thread_id,
-            author_of(call, args.author),
+            get_author(call, args.author),
             args.content,
             strict=True,
             role=args.role,
@@ -90,7 +98,7 @@ async def msg_post(call: Call[PostArgs]) -> Any:
             key=args.key,
         )
     except SyncRefused as no:
-        return await _out_of_sync(call, no)
+        return await _build_sync_refusal(call, no)
     said: dict[str, Any] = {
         "msg_id": event.message_id,
         "seq": seq,
@@ -103,14 +111,14 @@ async def msg_post(call: Call[PostArgs]) -> Any:
         said["stop_reason"] = event.stop_reason
     if unreached := await look_for_unreached(hub.log, hub.presence, call.by, event):
         said["unreached"] = [{"name": one.name, "why": one.why} for one in unreached]
-    return said if sync is None else said | sync_fields(hub, sync)
+    return said if sync is None else said | build_sync_fields(hub, sync)
 
 
-async def _out_of_sync(call: Call[PostArgs], no: SyncRefused) -> Any:
+async def _build_sync_refusal(call: McpCall[PostArgs], no: SyncRefused) -> Any:
     """What the author must read before it posts again; its tokens in this thread are void now."""
     event = no.event
     unread = [] if event.expected_last_seq is None else no.new_messages
-    unread = await whole(call.hub, unread, to_people=is_person(call.by))
+    unread = await load_full_messages(call.hub, unread, to_people=is_person(call.by))
     said: dict[str, Any] = {"error": f"{event.code}Error"}
     if event.code == MISMATCH:
         seqs = {"expected_last_seq": event.expected_last_seq, "current_seq": event.current_seq}
@@ -123,12 +131,12 @@ async def _out_of_sync(call: Call[PostArgs], no: SyncRefused) -> Any:
     else:
         said["detail"] = _DETAILS[event.code]
         said["REMINDER"] = "Nothing was posted. Call msg_wait for a fresh reply_token, and post with that."
-    said["new_messages_1st_read"] = [message_shape(message) for message in unread]
+    said["new_messages_1st_read"] = [build_message(message) for message in unread]
     said["action"] = "READ_MESSAGES_THEN_CALL_MSG_WAIT" if event.code == MISMATCH else "CALL_MSG_WAIT"
     return said
 
 
-class ListArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MessageListArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     thread_id: ThreadId
     after_seq: Annotated[Seq, Meta(description="Only messages after this seq.")] = 0
     limit: Annotated[int, Meta(ge=1, le=1000, description="How many at most.")] = PAGE
@@ -140,33 +148,33 @@ class ListArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     include_attachments: Attachments = True
 
 
-async def msg_list(call: Call[ListArgs]) -> Any:
+async def msg_list(call: McpCall[MessageListArgs]) -> Any:
     args, hub = call.args, call.hub
     thread = need_thread(hub.rows, call.by, args.thread_id)
     if args.priority is None:
         listed = find_messages(hub.rows, thread.id, after_seq=args.after_seq, limit=args.limit)
     else:  # what is looked for may be rare
-        listed = await hub.store.read(lambda view: _of_priority(view, args))
-    found = await whole(hub, listed, to_people=is_person(call.by))
+        listed = await hub.store.read(lambda view: _find_by_priority(view, args))
+    found = await load_full_messages(hub, listed, to_people=is_person(call.by))
     if args.include_system_prompt and args.after_seq == 0:
-        found = [opening(hub, thread), *found]
+        found = [build_opening_message(hub, thread), *found]
     if args.return_format == "blocks":
-        return await blocks_of(hub, call.by, found, attachments=args.include_attachments)
-    return [message_shape(message, attachments=args.include_attachments) for message in found]
+        return await build_blocks(hub, call.by, found, attachments=args.include_attachments)
+    return [build_message(message, attachments=args.include_attachments) for message in found]
 
 
-def _of_priority(rows: Rows, args: ListArgs) -> list[Message]:
+def _find_by_priority(rows: Rows, args: MessageListArgs) -> list[Message]:
     out: list[Message] = []
     after_seq = args.after_seq
     while True:
         page = find_messages(rows, args.thread_id, after_seq=after_seq, limit=PAGE)
         out += [message for message in page if message.priority == args.priority]
-        if not may_follow(page, PAGE) or len(out) >= args.limit:
+        if not may_have_more(page, PAGE) or len(out) >= args.limit:
             return out[: args.limit]
         after_seq = page[-1].seq
 
 
-class WaitArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MessageWaitArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     thread_id: ThreadId
     after_seq: Annotated[
         Seq | None,
@@ -182,41 +190,41 @@ class WaitArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     include_attachments: Attachments = True
 
 
-async def msg_wait(call: Call[WaitArgs]) -> Any:
+async def msg_wait(call: McpCall[MessageWaitArgs]) -> Any:
     args = call.args
     by, agent = get_speaker(call, "msg_wait", args.agent_id, args.token)
     waited = await call.hub.bus.wait(
         by,
         args.thread_id,
         args.after_seq,
-        patience_ms(args.timeout_ms),
+        limit_wait_ms(args.timeout_ms),
         agent_id=agent.id if agent else None,
         for_agent=args.for_agent,
     )
-    still_holds(call, args.agent_id, args.token)
+    need_valid_token(call, args.agent_id, args.token)
     if agent is None and by.operates:  # a person needs a token here too, because msg_post asks everybody for one
         thread = need_thread(call.hub.rows, by, args.thread_id)
-        token = await call.hub.bus.reply_token(by, thread, by.handle)
+        token = await call.hub.bus.get_reply_token(by, thread, by.handle)
         waited = waited._replace(sync=waited.sync._replace(reply_token=token))
     people = agent is None and is_person(by)
-    return await show_waited(call, args.thread_id, waited, args.return_format, args.include_attachments, people)
+    return await build_wait_result(call, args.thread_id, waited, args.return_format, args.include_attachments, people)
 
 
-def patience_ms(timeout_ms: int) -> int:
+def limit_wait_ms(timeout_ms: int) -> int:
     """How long to wait. Several clients give up at the same number that they ask for, so a long wait ends before."""
     return timeout_ms - _HURRY_MS if timeout_ms >= _PATIENT_MS else timeout_ms
 
 
-async def show_waited(
-    call: Call[Any], thread_id: str, waited: Waited, return_format: str, attachments: bool, people: bool
+async def build_wait_result(
+    call: McpCall[Any], thread_id: str, waited: WaitResult, return_format: str, attachments: bool, people: bool
 ) -> Any:
     """What a wait brought, in the format that was asked for."""
-    context = wait_fields(call.hub, thread_id, waited.sync)
-    messages = await whole(call.hub, waited.messages, to_people=people)
+    context = build_wait_fields(call.hub, thread_id, waited.sync)
+    messages = await load_full_messages(call.hub, waited.messages, to_people=people)
     if return_format == "blocks":
         first = {"type": "sync_context", **context}
-        return await blocks_of(call.hub, call.by, messages, attachments=attachments, first=first)
-    shown = [message_shape(message, attachments=attachments) for message in messages]
+        return await build_blocks(call.hub, call.by, messages, attachments=attachments, first=first)
+    shown = [build_message(message, attachments=attachments) for message in messages]
     return {**context, "messages": shown}  # the context first: clients cut long results at the end
 
 
@@ -234,7 +242,7 @@ MESSAGE_TOOLS: tuple[Tool[Any], ...] = (
         "msg_wait",
         "Wait for new messages in a thread; at once if there are any after after_seq. Always returns the context for"
         " your next msg_post. When it returns no messages, call it again: do not post only to say that you wait.",
-        WaitArgs,
+        MessageWaitArgs,
         "read",
         msg_wait,
         waits=True,
@@ -243,7 +251,7 @@ MESSAGE_TOOLS: tuple[Tool[Any], ...] = (
         "msg_list",
         "Read a thread without waiting, oldest first: to catch up, or to look something up. It gives no context to"
         " post with; msg_wait does.",
-        ListArgs,
+        MessageListArgs,
         "read",
         msg_list,
     ),

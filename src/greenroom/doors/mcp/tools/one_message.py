@@ -5,17 +5,17 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.shapes import is_person, message_shape, whole
-from greenroom.doors.mcp.tool import Call, Tool
-from greenroom.doors.mcp.tools.snippet import snippet
-from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, author_of, get_speaker
-from greenroom.log.clock import iso
+from greenroom.doors.mcp.shapes import build_message, is_person, load_full_messages
+from greenroom.doors.mcp.tool import McpCall, Tool
+from greenroom.doors.mcp.tools.snippet import cut_snippet
+from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, get_speaker
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.runs.whereabouts import whereabouts
+from greenroom.nouns.runs.agent_activity import describe_activity
 from greenroom.nouns.threads.commands import React, Unreact
-from greenroom.nouns.threads.model import THREADS, Edit, Message
-from greenroom.nouns.threads.queries import find_edits, need_message, receipts, search_messages
+from greenroom.nouns.threads.model import THREADS, Message, MessageRevision
+from greenroom.nouns.threads.queries import build_receipts, find_edits, need_message, search_messages
 
 MessageId = Annotated[str, Meta(description="The message's id: msg_id in json results of msg_list and msg_wait.")]
 
@@ -24,15 +24,15 @@ class MessageArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     message_id: MessageId
 
 
-async def msg_get(call: Call[MessageArgs]) -> Any:
+async def msg_get(call: McpCall[MessageArgs]) -> Any:
     found = _get_message(call, call.args.message_id)
     if found is None:
         return {"found": False, "message": None}
-    (message,) = await whole(call.hub, [found], to_people=is_person(call.by))
-    return {"found": True, "message": message_shape(message)}
+    (message,) = await load_full_messages(call.hub, [found], to_people=is_person(call.by))
+    return {"found": True, "message": build_message(message)}
 
 
-def _get_message(call: Call[Any], message_id: str) -> Message | None:
+def _get_message(call: McpCall[Any], message_id: str) -> Message | None:
     try:
         return need_message(call.hub.rows, call.by, message_id)
     except Refused:
@@ -45,7 +45,7 @@ class SearchArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     limit: Annotated[int, Meta(ge=1, le=200, description="How many at most.")] = 50
 
 
-async def msg_search(call: Call[SearchArgs]) -> Any:
+async def msg_search(call: McpCall[SearchArgs]) -> Any:
     args, rows = call.args, call.hub.rows
     if not args.query.strip():
         raise Refused("empty_query", "Give some words to search for.")
@@ -62,8 +62,8 @@ async def msg_search(call: Call[SearchArgs]) -> Any:
                 "thread_topic": thread.topic if thread else "",
                 "author": message.author_name,
                 "seq": message.seq,
-                "created_at": iso(message.created_at),
-                "snippet": snippet(message.content, args.query),
+                "created_at": format_iso(message.created_at),
+                "snippet": cut_snippet(message.content, args.query),
             }
         )
     return {"results": results, "total": len(results), "query": args.query}
@@ -76,7 +76,7 @@ class EditArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     token: AgentToken = None
 
 
-async def msg_edit(call: Call[EditArgs]) -> Any:
+async def msg_edit(call: McpCall[EditArgs]) -> Any:
     args, hub = call.args, call.hub
     by = get_speaker(call, "msg_edit", args.agent_id, args.token).by if args.agent_id or args.token else call.by
     done = await hub.bus.edit(by, args.message_id, args.new_content)
@@ -87,19 +87,19 @@ async def msg_edit(call: Call[EditArgs]) -> Any:
     return {
         "msg_id": message.id,
         "version": message.edit_version,
-        "edited_at": iso(record.at),
+        "edited_at": format_iso(record.at),
         "edited_by": record.event.edited_by,
     }
 
 
-async def msg_edit_history(call: Call[MessageArgs]) -> Any:
+async def msg_edit_history(call: McpCall[MessageArgs]) -> Any:
     found = _get_message(call, call.args.message_id)
     if found is None:
         return {"found": False, "message_id": call.args.message_id}
     to_people = is_person(call.by)
     edits = find_edits(call.hub.rows, found.id)
-    was = [_before(found, edit) for edit in edits]
-    current, *old = await whole(call.hub, [found, *was], to_people=to_people)
+    was = [_restore_old_content(found, edit) for edit in edits]
+    current, *old = await load_full_messages(call.hub, [found, *was], to_people=to_people)
     return {
         "message_id": found.id,
         "current_content": current.content,
@@ -109,14 +109,14 @@ async def msg_edit_history(call: Call[MessageArgs]) -> Any:
                 "version": edit.version,
                 "old_content": message.content,
                 "edited_by": edit.edited_by,
-                "created_at": iso(edit.edited_at),
+                "created_at": format_iso(edit.edited_at),
             }
             for edit, message in zip(edits, old, strict=True)
         ],
     }
 
 
-def _before(message: Message, edit: Edit) -> Message:
+def _restore_old_content(message: Message, edit: MessageRevision) -> Message:
     return msgspec.structs.replace(message, content=edit.old_content, body=edit.old_body)
 
 
@@ -126,15 +126,15 @@ class ReactArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     reaction: Annotated[str, Meta(description="A word or an emoji, such as agree or 👍.")]
 
 
-async def msg_react(call: Call[ReactArgs]) -> Any:
+async def msg_react(call: McpCall[ReactArgs]) -> Any:
     args, hub = call.args, call.hub
-    author = author_of(call, args.agent_id)
+    author = get_author(call, args.agent_id)
     await hub.log.do(React(by=call.by, message_id=args.message_id, agent_id=author, reaction=args.reaction))
     message = need_message(hub.rows, call.by, args.message_id)
     agent_id = call.by.agent_id or author or call.by.handle
     agent = get_agent(hub.rows, agent_id)
     if agent is not None:
-        hub.presence.hear(agent_id, "msg_react")
+        hub.presence.note_activity(agent_id, "msg_react")
     at = next((r.at for r in message.reactions if (r.agent_id, r.reaction) == (agent_id, args.reaction)), None)
     return {
         "reaction_id": f"{message.id}:{agent_id}:{args.reaction}",
@@ -142,26 +142,26 @@ async def msg_react(call: Call[ReactArgs]) -> Any:
         "agent_id": agent_id,
         "agent_name": agent.name if agent else None,
         "reaction": args.reaction,
-        "created_at": None if at is None else iso(at),
+        "created_at": None if at is None else format_iso(at),
     }
 
 
-async def msg_unreact(call: Call[ReactArgs]) -> Any:
+async def msg_unreact(call: McpCall[ReactArgs]) -> Any:
     args = call.args
-    author = author_of(call, args.agent_id)
+    author = get_author(call, args.agent_id)
     done = await call.hub.log.do(
         Unreact(by=call.by, message_id=args.message_id, agent_id=author, reaction=args.reaction)
     )
     return {"removed": bool(done.records), "message_id": args.message_id, "reaction": args.reaction}
 
 
-async def msg_receipts(call: Call[MessageArgs]) -> Any:
+async def msg_receipts(call: McpCall[MessageArgs]) -> Any:
     message = need_message(call.hub.rows, call.by, call.args.message_id)
     hub, by = call.hub, call.by
     now = hub.log.clock.now()
     reached = [
-        {"agent_id": who, "state": state, "now": whereabouts(hub.rows, hub.presence, by, who, now)}
-        for who, state in receipts(hub.rows, message).items()
+        {"agent_id": who, "state": state, "now": describe_activity(hub.rows, hub.presence, by, who, now)}
+        for who, state in build_receipts(hub.rows, message).items()
     ]
     return {"message_id": message.id, "seq": message.seq, "receipts": reached}
 

@@ -6,17 +6,23 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import get_taint
-from greenroom.doors.server import url_of
+from greenroom.doors.server import build_local_url
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id
-from greenroom.nouns.agents.profiles import DeleteProfile, PutProfile, explain, find_profiles, read_definition
+from greenroom.nouns.agents.profiles import (
+    DeleteProfile,
+    PutProfile,
+    explain_definition_error,
+    find_profiles,
+    read_definition,
+)
 from greenroom.nouns.runs.commands import CancelRun
 from greenroom.nouns.runs.model import ENDED, AgentContext, Run
 from greenroom.nouns.runs.queries import is_invitable, need_run
-from greenroom.nouns.runs.start import start_run, wait_for_end
-from greenroom.nouns.runs.wake import Invitation, invite
+from greenroom.nouns.runs.run_service import start_run, wait_for_end
+from greenroom.nouns.runs.waker import Invitation, invite
 from greenroom.nouns.threads.queries import need_thread
 
 _PATIENCE_S = 45.0
@@ -30,11 +36,11 @@ class InviteArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     thread_id: Annotated[str, Meta(description="The thread to invite it into.")]
 
 
-async def agent_invite(call: Call[InviteArgs]) -> Any:
+async def agent_invite(call: McpCall[InviteArgs]) -> Any:
     args, hub = call.args, call.hub
     try:
         thread = need_thread(hub.rows, call.by, args.thread_id)
-        address = url_of(hub.settings, hub.settings.port)
+        address = build_local_url(hub.settings, hub.settings.port)
         came = await invite(hub.log, call.by, args.agent_name, thread, address, taint=get_taint(call))
     except Refused as no:
         came = Invitation(False, no.message, "")
@@ -64,22 +70,24 @@ class SpawnArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ] = None
 
 
-async def spawn_agent(call: Call[SpawnArgs]) -> Any:
+async def spawn_agent(call: McpCall[SpawnArgs]) -> Any:
     args = call.args
     tasks = list(args.tasks)
     if args.profile is not None and args.prompt is not None:
         tasks.insert(0, Task(profile=args.profile, prompt=args.prompt))
     if not tasks:
         raise Refused("nothing_to_do", "Say which profile does what: profile and prompt, or tasks.")
-    begun = [await _begun(call, task, number) for number, task in enumerate(tasks)]
+    begun = [await _start_run(call, task, number) for number, task in enumerate(tasks)]
     refusals = [one for one in begun if isinstance(one, Refused)]
     if len(refusals) == len(begun):
         raise refusals[0]
-    answers = await asyncio.gather(*(_answer(call, task, one) for task, one in zip(tasks, begun, strict=True)))
+    answers = await asyncio.gather(
+        *(_build_spawn_result(call, task, one) for task, one in zip(tasks, begun, strict=True))
+    )
     return answers[0] if len(answers) == 1 and not args.tasks else {"runs": answers}
 
 
-async def _begun(call: Call[SpawnArgs], task: Task, number: int) -> Run | Refused:
+async def _start_run(call: McpCall[SpawnArgs], task: Task, number: int) -> Run | Refused:
     """The run, or why there is none: those that were started before it are not lost for that."""
     args = call.args
     key = f"{args.key} {number}" if args.key else None
@@ -91,7 +99,7 @@ async def _begun(call: Call[SpawnArgs], task: Task, number: int) -> Run | Refuse
         return no
 
 
-async def _answer(call: Call[SpawnArgs], task: Task, begun: Run | Refused) -> dict[str, Any]:
+async def _build_spawn_result(call: McpCall[SpawnArgs], task: Task, begun: Run | Refused) -> dict[str, Any]:
     if isinstance(begun, Refused):
         return {
             "run_id": None,
@@ -101,7 +109,7 @@ async def _answer(call: Call[SpawnArgs], task: Task, begun: Run | Refused) -> di
             "error": begun.message,
         }
     ended = await wait_for_end(call.hub.log, begun.id, _PATIENCE_S) if call.args.wait else None
-    return told(ended or need_run(call.hub.rows, call.by, begun.id))
+    return build_run_status(ended or need_run(call.hub.rows, call.by, begun.id))
 
 
 class RunArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,11 +117,11 @@ class RunArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     wait: Annotated[bool, Meta(description="Wait a while for its end.")] = True
 
 
-async def run_status(call: Call[RunArgs]) -> Any:
+async def run_status(call: McpCall[RunArgs]) -> Any:
     run = need_run(call.hub.rows, call.by, call.args.run_id)
     if call.args.wait and run.status not in ENDED:
         run = await wait_for_end(call.hub.log, run.id, _PATIENCE_S) or need_run(call.hub.rows, call.by, run.id)
-    return told(run)
+    return build_run_status(run)
 
 
 class CancelArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -121,13 +129,13 @@ class CancelArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     cascade: Annotated[bool, Meta(description="Also all that it has started.")] = True
 
 
-async def run_cancel(call: Call[CancelArgs]) -> Any:
+async def run_cancel(call: McpCall[CancelArgs]) -> Any:
     args = call.args
     await call.hub.log.do(CancelRun(by=call.by, run_id=args.run_id, cascade=args.cascade, order_seed=new_id("ord")))
-    return told(need_run(call.hub.rows, call.by, args.run_id))
+    return build_run_status(need_run(call.hub.rows, call.by, args.run_id))
 
 
-def told(run: Run) -> dict[str, Any]:
+def build_run_status(run: Run) -> dict[str, Any]:
     """What an agent is told of a run; one that is not over yet comes with what to do next."""
     out: dict[str, Any] = {
         "run_id": run.id,
@@ -148,7 +156,7 @@ def told(run: Run) -> dict[str, Any]:
     return out
 
 
-async def profile_list(call: Call[NoArgs]) -> Any:
+async def profile_list(call: McpCall[NoArgs]) -> Any:
     return [
         {
             "name": profile.name,
@@ -160,26 +168,26 @@ async def profile_list(call: Call[NoArgs]) -> Any:
     ]
 
 
-class PutArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProfilePutArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(description="Lower-case letters, digits, '.', '-' and '_'.")]
     definition: Annotated[dict[str, Any], Meta(description="Its keys as in a file of agents/: driver, command, ...")]
 
 
-async def profile_put(call: Call[PutArgs]) -> Any:
+async def profile_put(call: McpCall[ProfilePutArgs]) -> Any:
     args = call.args
     try:
         definition = read_definition(args.definition)
     except (msgspec.ValidationError, ValueError) as error:
-        raise Refused("bad_profile", f"Profile '{args.name[:64]}': {explain(error)}.") from error
+        raise Refused("bad_profile", f"Profile '{args.name[:64]}': {explain_definition_error(error)}.") from error
     await call.hub.log.do(PutProfile(by=call.by, name=args.name, definition=definition))
     return {"ok": True, "name": args.name}
 
 
-class NameArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProfileNameArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(description="The profile, from profile_list.")]
 
 
-async def profile_delete(call: Call[NameArgs]) -> Any:
+async def profile_delete(call: McpCall[ProfileNameArgs]) -> Any:
     await call.hub.log.do(DeleteProfile(by=call.by, name=call.args.name))
     return {"ok": True, "name": call.args.name}
 
@@ -204,6 +212,8 @@ RUN_TOOLS: tuple[Tool[Any], ...] = (
     Tool("run_status", "How a run that you started stands, or its result.", RunArgs, "read", run_status, waits=True),
     Tool("run_cancel", "End a run that you started, and all below it.", CancelArgs, "chat", run_cancel),
     Tool("profile_list", "Which kinds of agents can be started, and how.", NoArgs, "operate", profile_list),
-    Tool("profile_put", "Make or replace a profile: how a kind of agent starts.", PutArgs, "operate", profile_put),
-    Tool("profile_delete", "Remove a profile; its agents go on.", NameArgs, "operate", profile_delete),
+    Tool(
+        "profile_put", "Make or replace a profile: how a kind of agent starts.", ProfilePutArgs, "operate", profile_put
+    ),
+    Tool("profile_delete", "Remove a profile; its agents go on.", ProfileNameArgs, "operate", profile_delete),
 )

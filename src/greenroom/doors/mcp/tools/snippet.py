@@ -6,7 +6,7 @@ _BEFORE = 60
 _LENGTH = 200
 
 
-def snippet(content: str, query: str) -> str:
+def cut_snippet(content: str, query: str) -> str:
     """Some characters around the first word that occurs, with each word between <mark> and </mark>."""
     words = [re.escape(word.strip('"')) for word in query.split() if word.strip('"')]
     found = re.compile("|".join(words), re.IGNORECASE) if words else None

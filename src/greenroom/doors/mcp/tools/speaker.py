@@ -4,13 +4,13 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 
-from greenroom.doors.mcp.tool import Call
+from greenroom.doors.mcp.tool import McpCall
 from greenroom.log.errors import Refused
 from greenroom.nouns.access.model import Principal
 from greenroom.nouns.access.queries import get_principal, need_right
 from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.queries import need_own_agent
-from greenroom.nouns.asks.words import visible
+from greenroom.nouns.asks.call_text import escape_invisible
 
 AgentId = Annotated[
     str | None,
@@ -29,34 +29,34 @@ class Speaker(NamedTuple):
     agent: Agent | None
 
 
-def get_speaker(call: Call[Any], activity: str, agent_id: str | None = None, token: str | None = None) -> Speaker:
+def get_speaker(call: McpCall[Any], activity: str, agent_id: str | None = None, token: str | None = None) -> Speaker:
     """Who speaks; an agent that speaks is there. Raises Refused when what was named is not the caller's."""
-    by = _proven(call, agent_id, token) if token else call.by
-    wanted = agent_id or by.agent_id or _only_agent(call)
+    by = _prove_token(call, agent_id, token) if token else call.by
+    wanted = agent_id or by.agent_id or _get_only_agent(call)
     if wanted is None:
         return Speaker(by, None)
     agent = need_own_agent(call.hub.rows, by, wanted)
-    call.hub.presence.hear(agent.id, activity)
+    call.hub.presence.note_activity(agent.id, activity)
     return Speaker(by, agent)
 
 
 def need_speaker(
-    call: Call[Any], activity: str, agent_id: str | None = None, token: str | None = None
+    call: McpCall[Any], activity: str, agent_id: str | None = None, token: str | None = None
 ) -> tuple[Principal, Agent]:
     """By whom, and which agent; who speaks for several has to name one."""
     by, agent = get_speaker(call, activity, agent_id, token)
     if agent is None:
-        raise _unnamed()
+        raise _build_unnamed_refusal()
     return by, agent
 
 
-def still_holds(call: Call[Any], agent_id: str | None, token: str | None) -> None:
+def need_valid_token(call: McpCall[Any], agent_id: str | None, token: str | None) -> None:
     """Refuse when a token that was good at the beginning of a long call is not any more."""
     if token:
-        _proven(call, agent_id, token)
+        _prove_token(call, agent_id, token)
 
 
-def _proven(call: Call[Any], agent_id: str | None, token: str) -> Principal:
+def _prove_token(call: McpCall[Any], agent_id: str | None, token: str) -> Principal:
     """The principal of a token among the arguments: a credential like any other, and of that agent."""
     hub = call.hub
     found = get_principal(hub.rows, token, hub.log.clock.now())
@@ -75,12 +75,12 @@ def _proven(call: Call[Any], agent_id: str | None, token: str) -> Principal:
     return found
 
 
-def author_of(call: Call[Any], named: str | None) -> str | None:
+def get_author(call: McpCall[Any], named: str | None) -> str | None:
     """Under whose name something is posted: whoever was named, the rules judge it; else who can only be meant."""
-    return named or call.by.agent_id or _only_agent(call)
+    return named or call.by.agent_id or _get_only_agent(call)
 
 
-def get_taint(call: Call[Any]) -> str:
+def get_taint(call: McpCall[Any]) -> str:
     """Whose words an operator's token brings over MCP: a model speaks there, which may have read anything.
 
     Empty for any other caller: of an agent's own token the rules know whose words it passes on.
@@ -89,19 +89,19 @@ def get_taint(call: Call[Any]) -> str:
     if not by.operates or by.agent_id is not None:
         return ""
     mine = call.hub.rows.find(AGENTS, {"enrolled_by": by.credential, "state": "registered"}, limit=2)
-    return f"the agent {visible(mine[0].display_name or mine[0].name)}" if len(mine) == 1 else "an MCP client"
+    return f"the agent {escape_invisible(mine[0].display_name or mine[0].name)}" if len(mine) == 1 else "an MCP client"
 
 
-def _only_agent(call: Call[Any]) -> str | None:
+def _get_only_agent(call: McpCall[Any]) -> str | None:
     """The agent of a credential that has enrolled exactly one; a person's credential never speaks by itself."""
     by = call.by
     if by.operates or "register" not in by.rights or by.credential is None:
         return None
     mine = call.hub.rows.find(AGENTS, {"enrolled_by": by.credential, "state": "registered"}, limit=2)
     if len(mine) > 1:
-        raise _unnamed()
+        raise _build_unnamed_refusal()
     return mine[0].id if mine else None
 
 
-def _unnamed() -> Refused:
+def _build_unnamed_refusal() -> Refused:
     return Refused("agent_required", "Say which agent speaks: agent_id is missing.")

@@ -5,31 +5,31 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.tool import Call, NoArgs, Tool
-from greenroom.log.clock import iso
+from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
+from greenroom.log.clock import format_iso
 from greenroom.nouns.threads.commands import CreateTemplate
-from greenroom.nouns.threads.model import Template
+from greenroom.nouns.threads.model import ThreadTemplate
 from greenroom.nouns.threads.queries import find_templates, need_template
 
 
-async def template_list(call: Call[NoArgs]) -> Any:
-    return [_brief(template) for template in find_templates(call.hub.rows, call.by)]
+async def template_list(call: McpCall[NoArgs]) -> Any:
+    return [_build_brief(template) for template in find_templates(call.hub.rows, call.by)]
 
 
 class GetArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     template_id: Annotated[str, Meta(description="The template's id: see template_list.")]
 
 
-async def template_get(call: Call[GetArgs]) -> Any:
+async def template_get(call: McpCall[GetArgs]) -> Any:
     template = need_template(call.hub.rows, call.by, call.args.template_id)
     return {
-        **_brief(template),
+        **_build_brief(template),
         "system_prompt": template.system_prompt,
         "default_metadata": template.default_metadata,
     }
 
 
-class CreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TemplateCreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     id: Annotated[str, Meta(description="A short name of letters, digits, '-' and '_'.")]
     name: Annotated[str, Meta(description="How it is shown.")]
     description: Annotated[str | None, Meta(description="What it is good for.")] = None
@@ -37,7 +37,7 @@ class CreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     default_metadata: Annotated[dict[str, Any] | None, Meta(description="What such threads are kept with.")] = None
 
 
-async def template_create(call: Call[CreateArgs]) -> Any:
+async def template_create(call: McpCall[TemplateCreateArgs]) -> Any:
     args, hub = call.args, call.hub
     await hub.log.do(
         CreateTemplate(
@@ -49,16 +49,16 @@ async def template_create(call: Call[CreateArgs]) -> Any:
             default_metadata=args.default_metadata,
         )
     )
-    return _brief(need_template(hub.rows, call.by, args.id.strip()))
+    return _build_brief(need_template(hub.rows, call.by, args.id.strip()))
 
 
-def _brief(template: Template) -> dict[str, Any]:
+def _build_brief(template: ThreadTemplate) -> dict[str, Any]:
     return {
         "id": template.id,
         "name": template.name,
         "description": template.description,
         "is_builtin": template.builtin,
-        "created_at": iso(template.created_at),
+        "created_at": format_iso(template.created_at),
     }
 
 
@@ -68,7 +68,7 @@ TEMPLATE_TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "template_create",
         "Keep a system prompt as a template, for threads of a kind that will be opened again.",
-        CreateArgs,
+        TemplateCreateArgs,
         "chat",
         template_create,
     ),

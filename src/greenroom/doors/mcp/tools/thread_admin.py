@@ -5,11 +5,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.shapes import person_fields
-from greenroom.doors.mcp.tool import Call, Tool
+from greenroom.doors.mcp.shapes import build_person_fields
+from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker
 from greenroom.doors.mcp.tools.threads import ThreadArgs, ThreadId
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 from greenroom.nouns.agents.queries import get_agent
 from greenroom.nouns.threads.commands import CloseThread, UpdateThreadSettings
@@ -19,14 +19,14 @@ from greenroom.nouns.threads.queries import need_thread
 Seconds = Annotated[int, Meta(ge=30, le=86_400)]
 
 
-async def thread_settings_get(call: Call[ThreadArgs]) -> Any:
+async def thread_settings_get(call: McpCall[ThreadArgs]) -> Any:
     rows = call.hub.rows
     thread = need_thread(rows, call.by, call.args.thread_id)
     admin = get_agent(rows, thread.admin_id) if thread.admin_id else None
     assigned = admin if admin and thread.admin_kind != "creator" else None
     return {
         "thread_id": thread.id,
-        **_settings(thread),
+        **_build_settings(thread),
         "admin_id": thread.admin_id,
         "admin_name": admin and (admin.display_name or admin.name),
         "auto_assigned_admin_id": assigned and assigned.id,
@@ -34,7 +34,7 @@ async def thread_settings_get(call: Call[ThreadArgs]) -> Any:
     }
 
 
-def _settings(thread: Thread) -> dict[str, Any]:
+def _build_settings(thread: Thread) -> dict[str, Any]:
     return {
         "auto_administrator_enabled": thread.settings.auto_administrator_enabled,
         "timeout_seconds": thread.settings.timeout_seconds,
@@ -53,18 +53,18 @@ class SettingsArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     switch_timeout_seconds: Annotated[Seconds | None, Meta(description="The same when several agents wait.")] = None
 
 
-async def thread_settings_update(call: Call[SettingsArgs]) -> Any:
+async def thread_settings_update(call: McpCall[SettingsArgs]) -> Any:
     args = call.args
     await call.hub.log.do(UpdateThreadSettings(by=call.by, **msgspec.structs.asdict(args)))
-    return {"ok": True, **_settings(need_thread(call.hub.rows, call.by, args.thread_id))}
+    return {"ok": True, **_build_settings(need_thread(call.hub.rows, call.by, args.thread_id))}
 
 
-async def thread_wait_state_get(call: Call[ThreadArgs]) -> Any:
+async def thread_wait_state_get(call: McpCall[ThreadArgs]) -> Any:
     thread = need_thread(call.hub.rows, call.by, call.args.thread_id)
     waiting = [
         {
             "agent_id": waiter.agent_id,
-            "entered_at": iso(waiter.entered_at),
+            "entered_at": format_iso(waiter.entered_at),
             "timeout_ms": waiter.timeout_ms,
             "wait_call_id": waiter.call_id,
         }
@@ -72,7 +72,7 @@ async def thread_wait_state_get(call: Call[ThreadArgs]) -> Any:
         if waiter.agent_id is not None
     ]
     found = {"thread_id": thread.id, "agents_waiting": waiting, "count": len(waiting)}
-    return found | person_fields(call.hub, thread.id)
+    return found | build_person_fields(call.hub, thread.id)
 
 
 class MeetingArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -82,7 +82,7 @@ class MeetingArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     summary: Annotated[str | None, Meta(description="What came out of it, for whoever reads it later.")] = None
 
 
-async def close_meeting(call: Call[MeetingArgs]) -> Any:
+async def close_meeting(call: McpCall[MeetingArgs]) -> Any:
     args, hub = call.args, call.hub
     by, agent = need_speaker(call, "close_meeting", args.agent_id, args.token)
     thread = need_thread(hub.rows, by, args.thread_id)

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.cursors import cursor_after, place_of
-from greenroom.doors.mcp.shapes import sync_fields
-from greenroom.doors.mcp.tool import Call, Tool
+from greenroom.doors.cursors import build_cursor, parse_cursor
+from greenroom.doors.mcp.shapes import build_sync_fields
+from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
-from greenroom.log.clock import iso
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 from greenroom.log.ids import new_id, new_secret
 from greenroom.log.model import Rows
@@ -30,7 +30,7 @@ _MOST = 200
 ThreadId = Annotated[str, Meta(description="The thread's id, from thread_list, thread_create or bus_connect.")]
 
 
-class CreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ThreadCreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     topic: Annotated[str, Meta(description="What the thread is about, in one line.")]
     agent_id: AgentId = None
     token: AgentToken = None
@@ -41,7 +41,7 @@ class CreateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     template: Annotated[str | None, Meta(description="A template to start from: see template_list.")] = None
 
 
-async def thread_create(call: Call[CreateArgs]) -> Any:
+async def thread_create(call: McpCall[ThreadCreateArgs]) -> Any:
     args, hub = call.args, call.hub
     by, agent = get_speaker(call, "thread_create", args.agent_id, args.token)
     command = CreateThread(
@@ -62,11 +62,11 @@ async def thread_create(call: Call[CreateArgs]) -> Any:
         "status": thread.status,
         "system_prompt": get_brief(hub.rows, thread.id).system_prompt,
         "template_id": thread.template_id,
-        **sync_fields(hub, SyncContext(thread.current_seq, issued.token)),
+        **build_sync_fields(hub, SyncContext(thread.current_seq, issued.token)),
     }
 
 
-class ListArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ThreadListArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     status: Annotated[
         Literal["discuss", "implement", "review", "done", "closed", "archived"] | None,
         Meta(description="Only threads in this state."),
@@ -76,11 +76,11 @@ class ListArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     before: Annotated[str | None, Meta(description="next_cursor of the page before.")] = None
 
 
-async def thread_list(call: Call[ListArgs]) -> Any:
+async def thread_list(call: McpCall[ThreadListArgs]) -> Any:
     args = call.args
     limit = min(args.limit or _MOST, _MOST)
     try:
-        place = place_of(args.before)
+        place = parse_cursor(args.before)
     except ValueError:
         raise Refused("bad_cursor", "before must be the next_cursor of a page, or a time as in ISO 8601.") from None
     which: dict[str, Any] = {"status": args.status, "include_archived": args.include_archived}
@@ -93,20 +93,20 @@ async def thread_list(call: Call[ListArgs]) -> Any:
     page = found[:limit]
     has_more = len(found) > limit
     return {
-        "threads": [brief_of(thread) for thread in page],
+        "threads": [build_thread_brief(thread) for thread in page],
         "total": total,
         "has_more": has_more,
-        "next_cursor": cursor_after(page[-1]) if has_more else None,
+        "next_cursor": build_cursor(page[-1]) if has_more else None,
     }
 
 
-def brief_of(thread: Thread) -> dict[str, Any]:
+def build_thread_brief(thread: Thread) -> dict[str, Any]:
     """A thread in a list."""
     return {
         "thread_id": thread.id,
         "topic": thread.topic,
         "status": thread.status,
-        "created_at": iso(thread.created_at),
+        "created_at": format_iso(thread.created_at),
     }
 
 
@@ -114,15 +114,15 @@ class ThreadArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     thread_id: ThreadId
 
 
-async def thread_get(call: Call[ThreadArgs]) -> Any:
-    return state_of(need_thread(call.hub.rows, call.by, call.args.thread_id))
+async def thread_get(call: McpCall[ThreadArgs]) -> Any:
+    return build_thread_state(need_thread(call.hub.rows, call.by, call.args.thread_id))
 
 
-def state_of(thread: Thread) -> dict[str, Any]:
+def build_thread_state(thread: Thread) -> dict[str, Any]:
     """All that a thread is, without its messages."""
     return {
-        **brief_of(thread),
-        "closed_at": None if thread.closed_at is None else iso(thread.closed_at),
+        **build_thread_brief(thread),
+        "closed_at": None if thread.closed_at is None else format_iso(thread.closed_at),
         "summary": thread.summary,
         "current_seq": thread.current_seq,
         "message_count": thread.messages,
@@ -136,7 +136,7 @@ class DeleteArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     confirm: Annotated[bool, Meta(description="true: nothing of the thread can be brought back.")]
 
 
-async def thread_delete(call: Call[DeleteArgs]) -> Any:
+async def thread_delete(call: McpCall[DeleteArgs]) -> Any:
     if not call.args.confirm:
         raise Refused("confirm_missing", "Nothing was deleted: it cannot be undone, so confirm must be true.")
     thread = need_thread(call.hub.rows, call.by, call.args.thread_id)
@@ -152,13 +152,13 @@ class CloseArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     summary: Annotated[str | None, Meta(description="What came out of it, for whoever reads it later.")] = None
 
 
-async def thread_close(call: Call[CloseArgs]) -> Any:
+async def thread_close(call: McpCall[CloseArgs]) -> Any:
     args = call.args
     await call.hub.log.do(CloseThread(by=call.by, thread_id=args.thread_id, summary=args.summary))
     return {"ok": True, "thread_id": args.thread_id, "status": "closed"}
 
 
-async def thread_archive(call: Call[ThreadArgs]) -> Any:
+async def thread_archive(call: McpCall[ThreadArgs]) -> Any:
     await call.hub.log.do(ArchiveThread(by=call.by, thread_id=call.args.thread_id))
     return {"ok": True, "thread_id": call.args.thread_id, "status": "archived"}
 
@@ -170,7 +170,7 @@ class StateArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ]
 
 
-async def thread_set_state(call: Call[StateArgs]) -> Any:
+async def thread_set_state(call: McpCall[StateArgs]) -> Any:
     args = call.args
     await call.hub.log.do(SetThreadState(by=call.by, thread_id=args.thread_id, state=args.state))
     return {"ok": True, "thread_id": args.thread_id, "status": args.state}
@@ -181,11 +181,11 @@ THREAD_TOOLS: tuple[Tool[Any], ...] = (
         "thread_create",
         "Open a thread, of which you become the admin; a topic that exists already is joined. Returns the context"
         " for your first msg_post. bus_connect does this and more in one call.",
-        CreateArgs,
+        ThreadCreateArgs,
         "chat",
         thread_create,
     ),
-    Tool("thread_list", "List threads, newest first. Use it to find one to join.", ListArgs, "read", thread_list),
+    Tool("thread_list", "List threads, newest first. Use it to find one to join.", ThreadListArgs, "read", thread_list),
     Tool("thread_get", "Look at one thread: its state, its summary, its newest seq.", ThreadArgs, "read", thread_get),
     Tool(
         "thread_delete",

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from greenroom.doors.mcp.tool import Call, NoArgs, Tool
+from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import get_taint
 from greenroom.log.errors import Refused
 from greenroom.nouns.workflows.commands import (
@@ -18,14 +18,14 @@ from greenroom.nouns.workflows.commands import (
 )
 from greenroom.nouns.workflows.model import ENDED, WorkflowRun
 from greenroom.nouns.workflows.queries import find_workflows, need_version, need_workflow_run
-from greenroom.nouns.workflows.report import report_of
-from greenroom.nouns.workflows.start import start_workflow, wait_for_workflow
+from greenroom.nouns.workflows.report import build_report
+from greenroom.nouns.workflows.workflow_service import start_workflow, wait_for_workflow
 
 _PATIENCE_S = 45.0
 _SHOWN_STEPS = 200
 
 
-async def workflow_list(call: Call[NoArgs]) -> Any:
+async def workflow_list(call: McpCall[NoArgs]) -> Any:
     found = []
     for workflow in find_workflows(call.hub.rows, call.by):
         definition = need_version(call.hub.rows, workflow.digest).definition
@@ -45,7 +45,7 @@ class StartArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     wait: Annotated[bool, Meta(description="Wait a while for its end; false returns at once.")] = True
 
 
-async def workflow_start(call: Call[StartArgs]) -> Any:
+async def workflow_start(call: McpCall[StartArgs]) -> Any:
     args, hub = call.args, call.hub
     run = await start_workflow(
         hub.log,
@@ -58,7 +58,7 @@ async def workflow_start(call: Call[StartArgs]) -> Any:
     )
     if args.wait:
         run = await wait_for_workflow(hub.log, run.id, _PATIENCE_S) or need_workflow_run(hub.rows, call.by, run.id)
-    return told(call, run)
+    return build_workflow_status(call, run)
 
 
 class StatusArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,12 +66,12 @@ class StatusArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     wait: Annotated[bool, Meta(description="Wait a while for its end.")] = True
 
 
-async def workflow_status(call: Call[StatusArgs]) -> Any:
+async def workflow_status(call: McpCall[StatusArgs]) -> Any:
     run = need_workflow_run(call.hub.rows, call.by, call.args.run_id)
     if call.args.wait and run.status not in ENDED:
         ended = await wait_for_workflow(call.hub.log, run.id, _PATIENCE_S)
         run = ended or need_workflow_run(call.hub.rows, call.by, run.id)
-    return told(call, run)
+    return build_workflow_status(call, run)
 
 
 class ControlArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -86,7 +86,7 @@ class ControlArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     rollback: Annotated[bool, Meta(description="For abort: take back what was completed first.")] = False
 
 
-async def workflow_control(call: Call[ControlArgs]) -> Any:
+async def workflow_control(call: McpCall[ControlArgs]) -> Any:
     args, by, step = call.args, call.by, call.args.step or ""
     if args.action in ("amend", "signal") and args.step is None:
         raise Refused("step_missing", f"Say which step to {args.action}.")
@@ -105,12 +105,12 @@ async def workflow_control(call: Call[ControlArgs]) -> Any:
         case "signal":
             signal = SignalStep(by=by, run_id=args.run_id, step=step, value=args.value, taint=get_taint(call))
             await call.hub.log.do(signal)
-    return told(call, need_workflow_run(call.hub.rows, by, args.run_id))
+    return build_workflow_status(call, need_workflow_run(call.hub.rows, by, args.run_id))
 
 
-def told(call: Call[Any], run: WorkflowRun) -> dict[str, Any]:
+def build_workflow_status(call: McpCall[Any], run: WorkflowRun) -> dict[str, Any]:
     """What a caller is told of a run; one that is not over yet comes with what to do next."""
-    steps = report_of(call.hub.rows, run, call.hub.log.clock.now()).steps
+    steps = build_report(call.hub.rows, run, call.hub.log.clock.now()).steps
     out: dict[str, Any] = {
         "run_id": run.id,
         "workflow": run.workflow,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from greenroom.log.model import Event
-from greenroom.nouns.workflows.core import begin, end, news, outside, stop
+from greenroom.nouns.workflows.core import external_news, news, run_control, step_end, step_start
 from greenroom.nouns.workflows.core.board import Board
-from greenroom.nouns.workflows.core.course import Course
 from greenroom.nouns.workflows.core.plan import Plan
+from greenroom.nouns.workflows.core.transition import Transition
 
 
 def advance(plan: Plan, board: Board, told: news.News, now: int) -> list[Event]:
@@ -20,49 +20,49 @@ def advance(plan: Plan, board: Board, told: news.News, now: int) -> list[Event]:
 
 def advance_by(plan: Plan, board: Board, several: Iterable[news.News], now: int) -> list[Event]:
     """The events that follow from several pieces of news, told one after another."""
-    course = Course(plan, board, now)
+    course = Transition(plan, board, now)
     for told in several:
         _TOLD[type(told)](course, told)
         while True:
             while course.todo:
                 what, step_id, with_ = course.todo.popleft()
                 _TODO[what](course, step_id, with_)
-            stop.settle(course)
+            run_control.settle(course)
             if not course.todo:
                 break
     return course.events
 
 
-def _begin(course: Course, told: news.Begin) -> None:
+def _begin(course: Transition, told: news.Begin) -> None:
     for step_id in course.plan.order:
         if not course.plan.nodes[step_id].incoming:
-            course.later("ready", step_id)
+            course.schedule("ready", step_id)
 
 
-_TOLD: dict[type[news.News], Callable[[Course, Any], None]] = {
+_TOLD: dict[type[news.News], Callable[[Transition, Any], None]] = {
     news.Begin: _begin,
-    news.Ended: end.ended,
-    news.Work: end.work,
-    news.Interrupted: outside.interrupted,
-    news.Mend: outside.mend,
-    news.Due: outside.due,
-    news.RunDue: outside.run_due,
-    news.Answered: outside.answered,
-    news.AskAgain: outside.ask_again,
-    news.Pause: stop.pause,
-    news.Resume: stop.resume,
-    news.Stop: stop.stop_wished,
-    news.Retry: stop.retry,
+    news.Ended: step_end.end_attempt,
+    news.Work: step_end.set_values,
+    news.Interrupted: external_news.handle_interruption,
+    news.Mend: external_news.request_correction,
+    news.Due: external_news.handle_due,
+    news.RunDue: external_news.handle_run_due,
+    news.Answered: external_news.handle_answer,
+    news.AskAgain: external_news.ask_again,
+    news.PauseRequested: run_control.pause,
+    news.ResumeRequested: run_control.resume,
+    news.StopRequested: run_control.handle_stop_request,
+    news.RetryRequested: run_control.retry,
 }
-_TODO: dict[str, Callable[[Course, str, Any], None]] = {
-    "ready": begin.ready,
-    "leave": begin.leave,
-    "start": begin.start,
-    "attempt": begin.attempt,
-    "skip": end.skip,
-    "fail": end.fail,
-    "pass": end.complete,
-    "item": end.item,
-    "join": end.joined,
-    "stop": stop.stop,
+_TODO: dict[str, Callable[[Transition, str, Any], None]] = {
+    "ready": step_start.begin_or_skip,
+    "leave": step_start.ask_permission,
+    "start": step_start.start_step,
+    "attempt": step_start.make_attempt,
+    "skip": step_end.skip,
+    "fail": step_end.fail,
+    "pass": step_end.complete,
+    "item": step_end.end_item,
+    "join": step_end.join_items,
+    "stop": run_control.stop,
 }

@@ -29,7 +29,7 @@ class Board(Protocol):
     def put_ending(self, ending: WorkflowEnding) -> None: ...
 
 
-class Memory:
+class MemoryBoard:
     """A board in memory."""
 
     def __init__(self, run: WorkflowRun, facts: WorkflowFacts) -> None:
@@ -52,7 +52,7 @@ class Memory:
         self.endings.append(ending)
 
 
-def new_run(event: WorkflowBegan, at: int, by: str, seq: int = 0) -> WorkflowRun:
+def build_run(event: WorkflowBegan, at: int, by: str, seq: int = 0) -> WorkflowRun:
     return WorkflowRun(
         id=event.run_id,
         workflow=event.workflow,
@@ -75,7 +75,7 @@ def new_run(event: WorkflowBegan, at: int, by: str, seq: int = 0) -> WorkflowRun
     )
 
 
-def new_facts(event: WorkflowBegan) -> WorkflowFacts:
+def build_facts(event: WorkflowBegan) -> WorkflowFacts:
     return WorkflowFacts(
         run_id=event.run_id, inputs=event.inputs, variables=event.variables, pinned=event.pinned, agents={}
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from greenroom.nouns.workflows.model import Spent
+from greenroom.nouns.workflows.model import WorkflowUsage
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class Ended(News, frozen=True, kw_only=True):
     error: str | None = None
     failure: str = "failed"
     """What kind of failure it was, as retry.on names them."""
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
     agent_run: str | None = None
     final: bool = False
@@ -46,7 +46,7 @@ class Interrupted(News, frozen=True, kw_only=True):
     attempt: int
     error: str
     agent_run: str
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
     can_resume: bool = True
     is_unbegun: bool = False
     """Whether the agent was told nothing yet, so that beginning again does nothing twice."""
@@ -58,7 +58,7 @@ class Mend(News, frozen=True, kw_only=True):
     step: str
     attempt: int
     reason: str
-    spent: Spent = Spent()
+    spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
 
 
@@ -92,17 +92,17 @@ class AskAgain(News, frozen=True, kw_only=True):
     step: str
 
 
-class Pause(News, frozen=True, kw_only=True):
+class PauseRequested(News, frozen=True, kw_only=True):
     """Begin nothing new."""
 
     reason: str = ""
 
 
-class Resume(News, frozen=True, kw_only=True):
+class ResumeRequested(News, frozen=True, kw_only=True):
     """Go on."""
 
 
-class Stop(News, frozen=True, kw_only=True):
+class StopRequested(News, frozen=True, kw_only=True):
     """End the run."""
 
     verdict: str = "cancelled"
@@ -113,7 +113,7 @@ class Stop(News, frozen=True, kw_only=True):
     """Whether what was completed is taken back first."""
 
 
-class Retry(News, frozen=True, kw_only=True):
+class RetryRequested(News, frozen=True, kw_only=True):
     """Do a step and all after it again; without a step, all that failed or was cancelled."""
 
     step: str | None = None

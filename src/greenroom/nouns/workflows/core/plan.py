@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from greenroom.expressions import Expression, Template, compile, compile_template
-from greenroom.nouns.workflows.definition import Definition, Step
+from greenroom.expressions import Expression, TextTemplate, compile_expression, compile_template
+from greenroom.nouns.workflows.definition import Step, WorkflowDefinition
 
 _NAMES = ("inputs", "vars", "steps", "run", "input", "index", "round", "output")
 _KEPT = 256
@@ -16,7 +16,7 @@ Value = Expression | Any
 
 
 @dataclass(frozen=True)
-class Incoming:
+class IncomingEdge:
     """What leads to a step from one other: it is taken when that was completed and one of the conditions holds."""
 
     source: str
@@ -26,11 +26,11 @@ class Incoming:
 
 
 @dataclass(frozen=True)
-class Node:
+class PlanNode:
     """One step of a plan."""
 
     step: Step
-    incoming: tuple[Incoming, ...]
+    incoming: tuple[IncomingEdge, ...]
     after: tuple[str, ...]
     item_name: str
     when: Expression | None
@@ -46,7 +46,7 @@ class Node:
     is_plain: bool
     """Whether what comes out of it is its output as it stands, and nothing else is done with it."""
     is_rollback: bool = False
-    texts: dict[str, Template] = field(default_factory=dict)
+    texts: dict[str, TextTemplate] = field(default_factory=dict)
     """Templates that were compiled already."""
 
     @property
@@ -58,12 +58,12 @@ class Node:
         return self.step.kind
 
     def expression(self, text: str) -> Expression:
-        return compile(text, _names(self.item_name))
+        return compile_expression(text, _build_names(self.item_name))
 
-    def template(self, text: str) -> Template:
+    def template(self, text: str) -> TextTemplate:
         found = self.texts.get(text)
         if found is None:
-            found = self.texts[text] = compile_template(text, _names(self.item_name))
+            found = self.texts[text] = compile_template(text, _build_names(self.item_name))
         return found
 
 
@@ -71,8 +71,8 @@ class Node:
 class Plan:
     """A whole definition."""
 
-    definition: Definition
-    nodes: Mapping[str, Node]
+    definition: WorkflowDefinition
+    nodes: Mapping[str, PlanNode]
     order: tuple[str, ...]
     """Every step after those it depends on."""
     last: frozenset[str]
@@ -84,7 +84,7 @@ class Plan:
         return len(self.order)
 
 
-def make_plan(definition: Definition) -> Plan:
+def make_plan(definition: WorkflowDefinition) -> Plan:
     """The plan of a definition that has been found valid."""
     incoming: dict[str, dict[str, list[str] | None]] = {step.id: {} for step in definition.steps}
     errors: dict[str, list[str]] = {step.id: [] for step in definition.steps}
@@ -105,38 +105,40 @@ def make_plan(definition: Definition) -> Plan:
     graph = {target: {*incoming[target], *errors[target]} for target in incoming}
     order = tuple(graphlib.TopologicalSorter(graph).static_order())
     nodes = {
-        step.id: _node(step, _incoming(incoming[step.id], errors[step.id]), tuple(after[step.id]))
+        step.id: _build_node(step, _build_incoming(incoming[step.id], errors[step.id]), tuple(after[step.id]))
         for step in definition.steps
     }
     for step in definition.steps:
-        nodes |= {back.id: _node(back, (), (), is_rollback=True) for back in step.rollback}
+        nodes |= {back.id: _build_node(back, (), (), is_rollback=True) for back in step.rollback}
     routes = {step.route for step in definition.steps}
     last = frozenset(one for one, following in after.items() if not set(following) - routes)
-    return Plan(definition, nodes, order, last, _values(definition.output, _names("item")))
+    return Plan(definition, nodes, order, last, _compile_values(definition.output, _build_names("item")))
 
 
-def _incoming(sources: Mapping[str, list[str] | None], errors: Iterable[str]) -> tuple[Incoming, ...]:
-    names = _names("item")
+def _build_incoming(sources: Mapping[str, list[str] | None], errors: Iterable[str]) -> tuple[IncomingEdge, ...]:
+    names = _build_names("item")
     ways = [
-        Incoming(source, tuple(compile(text, names) for text in conditions or ()))
+        IncomingEdge(source, tuple(compile_expression(text, names) for text in conditions or ()))
         for source, conditions in sources.items()
     ]
-    return (*ways, *(Incoming(source, on_error=True) for source in errors if source not in sources))
+    return (*ways, *(IncomingEdge(source, on_error=True) for source in errors if source not in sources))
 
 
-def _names(item: str) -> tuple[str, ...]:
+def _build_names(item: str) -> tuple[str, ...]:
     return (*_NAMES, item)
 
 
-def _node(step: Step, incoming: tuple[Incoming, ...], after: tuple[str, ...], *, is_rollback: bool = False) -> Node:
+def _build_node(
+    step: Step, incoming: tuple[IncomingEdge, ...], after: tuple[str, ...], *, is_rollback: bool = False
+) -> PlanNode:
     each, loop = step.for_each, step.loop
-    names = _names(each.name if each else "item")
+    names = _build_names(each.name if each else "item")
 
     def one(text: str | None) -> Expression | None:
-        return None if text is None else compile(text, names)
+        return None if text is None else compile_expression(text, names)
 
     items = each.items if each else None
-    return Node(
+    return PlanNode(
         step=step,
         incoming=incoming,
         after=after,
@@ -147,30 +149,32 @@ def _node(step: Step, incoming: tuple[Incoming, ...], after: tuple[str, ...], *,
         loop_max=loop.max if loop else 0,
         go_on=one(loop.while_) if loop else None,
         enough=one(loop.until) if loop else None,
-        inputs=_mapping(step.inputs, names),
-        set=_mapping(step.set or {}, names),
-        output=_values(step.output, names),
-        save=_mapping(step.save, names),
+        inputs=_compile_mapping(step.inputs, names),
+        set=_compile_mapping(step.set or {}, names),
+        output=_compile_values(step.output, names),
+        save=_compile_mapping(step.save, names),
         is_plain=step.output is None and not step.save and loop is None,
         is_rollback=is_rollback,
     )
 
 
-def _mapping(values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Value]:
-    return {name: compile(value, names) if isinstance(value, str) else value for name, value in values.items()}
+def _compile_mapping(values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Value]:
+    return {
+        name: compile_expression(value, names) if isinstance(value, str) else value for name, value in values.items()
+    }
 
 
-def _values(given: str | dict[str, Any] | None, names: tuple[str, ...]) -> Value | dict[str, Value] | None:
+def _compile_values(given: str | dict[str, Any] | None, names: tuple[str, ...]) -> Value | dict[str, Value] | None:
     if isinstance(given, str):
-        return compile(given, names)
-    return None if given is None else _mapping(given, names)
+        return compile_expression(given, names)
+    return None if given is None else _compile_mapping(given, names)
 
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-class NewestAnswers(Generic[K, V]):
+class NewestCache(Generic[K, V]):
     """What was worked out last, on the loop or in a thread."""
 
     def __init__(self, most: int) -> None:
@@ -188,16 +192,16 @@ class NewestAnswers(Generic[K, V]):
             self._answers[key] = answer
 
 
-class Plans:
+class PlanCache:
     """Plans by the digests of their definitions; the last ones used are kept."""
 
     def __init__(self) -> None:
-        self._plans: NewestAnswers[str, Plan] = NewestAnswers(_KEPT)
+        self._plans: NewestCache[str, Plan] = NewestCache(_KEPT)
 
-    def known(self, digest: str) -> Plan | None:
+    def get_known(self, digest: str) -> Plan | None:
         return self._plans.get(digest)
 
-    def get(self, digest: str, definition: Definition) -> Plan:
+    def get(self, digest: str, definition: WorkflowDefinition) -> Plan:
         plan = self._plans.get(digest)
         if plan is None:
             plan = make_plan(definition)
@@ -205,4 +209,4 @@ class Plans:
         return plan
 
 
-PLANS = Plans()
+PLANS = PlanCache()

@@ -14,14 +14,14 @@ from greenroom.nouns.workflows.model import (
     WorkflowAttempt,
     WorkflowEnding,
     WorkflowStep,
-    item_id,
-    step_of,
+    build_item_id,
+    get_step_id,
 )
 
 replace = msgspec.structs.replace
 
 
-def apply(board: Board, event: Event, at: int) -> None:
+def apply_event(board: Board, event: Event, at: int) -> None:
     """Let one event of a run have its effect."""
     _APPLY[type(event)](board, event, at)
     run = board.run
@@ -30,7 +30,7 @@ def apply(board: Board, event: Event, at: int) -> None:
         board.run = replace(run, waiting=waiting)
 
 
-def _step(board: Board, step_id: str) -> WorkflowStep:
+def _get_step(board: Board, step_id: str) -> WorkflowStep:
     return board.step(step_id) or WorkflowStep(run_id=board.run.id, id=step_id)
 
 
@@ -71,7 +71,7 @@ def _wait_ended(board: Board, event: e.WorkflowWaitEnded, at: int) -> None:
     board.run = replace(board.run, waits_for=[one for one in board.run.waits_for if one.ask_id != event.ask_id])
 
 
-def _file(board: Board, step: WorkflowStep, status: str, at: int, error: str | None, event: Any = None) -> None:
+def _file_attempt(board: Board, step: WorkflowStep, status: str, at: int, error: str | None, event: Any = None) -> None:
     """An attempt is over while its step goes on: it gets a row of its own."""
     board.put_attempt(
         WorkflowAttempt(
@@ -92,11 +92,11 @@ def _file(board: Board, step: WorkflowStep, status: str, at: int, error: str | N
 
 
 def _began(board: Board, event: e.StepBegan, at: int) -> None:
-    old = _step(board, event.step)
+    old = _get_step(board, event.step)
     if old.status == "queued":
         board.run = replace(board.run, first_queued=old.next_queued)
     if old.status == "running" or old.asking == "crash":
-        _file(board, old, "interrupted", at, old.reason, event)
+        _file_attempt(board, old, "interrupted", at, old.reason, event)
     run_id = event.waits_for.removeprefix("run ") if event.waits_for.startswith("run ") else None
     new = replace(
         old,
@@ -120,18 +120,18 @@ def _began(board: Board, event: e.StepBegan, at: int) -> None:
         error=None,
         spent_before=old.spent if event.spent == NOTHING else old.spent + event.spent,
     )
-    _put(board, old, _used(board, new, event))
+    _put(board, old, _count_usage(board, new, event))
 
 
 def _asked(board: Board, event: e.StepAsked, at: int) -> None:
-    old = _step(board, event.step)
+    old = _get_step(board, event.step)
     new = replace(old, status="waiting", waits_for=f"ask {event.ask_id}", due=event.due, dated=False)
     new = replace(new, reason=event.reason, asking=event.about, began_at=old.began_at if event.about == "crash" else at)
-    _put(board, old, _used(board, new, event))
+    _put(board, old, _count_usage(board, new, event))
 
 
 def _fanned(board: Board, event: e.StepFanned, at: int) -> None:
-    old = _step(board, event.step)
+    old = _get_step(board, event.step)
     new = replace(old, status="running", total=len(event.items), done=len(event.kept), kept=event.kept, lost=0)
     new = replace(new, began_at=at, leave=True, waits_for=None, due=0, reason=None, ended_at=None)
     _put(board, old, new)
@@ -139,23 +139,23 @@ def _fanned(board: Board, event: e.StepFanned, at: int) -> None:
     for index, item in enumerate(event.items):
         if index in kept:
             continue
-        step_id = item_id(event.step, index)
+        step_id = build_item_id(event.step, index)
         fresh = WorkflowStep(run_id=old.run_id, id=step_id, index=index, item=item)
         before = board.step(step_id)
         if before is not None and before.attempt:
-            _file(board, before, before.status, before.ended_at or at, before.error)
+            _file_attempt(board, before, before.status, before.ended_at or at, before.error)
             fresh = replace(fresh, attempt=before.attempt, spent=before.spent, spent_before=before.spent)
         board.put_step(fresh)
 
 
 def _delayed(board: Board, event: e.StepDelayed, at: int) -> None:
-    old = _step(board, event.step)
-    _file(board, old, "failed", at, event.error, event)
+    old = _get_step(board, event.step)
+    _file_attempt(board, old, "failed", at, event.error, event)
     new = replace(old, status="delayed", waits_for="time", due=event.due, dated=False, error=event.error, reason=None)
-    _put(board, old, _used(board, new, event))
+    _put(board, old, _count_usage(board, new, event))
 
 
-def _used(board: Board, step: WorkflowStep, event: Any) -> WorkflowStep:
+def _count_usage(board: Board, step: WorkflowStep, event: Any) -> WorkflowStep:
     if event.spent == NOTHING:
         return step
     board.run = replace(board.run, spent=board.run.spent + event.spent)
@@ -163,9 +163,9 @@ def _used(board: Board, step: WorkflowStep, event: Any) -> WorkflowStep:
 
 
 def _queued(board: Board, event: e.StepQueued, at: int) -> None:
-    old = _step(board, event.step)
+    old = _get_step(board, event.step)
     run = board.run
-    behind = _step(board, run.last_queued) if run.first_queued and run.last_queued else None
+    behind = _get_step(board, run.last_queued) if run.first_queued and run.last_queued else None
     if behind is not None:
         board.put_step(replace(behind, next_queued=old.id))
     new = replace(old, status="queued", waits_for=None, due=0, reason="as many are at work as may be", leave=True)
@@ -173,16 +173,16 @@ def _queued(board: Board, event: e.StepQueued, at: int) -> None:
 
 
 def _held(board: Board, event: e.StepHeld, at: int) -> None:
-    old = _step(board, event.step)
+    old = _get_step(board, event.step)
     reason = "the workflow is paused"
     _put(board, old, replace(old, status="held", waits_for=None, due=0, reason=reason, leave=event.leave))
 
 
 def _repeats(board: Board, event: e.StepRepeats, at: int) -> None:
-    old = _step(board, event.step)
-    _file(board, old, "completed", at, None, event)
+    old = _get_step(board, event.step)
+    _file_attempt(board, old, "completed", at, None, event)
     new = replace(old, status="delayed", waits_for=None, due=0, tries=0, round=old.round + 1, output=event.output)
-    _put(board, old, _used(board, replace(new, agent_id=event.agent_id or old.agent_id), event))
+    _put(board, old, _count_usage(board, replace(new, agent_id=event.agent_id or old.agent_id), event))
     _save(board, event.saved)
 
 
@@ -192,7 +192,7 @@ def _save(board: Board, saved: dict[str, Any]) -> None:
 
 
 def _moved(board: Board, event: e.StepMoved, at: int) -> None:
-    old = _step(board, event.step)
+    old = _get_step(board, event.step)
     moved = replace(
         old,
         waits_for=event.waits_for,
@@ -203,11 +203,11 @@ def _moved(board: Board, event: e.StepMoved, at: int) -> None:
     if event.waits_for.startswith("run "):
         moved = replace(moved, agent_run=event.waits_for.removeprefix("run "))
     _forget_waits(board, old, moved)
-    board.put_step(_used(board, moved, event))
+    board.put_step(_count_usage(board, moved, event))
 
 
 def _ended(board: Board, event: e.StepEnded, at: int) -> None:
-    old = _step(board, event.step)
+    old = _get_step(board, event.step)
     new = replace(
         old,
         status=event.status,
@@ -221,7 +221,7 @@ def _ended(board: Board, event: e.StepEnded, at: int) -> None:
         agent_id=event.agent_id or old.agent_id,
         agent_run=event.agent_run or old.agent_run,
     )
-    new = _used(board, new, event)
+    new = _count_usage(board, new, event)
     counts: dict[str, Any] = {}
     if new.index is None and not new.rollback:
         counts[event.status] = getattr(board.run, event.status) + 1
@@ -229,11 +229,11 @@ def _ended(board: Board, event: e.StepEnded, at: int) -> None:
             counts["debts"] = board.run.debts + 1
     _put(board, old, new, **counts)
     if new.index is not None:
-        fan = _step(board, step_of(new.id))
+        fan = _get_step(board, get_step_id(new.id))
         lost = fan.lost + (event.status == "failed" and not event.debt)
         board.put_step(replace(fan, done=fan.done + 1, lost=lost))
     for following in event.reached:
-        after = _step(board, following)
+        after = _get_step(board, following)
         board.put_step(replace(after, seen=after.seen + 1))
     _save(board, event.saved)
     if event.kept_as and new.agent_id:
@@ -241,9 +241,9 @@ def _ended(board: Board, event: e.StepEnded, at: int) -> None:
 
 
 def _reset(board: Board, event: e.StepReset, at: int) -> None:
-    old = _step(board, event.step)
+    old = _get_step(board, event.step)
     if old.attempt and old.index is None and not old.total:
-        _file(board, old, old.status, old.ended_at or at, old.error)
+        _file_attempt(board, old, old.status, old.ended_at or at, old.error)
     is_counted = old.status in _COUNTED and not old.rollback
     counts = {old.status: getattr(board.run, old.status) - 1} if is_counted else {}
     if old.debt and not old.rollback:

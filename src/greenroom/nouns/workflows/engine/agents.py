@@ -11,11 +11,11 @@ from greenroom.nouns.agents.model import AGENTS, Agent
 from greenroom.nouns.agents.profiles import PROFILES, find_profiles
 from greenroom.nouns.runs.commands import ResumeRun, StartRun
 from greenroom.nouns.runs.model import Overrides
-from greenroom.nouns.workflows.core.course import derived_id
-from greenroom.nouns.workflows.core.plan import Node
-from greenroom.nouns.workflows.engine.prompts import Telling, mend_prompt
+from greenroom.nouns.workflows.core.plan import PlanNode
+from greenroom.nouns.workflows.core.transition import derive_id
+from greenroom.nouns.workflows.engine.prompts import StepTexts, build_correction_prompt
 from greenroom.nouns.workflows.model import WorkflowFacts, WorkflowRun, WorkflowStep
-from greenroom.nouns.workflows.taint import taint_of_work
+from greenroom.nouns.workflows.taint import get_work_taint
 
 POOL = "pool:"
 _NAME = 80
@@ -26,11 +26,17 @@ class CannotResume(Exception):
 
 
 async def start_agent(
-    log: Log, run: WorkflowRun, facts: WorkflowFacts, node: Node, step: WorkflowStep, telling: Telling, run_id: str
+    log: Log,
+    run: WorkflowRun,
+    facts: WorkflowFacts,
+    node: PlanNode,
+    step: WorkflowStep,
+    telling: StepTexts,
+    run_id: str,
 ) -> None:
     """Start the agent's run under the id that the attempt has for it; a repeat finds it started."""
     began = step.began_at or run.created_at
-    order_id = derived_id("ord", began, run_id, "start")
+    order_id = derive_id("ord", began, run_id, "start")
     key = f"workflow {run_id}"
     if step.resumed is not None and not step.repairs:
         probe = node.step.on_crash == "probe"
@@ -47,9 +53,9 @@ async def start_agent(
         if agent is None or agent.profile is None:
             raise Refused("agent_not_kept", "The agent whose output is to be mended is gone.", "not_found")
         who = {"agent": agent.id, "profile": agent.profile}
-        prompt = mend_prompt(step.reason or "it does not fit", node.step.output_schema)
+        prompt = build_correction_prompt(step.reason or "it does not fit", node.step.output_schema)
     else:
-        who = _agent_of(log.rows, run, facts, node, telling)
+        who = _choose_agent(log.rows, run, facts, node, telling)
         prompt = telling.prompt()
     kept = node.step.kept_name
     await log.do(
@@ -57,7 +63,7 @@ async def start_agent(
             by=HUB,
             key=key,
             run_id=run_id,
-            agent_id=derived_id("agt", began, run_id, "agent"),
+            agent_id=derive_id("agt", began, run_id, "agent"),
             order_id=order_id,
             prompt=prompt,
             name=config.name[:_NAME],
@@ -68,13 +74,15 @@ async def start_agent(
             is_step=True,
             timeout_s=config.timeout_s,
             max_tokens=config.max_tokens,
-            taint=taint_of_work(log.rows, run, telling),
+            taint=get_work_taint(log.rows, run, telling),
             **who,
         )
     )
 
 
-def _agent_of(rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: Node, telling: Telling) -> dict[str, Any]:
+def _choose_agent(
+    rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: PlanNode, telling: StepTexts
+) -> dict[str, Any]:
     """The agent to go on with, or the profile to start a new one from."""
     name = node.step.reuse_agent
     agent: Agent | None = None
@@ -89,10 +97,10 @@ def _agent_of(rows: Rows, run: WorkflowRun, facts: WorkflowFacts, node: Node, te
         raise Refused(
             "agent_not_kept", f"No agent is kept as '{name}': the step that keeps it was not done.", "not_found"
         )
-    return {"profile": _profile_of(rows, node), "overrides": _overrides(run, node, telling)}
+    return {"profile": _need_profile_name(rows, node), "overrides": _build_overrides(run, node, telling)}
 
 
-def _overrides(run: WorkflowRun, node: Node, telling: Telling) -> Overrides:
+def _build_overrides(run: WorkflowRun, node: PlanNode, telling: StepTexts) -> Overrides:
     """What the step says of its agent; a directory is meant from where the workflow's file is."""
     config = node.step.agent_config
     out: Overrides = {}
@@ -108,7 +116,7 @@ def _overrides(run: WorkflowRun, node: Node, telling: Telling) -> Overrides:
     return out
 
 
-def _profile_of(rows: Rows, node: Node) -> str:
+def _need_profile_name(rows: Rows, node: PlanNode) -> str:
     """The profile that is named, or one for the runtime that is named."""
     name = node.step.profile or node.step.agent_runtime or ""
     if rows.get(PROFILES, name) is not None:

@@ -10,8 +10,8 @@ from greenroom.log.log import Log
 from greenroom.log.model import Commit
 from greenroom.nouns.runs.model import ENDED, RUNS
 from greenroom.nouns.workflows.core.news import Ended, Work
-from greenroom.nouns.workflows.engine.port import World
-from greenroom.nouns.workflows.engine.tell import Complain, tell
+from greenroom.nouns.workflows.engine.executor import AttemptExecutor
+from greenroom.nouns.workflows.engine.news_delivery import Complain, tell_run
 from greenroom.nouns.workflows.model import STEPS, WorkflowStep
 
 logger = logging.getLogger(__name__)
@@ -26,10 +26,10 @@ def is_work(step: WorkflowStep) -> bool:
     return step.waits_for == "engine" or (step.waits_for or "").startswith("run ")
 
 
-class Attempts:
+class AttemptRunner:
     """Sees attempts through. It may be given one that was carried out before, here or elsewhere: all is found again."""
 
-    def __init__(self, log: Log, world: World, complain: Complain) -> None:
+    def __init__(self, log: Log, world: AttemptExecutor, complain: Complain) -> None:
         self._log = log
         self._world = world
         self._complain = complain
@@ -56,24 +56,24 @@ class Attempts:
                 step = self._log.rows.get(STEPS, run_id, step_id)
                 if step is None or step.attempt != number or not is_work(step):
                     return
-                with self._watched(f"step {run_id} {step_id}", step.waits_for or "") as changed:
-                    await self._go_on(step)
+                with self._watch_places(f"step {run_id} {step_id}", step.waits_for or "") as changed:
+                    await self._advance_attempt(step)
                     await changed.wait()
             except Unavailable as no:
                 logger.warning("an attempt must wait: %s", no)
                 await asyncio.sleep(_RETRY_S)
 
-    async def _go_on(self, step: WorkflowStep) -> None:
+    async def _advance_attempt(self, step: WorkflowStep) -> None:
         """Do what there is to do at an attempt now."""
         try:
             if step.waits_for == "engine":
-                await tell(self._log, step.run_id, [Work(step=step.id, attempt=step.attempt)], self._complain)
+                await tell_run(self._log, step.run_id, [Work(step=step.id, attempt=step.attempt)], self._complain)
                 return
-            news = self._world.heard(step)
+            news = self._world.get_news(step)
             if news is None:
                 await self._world.submit(step)
             else:
-                await tell(self._log, step.run_id, [news], self._complain)
+                await tell_run(self._log, step.run_id, [news], self._complain)
         except Refused as no:
             logger.warning("an attempt was refused something: %s", no.message)
         except Unavailable:
@@ -81,10 +81,10 @@ class Attempts:
         except Exception as error:
             self._complain(f"step {step.id} of {step.run_id}", error)
             failed = Ended(step=step.id, attempt=step.attempt, ok=False, error=f"it could not be begun: {error}")
-            await tell(self._log, step.run_id, [failed], self._complain)
+            await tell_run(self._log, step.run_id, [failed], self._complain)
 
     @contextmanager
-    def _watched(self, *places: str) -> Iterator[asyncio.Event]:
+    def _watch_places(self, *places: str) -> Iterator[asyncio.Event]:
         """What is set as soon as something at one of these places changes."""
         changed = asyncio.Event()
         for place in places:

@@ -43,7 +43,7 @@ _FAREWELL_S = 1
 CarryOut = Callable[[str, str, int], Coroutine[Any, Any, None]]
 
 
-class Claimed(NamedTuple):
+class ClaimedAttempt(NamedTuple):
     """An attempt that a hub has taken."""
 
     id: str
@@ -85,11 +85,11 @@ class DbosQueue:
 
                     bug = None if isinstance(error, (psycopg.Error, SQLAlchemyError)) else error
                     logger.warning(
-                        "workflows wait, for their queue cannot be opened (%s)", _reason(error), exc_info=bug
+                        "workflows wait, for their queue cannot be opened (%s)", _explain_error(error), exc_info=bug
                     )
                     await self._loop.run_in_executor(self._door, self._close)
                     await asyncio.sleep(_RETRY_S)
-            await self._calm_down()
+            await self._poll_slower_when_idle()
         finally:
             await starts.end_tasks()  # the attempts stay taken, and are found again
             await self._loop.run_in_executor(self._door, self._close)
@@ -104,51 +104,51 @@ class DbosQueue:
         """
         attempt = (step.run_id, step.id, step.attempt)
         if self._starting >= _HERE_AT_ONCE:
-            await self.quicken()
-            await self._asked(lambda: self._put(*attempt))
+            await self.poll_faster()
+            await self._call_dbos(lambda: self._put(*attempt))
             return
         self._starting += 1
         try:
-            await self._answered(lambda: self._start(*attempt))
+            await self._await_dbos(lambda: self._start(*attempt))
         finally:
             self._starting -= 1
 
-    async def find_claimed(self, hub: str | None = None) -> list[Claimed]:
+    async def find_claimed(self, hub: str | None = None) -> list[ClaimedAttempt]:
         """The attempts that one hub or any has taken and not finished."""
-        return await self._asked(lambda: self._find_claimed(hub))
+        return await self._call_dbos(lambda: self._find_claimed(hub))
 
     async def give_back(self, ids: list[str]) -> None:
         """Put attempts back into the queue, because who had taken them does not carry them out any more."""
         if ids:
-            await self.quicken()
-            await self._asked(lambda: self._give_back(ids))
+            await self.poll_faster()
+            await self._call_dbos(lambda: self._give_back(ids))
 
-    async def quicken(self) -> None:
+    async def poll_faster(self) -> None:
         """Have all hubs look at the queue more often, for as long as it is used."""
         self._used_at = self._loop.time()
         if not self._is_quick:
             self._is_quick = True
-            await self._asked(lambda: self._pace(_BUSY_POLL_S))
+            await self._call_dbos(lambda: self._set_poll_interval(_BUSY_POLL_S))
 
-    async def _calm_down(self) -> None:
+    async def _poll_slower_when_idle(self) -> None:
         while True:
             await asyncio.sleep(_CALM_S)
             if self._is_quick and self._loop.time() - self._used_at > _CALM_S:
                 try:
-                    await self._asked(lambda: self._pace(_IDLE_POLL_S))
+                    await self._call_dbos(lambda: self._set_poll_interval(_IDLE_POLL_S))
                     self._is_quick = False
                 except Unavailable as no:
                     logger.warning("the queue cannot be left alone yet: %s", no)
 
-    async def forget(self, before: str) -> bool:
+    async def delete_ended(self, before: str) -> bool:
         """Drop what is left of some attempts that ended before a time (as ISO 8601); whether there are more."""
-        return await self._asked(lambda: self._forget(before))
+        return await self._call_dbos(lambda: self._delete_ended(before))
 
-    async def _asked(self, work: Callable[[], T]) -> T:
+    async def _call_dbos(self, work: Callable[[], T]) -> T:
         """Ask something of DBOS, as soon as it is there."""
-        return await self._answered(lambda: self._loop.run_in_executor(self._threads, work))
+        return await self._await_dbos(lambda: self._loop.run_in_executor(self._threads, work))
 
-    async def _answered(self, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _await_dbos(self, ask: Callable[[], Awaitable[T]]) -> T:
         await self._is_open.wait()
         from sqlalchemy.exc import SQLAlchemyError  # not while another thread imports it, or either finds half of it
 
@@ -156,7 +156,7 @@ class DbosQueue:
             return await ask()
         except SQLAlchemyError as error:
             raise Unavailable(
-                "storage_unreachable", f"The queue of attempts does not answer ({_reason(error)})."
+                "storage_unreachable", f"The queue of attempts does not answer ({_explain_error(error)})."
             ) from error
 
     def _open(self) -> None:
@@ -170,11 +170,11 @@ class DbosQueue:
             serialization_type=WorkflowSerializationFormat.PORTABLE,
         )
         async def attempt(run_id: str, step_id: str, number: int) -> None:
-            carried = asyncio.run_coroutine_threadsafe(self._carried(run_id, step_id, number), self._loop)
+            carried = asyncio.run_coroutine_threadsafe(self._carry_out_here(run_id, step_id, number), self._loop)
             await asyncio.wrap_future(carried)
 
         self._attempt = attempt
-        DBOS(config=self._config())
+        DBOS(config=self._build_config())
         DBOS.launch()
         DBOS.register_queue(_QUEUE, polling_interval_sec=_IDLE_POLL_S)
         logging.getLogger("dbos").setLevel(logging.ERROR)
@@ -187,7 +187,7 @@ class DbosQueue:
             if found is None:
                 connection.execute(f"CREATE SCHEMA {_SCHEMA}")
 
-    def _config(self) -> "DBOSConfig":
+    def _build_config(self) -> "DBOSConfig":
         import sqlalchemy
 
         self._engine = sqlalchemy.create_engine(
@@ -215,8 +215,8 @@ class DbosQueue:
         if self._engine is not None:
             self._engine.dispose()
 
-    async def _carried(self, run_id: str, step_id: str, number: int) -> None:
-        attempt = _id_of(run_id, step_id, number)
+    async def _carry_out_here(self, run_id: str, step_id: str, number: int) -> None:
+        attempt = _build_attempt_id(run_id, step_id, number)
         self.here.add(attempt)
         try:
             await self._carry_out(run_id, step_id, number)
@@ -231,7 +231,7 @@ class DbosQueue:
         assert starts is not None and body is not None  # noqa: S101 it is open
 
         async def take() -> None:
-            with SetWorkflowID(_id_of(*attempt)):
+            with SetWorkflowID(_build_attempt_id(*attempt)):
                 await DBOS.start_workflow_async(body, *attempt)
 
         await starts.run(take())
@@ -243,7 +243,7 @@ class DbosQueue:
             {
                 "workflow_name": _NAME,
                 "queue_name": _QUEUE,
-                "workflow_id": _id_of(run_id, step_id, number),
+                "workflow_id": _build_attempt_id(run_id, step_id, number),
                 "app_version": _VERSION,
                 "serialization_type": WorkflowSerializationFormat.PORTABLE,
             },
@@ -252,25 +252,25 @@ class DbosQueue:
             number,
         )
 
-    def _pace(self, poll_s: float) -> None:
+    def _set_poll_interval(self, poll_s: float) -> None:
         from dbos import DBOS
 
         queue = DBOS.retrieve_queue(_QUEUE)
         if queue is not None:
             queue.set_polling_interval_sec(poll_s)
 
-    def _find_claimed(self, hub: str | None) -> list[Claimed]:
+    def _find_claimed(self, hub: str | None) -> list[ClaimedAttempt]:
         from dbos import DBOS
 
         found = DBOS.list_workflows(name=_NAME, status="PENDING", executor_id=hub, load_input=False, load_output=False)
-        return [Claimed(one.workflow_id, one.executor_id or "") for one in found]
+        return [ClaimedAttempt(one.workflow_id, one.executor_id or "") for one in found]
 
     def _give_back(self, ids: list[str]) -> None:
         from dbos import DBOS
 
         DBOS.resume_workflows(ids, queue_name=_QUEUE)
 
-    def _forget(self, before: str) -> bool:
+    def _delete_ended(self, before: str) -> bool:
         from dbos import DBOS
 
         over = DBOS.list_workflows(
@@ -286,12 +286,12 @@ class DbosQueue:
         return len(over) == _AT_ONCE
 
 
-def _reason(error: Exception) -> str:
+def _explain_error(error: Exception) -> str:
     """Its first line, and what to do where that helps."""
     first = str(error).partition("\n")[0]
     denied = "permission denied" in first
     return f"{first}: let the database's role create a schema in it" if denied else first
 
 
-def _id_of(run_id: str, step_id: str, number: int) -> str:
+def _build_attempt_id(run_id: str, step_id: str, number: int) -> str:
     return f"{run_id}:{step_id}:{number}"

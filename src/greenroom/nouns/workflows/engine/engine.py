@@ -19,9 +19,9 @@ from greenroom.nouns.runs.events import RunEnded
 from greenroom.nouns.workflows import events as e
 from greenroom.nouns.workflows.commands import EndingIsDone
 from greenroom.nouns.workflows.core.news import Due, Ended, News, RunDue, Work
-from greenroom.nouns.workflows.engine.port import World
-from greenroom.nouns.workflows.engine.tell import tell
-from greenroom.nouns.workflows.engine.timers import Timed, Timers
+from greenroom.nouns.workflows.engine.executor import AttemptExecutor
+from greenroom.nouns.workflows.engine.news_delivery import tell_run
+from greenroom.nouns.workflows.engine.timers import TimerEntry, Timers
 from greenroom.nouns.workflows.model import ENDED, ENDINGS, STEPS, WORKFLOW_RUNS, WorkflowEnding, WorkflowStep
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,9 @@ _AT_WORK = (("ask ", "ask!"), ("engin", "engine!"), ("run ", "run!"), ("workflow
 class Engine:
     """Carries out the runs of one hub; `run` is a task for as long as the hub lives."""
 
-    def __init__(self, log: Log, world: World, errors: list[str] | None = None, *, carries: bool = True) -> None:
+    def __init__(
+        self, log: Log, world: AttemptExecutor, errors: list[str] | None = None, *, carries: bool = True
+    ) -> None:
         """`carries`: whether it sees attempts through itself; else the world does, and tells the runs."""
         self._log = log
         self._world = world
@@ -53,7 +55,7 @@ class Engine:
         """Take up what was at work when the hub went down, and then whatever comes."""
         leave = self._log.subscribe(self._on_commit)
         try:
-            await self._take_up()
+            await self._recover()
             while True:
                 await self._work()
                 await self._sleep()
@@ -70,37 +72,37 @@ class Engine:
             if note is not None:
                 note(self, record)
 
-    async def _take_up(self) -> None:
+    async def _recover(self) -> None:
         """Look through the rows once; what waits for time, words or calls costs nothing but its timer."""
         rows = self._log.rows
         for first, after in _AT_WORK:
             for step in rows.find(STEPS, after=("waits_for", first), before=("waits_for", after)):
                 self._steps[step.run_id, step.id] = None
-        self._time_all()
+        self._add_all_timers()
         for ending in rows.find(ENDINGS):
             self._endings[ending.what] = None
         for number, step_id in enumerate(tuple(self._steps)):
-            self._look(rows.get(STEPS, *step_id))
+            self._check_step(rows.get(STEPS, *step_id))
             if number % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # others have their turn
 
-    def _time_all(self) -> None:
+    def _add_all_timers(self) -> None:
         for step in self._log.rows.find(STEPS, after=("due", 0)):
-            self._timers.add(Timed(step.run_id, step.id, step.due), dated=step.dated)
+            self._timers.add(TimerEntry(step.run_id, step.id, step.due), dated=step.dated)
         for run in self._log.rows.find(WORKFLOW_RUNS, after=("due", 0)):
-            self._timers.add(Timed(run.id, "", run.due), dated=False)
+            self._timers.add(TimerEntry(run.id, "", run.due), dated=False)
 
-    def _note_moved(self, record: Recorded) -> None:
+    def _note_clock_moved(self, record: Recorded) -> None:
         """The hub's clock has been moved by now, and so have the rows."""
-        self._time_all()
+        self._add_all_timers()
         self._wake.set()
 
-    def _note_began(self, record: Recorded) -> None:
+    def _note_step_began(self, record: Recorded) -> None:
         event: e.StepBegan = record.event
         if event.due:
-            self._timers.add(Timed(event.run_id, event.step, event.due), dated=event.dated)
+            self._timers.add(TimerEntry(event.run_id, event.step, event.due), dated=event.dated)
         if event.waits_for == "engine" and self._carries:
-            self._tell(event.run_id, Work(step=event.step, attempt=event.attempt))
+            self._queue_news(event.run_id, Work(step=event.step, attempt=event.attempt))
         elif event.status == "running":
             self._steps[event.run_id, event.step] = None
         self._wake.set()
@@ -108,19 +110,19 @@ class Engine:
     def _note_step(self, record: Recorded) -> None:
         event: e.StepAsked | e.StepMoved = record.event
         if isinstance(event, e.StepAsked) and event.due:
-            self._timers.add(Timed(event.run_id, event.step, event.due), dated=False)
+            self._timers.add(TimerEntry(event.run_id, event.step, event.due), dated=False)
         self._steps[event.run_id, event.step] = None
         self._wake.set()
 
-    def _note_delayed(self, record: Recorded) -> None:
+    def _note_step_delayed(self, record: Recorded) -> None:
         event: e.StepDelayed = record.event
-        self._timers.add(Timed(event.run_id, event.step, event.due), dated=False)
+        self._timers.add(TimerEntry(event.run_id, event.step, event.due), dated=False)
         self._wake.set()
 
     def _note_run(self, record: Recorded) -> None:
         event: e.WorkflowBegan | e.WorkflowRetried = record.event
         if event.due:
-            self._timers.add(Timed(event.run_id, "", event.due), dated=False)
+            self._timers.add(TimerEntry(event.run_id, "", event.due), dated=False)
             self._wake.set()
 
     def _note_ending(self, record: Recorded) -> None:
@@ -136,15 +138,15 @@ class Engine:
         self._outside[f"ask {record.event.ask_id}"] = None
         self._wake.set()
 
-    def _tell(self, run_id: str, news: News) -> None:
+    def _queue_news(self, run_id: str, news: News) -> None:
         self._news.setdefault(run_id, []).append(news)
 
-    def _look(self, step: WorkflowStep | None) -> None:
+    def _check_step(self, step: WorkflowStep | None) -> None:
         """See whether what a step waits for has come already."""
-        news = self._world.heard(step) if step is not None and step.waits_for is not None else None
+        news = self._world.get_news(step) if step is not None and step.waits_for is not None else None
         if step is not None and news is not None:
             self._steps.pop((step.run_id, step.id), None)
-            self._tell(step.run_id, news)
+            self._queue_news(step.run_id, news)
 
     async def _work(self) -> None:
         """Do all that there is to do now; commands of one round are committed together."""
@@ -152,32 +154,32 @@ class Engine:
         outside, self._outside = self._outside, {}
         for what in outside:
             for step in self._log.rows.find(STEPS, {"waits_for": what}):
-                self._look(step)
+                self._check_step(step)
         for timed in self._timers.take_due():
             told = Due(step=timed.step, due=timed.due) if timed.step else RunDue(due=timed.due)
-            self._tell(timed.run_id, told)
+            self._queue_news(timed.run_id, told)
         news, self._news = self._news, {}
         steps = tuple(self._steps)[:_AT_ONCE]
         for place in steps:
             del self._steps[place]
         if self._steps:
             self._wake.set()
-        wishes = [self._told(run_id, some) for run_id, told in news.items() for some in _pieces(told)]
+        wishes = [self._tell_run(run_id, some) for run_id, told in news.items() for some in _split_news(told)]
         wishes += [self._submit(*place) for place in steps]
-        await self._all(wishes)
+        await self._run_all(wishes)
         endings, self._endings = self._endings, {}
         if endings:
             agents = [what for what in endings if what.startswith("agent ")]
-            await self._all(self._cancel(what) for what in endings if what not in agents)
-            await self._all(self._cancel(what) for what in agents)  # their runs are ended first
+            await self._run_all(self._cancel(what) for what in endings if what not in agents)
+            await self._run_all(self._cancel(what) for what in agents)  # their runs are ended first
             done, self._ended = list(self._ended), {}
             await self._try(self._log.do(EndingIsDone(by=HUB, what=done)), lambda: self._endings.update(endings))
 
-    async def _told(self, run_id: str, news: list[News]) -> None:
+    async def _tell_run(self, run_id: str, news: list[News]) -> None:
         def again() -> None:
             self._news.setdefault(run_id, []).extend(news)
 
-        await self._try(tell(self._log, run_id, news, self._complain), again)
+        await self._try(tell_run(self._log, run_id, news, self._complain), again)
 
     async def _submit(self, run_id: str, step_id: str) -> None:
         def again() -> None:
@@ -196,22 +198,22 @@ class Engine:
         except Exception as error:
             self._complain(f"step {step_id} of {run_id}", error)
             failed = Ended(step=step_id, attempt=step.attempt, ok=False, error=f"it could not be begun: {error}")
-            self._tell(run_id, failed)
+            self._queue_news(run_id, failed)
             self._wake.set()
 
     async def _cancel(self, what: str) -> None:
         def again() -> None:
             self._endings[what] = None
 
-        if await self._try(self._end(what), again):
+        if await self._try(self._end_outside(what), again):
             self._ended[what] = None
 
-    async def _end(self, what: str) -> None:
+    async def _end_outside(self, what: str) -> None:
         ending: WorkflowEnding | None = self._log.rows.get(ENDINGS, what)
         if ending is not None:
             await self._world.cancel(ending)
 
-    async def _all(self, wishes: Iterable[Coroutine[Any, Any, None]]) -> None:
+    async def _run_all(self, wishes: Iterable[Coroutine[Any, Any, None]]) -> None:
         """Do several things at once; one that fails by a bug holds up no other."""
         several = list(wishes)
         if len(several) == 1:  # the usual case, without a task of its own
@@ -230,13 +232,13 @@ class Engine:
             await wish
         except Unavailable as no:
             logger.warning("a workflow must wait: %s", no)
-            asyncio.get_running_loop().call_later(_RETRY_S, self._again, again)
+            asyncio.get_running_loop().call_later(_RETRY_S, self._retry_later, again)
             return False
         except Refused as no:
             logger.warning("a workflow was refused something: %s", no.message)
         return True
 
-    def _again(self, put_back: Callable[[], None]) -> None:
+    def _retry_later(self, put_back: Callable[[], None]) -> None:
         put_back()
         self._wake.set()
 
@@ -255,18 +257,18 @@ class Engine:
             return
 
 
-def _pieces(news: list[News]) -> Iterable[list[News]]:
+def _split_news(news: list[News]) -> Iterable[list[News]]:
     return (news[at : at + _TOLD_AT_ONCE] for at in range(0, len(news), _TOLD_AT_ONCE))
 
 
 _NOTES: dict[type, Callable[[Engine, Recorded], None]] = {
-    e.StepBegan: Engine._note_began,
+    e.StepBegan: Engine._note_step_began,
     e.StepAsked: Engine._note_step,
     e.StepMoved: Engine._note_step,
-    e.StepDelayed: Engine._note_delayed,
+    e.StepDelayed: Engine._note_step_delayed,
     e.WorkflowBegan: Engine._note_run,
     e.WorkflowRetried: Engine._note_run,
-    e.WorkflowTimesMoved: Engine._note_moved,
+    e.WorkflowTimesMoved: Engine._note_clock_moved,
     e.EndingWanted: Engine._note_ending,
     RunEnded: Engine._note_run_ended,
     AskAnswered: Engine._note_ask,

@@ -13,10 +13,10 @@ class LoopThread:
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._turn, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, name=name, daemon=True)
         self._thread.start()
 
-    def _turn(self) -> None:
+    def _run_loop(self) -> None:
         try:
             self._loop.run_forever()
         finally:

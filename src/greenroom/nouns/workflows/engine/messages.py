@@ -2,43 +2,43 @@
 
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded, Rows
-from greenroom.log.reactors import Reactor
+from greenroom.log.reactors import EventReactor
 from greenroom.nouns.access.model import CREDENTIALS, HUB, HUMAN, OWNER
-from greenroom.nouns.access.queries import name_of_person
+from greenroom.nouns.access.queries import get_person_name
 from greenroom.nouns.threads.events import MessagePosted
 from greenroom.nouns.threads.model import MESSAGES, THREADS, Message
 from greenroom.nouns.workflows.commands import TellRun
 from greenroom.nouns.workflows.core.news import Ended
 from greenroom.nouns.workflows.definition import MessageFilter
-from greenroom.nouns.workflows.model import STEPS, WORKFLOW_RUNS, WorkflowStep, step_of
-from greenroom.nouns.workflows.queries import plan_of
+from greenroom.nouns.workflows.model import STEPS, WORKFLOW_RUNS, WorkflowStep, get_step_id
+from greenroom.nouns.workflows.queries import load_plan
 
 
-def message_reactor(log: Log) -> Reactor:
+def build_message_reactor(log: Log) -> EventReactor:
     """Tells waiting steps of messages; a repeat comes to steps that wait no more."""
 
     async def react(record: Recorded) -> None:
         message = log.rows.get(MESSAGES, record.event.message_id)
         if message is None:
             return
-        for step in find_waiting(log.rows, message, record.by):
+        for step in find_waiting_steps(log.rows, message, record.by):
             if (step.began_at or 0) > record.at:
                 continue
-            told = Ended(step=step.id, attempt=step.attempt, ok=True, output=told_of(message))
+            told = Ended(step=step.id, attempt=step.attempt, ok=True, output=build_message_values(message))
             await log.do(TellRun(by=HUB, run_id=step.run_id, news=[told]))
 
     def choose(records: list[Recorded]) -> list[Recorded]:
-        return records if somebody_waits(log.rows) else []
+        return records if is_any_step_waiting(log.rows) else []
 
-    return Reactor("workflow messages", (MessagePosted,), react, choose)
+    return EventReactor("workflow messages", (MessagePosted,), react, choose)
 
 
-def somebody_waits(rows: Rows) -> bool:
+def is_any_step_waiting(rows: Rows) -> bool:
     """Whether any step waits for any message."""
     return bool(rows.find(STEPS, after=("waits_for", "message"), before=("waits_for", "messagf"), limit=1))
 
 
-def find_waiting(rows: Rows, message: Message, by: str) -> list[WorkflowStep]:
+def find_waiting_steps(rows: Rows, message: Message, by: str) -> list[WorkflowStep]:
     """The steps that wait for such a message; `by` is the credential that posted it."""
     thread = rows.get(THREADS, message.thread_id)
     places = {"", message.thread_id, thread.topic if thread else ""}
@@ -48,27 +48,27 @@ def find_waiting(rows: Rows, message: Message, by: str) -> list[WorkflowStep]:
 
 def _wants(rows: Rows, step: WorkflowStep, message: Message, by: str) -> bool:
     run = rows.get(WORKFLOW_RUNS, step.run_id)
-    node = plan_of(rows, run).nodes.get(step_of(step.id)) if run is not None else None
+    node = load_plan(rows, run).nodes.get(get_step_id(step.id)) if run is not None else None
     wait = node.step.wait if node is not None else None
-    return wait is not None and wait.message is not None and fits(rows, wait.message, message, by)
+    return wait is not None and wait.message is not None and is_wanted_message(rows, wait.message, message, by)
 
 
-def fits(rows: Rows, wanted: MessageFilter, message: Message, by: str) -> bool:
+def is_wanted_message(rows: Rows, wanted: MessageFilter, message: Message, by: str) -> bool:
     """Whether a message is by the right one and holds the right words; its thread is looked at elsewhere."""
-    by_right_one = not wanted.sender or wanted.sender in _names_of_author(rows, message, by)
+    by_right_one = not wanted.sender or wanted.sender in _find_author_names(rows, message, by)
     return by_right_one and wanted.contains.casefold() in message.content.casefold()
 
 
-def _names_of_author(rows: Rows, message: Message, by: str) -> set[str]:
+def _find_author_names(rows: Rows, message: Message, by: str) -> set[str]:
     """Who has posted a message. A person is known by the credential alone: anybody may write another name over it."""
     credential = None if message.agent else rows.get(CREDENTIALS, by)
     if credential is None or credential.person_id is None:
         return {message.author_id, message.author_name} if message.agent or by == HUB.id else set()
     handle = HUMAN if credential.person_id == OWNER else credential.name
-    return {credential.person_id, handle, name_of_person(rows, credential.person_id)} - {""}
+    return {credential.person_id, handle, get_person_name(rows, credential.person_id)} - {""}
 
 
-def told_of(message: Message) -> dict[str, object]:
+def build_message_values(message: Message) -> dict[str, object]:
     """A message as expressions see it."""
     return {
         "id": message.id,

@@ -6,23 +6,23 @@ from typing import Any
 import msgspec
 
 from greenroom.nouns.runs.model import AgentContext
-from greenroom.nouns.workflows.boards import RowsBoard
-from greenroom.nouns.workflows.core.course import paths_of, values, work_out
-from greenroom.nouns.workflows.core.plan import Node, Plan
+from greenroom.nouns.workflows.core.plan import Plan, PlanNode
+from greenroom.nouns.workflows.core.transition import build_values, evaluate_mapping, find_paths
 from greenroom.nouns.workflows.model import WorkflowStep
-from greenroom.nouns.workflows.reading.skills import read_skill
+from greenroom.nouns.workflows.parser.skills import read_skill
+from greenroom.nouns.workflows.row_boards import RowsBoard
 
 _SUMMARY = 500
 
 
-class Missing(Exception):
+class MissingSkill(Exception):
     """Something that a step needs is not there; the message says what to do."""
 
 
-class Telling:
+class StepTexts:
     """Works out the texts of one step."""
 
-    def __init__(self, plan: Plan, board: RowsBoard, node: Node, step: WorkflowStep, skills: Path) -> None:
+    def __init__(self, plan: Plan, board: RowsBoard, node: PlanNode, step: WorkflowStep, skills: Path) -> None:
         self._plan = plan
         self._board = board
         self._node = node
@@ -30,7 +30,7 @@ class Telling:
         self._skills = skills
         self.inputs: dict[str, Any] = {}
         if node.inputs:
-            self.inputs = work_out(node.inputs, values(plan, board, paths_of(node.inputs), step))
+            self.inputs = evaluate_mapping(node.inputs, build_values(plan, board, find_paths(node.inputs), step))
 
     @property
     def hears_webhooks(self) -> bool:
@@ -47,26 +47,28 @@ class Telling:
     def text(self, template: str) -> str:
         """A template of the step, filled in."""
         compiled = self._node.template(template)
-        return compiled.render(values(self._plan, self._board, compiled.paths, self._step, input=self.inputs))
+        return compiled.render(build_values(self._plan, self._board, compiled.paths, self._step, input=self.inputs))
 
     def prompt(self) -> str:
         """The skill, the prompt, and what the answer must look like."""
         step = self._node.step
-        parts = [self._skill(step.skill)] if step.skill else []
+        parts = [self._read_skill(step.skill)] if step.skill else []
         if step.prompt is not None:
             parts.append(self.text(step.prompt))
         if step.output_schema is not None:
-            parts.append(f"Answer with JSON only, which fits this JSON Schema:\n{_json(step.output_schema)}")
+            parts.append(f"Answer with JSON only, which fits this JSON Schema:\n{_render_json(step.output_schema)}")
         return "\n\n".join(parts)
 
-    def _skill(self, name: str) -> str:
+    def _read_skill(self, name: str) -> str:
         known = self._plan.definition.skills.get(name)
         if known is not None:
             return known.text
         try:
             return read_skill((self._skills / name / "SKILL.md").read_text()).text
         except (OSError, UnicodeDecodeError) as error:
-            raise Missing(f"the skill '{name}' is neither in the workflow nor in {self._skills} ({error})") from error
+            raise MissingSkill(
+                f"the skill '{name}' is neither in the workflow nor in {self._skills} ({error})"
+            ) from error
 
     def context(self) -> AgentContext:
         """What the agent is given besides its prompt; what the prompt names already is not told twice."""
@@ -79,31 +81,31 @@ class Telling:
         variables = dict(board.facts.variables) if "variables" in step.context else {}
         return AgentContext(
             parent_output=outputs,
-            shared_variables={**variables, **(self.inputs if "input" not in self._used() else {})},
-            history_summary=self._summary() if "summary" in step.context else None,
+            shared_variables={**variables, **(self.inputs if "input" not in self._find_used_names() else {})},
+            history_summary=self._build_summary() if "summary" in step.context else None,
             file_references=[self.text(file) for file in step.files],
         )
 
-    def _used(self) -> frozenset[str]:
+    def _find_used_names(self) -> frozenset[str]:
         return self._node.template(self._node.step.prompt or "").names
 
-    def _summary(self) -> str:
+    def _build_summary(self) -> str:
         lines = [f"The workflow “{self._plan.definition.name}”: {self._plan.definition.description}".rstrip(": ")]
         for step_id in self._plan.order:
             step = self._board.step(step_id)
             if step is not None and step.ended_at is not None:
-                told = step.error or _json(step.output)
+                told = step.error or _render_json(step.output)
                 lines.append(f"- {step_id}: {step.status}: {told[:_SUMMARY]}")
         return "\n".join(lines)
 
 
-def mend_prompt(reason: str, schema: dict[str, Any] | None) -> str:
+def build_correction_prompt(reason: str, schema: dict[str, Any] | None) -> str:
     """What an agent is told whose answer does not fit."""
     return (
         f"Your answer cannot be used: {reason}.\nAnswer again, with nothing but JSON that fits this JSON Schema:\n"
-        f"{_json(schema)}"
+        f"{_render_json(schema)}"
     )
 
 
-def _json(value: object) -> str:
+def _render_json(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

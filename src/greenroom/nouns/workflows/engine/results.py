@@ -19,42 +19,42 @@ _OPENING = re.compile(r"[{\[]")
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
-class Unusable(Exception):
+class UnusableOutput(Exception):
     """The output cannot be used; the message says what is wrong with it."""
 
 
-def output_of(run: Run, schema: dict[str, Any] | None) -> Any:
+def parse_output(run: Run, schema: dict[str, Any] | None) -> Any:
     """A completed run's output. Raises Unusable."""
     told = run.result if run.result is not None else run.output
     if schema is None or not isinstance(told, str | None):
         found = told
-        wrong = None if schema is None else _wrong_with(found, schema)
+        wrong = None if schema is None else _find_mismatch(found, schema)
     else:
-        found, wrong = _json_in(told or "", schema)
+        found, wrong = _find_json(told or "", schema)
     if wrong is not None:
-        raise Unusable(wrong)
+        raise UnusableOutput(wrong)
     if len(msgspec.json.encode(found)) > MOST_CHARS:
-        raise Unusable(f"it is longer than {MOST_CHARS} characters; write it to a file and answer with its path")
+        raise UnusableOutput(f"it is longer than {MOST_CHARS} characters; write it to a file and answer with its path")
     return found
 
 
-def _json_in(text: str, schema: dict[str, Any]) -> tuple[Any, str | None]:
+def _find_json(text: str, schema: dict[str, Any]) -> tuple[Any, str | None]:
     """The first JSON in an answer that fits, and else what is wrong with the first that there is."""
     first: str | None = None
     fenced = deque((found[1] for found in _FENCED.finditer(text)), _MOST_PIECES)
-    for piece in (text.strip(), *reversed(fenced), *_brackets(text)):
+    for piece in (text.strip(), *reversed(fenced), *_iterate_json(text)):
         try:
             value = json.loads(piece) if isinstance(piece, str) else piece[0]
         except (ValueError, RecursionError):
             continue
-        wrong = _wrong_with(value, schema)
+        wrong = _find_mismatch(value, schema)
         if wrong is None:
             return value, None
         first = first or wrong
     return None, first or f"it is no JSON: {text.strip()[:200]!r}"
 
 
-def _brackets(text: str) -> Iterator[tuple[Any]]:
+def _iterate_json(text: str) -> Iterator[tuple[Any]]:
     """Every object and list that stands somewhere in a text, from its beginning."""
     decoder = json.JSONDecoder()
     at, left = 0, _MOST_READ
@@ -70,7 +70,7 @@ def _brackets(text: str) -> Iterator[tuple[Any]]:
             at = opening.end()
 
 
-def _wrong_with(value: Any, schema: dict[str, Any]) -> str | None:
+def _find_mismatch(value: Any, schema: dict[str, Any]) -> str | None:
     try:
         error = find_error(schema, value)
     except TooManySteps:

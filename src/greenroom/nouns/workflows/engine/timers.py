@@ -9,7 +9,7 @@ LOOK_S = 1.0
 """How long the engine sleeps at most while something is timed, so that a clock that is set is noticed."""
 
 
-class Timed(NamedTuple):
+class TimerEntry(NamedTuple):
     """What is due: a step, or with no step a whole run."""
 
     run_id: str
@@ -23,19 +23,19 @@ class Timers:
     def __init__(self, now: Callable[[], int], steady: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._steady = steady
-        self._spans: list[tuple[float, Timed]] = []
-        self._dates: list[tuple[int, Timed]] = []
+        self._spans: list[tuple[float, TimerEntry]] = []
+        self._dates: list[tuple[int, TimerEntry]] = []
 
-    def add(self, timed: Timed, *, dated: bool) -> None:
+    def add(self, timed: TimerEntry, *, dated: bool) -> None:
         if dated:
             heapq.heappush(self._dates, (timed.due, timed))
         else:
             left_s = (timed.due - self._now()) / 1000
             heapq.heappush(self._spans, (self._steady() + left_s, timed))
 
-    def take_due(self) -> list[Timed]:
+    def take_due(self) -> list[TimerEntry]:
         """What is due by now."""
-        out: list[Timed] = []
+        out: list[TimerEntry] = []
         steady, now = self._steady(), self._now()
         while self._spans and self._spans[0][0] <= steady:
             out.append(heapq.heappop(self._spans)[1])

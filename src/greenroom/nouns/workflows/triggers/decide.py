@@ -2,24 +2,24 @@
 
 from typing import Any
 
-from greenroom.expressions import BadExpression, ExpressionFailed, compile
-from greenroom.log.clock import iso
+from greenroom.expressions import BadExpression, ExpressionFailed, compile_expression
+from greenroom.log.clock import format_iso
 from greenroom.log.errors import Refused
 from greenroom.log.model import Command, Context, Decide, Event, Rows
-from greenroom.nouns.access.decide import principal
+from greenroom.nouns.access.decide import need_principal
 from greenroom.nouns.access.epochs import EpochBegun, get_epoch
 from greenroom.nouns.access.model import HUB
 from greenroom.nouns.access.queries import need_right
 from greenroom.nouns.workflows.commands import StartWorkflow, TellRun
-from greenroom.nouns.workflows.core.course import derived_id
 from greenroom.nouns.workflows.core.news import Ended, News
-from greenroom.nouns.workflows.cron import due_times, next_time
+from greenroom.nouns.workflows.core.transition import derive_id
+from greenroom.nouns.workflows.cron import find_due_times, get_next_time
 from greenroom.nouns.workflows.decide import start_workflow
 from greenroom.nouns.workflows.decide_control import tell_run
 from greenroom.nouns.workflows.model import STEPS, WORKFLOW_RUNS
-from greenroom.nouns.workflows.taint import taint_of_message
+from greenroom.nouns.workflows.taint import get_message_taint
 from greenroom.nouns.workflows.triggers import model as m
-from greenroom.nouns.workflows.triggers.signing import WINDOW_S
+from greenroom.nouns.workflows.triggers.webhook_signature import WINDOW_S
 
 MAX_PER_MINUTE = 30
 MAX_CHAIN = 10
@@ -28,7 +28,7 @@ _RESTORED = "the hub was restored from a backup"
 
 
 def arm_trigger(rows: Rows, command: m.ArmTrigger, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     found = need_trigger(rows, command.trigger_id)
     if command.armed and not found.spec.enabled:
         raise Refused("trigger_off", "This trigger is switched off in its workflow: write enabled: true there.")
@@ -37,7 +37,7 @@ def arm_trigger(rows: Rows, command: m.ArmTrigger, context: Context) -> list[Eve
     armed = m.TriggerArmed(trigger_id=found.id, armed=command.armed)
     if found.kind != "cron" or not command.armed:
         return [armed]
-    due = next_time(found.spec, context.now) or 0
+    due = get_next_time(found.spec, context.now) or 0
     return [armed, m.TriggerLookedAt(trigger_id=found.id, last=context.now, due=due)]
 
 
@@ -48,7 +48,7 @@ def disarm_all(rows: Rows, event: EpochBegun, context: Context) -> list[Event]:
 
 
 def look_at_trigger(rows: Rows, command: m.LookAtTrigger, context: Context) -> list[Event]:
-    need_right(principal(command), "operate")
+    need_right(need_principal(command), "operate")
     found = rows.get(m.TRIGGERS, command.trigger_id)
     if found is None or not found.armed or found.kind != "cron":
         return []
@@ -56,16 +56,16 @@ def look_at_trigger(rows: Rows, command: m.LookAtTrigger, context: Context) -> l
     if last > context.now + WRONG_CLOCK_MS:  # the clock was ahead; what is due goes by the right one again
         last = context.now
     events: list[Event] = []
-    for due in due_times(found.spec, last, context.now):
-        facts = {"time": iso(due), "scheduled_at": due}
-        events += _start(rows, found, str(due), facts, context, due)
+    for due in find_due_times(found.spec, last, context.now):
+        facts = {"time": format_iso(due), "scheduled_at": due}
+        events += _start_workflow(rows, found, str(due), facts, context, due)
     looked = max(last, context.now)
-    due_next = next_time(found.spec, looked) or 0
+    due_next = get_next_time(found.spec, looked) or 0
     return [*events, m.TriggerLookedAt(trigger_id=found.id, last=looked, due=due_next)]
 
 
 def fire_trigger(rows: Rows, command: m.FireTrigger, context: Context) -> list[Event]:
-    need_right(principal(command), "trigger" if command.nonce is not None else "operate")
+    need_right(need_principal(command), "trigger" if command.nonce is not None else "operate")
     found = rows.get(m.TRIGGERS, command.trigger_id)
     if found is None or not found.armed:
         raise Refused("trigger_not_armed", "This trigger is not armed: see `greenroom dag triggers`.", "not_found")
@@ -75,11 +75,11 @@ def fire_trigger(rows: Rows, command: m.FireTrigger, context: Context) -> list[E
     minute = context.now // 60_000
     if found.minute == minute and found.in_minute >= MAX_PER_MINUTE:
         raise Refused("trigger_too_often", f"A trigger starts at most {MAX_PER_MINUTE} runs a minute.", "limited")
-    return [*events, *_start(rows, found, command.occurrence, command.facts, context, command.at)]
+    return [*events, *_start_workflow(rows, found, command.occurrence, command.facts, context, command.at)]
 
 
 def signal_hook(rows: Rows, command: m.SignalHook, context: Context) -> list[Event]:
-    need_right(principal(command), "trigger")
+    need_right(need_principal(command), "trigger")
     events: list[Event] = list(_need_unseen(rows, f"hook {command.hook}", command.nonce, command.signed_at))
     waiting = rows.find(STEPS, {"waits_for": f"webhook {command.hook}"}, limit=1000)
     if not waiting:
@@ -116,16 +116,16 @@ def _need_unseen(rows: Rows, door: str, nonce: str, signed_at: int) -> list[Even
     return [m.NonceSeen(door=door, nonce=nonce)]
 
 
-def _start(
+def _start_workflow(
     rows: Rows, found: m.TriggerState, occurrence: str, facts: dict[str, Any], context: Context, at: int
 ) -> list[Event]:
     """The start of a run, or what hindered it. A run's id follows from the occurrence, so none is started twice."""
-    run_id = derived_id("wfr", at, found.id, occurrence)
+    run_id = derive_id("wfr", at, found.id, occurrence)
     if rows.get(WORKFLOW_RUNS, run_id) is not None:
         return []
     try:
         _need_no_circle(rows, facts)
-        inputs = _inputs(found, {"kind": found.kind, **facts})
+        inputs = _build_inputs(found, {"kind": found.kind, **facts})
         trigger = f"{found.kind} {facts['run_id'] if found.kind == 'after' else found.name}"
         command = StartWorkflow(
             by=HUB,
@@ -133,7 +133,7 @@ def _start(
             workflow=found.workflow,
             inputs=inputs,
             trigger=trigger,
-            taint=taint_of_message(rows, occurrence) if found.kind == "message" else "",
+            taint=get_message_taint(rows, occurrence) if found.kind == "message" else "",
         )
         began = start_workflow(rows, command, context)
     except Refused as no:
@@ -141,12 +141,14 @@ def _start(
     return [m.TriggerFired(trigger_id=found.id, run_id=run_id), *began]
 
 
-def _inputs(found: m.TriggerState, trigger: dict[str, Any]) -> dict[str, Any]:
+def _build_inputs(found: m.TriggerState, trigger: dict[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, value in found.spec.inputs.items():
         try:
             values[name] = (
-                compile(value, ("trigger",)).evaluate({"trigger": trigger}) if isinstance(value, str) else value
+                compile_expression(value, ("trigger",)).evaluate({"trigger": trigger})
+                if isinstance(value, str)
+                else value
             )
         except (BadExpression, ExpressionFailed) as error:
             raise Refused("bad_input", f"The trigger's input '{name}' has no value: {error}") from error

@@ -34,7 +34,7 @@ class TriggerState(Row, frozen=True, kw_only=True):
     in_minute: int = 0
 
 
-class Seen(Row, frozen=True, kw_only=True):
+class UsedNonce(Row, frozen=True, kw_only=True):
     """A nonce that was used for a signed call; it is remembered for as long as its signature would be taken."""
 
     door: str
@@ -44,10 +44,10 @@ class Seen(Row, frozen=True, kw_only=True):
 
 
 TRIGGERS = Table("trigger", TriggerState, ("id",), (("workflow",), ("kind",), ("after",), ("due",), ("last",)))
-SEEN = Table("trigger_nonce", Seen, ("door", "nonce"), (("at",),))
+SEEN = Table("trigger_nonce", UsedNonce, ("door", "nonce"), (("at",),))
 
 
-def trigger_id(workflow: str, name: str) -> str:
+def build_trigger_id(workflow: str, name: str) -> str:
     """The id of a trigger: the same for the same trigger of the same workflow."""
     return "trg_" + hashlib.sha256(f"{workflow}\x1f{name}".encode()).hexdigest()[:24]
 

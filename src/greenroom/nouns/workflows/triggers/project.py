@@ -3,37 +3,42 @@
 import msgspec
 
 from greenroom.log.model import Event, Project, Recorded, Tx
-from greenroom.nouns.workflows.checking.triggers import kind_of
-from greenroom.nouns.workflows.definition import Definition
+from greenroom.nouns.workflows.checks.triggers import get_trigger_kind
+from greenroom.nouns.workflows.definition import WorkflowDefinition
 from greenroom.nouns.workflows.triggers import model as m
-from greenroom.nouns.workflows.triggers.signing import WINDOW_S
+from greenroom.nouns.workflows.triggers.webhook_signature import WINDOW_S
 
 _FORGET = 100
 
 
-def put_triggers(tx: Tx, definition: Definition, at: int) -> None:
+def put_triggers(tx: Tx, definition: WorkflowDefinition, at: int) -> None:
     """The triggers of a definition that was stored: those that were armed stay so, as they are now."""
     gone = {row.id: row for row in tx.find(m.TRIGGERS, {"workflow": definition.name})}
     for spec in definition.triggers:
-        key = m.trigger_id(definition.name, spec.id)
+        key = m.build_trigger_id(definition.name, spec.id)
         before = gone.pop(key, None)
         row = m.TriggerState(
-            id=key, workflow=definition.name, name=spec.id, kind=kind_of(spec), spec=spec, after=_after(spec.after)
+            id=key,
+            workflow=definition.name,
+            name=spec.id,
+            kind=get_trigger_kind(spec),
+            spec=spec,
+            after=_get_after_workflow(spec.after),
         )
         if before is not None:
             row = msgspec.structs.replace(before, spec=spec, kind=row.kind, after=row.after)
             armed = before.armed and spec.enabled
-            row = _armed(row, armed, at) if armed != before.armed or spec != before.spec else row
+            row = _set_armed(row, armed, at) if armed != before.armed or spec != before.spec else row
         tx.put(m.TRIGGERS, row)
     for row in gone.values():
         tx.drop(m.TRIGGERS, row.id)
 
 
-def _after(after: object) -> str:
+def _get_after_workflow(after: object) -> str:
     return str(getattr(after, "workflow", ""))
 
 
-def _armed(row: m.TriggerState, armed: bool, at: int) -> m.TriggerState:
+def _set_armed(row: m.TriggerState, armed: bool, at: int) -> m.TriggerState:
     """A cron trigger is looked at right away; when it is due next is then written down, for calendars change."""
     due = at if armed and row.kind == "cron" else 0
     return msgspec.structs.replace(row, armed=armed, last=at if armed else 0, due=due, error=None)
@@ -48,7 +53,7 @@ def drop_triggers(tx: Tx, workflow: str) -> None:
 def trigger_armed(tx: Tx, event: m.TriggerArmed, record: Recorded) -> None:
     row = tx.get(m.TRIGGERS, event.trigger_id)
     if row is not None:
-        tx.put(m.TRIGGERS, _armed(row, event.armed, record.at))
+        tx.put(m.TRIGGERS, _set_armed(row, event.armed, record.at))
 
 
 def trigger_fired(tx: Tx, event: m.TriggerFired, record: Recorded) -> None:
@@ -87,7 +92,7 @@ def nonce_seen(tx: Tx, event: m.NonceSeen, record: Recorded) -> None:
     old = record.at - 2 * WINDOW_S * 1000 - 60_000
     for row in tx.find(m.SEEN, before=("at", old), order="at", limit=_FORGET):
         tx.drop(m.SEEN, row.door, row.nonce)
-    tx.put(m.SEEN, m.Seen(door=event.door, nonce=event.nonce, at=record.at))
+    tx.put(m.SEEN, m.UsedNonce(door=event.door, nonce=event.nonce, at=record.at))
 
 
 PROJECT: dict[type[Event], Project] = {

@@ -19,11 +19,11 @@ from acp.schema import (
 
 from greenroom import __version__
 from greenroom.log.ids import new_secret
-from greenroom.nouns.agents.acp_manifest import Manifest
-from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
-from greenroom.runtimes.drivers.acp.launch import Launch, plan_launch
-from greenroom.runtimes.drivers.acp.record import SessionRecord
+from greenroom.nouns.agents.acp_manifest import AcpManifest
+from greenroom.runtimes.contract import InstalledRuntime, Opened, SessionOptions, Spawner
+from greenroom.runtimes.drivers.acp.launch import AcpLaunch, plan_launch
 from greenroom.runtimes.drivers.acp.session import AcpSession
+from greenroom.runtimes.drivers.acp.session_record import SessionRecord
 from greenroom.runtimes.programs import find_program, write_private
 from greenroom.runtimes.prompt_text import WAYS
 from greenroom.runtimes.tool_names import HUB, make_hub_name
@@ -43,20 +43,20 @@ _HELLO = InitializeRequest(
 class AcpDriver:
     """Drives every agent of one manifest. Without one, the profile's options are the manifest."""
 
-    def __init__(self, manifest: Manifest | None = None) -> None:
+    def __init__(self, manifest: AcpManifest | None = None) -> None:
         self._manifest = manifest
         self.name = manifest.name if manifest else "acp"
 
-    async def find(self, env: dict[str, str]) -> Found | None:
+    async def find(self, env: dict[str, str]) -> InstalledRuntime | None:
         if self._manifest is None:
-            return Found(version("agent-client-protocol"), "")
+            return InstalledRuntime(version("agent-client-protocol"), "")
         if self._manifest.libraries is not None:
             has_all = all(importlib.util.find_spec(name) for name in self._manifest.libraries)
-            return Found(__version__, self._manifest.command[0]) if has_all else None
+            return InstalledRuntime(__version__, self._manifest.command[0]) if has_all else None
         return await find_program(self._manifest.command[0], list(self._manifest.version), env)
 
-    async def open(self, opening: Opening, spawner: Spawner) -> AcpSession:
-        manifest = self._manifest or _own_manifest(opening.options)
+    async def open(self, opening: SessionOptions, spawner: Spawner) -> AcpSession:
+        manifest = self._manifest or _read_own_manifest(opening.options)
         token = opening.token_file.read_text().strip() if opening.token_file else None
         hub = make_hub_name() if manifest.flat_names else HUB
         launch = plan_launch(manifest, opening, token, new_secret(), hub)
@@ -76,21 +76,21 @@ class AcpDriver:
             raise ValueError(f"{self.name} ended before it was ready" + (f": {words}" if words else "")) from None
         except AcpFailed as error:
             await session.close()
-            raise ValueError(f"{self.name} says: {error}{_way_in(error)}") from None
+            raise ValueError(f"{self.name} says: {error}{_explain_login(error)}") from None
         except BaseException:
             await session.close()
             raise
         return session
 
 
-def _way_in(error: AcpFailed) -> str:
+def _explain_login(error: AcpFailed) -> str:
     """What to do about an agent that is not logged in: it has no variables of its person's but those of its profile."""
     if error.code != _LOGIN_NEEDED:
         return ""
     return " — log in with it by hand once, or name the variable that has the key in `pass_env` of the profile"
 
 
-async def _set_up(session: AcpSession, manifest: Manifest, opening: Opening, launch: Launch) -> None:
+async def _set_up(session: AcpSession, manifest: AcpManifest, opening: SessionOptions, launch: AcpLaunch) -> None:
     hello = await session.link.request("initialize", _HELLO)
     if hello.get("protocolVersion") != _PROTOCOL:
         raise ValueError(f"{manifest.name} speaks version {hello.get('protocolVersion')} of ACP, not {_PROTOCOL}")
@@ -101,7 +101,7 @@ async def _set_up(session: AcpSession, manifest: Manifest, opening: Opening, lau
     if launch.meta:
         params["_meta"] = launch.meta
     if opening.resume:
-        method = _way_back(manifest, can)
+        method = _get_resume_method(manifest, can)
         if method is None:
             raise ValueError(f"{manifest.name} cannot take an earlier session up")
         made = await session.link.request(method, {"sessionId": opening.resume, **params})
@@ -113,7 +113,7 @@ async def _set_up(session: AcpSession, manifest: Manifest, opening: Opening, lau
     await _choose_model(session, id, made, launch.model)
     if launch.mode:
         await session.link.request("session/set_mode", {"sessionId": id, "modeId": launch.mode})
-    is_resumable = _way_back(manifest, can) is not None
+    is_resumable = _get_resume_method(manifest, can) is not None
     details = {
         "agent": hello.get("agentInfo") or {},
         "hub": bool(params["mcpServers"]) or not manifest.is_hub_in_session,
@@ -136,7 +136,7 @@ async def _choose_model(session: AcpSession, id: str, made: Json, model: str | N
     await session.link.request("session/set_config_option", params)
 
 
-def _way_back(manifest: Manifest, can: Json) -> str | None:
+def _get_resume_method(manifest: AcpManifest, can: Json) -> str | None:
     """The method that takes an earlier session up; None if the agent cannot."""
     if manifest.resume == "told" and "resume" in (can.get("sessionCapabilities") or {}):
         return "session/resume"
@@ -154,9 +154,9 @@ async def _wait_for_files(pattern: str, session: str, home: str) -> None:
         await asyncio.sleep(_POLL_S)
 
 
-def _own_manifest(options: Json) -> Manifest:
+def _read_own_manifest(options: Json) -> AcpManifest:
     """The manifest that a profile brings along, in options.manifest."""
     try:
-        return msgspec.convert(options.get("manifest") or {}, Manifest)
+        return msgspec.convert(options.get("manifest") or {}, AcpManifest)
     except msgspec.ValidationError as error:
         raise ValueError(f"options.manifest: {error}") from None

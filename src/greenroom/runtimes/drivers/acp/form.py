@@ -8,7 +8,7 @@ from greenroom.runtimes.contract import QuestionAsked
 Json = dict[str, Any]
 
 
-def question(id: str, params: Json) -> QuestionAsked:
+def build_question(id: str, params: Json) -> QuestionAsked:
     """A form as a question. Several fields become lines, and a single choice becomes options."""
     fields = _fields(params)
     choices = {name: found for name, field in fields.items() if (found := _choices(field))}
@@ -19,7 +19,7 @@ def question(id: str, params: Json) -> QuestionAsked:
     return QuestionAsked(permission=id, question="\n".join(filter(None, lines)), options=only)
 
 
-def fill_in(params: Json, text: str) -> Json:
+def fill_form(params: Json, text: str) -> Json:
     """The form's content for an answer: words for its one question, or a JSON object with all fields."""
     fields = _fields(params)
     if not fields:
@@ -34,7 +34,7 @@ def fill_in(params: Json, text: str) -> Json:
     if name is None:
         free = [name for name, field in fields.items() if not _choices(field)]
         name = free[0] if free else next(iter(fields))
-    return {name: _typed(fields[name], text)}
+    return {name: _convert_answer(fields[name], text)}
 
 
 def _fields(params: Json) -> dict[str, Json]:
@@ -57,7 +57,7 @@ def _line(name: str, field: Json) -> str:
     return f"{name}: {words}" + (f" ({choices})" if choices else "")
 
 
-def _typed(field: Json, text: str) -> Any:
+def _convert_answer(field: Json, text: str) -> Any:
     try:
         match field.get("type"):
             case "integer":

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from greenroom.nouns.agents.acp_manifest import TOKEN, Given, Manifest
-from greenroom.runtimes.contract import Opening
+from greenroom.nouns.agents.acp_manifest import TOKEN, AcpManifest, ValueInjection
+from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.drivers.claude.own_rules import has_own_rules
 from greenroom.runtimes.tool_names import HUB
 
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 _PLACE = re.compile(r"\{(value|file|scratch|secret|hub)\}")
 
 
-class Launch(msgspec.Struct, frozen=True, kw_only=True):
+class AcpLaunch(msgspec.Struct, frozen=True, kw_only=True):
     """All that is needed to start an agent and to open its session. Secrets are never in `command`."""
 
     command: list[str]
@@ -32,10 +32,10 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """What goes before the first prompt of a new session."""
 
 
-class _Plan:
+class _LaunchPlan:
     """Puts together what several `Given`s give."""
 
-    def __init__(self, opening: Opening, unset: list[str], secret: str, hub: str) -> None:
+    def __init__(self, opening: SessionOptions, unset: list[str], secret: str, hub: str) -> None:
         self._opening = opening
         self._secret = secret
         self._hub = hub
@@ -46,7 +46,7 @@ class _Plan:
         self.json_env: dict[str, Json] = {}
         self._own = {name: value for name, value in opening.env.items() if name not in unset}
 
-    def add(self, name: str, given: Given, value: str | float = "") -> None:
+    def add(self, name: str, given: ValueInjection, value: str | float = "") -> None:
         scratch = self._opening.scratch
         path = scratch / f"{name}.md"
         values: dict[str, str | float] = {
@@ -56,34 +56,38 @@ class _Plan:
             "secret": self._secret,
             "hub": self._hub,
         }
-        filled: Given = msgspec.convert(_filled(msgspec.to_builtins(given), values), Given)
+        filled: ValueInjection = msgspec.convert(_fill_template(msgspec.to_builtins(given), values), ValueInjection)
         if filled != given and "{file}" in msgspec.json.encode(given).decode():
             self.files[path] = str(value)
         self.args += filled.args
         self.env |= filled.env
-        self.meta = merged(self.meta, filled.meta)
+        self.meta = merge_objects(self.meta, filled.meta)
         for variable, found in filled.json_env.items():
-            self.json_env[variable] = merged(self.json_env.get(variable, {}), found)
+            self.json_env[variable] = merge_objects(self.json_env.get(variable, {}), found)
         for file, text in filled.files.items():
             self.files[scratch / file] = text
 
-    def let_profile_speak(self) -> None:
+    def apply_profile(self) -> None:
         """What the profile says goes before what the manifest always says."""
         self.env |= {name: value for name, value in self._own.items() if name not in self.json_env}
         for variable in self.json_env.keys() & self._own.keys():
-            self.json_env[variable] = merged(self.json_env[variable], _object(variable, self._own[variable]))
+            self.json_env[variable] = merge_objects(
+                self.json_env[variable], _parse_object(variable, self._own[variable])
+            )
 
     def environment(self) -> dict[str, str]:
         return {**self.env, **{name: json.dumps(found) for name, found in self.json_env.items()}}
 
 
-def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret: str, hub: str = HUB) -> Launch:
+def plan_launch(
+    manifest: AcpManifest, opening: SessionOptions, token: str | None, secret: str, hub: str = HUB
+) -> AcpLaunch:
     """What to start; the hub is the server `hub`. Raises ValueError when a variable that must hold JSON does not."""
-    plan = _Plan(opening, manifest.unset, secret, hub)
+    plan = _LaunchPlan(opening, manifest.unset, secret, hub)
     plan.add("always", manifest.always)
     if manifest.own_rules == "claude" and has_own_rules(opening.directory, opening.env.get("HOME", "")):
         plan.add("asking", manifest.asking)
-    plan.let_profile_speak()
+    plan.apply_profile()
     mode = opening.options.get("mode") or manifest.default_mode
     for name, given, value in (
         ("model", manifest.model, opening.model),
@@ -96,11 +100,11 @@ def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret:
             plan.add(name, given, value)
     if token is not None and manifest.credential == "variable":
         plan.env[TOKEN] = token
-    return Launch(
-        command=[*_command(manifest, opening), *plan.args],
+    return AcpLaunch(
+        command=[*_build_command(manifest, opening), *plan.args],
         env=plan.environment(),
         files=plan.files,
-        servers=_servers(manifest, opening, token, hub),
+        servers=_build_servers(manifest, opening, token, hub),
         meta=plan.meta,
         model=opening.model if manifest.model is None else None,
         mode=mode if manifest.mode is None else None,
@@ -108,16 +112,16 @@ def plan_launch(manifest: Manifest, opening: Opening, token: str | None, secret:
     )
 
 
-def merged(below: Json, above: Json) -> Json:
+def merge_objects(below: Json, above: Json) -> Json:
     """Two JSON objects as one; where they disagree the second is right."""
     out = dict(below)
     for key, value in above.items():
         both = isinstance(value, dict) and isinstance(out.get(key), dict)
-        out[key] = merged(out[key], value) if both else value
+        out[key] = merge_objects(out[key], value) if both else value
     return out
 
 
-def _command(manifest: Manifest, opening: Opening) -> list[str]:
+def _build_command(manifest: AcpManifest, opening: SessionOptions) -> list[str]:
     command = opening.command or manifest.command
     if not command:
         raise ValueError("the profile names no command, and this driver has none of its own")
@@ -126,7 +130,7 @@ def _command(manifest: Manifest, opening: Opening) -> list[str]:
     raise ValueError(f"{command[0]} is not installed on this machine")
 
 
-def _servers(manifest: Manifest, opening: Opening, token: str | None, hub: str) -> list[Json]:
+def _build_servers(manifest: AcpManifest, opening: SessionOptions, token: str | None, hub: str) -> list[Json]:
     if opening.hub_url is None or not manifest.is_hub_in_session:
         return []
     headers = []
@@ -136,12 +140,12 @@ def _servers(manifest: Manifest, opening: Opening, token: str | None, hub: str) 
     return [{"type": "http", "name": hub, "url": opening.hub_url, "headers": headers}]
 
 
-def _filled(template: Any, values: dict[str, str | float]) -> Any:
+def _fill_template(template: Any, values: dict[str, str | float]) -> Any:
     match template:
         case dict():
-            return {_filled(key, values): _filled(value, values) for key, value in template.items()}
+            return {_fill_template(key, values): _fill_template(value, values) for key, value in template.items()}
         case list():
-            return [_filled(value, values) for value in template]
+            return [_fill_template(value, values) for value in template]
         case "{value}":
             return values["value"]  # a number stays one
         case str():
@@ -150,7 +154,7 @@ def _filled(template: Any, values: dict[str, str | float]) -> Any:
             return template
 
 
-def _object(variable: str, text: str) -> Json:
+def _parse_object(variable: str, text: str) -> Json:
     try:
         found = json.loads(text)
     except ValueError:

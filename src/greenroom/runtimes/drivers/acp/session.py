@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from greenroom.log.ids import new_id
-from greenroom.nouns.agents.acp_manifest import Manifest
+from greenroom.nouns.agents.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import (
     Decision,
     Died,
     Heard,
     Opened,
-    PermissionGone,
+    PermissionWithdrawn,
     Process,
     Said,
     Thought,
@@ -22,13 +22,13 @@ from greenroom.runtimes.contract import (
     Usage,
 )
 from greenroom.runtimes.drivers.acp import form
-from greenroom.runtimes.drivers.acp.ending import Meter, Tokens, ended, failed
-from greenroom.runtimes.drivers.acp.record import SessionRecord
-from greenroom.runtimes.drivers.acp.translate import Translator, choose, options_of
-from greenroom.runtimes.prompt_text import Way
+from greenroom.runtimes.drivers.acp.session_record import SessionRecord
+from greenroom.runtimes.drivers.acp.translator import AcpTranslator, choose_option, find_options
+from greenroom.runtimes.drivers.acp.turn_end import TokenCount, TokenMeter, read_turn_end, read_turn_failure
+from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.tool_names import HUB
 from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
-from greenroom.runtimes.transports.ears import Ears
+from greenroom.runtimes.transports.heard_queue import HeardQueue
 
 Json = dict[str, Any]
 _LINGER_S = 2.0
@@ -38,7 +38,7 @@ _QUIET_ANSWERS = 2
 _WITHDRAWN = {"outcome": {"outcome": "cancelled"}}
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AcpRequest(msgspec.Struct, frozen=True):
     """Something that the agent waits for."""
 
     request: Any
@@ -47,7 +47,7 @@ class Asked(msgspec.Struct, frozen=True):
     title: str = ""
 
 
-class Turn(msgspec.Struct):
+class AcpTurn(msgspec.Struct):
     """From a prompt until the agent has nothing more to answer."""
 
     open_prompts: int = 0
@@ -59,24 +59,24 @@ class Turn(msgspec.Struct):
 class AcpSession:
     """One conversation with one process."""
 
-    def __init__(self, manifest: Manifest, process: Process, way: Way, hub: str = HUB) -> None:
+    def __init__(self, manifest: AcpManifest, process: Process, way: PromptQuoting, hub: str = HUB) -> None:
         self._manifest = manifest
         self._way = way
         self._process = process
-        self._ears = Ears()
-        self._translator = Translator(manifest, hub)
-        self._meter = Meter(manifest)
+        self._ears = HeardQueue()
+        self._translator = AcpTranslator(manifest, hub)
+        self._meter = TokenMeter(manifest)
         self._record: SessionRecord | None = None
-        self._told_used: Tokens | None = None
-        self.link = AcpLink(process, self._told, self._ears.room)
+        self._told_used: TokenCount | None = None
+        self.link = AcpLink(process, self._handle_message, self._ears.wait_for_room)
         self._session = ""
         self._preface: str | None = None
         self._task: Json = {}
         self._resumes = False
         self._cost_before: float | None = 0.0
         self._is_open = False
-        self._turn: Turn | None = None
-        self._asked: dict[str, Asked] = {}
+        self._turn: AcpTurn | None = None
+        self._asked: dict[str, AcpRequest] = {}
         self._updated = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching = asyncio.create_task(self._watch(), name=f"acp agent {process.pid}")
@@ -111,14 +111,14 @@ class AcpSession:
         self._is_open = True
         self._ears.put(opened)
 
-    def heard(self) -> AsyncIterator[Heard]:
+    def listen(self) -> AsyncIterator[Heard]:
         return self._ears.listen()
 
     def set_task(self, task: str, *, resumes: bool, is_step: bool = False) -> None:
         self._task, self._resumes = {"task": task, "is_step": is_step}, resumes
 
     async def prompt(self, text: str) -> None:
-        self._turn = Turn()
+        self._turn = AcpTurn()
         self._meter.begin()
         self._told_used = None
         if self._record is not None:
@@ -145,10 +145,10 @@ class AcpSession:
             return
         del self._asked[permission]
         if asked.is_form:
-            content = form.fill_in(asked.params, text) if decision == "allow" else None
+            content = form.fill_form(asked.params, text) if decision == "allow" else None
             result: Json = {"action": "accept", "content": content} if content is not None else {"action": "decline"}
         else:
-            option = choose(options_of(asked.params), decision, text)
+            option = choose_option(find_options(asked.params), decision, text)
             result = {"outcome": {"outcome": "selected", "optionId": option}} if option else _WITHDRAWN
             if decision == "deny" and self._turn is not None:
                 self._turn.refused = [*self._turn.refused, (asked.title, text)]
@@ -160,7 +160,7 @@ class AcpSession:
             return
         self._turn.is_cancelled = True
         waiting, self._asked = self._asked, {}
-        self._ears.put(*(PermissionGone(permission) for permission in waiting))
+        self._ears.put(*(PermissionWithdrawn(permission) for permission in waiting))
         with contextlib.suppress(ConnectionError):  # Died tells it
             await self.link.notify("session/cancel", {"sessionId": self._session})
             for asked in waiting.values():
@@ -170,11 +170,11 @@ class AcpSession:
         await self._process.end()
         await self._watching
 
-    def _send(self, turn: Turn, text: str) -> None:
+    def _send(self, turn: AcpTurn, text: str) -> None:
         turn.open_prompts += 1
         self._do(self._carry_out(turn, text))
 
-    async def _carry_out(self, turn: Turn, text: str) -> None:
+    async def _carry_out(self, turn: AcpTurn, text: str) -> None:
         """One prompt and its answer; the last one of a turn ends it, unless there is more to say to the model."""
         self._translator.begin()
         params: Json = {"sessionId": self._session, "prompt": [{"type": "text", "text": self._way.quote(text)}]}
@@ -184,29 +184,29 @@ class AcpSession:
         try:
             answer = await self.link.request("session/prompt", params)
             self._meter.count(answer)
-            end = self._judge(turn, ended(answer))
+            end = self._judge(turn, read_turn_end(answer))
             end = await self._record.confirm(end, self._translator.last_said) if self._record is not None else end
         except AcpFailed as error:
-            end = self._judge(turn, failed(str(error), error.data))
+            end = self._judge(turn, read_turn_failure(str(error), error.data))
         except ConnectionError:
             return  # Died tells it
         turn.open_prompts -= 1
         if turn.open_prompts:
             return
-        more = self._more(turn, end)
+        more = self._build_followup(turn, end)
         if more:
             self._send(turn, more)
         else:
             self._end_turn(end)
 
-    def _judge(self, turn: Turn, end: TurnEnded) -> TurnEnded:
+    def _judge(self, turn: AcpTurn, end: TurnEnded) -> TurnEnded:
         if turn.is_cancelled:
             return TurnEnded(reason="cancelled")
         if end.reason == "done" and self._translator.is_broken:
             return TurnEnded(reason="failed", error=self._translator.notice or "the agent's runtime failed")
         return end
 
-    def _more(self, turn: Turn, end: TurnEnded) -> str:
+    def _build_followup(self, turn: AcpTurn, end: TurnEnded) -> str:
         """What the model has yet to hear of refused calls: that it should go on, or the words of whoever refused."""
         refused, turn.refused = turn.refused, []
         stopped = self._manifest.refusal_ends_turn
@@ -218,8 +218,8 @@ class AcpSession:
     def _end_turn(self, end: TurnEnded) -> None:
         self._turn = None
         waiting, self._asked = self._asked, {}
-        self._ears.put(*(PermissionGone(permission) for permission in waiting), *self._translator.left_over())
-        used, written = self._meter.turn, self._record.used() if self._record is not None else None
+        self._ears.put(*(PermissionWithdrawn(permission) for permission in waiting), *self._translator.finish_calls())
+        used, written = self._meter.turn, self._record.count_used() if self._record is not None else None
         if used is None or written is None:
             used = used or written
         else:
@@ -231,15 +231,15 @@ class AcpSession:
             self._ears.put(Usage(used.input, used.output, cost_usd, used.model, is_last=True))
         self._ears.put(end)
 
-    def _told(self, method: str, params: Json, request: Any) -> None:
+    def _handle_message(self, method: str, params: Json, request: Any) -> None:
         match method:
             case "session/update":
                 update = params.get("update")
-                heard = self._translator.update(update) if isinstance(update, dict) else []
+                heard = self._translator.translate_update(update) if isinstance(update, dict) else []
                 if self._is_open:
                     self._ears.put(*heard)
                     if not any(isinstance(one, Said | Thought) for one in heard):
-                        self._ears.put(*self._used_so_far())
+                        self._ears.put(*self._find_new_usage())
                 self._updated.set()
             case "session/request_permission" | "elicitation/create" if self._turn is None:
                 is_form = method == "elicitation/create"
@@ -248,35 +248,35 @@ class AcpSession:
                 permission = new_id("prm")
                 call = params.get("toolCall")
                 title = str(call.get("title") or "") if isinstance(call, dict) else ""
-                self._asked[permission] = Asked(request, params, False, title)
-                if self._translator.is_told(params):
-                    self._ears.put(*self._translator.permission(permission, params))
+                self._asked[permission] = AcpRequest(request, params, False, title)
+                if self._translator.is_call_known(params):
+                    self._ears.put(*self._translator.translate_permission(permission, params))
                 else:
-                    self._do(self._ask_when_told(permission, params))
+                    self._do(self._ask_when_known(permission, params))
             case "elicitation/create" if params.get("mode", "form") == "form":
                 permission = new_id("prm")
-                self._asked[permission] = Asked(request, params, True)
-                self._ears.put(form.question(permission, params))
+                self._asked[permission] = AcpRequest(request, params, True)
+                self._ears.put(form.build_question(permission, params))
             case _ if request is not None:
                 self._do(self.link.refuse(request, METHOD_NOT_FOUND, "Method not found"))
 
-    def _used_so_far(self) -> list[Heard]:
+    def _find_new_usage(self) -> list[Heard]:
         """What the turn has used, if the agent has written down that it is more than it was."""
-        used = self._record.used() if self._record is not None and self._turn is not None else None
+        used = self._record.count_used() if self._record is not None and self._turn is not None else None
         if used is None or used == self._told_used:
             return []
         self._told_used = used
         return [Usage(used.input, used.output, None, used.model)]
 
-    async def _ask_when_told(self, permission: str, params: Json) -> None:
+    async def _ask_when_known(self, permission: str, params: Json) -> None:
         """Nobody can say yes to a call without its arguments; should they not follow, it is asked as it is."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FOLLOWS_S):
-                while not self._translator.is_told(params):
+                while not self._translator.is_call_known(params):
                     self._updated.clear()
                     await self._updated.wait()
         if permission in self._asked:
-            self._ears.put(*self._translator.permission(permission, params))
+            self._ears.put(*self._translator.translate_permission(permission, params))
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -288,7 +288,7 @@ class AcpSession:
         gone = asyncio.create_task(self._process.wait())
         silent = asyncio.create_task(self.link.ended.wait())
         await asyncio.wait({gone, silent}, return_when=asyncio.FIRST_COMPLETED)
-        self._ears.widen()
+        self._ears.lift_limit()
         await asyncio.wait({gone, silent}, timeout=_LINGER_S)
         await self._process.end()
         code = await gone

@@ -2,16 +2,16 @@
 
 import sys
 
-from greenroom.nouns.agents.acp_manifest import Given, Manifest
+from greenroom.nouns.agents.acp_manifest import AcpManifest, ValueInjection
 
 _PROGRAM = [sys.executable, "-m", "greenroom.builtin"]
 
-BUILTIN = Manifest(
+BUILTIN = AcpManifest(
     name="builtin",
     command=_PROGRAM,
     libraries=("pydantic_ai",),
-    model=Given(meta={"greenroom": {"model": "{value}"}}),
-    temperature=Given(meta={"greenroom": {"temperature": "{value}"}}),
-    instructions=Given(meta={"greenroom": {"instructions": "{value}"}}),
+    model=ValueInjection(meta={"greenroom": {"model": "{value}"}}),
+    temperature=ValueInjection(meta={"greenroom": {"temperature": "{value}"}}),
+    instructions=ValueInjection(meta={"greenroom": {"instructions": "{value}"}}),
     second_prompt="queued",
 )

@@ -3,13 +3,13 @@
 import contextlib
 from typing import Any
 
-from greenroom.runtimes.contract import Found, Opened, Opening, Spawner
+from greenroom.runtimes.contract import InstalledRuntime, Opened, SessionOptions, Spawner
 from greenroom.runtimes.drivers.claude import manifest
-from greenroom.runtimes.drivers.claude.account import totals
 from greenroom.runtimes.drivers.claude.launch import HOOKS, plan_launch
-from greenroom.runtimes.drivers.claude.ledger import Ledger, find_transcripts
-from greenroom.runtimes.drivers.claude.seated import SeatedClaude
 from greenroom.runtimes.drivers.claude.session import ClaudeSession
+from greenroom.runtimes.drivers.claude.session_usage import read_totals
+from greenroom.runtimes.drivers.claude.terminal_session import ClaudeTerminalSession
+from greenroom.runtimes.drivers.claude.transcript_usage import TranscriptUsage, find_transcripts
 from greenroom.runtimes.drivers.pty.driver import COLUMNS, ROWS
 from greenroom.runtimes.programs import find_program, write_private
 from greenroom.runtimes.transports.pty import TerminalLine
@@ -20,18 +20,18 @@ class ClaudeDriver:
 
     name = manifest.NAME
 
-    async def find(self, env: dict[str, str]) -> Found | None:
+    async def find(self, env: dict[str, str]) -> InstalledRuntime | None:
         return await find_program(manifest.COMMAND[0], manifest.VERSION, env)
 
-    async def open(self, opening: Opening, spawner: Spawner) -> ClaudeSession | SeatedClaude:
+    async def open(self, opening: SessionOptions, spawner: Spawner) -> ClaudeSession | ClaudeTerminalSession:
         token = opening.token_file.read_text().strip() if opening.token_file else None
         launch = plan_launch(opening, token)
         for path, text in launch.files.items():
             write_private(path, text)
         if launch.options.attach:
-            ledger = Ledger(find_transcripts(launch.env, launch.session))
+            ledger = TranscriptUsage(find_transcripts(launch.env, launch.session))
             terminal = await spawner.spawn_terminal(launch.command, opening.directory, launch.env, ROWS, COLUMNS)
-            return SeatedClaude(
+            return ClaudeTerminalSession(
                 TerminalLine(terminal), launch.session, opening.scratch / HOOKS, ledger, opening.hub_asked
             )
         process = await spawner.spawn(launch.command, opening.directory, launch.env)
@@ -39,7 +39,7 @@ class ClaudeDriver:
         try:
             hello = await session.initialize()
             if opening.resume:
-                await _take_over(session)
+                await _load_earlier_usage(session)
         except ConnectionError:
             await session.close()
             words = process.last_words().strip()
@@ -55,10 +55,10 @@ class ClaudeDriver:
         return session
 
 
-async def _take_over(session: ClaudeSession) -> None:
+async def _load_earlier_usage(session: ClaudeSession) -> None:
     """Learn what the session has used so far, which its results will count again."""
     before = None
     with contextlib.suppress(ValueError):  # an older version does not tell
         used = (await session.control("get_usage")).get("session")
-        before = totals(used.get("model_usage"), used.get("total_cost_usd")) if isinstance(used, dict) else None
-    session.account.take_over(before)
+        before = read_totals(used.get("model_usage"), used.get("total_cost_usd")) if isinstance(used, dict) else None
+    session.account.resume_from(before)

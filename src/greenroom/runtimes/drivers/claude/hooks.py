@@ -26,7 +26,7 @@ _SIGN = "held by Greenroom"
 """What is shown in the place of a status line."""
 
 
-def plan_hooks(folder: Path) -> Json:
+def build_hook_settings(folder: Path) -> Json:
     """The settings that make Claude Code call them."""
     place = shlex.quote(str(folder))
     leave = "cat > {place}/{kind}.$$ && echo {kind}.$$ > {place}/{bell}"
@@ -40,7 +40,7 @@ def plan_hooks(folder: Path) -> Json:
     return {"hooks": planned, "statusLine": {"type": "command", "command": status}}
 
 
-class HookBell:
+class HookListener:
     """Hears the hooks of one session, and answers those that wait."""
 
     def __init__(self, folder: Path, heard: Callable[[str, str, Json], None]) -> None:
@@ -53,16 +53,16 @@ class HookBell:
         bell.unlink(missing_ok=True)
         os.mkfifo(bell, 0o600)
         self._pipe = os.open(bell, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)  # so that it never seems to be closed
-        asyncio.get_running_loop().add_reader(self._pipe, self._rung)
+        asyncio.get_running_loop().add_reader(self._pipe, self._on_hook)
 
-    def _rung(self) -> None:
+    def _on_hook(self) -> None:
         *names, self._rest = (self._rest + os.read(self._pipe, 65536)).split(b"\n")
         for name in names:
             kind, _, number = name.decode(errors="replace").partition(".")
             path = self._folder / f"{kind}.{number}"
             if kind in _KINDS and number.isdigit() and (told := read_regular(path, 0, _MOST)):
                 path.unlink()
-                self._heard(kind, number, _read(told))
+                self._heard(kind, number, _parse_object(told))
 
     def answer(self, number: str, said: Json) -> None:
         """Let a hook that asks say this, as soon as it waits; if it is gone, another has answered."""
@@ -90,7 +90,7 @@ class HookBell:
             self._pipe = -1
 
 
-def _read(told: bytes) -> Json:
+def _parse_object(told: bytes) -> Json:
     try:
         found = json.loads(told)
     except ValueError:

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from greenroom.nouns.agents.driver_options import ClaudeOptions
-from greenroom.runtimes.contract import Opening
+from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.drivers.claude import manifest
-from greenroom.runtimes.drivers.claude.hooks import plan_hooks
+from greenroom.runtimes.drivers.claude.hooks import build_hook_settings
 from greenroom.runtimes.drivers.claude.own_rules import ASKING, has_own_rules
 from greenroom.runtimes.programs import need_command
 from greenroom.runtimes.prompt_text import NO_FILE_MENTIONS
@@ -19,7 +19,7 @@ HOOKS = "hooks"
 """The folder in which its hooks tell what the terminal program does."""
 
 
-class Launch(msgspec.Struct, frozen=True, kw_only=True):
+class ClaudeLaunch(msgspec.Struct, frozen=True, kw_only=True):
     """All that is needed to start. Secrets are in `env` only."""
 
     session: str
@@ -29,7 +29,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     options: ClaudeOptions
 
 
-def plan_launch(opening: Opening, token: str | None) -> Launch:
+def plan_launch(opening: SessionOptions, token: str | None) -> ClaudeLaunch:
     """What to start. Raises ValueError when the options are wrong, or nothing is installed."""
     try:
         options = msgspec.convert(opening.options, ClaudeOptions)
@@ -47,7 +47,7 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
     settings: dict[str, Any] = {"env": NO_FILE_MENTIONS, **(ASKING if is_wary else {})}
     if options.attach:
         arguments = []
-        settings |= plan_hooks(opening.scratch / HOOKS)
+        settings |= build_hook_settings(opening.scratch / HOOKS)
         mode = manifest.ASKING_MODE if mode == manifest.DEFAULT_PERMISSION_MODE else mode
     path = opening.scratch / "settings.json"
     files[path] = json.dumps(settings)
@@ -63,15 +63,17 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
         arguments += [manifest.INSTRUCTIONS, str(path)]
     if opening.hub_url:
         path = opening.scratch / "mcp.json"
-        files[path] = json.dumps({"mcpServers": {manifest.HUB: _hub(opening.hub_url, has_token=token is not None)}})
+        files[path] = json.dumps(
+            {"mcpServers": {manifest.HUB: _build_hub_server(opening.hub_url, has_token=token is not None)}}
+        )
         arguments += [manifest.MCP_CONFIG, str(path), manifest.ALLOWED_TOOLS, manifest.HUB_TOOLS]
     if token is not None:
         env[manifest.TOKEN] = token
     command = [*need_command(opening, manifest.COMMAND), *arguments]
-    return Launch(session=session, command=command, env=env, files=files, options=options)
+    return ClaudeLaunch(session=session, command=command, env=env, files=files, options=options)
 
 
-def _hub(url: str, *, has_token: bool) -> dict[str, Any]:
+def _build_hub_server(url: str, *, has_token: bool) -> dict[str, Any]:
     server: dict[str, Any] = {"type": "http", "url": url}
     if has_token:
         server["headers"] = {"Authorization": f"Bearer ${{{manifest.TOKEN}}}"}

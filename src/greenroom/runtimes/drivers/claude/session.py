@@ -10,15 +10,21 @@ from greenroom.runtimes.contract import (
     Decision,
     Heard,
     Opened,
-    PermissionGone,
+    PermissionWithdrawn,
     Process,
     TurnEnded,
 )
-from greenroom.runtimes.drivers.claude.account import Account
 from greenroom.runtimes.drivers.claude.manifest import HUB_TOOLS
-from greenroom.runtimes.drivers.claude.translate import Translator, ended, permission, questions_of, resets_at
+from greenroom.runtimes.drivers.claude.session_usage import SessionUsage
+from greenroom.runtimes.drivers.claude.translator import (
+    ClaudeTranslator,
+    find_questions,
+    read_permission,
+    read_reset_time,
+    read_turn_end,
+)
 from greenroom.runtimes.prompt_text import WAYS
-from greenroom.runtimes.transports.ears import Ears
+from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.runtimes.transports.json_lines import JsonLines
 
 Json = dict[str, Any]
@@ -34,7 +40,7 @@ _ASK = {
 _GATE = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["gate"]}]}
 
 
-class Asked(msgspec.Struct):
+class ClaudeRequest(msgspec.Struct):
     """A can_use_tool that waits; `answers` has a place for each of the agent's questions, if it asks any."""
 
     request_id: str
@@ -44,7 +50,7 @@ class Asked(msgspec.Struct):
     answers: dict[str, str] = {}
 
 
-class Turn(msgspec.Struct):
+class ClaudeTurn(msgspec.Struct):
     """From a prompt until all that was said to the agent has been taken up and answered."""
 
     waiting: set[str] = set()
@@ -57,16 +63,16 @@ class ClaudeSession:
 
     def __init__(self, process: Process, *, gates_all: bool) -> None:
         self._gates_all = gates_all
-        self._ears = Ears()
-        self._translator = Translator()
-        self.account = Account()
-        self._turn: Turn | None = None
-        self._asked: dict[str, Asked] = {}
+        self._ears = HeardQueue()
+        self._translator = ClaudeTranslator()
+        self.account = SessionUsage()
+        self._turn: ClaudeTurn | None = None
+        self._asked: dict[str, ClaudeRequest] = {}
         self._resets_at: int | None = None
         """When the account can be used again; None while it can be. It is told once, and not with each refusal."""
         self._tells_progress = False
         """Whether it tells when it takes a message up. Without that nothing can be said into a running turn."""
-        self._line = JsonLines(process, self._told, self._ears)
+        self._line = JsonLines(process, self._handle_message, self._ears)
 
     async def initialize(self) -> Json:
         """Shake hands. Raises ConnectionError when the process ends instead, ValueError when it refuses."""
@@ -75,7 +81,7 @@ class ClaudeSession:
     async def control(self, subtype: str, **fields: Any) -> Json:
         """Ask Claude Code itself, not the agent. Raises ValueError when it says no."""
         id = str(uuid.uuid4())
-        answer = await self._line.ask(id, _request(id, subtype, **fields))
+        answer = await self._line.ask(id, _build_request(id, subtype, **fields))
         if answer.get("subtype") != "success":
             raise ValueError(str(answer.get("error") or f"{subtype} was refused"))
         found = answer.get("response")
@@ -84,11 +90,11 @@ class ClaudeSession:
     def begin(self, opened: Opened) -> None:
         self._ears.put(opened)
 
-    def heard(self) -> AsyncIterator[Heard]:
+    def listen(self) -> AsyncIterator[Heard]:
         return self._ears.listen()
 
     async def prompt(self, text: str) -> None:
-        self._turn = Turn()
+        self._turn = ClaudeTurn()
         await self._say(self._turn, text)
 
     async def steer(self, text: str) -> bool:
@@ -107,7 +113,7 @@ class ClaudeSession:
         if decision == "allow" and asked.questions:
             asked.answers[asked.questions[asked.permissions.index(permission)]] = text
             if len(asked.answers) == len(asked.questions):
-                await self._answer(asked, {"behavior": "allow", "updatedInput": _with_answers(asked)})
+                await self._answer(asked, {"behavior": "allow", "updatedInput": _add_answers(asked)})
             return
         self._withdraw(asked.request_id)
         if decision == "allow":
@@ -128,52 +134,52 @@ class ClaudeSession:
     async def close(self) -> None:
         await self._line.close()
 
-    async def _say(self, turn: Turn, text: str) -> None:
+    async def _say(self, turn: ClaudeTurn, text: str) -> None:
         id = str(uuid.uuid4())
         turn.waiting.add(id)
         message = {"role": "user", "content": WAYS["claude"].quote(text)}
         await self._line.send({"type": "user", "uuid": id, "message": message, "parent_tool_use_id": None})
 
     async def _interrupt(self) -> None:
-        await self._line.send(_request(str(uuid.uuid4()), "interrupt"))
+        await self._line.send(_build_request(str(uuid.uuid4()), "interrupt"))
 
-    async def _answer(self, asked: Asked, response: Json) -> None:
-        await self._line.send(_response(asked.request_id, response))
+    async def _answer(self, asked: ClaudeRequest, response: Json) -> None:
+        await self._line.send(_build_response(asked.request_id, response))
 
-    def _told(self, message: Json) -> None:
+    def _handle_message(self, message: Json) -> None:
         match message:
             case {"type": "control_response", "response": {"request_id": str(id)} as answer}:
                 self._line.settle(id, answer)
             case {"type": "control_request", "request_id": str(id), "request": dict(request)}:
-                self._wanted(id, request)
+                self._handle_request(id, request)
             case {"type": "control_cancel_request", "request_id": str(id)}:
                 self._withdraw(id)
             case {"type": "command_lifecycle", "command_uuid": str(id), "state": str(state)}:
-                self._progressed(id, state)
+                self._handle_progress(id, state)
             case {"type": "rate_limit_event", "rate_limit_info": dict(limit)}:
-                self._resets_at = resets_at(limit)
+                self._resets_at = read_reset_time(limit)
             case {"type": "result"}:
-                self._ended(message)
+                self._handle_result(message)
             case _:
-                self._ears.put(*self._translator.hear(message))
+                self._ears.put(*self._translator.translate(message))
                 event = message.get("event")
                 used = self.account.count(event) if isinstance(event, dict) else None
                 if used is not None and self._turn is not None:
                     self._ears.put(used)
 
-    def _wanted(self, id: str, request: Json) -> None:
+    def _handle_request(self, id: str, request: Json) -> None:
         match request.get("subtype"):
             case "can_use_tool":
-                heard = permission(id, request)
-                questions = [str(one["question"]) for one in questions_of(request)]
-                asked = Asked(id, [one.permission for one in heard], request.get("input"), questions, {})
+                heard = read_permission(id, request)
+                questions = [str(one["question"]) for one in find_questions(request)]
+                asked = ClaudeRequest(id, [one.permission for one in heard], request.get("input"), questions, {})
                 self._asked |= dict.fromkeys(asked.permissions, asked)
                 self._ears.put(*heard)
             case "hook_callback":
                 given = request.get("input")
                 tool = str(given.get("tool_name")) if isinstance(given, dict) else ""
                 is_hub = tool.startswith(f"{HUB_TOOLS}__")
-                self._line.do(self._line.send(_response(id, {} if is_hub else _ASK)))
+                self._line.do(self._line.send(_build_response(id, {} if is_hub else _ASK)))
             case subtype:
                 error = {"subtype": "error", "request_id": id, "error": f"{subtype} is not supported"}
                 self._line.do(self._line.send({"type": "control_response", "response": error}))
@@ -183,9 +189,9 @@ class ClaudeSession:
         gone = [permission for permission, asked in self._asked.items() if asked.request_id == request_id]
         for one in gone:
             del self._asked[one]
-        self._ears.put(*map(PermissionGone, gone))
+        self._ears.put(*map(PermissionWithdrawn, gone))
 
-    def _progressed(self, message_id: str, state: str) -> None:
+    def _handle_progress(self, message_id: str, state: str) -> None:
         self._tells_progress = True
         if state == "queued" or self._turn is None:
             return
@@ -194,7 +200,7 @@ class ClaudeSession:
             # It was interrupted before it took this up, and would go on with it.
             self._line.do(self._interrupt())
 
-    def _ended(self, result: Json) -> None:
+    def _handle_result(self, result: Json) -> None:
         """A result ends the turn, unless it is about something else than what still waits to be taken up."""
         turn = self._turn
         if turn is None or (self._tells_progress and turn.waiting):
@@ -204,9 +210,9 @@ class ClaudeSession:
             self._withdraw(asked.request_id)
         self._translator.forget()
         used = msgspec.structs.replace(self.account.close(result), is_last=True)
-        self._ears.put(used, self._judged(turn, ended(result)))
+        self._ears.put(used, self._judge(turn, read_turn_end(result)))
 
-    def _judged(self, turn: Turn, end: TurnEnded) -> TurnEnded:
+    def _judge(self, turn: ClaudeTurn, end: TurnEnded) -> TurnEnded:
         """What is said to have failed because of the interruption was cancelled; or the account is used up."""
         if end.reason != "failed":
             self._resets_at = None
@@ -218,16 +224,16 @@ class ClaudeSession:
         return TurnEnded(reason="quota", error=end.error, resets_at=self._resets_at or None)
 
 
-def _with_answers(asked: Asked) -> Json:
+def _add_answers(asked: ClaudeRequest) -> Json:
     given = asked.input if isinstance(asked.input, dict) else {}
     return {**given, "answers": asked.answers}
 
 
-def _request(id: str, subtype: str, **fields: Any) -> Json:
+def _build_request(id: str, subtype: str, **fields: Any) -> Json:
     return {"type": "control_request", "request_id": id, "request": {"subtype": subtype, **fields}}
 
 
-def _response(request_id: str, response: Json) -> Json:
+def _build_response(request_id: str, response: Json) -> Json:
     return {
         "type": "control_response",
         "response": {"subtype": "success", "request_id": request_id, "response": response},

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from greenroom.nouns.agents.driver_options import CodexOptions
-from greenroom.runtimes.contract import Opening
+from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.drivers.codex import manifest
 from greenroom.runtimes.programs import need_command
 
@@ -17,7 +17,7 @@ _LONGEST_SOCKET = 107
 """What Linux takes as the path of a socket."""
 
 
-class Launch(msgspec.Struct, frozen=True, kw_only=True):
+class CodexLaunch(msgspec.Struct, frozen=True, kw_only=True):
     """All that is needed to start. Secrets are in `env` only."""
 
     program: list[str]
@@ -30,19 +30,19 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """Where the app server listens, if a person is to sit in."""
 
 
-def plan_launch(opening: Opening, token: str | None) -> Launch:
+def plan_launch(opening: SessionOptions, token: str | None) -> CodexLaunch:
     """What to start. Raises ValueError when the options are wrong, or nothing is installed."""
     try:
         options = msgspec.convert(opening.options, CodexOptions)
     except msgspec.ValidationError as error:
         raise ValueError(f"options: {error}") from None
     program = need_command(opening, manifest.COMMAND)
-    socket = _socket(opening.scratch) if options.attach else None
+    socket = _build_socket_path(opening.scratch) if options.attach else None
     listen = [manifest.LISTEN, f"unix://{socket}"] if socket else []
     config: Json = {**manifest.CONFIG, **options.config, **({} if opening.may_spawn else manifest.NO_HELPERS)}
     env = dict(opening.env)
     if opening.hub_url:
-        config[f"mcp_servers.{manifest.HUB}"] = _hub_server(opening, opening.hub_url, token)
+        config[f"mcp_servers.{manifest.HUB}"] = _build_hub_server(opening, opening.hub_url, token)
     if token is not None:
         env[manifest.TOKEN] = token
     params: Json = {
@@ -58,9 +58,9 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
         params["developerInstructions"] = opening.instructions
     if opening.resume:
         params |= {"threadId": opening.resume, "excludeTurns": True}
-    return Launch(
+    return CodexLaunch(
         program=program,
-        command=[*program, *manifest.SERVE, *_settings(config), *listen],
+        command=[*program, *manifest.SERVE, *_build_settings(config), *listen],
         env=env,
         method="thread/resume" if opening.resume else "thread/start",
         params=params,
@@ -68,16 +68,16 @@ def plan_launch(opening: Opening, token: str | None) -> Launch:
     )
 
 
-def _hub_server(opening: Opening, hub_url: str, token: str | None) -> Json:
+def _build_hub_server(opening: SessionOptions, hub_url: str, token: str | None) -> Json:
     """The hub. Codex lays it over what a person has under that name, so it must be of the same kind."""
-    if opening.token_file is not None and "command" in _own_hub(opening):
+    if opening.token_file is not None and "command" in _read_own_hub(opening):
         reached = ["--url", hub_url.removesuffix("/mcp"), "--token-file", str(opening.token_file)]
         return {"command": sys.executable, "args": ["-P", "-m", "greenroom", "mcp", *reached], **manifest.HUB_SERVER}
     credential = {} if token is None else {"bearer_token_env_var": manifest.TOKEN}
     return {"url": hub_url, **credential, **manifest.HUB_SERVER}
 
 
-def _own_hub(opening: Opening) -> Json:
+def _read_own_hub(opening: SessionOptions) -> Json:
     """What a person's own settings of Codex have under the hub's name, as `greenroom connect codex` writes it."""
     home = opening.env.get("CODEX_HOME") or Path(opening.env.get("HOME", ""), ".codex")
     for folder in (Path(home), opening.directory / ".codex"):
@@ -90,13 +90,13 @@ def _own_hub(opening: Opening) -> Json:
     return {}
 
 
-def _settings(config: Json) -> list[str]:
+def _build_settings(config: Json) -> list[str]:
     """Features are read when the program starts, before there is a thread."""
     flags = {name: value for name, value in config.items() if name.startswith("features.")}
     return [part for name, value in flags.items() for part in ("-c", f"{name}={msgspec.json.encode(value).decode()}")]
 
 
-def _socket(scratch: Path) -> Path:
+def _build_socket_path(scratch: Path) -> Path:
     path = scratch / "codex.sock"
     if len(str(path).encode()) > _LONGEST_SOCKET:
         raise ValueError(f"options.attach needs a folder with a shorter path: {path} is too long for a socket")

@@ -8,7 +8,7 @@ from greenroom.log.ids import new_id
 from greenroom.runtimes.contract import PermissionAsked, QuestionAsked
 from greenroom.runtimes.drivers.acp import form
 from greenroom.runtimes.drivers.codex.manifest import HUB
-from greenroom.runtimes.drivers.codex.translate import Translator
+from greenroom.runtimes.drivers.codex.translator import CodexTranslator
 
 Json = dict[str, Any]
 ACCEPTED = {"action": "accept", "content": {}}
@@ -19,7 +19,7 @@ _INPUT = "item/tool/requestUserInput"
 _ELICITATION = "mcpServer/elicitation/request"
 
 
-class Asked(msgspec.Struct):
+class CodexRequest(msgspec.Struct):
     """A request that waits for an answer; `answers` has a place for each question, if it asks any."""
 
     request: Any
@@ -48,26 +48,26 @@ def is_hub_call(method: str, params: Json) -> bool:
     return method == _ELICITATION and params.get("serverName") == HUB and _is_tool_call(params)
 
 
-def read_request(translator: Translator, request: Any, method: str, params: Json) -> Asked | None:
+def read_request(translator: CodexTranslator, request: Any, method: str, params: Json) -> CodexRequest | None:
     """A request for whoever decides; None if it is none."""
     id = new_id("prm")
     if method in _APPROVALS or method == _PERMISSIONS:
-        return Asked(request, method, params, [translator.permission(id, params)])
+        return CodexRequest(request, method, params, [translator.translate_permission(id, params)])
     if method == _ELICITATION and _is_tool_call(params):
-        return Asked(request, method, params, [translator.tool_permission(id, params)])
+        return CodexRequest(request, method, params, [translator.translate_tool_permission(id, params)])
     if method == _ELICITATION:
-        asked = form.question(id, params)
+        asked = form.build_question(id, params)
         if params.get("url"):
             asked = QuestionAsked(id, f"{asked.question}\n{params['url']}")
-        return Asked(request, method, params, [asked])
-    questions = _questions(params)
+        return CodexRequest(request, method, params, [asked])
+    questions = _find_questions(params)
     if method == _INPUT and questions:
-        heard = [QuestionAsked(f"{id}/{number}", *_question(one)) for number, one in enumerate(questions)]
-        return Asked(request, method, params, list(heard))
+        heard = [QuestionAsked(f"{id}/{number}", *_read_question(one)) for number, one in enumerate(questions)]
+        return CodexRequest(request, method, params, list(heard))
     return None
 
 
-def answer(asked: Asked, decision: str) -> Json:
+def build_answer(asked: CodexRequest, decision: str) -> Json:
     """The answer to a request; for questions with the answers that were given."""
     if asked.method in _APPROVALS:
         return {"decision": {"allow": "accept", "deny": "decline"}.get(decision, "cancel")}
@@ -75,14 +75,14 @@ def answer(asked: Asked, decision: str) -> Json:
         wanted = asked.params.get("permissions") if decision == "allow" else {}
         return {"permissions": wanted, "scope": "turn"}
     if asked.method == _INPUT:
-        ids = [str(one.get("id")) for one in _questions(asked.params)]
+        ids = [str(one.get("id")) for one in _find_questions(asked.params)]
         given = [asked.answers.get(one.permission) for one in asked.heard]
         return {"answers": {id: {"answers": [text]} for id, text in zip(ids, given, strict=True) if text is not None}}
     if decision != "allow":
         return _DECLINED
     if _is_tool_call(asked.params):
         return ACCEPTED
-    return {"action": "accept", "content": form.fill_in(asked.params, next(iter(asked.answers.values()), ""))}
+    return {"action": "accept", "content": form.fill_form(asked.params, next(iter(asked.answers.values()), ""))}
 
 
 def _is_tool_call(params: Json) -> bool:
@@ -90,11 +90,11 @@ def _is_tool_call(params: Json) -> bool:
     return isinstance(meta, dict) and meta.get("codex_approval_kind") == "mcp_tool_call"
 
 
-def _questions(params: Json) -> list[Json]:
+def _find_questions(params: Json) -> list[Json]:
     return [one for one in params.get("questions") or [] if isinstance(one, dict)]
 
 
-def _question(question: Json) -> tuple[str, list[str]]:
+def _read_question(question: Json) -> tuple[str, list[str]]:
     options = [one for one in question.get("options") or [] if isinstance(one, dict)]
     lines = [str(question.get("question") or "")]
     lines += [f"{one.get('label')}: {one['description']}" for one in options if one.get("description")]

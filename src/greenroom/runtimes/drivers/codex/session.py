@@ -7,19 +7,19 @@ from typing import Any
 import msgspec
 
 from greenroom.log.ids import new_id
-from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionGone, Process, TurnEnded
-from greenroom.runtimes.drivers.codex.requests import ACCEPTED, Asked, answer, is_hub_call, read_request
-from greenroom.runtimes.drivers.codex.translate import Translator
+from greenroom.runtimes.attachable import AttachCommand
+from greenroom.runtimes.contract import Decision, Heard, Opened, PermissionWithdrawn, Process, TurnEnded
+from greenroom.runtimes.drivers.codex.requests import ACCEPTED, CodexRequest, build_answer, is_hub_call, read_request
+from greenroom.runtimes.drivers.codex.translator import CodexTranslator
 from greenroom.runtimes.prompt_text import WAYS
-from greenroom.runtimes.seating import Beside
-from greenroom.runtimes.transports.ears import Ears
+from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.runtimes.transports.json_lines import JsonLines, Lines
 
 Json = dict[str, Any]
 _METHOD_NOT_FOUND = -32601
 
 
-class Turn(msgspec.Struct):
+class CodexTurn(msgspec.Struct):
     """From a prompt until all that was said to the agent has been taken up and answered."""
 
     request: int = 0
@@ -41,20 +41,20 @@ class CodexSession:
     """One thread in one process."""
 
     def __init__(self, process: Process, lines: Lines | None = None) -> None:
-        self._ears = Ears()
-        self._translator = Translator()
+        self._ears = HeardQueue()
+        self._translator = CodexTranslator()
         self._numbers = count(1)
         self._thread = ""
-        self._attach_command: Beside | None = None
-        self._turn: Turn | None = None
+        self._attach_command: AttachCommand | None = None
+        self._turn: CodexTurn | None = None
         self._active: dict[str, str] = {}
         """The turns that are under way, by thread: ours, and those of the agent's helpers."""
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, CodexRequest] = {}
         self._steering: dict[int, Json] = {}
         """What is said into the turn and not accepted yet, by request."""
         self._tells_progress = False
         """Whether it tells by our ids what it takes up."""
-        self._line = JsonLines(process, self._told, self._ears, lines)
+        self._line = JsonLines(process, self._handle_message, self._ears, lines)
 
     async def request(self, method: str, params: Json) -> Json:
         """Ask the app server. Raises ValueError when it says no, ConnectionError when it is gone."""
@@ -63,29 +63,29 @@ class CodexSession:
     async def _ask(self, number: int, method: str, params: Json) -> Json:
         found = await self._line.ask(number, {"id": number, "method": method, "params": params})
         if "error" in found:
-            raise ValueError(_sentence(found))
+            raise ValueError(_format_error(found))
         result = found.get("result")
         return result if isinstance(result, dict) else {}
 
     async def notify(self, method: str) -> None:
         await self._line.send({"method": method})
 
-    def begin(self, opened: Opened, model: str | None, attach_command: Beside | None) -> None:
+    def begin(self, opened: Opened, model: str | None, attach_command: AttachCommand | None) -> None:
         """The thread is there; what was told so far, such as what it has used, is not for the reader."""
         self._thread = opened.session
         self._translator.model = model
         self._attach_command = attach_command
         self._ears.put(opened)
 
-    def attach_command(self) -> Beside | None:
+    def attach_command(self) -> AttachCommand | None:
         """Codex's own terminal program on this thread, beside us."""
         return self._attach_command
 
-    def heard(self) -> AsyncIterator[Heard]:
+    def listen(self) -> AsyncIterator[Heard]:
         return self._ears.listen()
 
     async def prompt(self, text: str) -> None:
-        self._turn = Turn()
+        self._turn = CodexTurn()
         self._translator.begin()
         await self._start(self._turn, text)
 
@@ -93,7 +93,7 @@ class CodexSession:
         turn = self._turn
         if turn is None or turn.is_cancelled or self._active.get(self._thread) != turn.id:
             return False
-        number, said = next(self._numbers), self._input(text)
+        number, said = next(self._numbers), self._build_input(text)
         self._steering[number] = said
         try:
             await self._ask(number, "turn/steer", {**said, "expectedTurnId": turn.id})
@@ -115,7 +115,7 @@ class CodexSession:
                 return
         else:
             self._withdraw(asked.request)
-        await self._line.send({"id": asked.request, "result": answer(asked, decision)})
+        await self._line.send({"id": asked.request, "result": build_answer(asked, decision)})
         if decision == "deny" and text:
             # A refusal has no place for words, but the turn goes on and can be told them.
             await self.steer(f"You may not do this: {asked.title}\n{text}")
@@ -131,13 +131,13 @@ class CodexSession:
     async def close(self) -> None:
         await self._line.close()
 
-    async def _start(self, turn: Turn, text: str) -> None:
+    async def _start(self, turn: CodexTurn, text: str) -> None:
         turn.request, turn.id, turn.unanswered = next(self._numbers), "", {}
-        params = self._input(text)
+        params = self._build_input(text)
         turn.accept(params)
         await self._line.send({"id": turn.request, "method": "turn/start", "params": params})
 
-    def _input(self, text: str) -> Json:
+    def _build_input(self, text: str) -> Json:
         input = [{"type": "text", "text": WAYS["codex"].quote(text)}]
         return {"threadId": self._thread, "clientUserMessageId": new_id("in"), "input": input}
 
@@ -145,46 +145,46 @@ class CodexSession:
         params = {"threadId": thread, "turnId": turn}
         await self._line.send({"id": next(self._numbers), "method": "turn/interrupt", "params": params})
 
-    def _told(self, message: Json) -> None:
+    def _handle_message(self, message: Json) -> None:
         match message:
             case {"method": str(method), "id": request}:
-                self._wanted(request, method, _params(message))
+                self._handle_request(request, method, _extract_params(message))
             case {"method": str(method)}:
-                self._happened(method, _params(message))
+                self._handle_notification(method, _extract_params(message))
             case {"id": int(number)} if self._turn is not None and number == self._turn.request:
-                self._began(self._turn, message)
+                self._handle_turn_started(self._turn, message)
             case {"id": int(number)}:
                 if number in self._steering and self._turn is not None and "result" in message:
                     self._turn.accept(self._steering[number])
                 self._line.settle(number, message)
 
-    def _began(self, turn: Turn, message: Json) -> None:
+    def _handle_turn_started(self, turn: CodexTurn, message: Json) -> None:
         match message:
             case {"result": {"turn": {"id": str(id)}}}:
                 turn.id = id
             case _:
                 self._turn = None
-                self._ears.put(TurnEnded(reason="failed", error=_sentence(message)))
+                self._ears.put(TurnEnded(reason="failed", error=_format_error(message)))
 
-    def _happened(self, method: str, params: Json) -> None:
+    def _handle_notification(self, method: str, params: Json) -> None:
         thread = str(params.get("threadId"))
         match method, params:
             case "serverRequest/resolved", {"requestId": request}:
                 self._withdraw(request)
             case "item/started", {"item": dict(item)} if thread == self._thread and self._turn is not None:
-                self._progressed(self._turn, item)
+                self._handle_progress(self._turn, item)
             case "turn/started", {"turn": {"id": str(id)}}:
                 self._active[thread] = id
                 if self._turn is not None and self._turn.is_cancelled:
                     # Before it has begun it cannot be interrupted.
                     self._line.do(self._interrupt(thread, id))
             case "turn/completed", {"turn": {"id": str(id)} as turn}:
-                self._completed(thread, id, turn)
+                self._handle_turn_completed(thread, id, turn)
         is_helper = thread != self._thread
         is_ours = self._turn is not None and (is_helper or params.get("turnId") == self._turn.id)
-        self._ears.put(*self._translator.hear(method, params, is_helper=is_helper, is_ours=is_ours))
+        self._ears.put(*self._translator.translate(method, params, is_helper=is_helper, is_ours=is_ours))
 
-    def _progressed(self, turn: Turn, item: Json) -> None:
+    def _handle_progress(self, turn: CodexTurn, item: Json) -> None:
         if item.get("type") != "userMessage":
             for answered in turn.taken_up:
                 turn.unanswered.pop(answered, None)
@@ -193,10 +193,10 @@ class CodexSession:
             turn.taken_up.add(id)
             self._tells_progress = self._tells_progress or id in turn.unanswered
 
-    def _completed(self, thread: str, id: str, told: Json) -> None:
+    def _handle_turn_completed(self, thread: str, id: str, told: Json) -> None:
         self._active.pop(thread, None)
         self._ears.put(*self._translator.finish(thread))
-        turn, end = self._turn, self._translator.ended(told)
+        turn, end = self._turn, self._translator.translate_turn_end(told)
         if turn is None or turn.id != id:
             return  # a helper's, or one that a person began in a terminal of their own
         if end.reason == "done" and turn.unanswered and self._tells_progress and not turn.is_repeated:
@@ -209,7 +209,7 @@ class CodexSession:
             self._withdraw(asked.request)
         self._ears.put(end)
 
-    def _wanted(self, request: Any, method: str, params: Json) -> None:
+    def _handle_request(self, request: Any, method: str, params: Json) -> None:
         if is_hub_call(method, params):
             self._line.do(self._line.send({"id": request, "result": ACCEPTED}))
             return
@@ -226,14 +226,14 @@ class CodexSession:
         gone = [permission for permission, asked in self._asked.items() if asked.request == request]
         for permission in gone:
             del self._asked[permission]
-        self._ears.put(*map(PermissionGone, gone))
+        self._ears.put(*map(PermissionWithdrawn, gone))
 
 
-def _params(message: Json) -> Json:
+def _extract_params(message: Json) -> Json:
     found = message.get("params")
     return found if isinstance(found, dict) else {}
 
 
-def _sentence(message: Json) -> str:
+def _format_error(message: Json) -> str:
     error = message.get("error")
     return str(error.get("message") or error) if isinstance(error, dict) else "the app server gave no answer"

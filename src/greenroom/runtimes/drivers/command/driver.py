@@ -8,10 +8,21 @@ import codecs
 from collections.abc import AsyncIterator
 from typing import Any
 
-from greenroom.runtimes.contract import Decision, Died, Found, Heard, Opened, Opening, Process, Said, Spawner, TurnEnded
-from greenroom.runtimes.hub_variables import hub_variables
-from greenroom.runtimes.prompt_text import Way, find_way
-from greenroom.runtimes.transports.ears import Ears
+from greenroom.runtimes.contract import (
+    Decision,
+    Died,
+    Heard,
+    InstalledRuntime,
+    Opened,
+    Process,
+    Said,
+    SessionOptions,
+    Spawner,
+    TurnEnded,
+)
+from greenroom.runtimes.hub_variables import build_hub_variables
+from greenroom.runtimes.prompt_text import PromptQuoting, choose_quoting
+from greenroom.runtimes.transports.heard_queue import HeardQueue
 
 _WORDS = 2000
 _LAST_S = 1.0
@@ -23,10 +34,10 @@ class CommandDriver:
 
     name = "command"
 
-    async def find(self, env: dict[str, str]) -> Found | None:
-        return Found("1", "")
+    async def find(self, env: dict[str, str]) -> InstalledRuntime | None:
+        return InstalledRuntime("1", "")
 
-    async def open(self, opening: Opening, spawner: Spawner) -> "CommandSession":
+    async def open(self, opening: SessionOptions, spawner: Spawner) -> "CommandSession":
         if not opening.command:
             raise ValueError("the profile has no command")
         how, timeout_s = opening.options.get("prompt", "argument"), opening.options.get("timeout_s")
@@ -34,8 +45,8 @@ class CommandDriver:
             raise ValueError(f"the option prompt must be one of {', '.join(_PROMPTS)}")
         if timeout_s is not None and not (isinstance(timeout_s, int | float) and timeout_s > 0):
             raise ValueError("the option timeout_s must be a number of seconds")
-        way = find_way(self.name, opening.command, opening.options)
-        env = {**opening.env, **hub_variables(opening), **way.env}
+        way = choose_quoting(self.name, opening.command, opening.options)
+        env = {**opening.env, **build_hub_variables(opening), **way.env}
         process = await spawner.spawn(opening.command, opening.directory, env)
         if how == "argument":
             process.close_stdin()
@@ -45,18 +56,18 @@ class CommandDriver:
 class CommandSession:
     """One run of the command, which is one turn."""
 
-    def __init__(self, process: Process, way: Way, takes_stdin: bool, timeout_s: float | None) -> None:
+    def __init__(self, process: Process, way: PromptQuoting, takes_stdin: bool, timeout_s: float | None) -> None:
         self._process = process
         self._way = way
         self._takes_stdin = takes_stdin
         self._timeout_s = timeout_s
-        self._ears = Ears()
+        self._ears = HeardQueue()
         self._ended: TurnEnded | None = None
         self._feeding: asyncio.Task[None] | None = None
         self._ears.put(Opened(session=""))
         self._listening = asyncio.create_task(self._listen(), name=f"command {process.pid}")
 
-    def heard(self) -> AsyncIterator[Heard]:
+    def listen(self) -> AsyncIterator[Heard]:
         return self._ears.listen()
 
     async def prompt(self, text: str) -> None:
@@ -107,17 +118,17 @@ class CommandSession:
             self._feeding.cancel()
             await asyncio.gather(self._feeding, return_exceptions=True)
         words = self._process.last_words().strip()[-_WORDS:]
-        self._ears.put(self._ended or _outcome(code, words), Died(code=code, last_words=words))
+        self._ears.put(self._ended or _build_turn_end(code, words), Died(code=code, last_words=words))
         self._ears.end()
 
     async def _read(self) -> None:
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         while piece := await self._process.read():
             self._ears.put(Said(text=decode(piece)))
-            await self._ears.room()
+            await self._ears.wait_for_room()
 
 
-def _outcome(code: int, words: str) -> TurnEnded:
+def _build_turn_end(code: int, words: str) -> TurnEnded:
     if code == 0:
         return TurnEnded(reason="done")
     return TurnEnded(reason="failed", error=f"the command ended with code {code}" + (f": {words}" if words else ""))

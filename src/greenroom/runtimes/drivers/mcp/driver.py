@@ -9,14 +9,14 @@ import sys
 
 import msgspec
 
-from greenroom.nouns.agents.acp_manifest import Manifest
-from greenroom.runtimes.contract import Opening, Spawner
+from greenroom.nouns.agents.acp_manifest import AcpManifest
+from greenroom.runtimes.contract import SessionOptions, Spawner
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.session import AcpSession
-from greenroom.tool_agent.choice import CHOICE, read_choice
+from greenroom.tool_agent.tool_choice import CHOICE, parse_tool_choice
 
 _PROGRAM = [sys.executable, "-m", "greenroom.tool_agent"]
-MANIFEST = Manifest(name="mcp", command=_PROGRAM, libraries=("mcp",), resume="none")
+MANIFEST = AcpManifest(name="mcp", command=_PROGRAM, libraries=("mcp",), resume="none")
 
 
 class McpDriver(AcpDriver):
@@ -25,10 +25,10 @@ class McpDriver(AcpDriver):
     def __init__(self) -> None:
         super().__init__(MANIFEST)
 
-    async def open(self, opening: Opening, spawner: Spawner) -> AcpSession:
-        choice = read_choice(opening.command, opening.options)
+    async def open(self, opening: SessionOptions, spawner: Spawner) -> AcpSession:
+        choice = parse_tool_choice(opening.command, opening.options)
         if choice.command:
-            choice = msgspec.structs.replace(choice, command=[_program(opening), *choice.command[1:]])
+            choice = msgspec.structs.replace(choice, command=[_need_program(opening), *choice.command[1:]])
         env = {**opening.env, CHOICE: msgspec.json.encode(choice).decode()}
         own = msgspec.structs.replace(
             opening, command=[], options={}, env=env, model=None, instructions=None, resume=None
@@ -36,7 +36,7 @@ class McpDriver(AcpDriver):
         return await super().open(own, spawner)
 
 
-def _program(opening: Opening) -> str:
+def _need_program(opening: SessionOptions) -> str:
     """Where the server's program is: a whole path, or a name on PATH; never in the agent's own directory."""
     name = opening.command[0]
     if name.startswith("/"):

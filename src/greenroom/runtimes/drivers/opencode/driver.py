@@ -8,14 +8,14 @@ import shutil
 from pathlib import Path
 
 from greenroom.log.ids import new_secret
-from greenroom.runtimes.contract import Found, Opened, Opening, Process, Session, Spawner
+from greenroom.runtimes.attachable import AttachCommand
+from greenroom.runtimes.contract import InstalledRuntime, Opened, Process, RuntimeSession, SessionOptions, Spawner
 from greenroom.runtimes.drivers.opencode import manifest
 from greenroom.runtimes.drivers.opencode.launch import plan_launch
-from greenroom.runtimes.drivers.opencode.server import Server, find_address
+from greenroom.runtimes.drivers.opencode.server import OpencodeServer, find_address
 from greenroom.runtimes.drivers.opencode.session import OpencodeSession
-from greenroom.runtimes.models import explain_unknown
+from greenroom.runtimes.models import explain_unknown_model
 from greenroom.runtimes.programs import ask_program, find_program, write_private
-from greenroom.runtimes.seating import Beside
 from greenroom.runtimes.tool_names import make_hub_name
 
 _MODELS_S = 45.0
@@ -26,7 +26,7 @@ class OpencodeDriver:
 
     name = manifest.NAME
 
-    async def find(self, env: dict[str, str]) -> Found | None:
+    async def find(self, env: dict[str, str]) -> InstalledRuntime | None:
         return await find_program(manifest.COMMAND[0], manifest.VERSION, env)
 
     async def find_models(self, command: list[str], env: dict[str, str], directory: Path) -> list[str] | None:
@@ -37,7 +37,7 @@ class OpencodeDriver:
         told = await ask_program([path, *program[1:], *manifest.MODELS], {**manifest.ENV, **env}, _MODELS_S, directory)
         return told.decode(errors="replace").split() if told is not None else None
 
-    async def open(self, opening: Opening, spawner: Spawner) -> Session:
+    async def open(self, opening: SessionOptions, spawner: Spawner) -> RuntimeSession:
         token = opening.token_file.read_text().strip() if opening.token_file else None
         password, hub = new_secret(), make_hub_name()
         launch = plan_launch(opening, token, password, hub)
@@ -45,7 +45,7 @@ class OpencodeDriver:
             write_private(path, text)
         process = await spawner.spawn(launch.command, opening.directory, launch.env)
         try:
-            server = Server(await find_address(process), password, opening.directory)
+            server = OpencodeServer(await find_address(process), password, opening.directory)
         except BaseException as error:
             await process.end()
             if isinstance(error, ConnectionError):
@@ -53,25 +53,25 @@ class OpencodeDriver:
                 raise ValueError("OpenCode ended before it was ready" + (f": {words}" if words else "")) from None
             raise
         try:
-            session, opened = await _converse(process, server, opening, hub)
+            session, opened = await _open_session(process, server, opening, hub)
         except BaseException:
             await asyncio.gather(process.end(), server.close())
             raise
         attach = [*launch.program, manifest.ATTACH, server.url, "-s", opened.session, "--dir", str(opening.directory)]
-        session.begin(opened, Beside(attach, {manifest.PASSWORD: password}), is_new=not opening.resume)
+        session.begin(opened, AttachCommand(attach, {manifest.PASSWORD: password}), is_new=not opening.resume)
         return session
 
 
-async def _need_model(server: Server, model: str) -> None:
+async def _need_model(server: OpencodeServer, model: str) -> None:
     """Raise ValueError for a model that OpenCode does not know: it would take another, and ask that."""
     found = (await server.request("GET", "/config/providers")).get("providers") or []
     known = [f"{one.get('id')}/{name}" for one in found for name in one.get("models") or {}]
-    wrong = explain_unknown(model, known)
+    wrong = explain_unknown_model(model, known)
     if wrong is not None:
         raise ValueError(wrong)
 
 
-async def _find_most_steps(server: Server) -> int | None:
+async def _get_step_limit(server: OpencodeServer) -> int | None:
     """How many steps the agent of this session may take in a turn; None for any number."""
     config, agents = await server.request("GET", "/config"), await server.request("GET", "/agent")
     name = config.get("default_agent") if isinstance(config, dict) else None
@@ -79,9 +79,11 @@ async def _find_most_steps(server: Server) -> int | None:
     return steps[0] if steps and isinstance(steps[0], int) else None
 
 
-async def _converse(process: Process, server: Server, opening: Opening, hub: str) -> tuple[OpencodeSession, Opened]:
+async def _open_session(
+    process: Process, server: OpencodeServer, opening: SessionOptions, hub: str
+) -> tuple[OpencodeSession, Opened]:
     """Hear what happens, and make or find the session."""
-    await server.healthy()
+    await server.wait_until_healthy()
     if opening.model:
         await _need_model(server, opening.model)
     await server.listen()
@@ -93,4 +95,4 @@ async def _converse(process: Process, server: Server, opening: Opening, hub: str
     except ValueError as error:
         raise ValueError(f"OpenCode says: {error}") from None
     details = {"agent": {"name": "OpenCode", "version": found.get("version")}, "hub": opening.hub_url is not None}
-    return OpencodeSession(process, server, hub, await _find_most_steps(server)), Opened(str(found["id"]), details)
+    return OpencodeSession(process, server, hub, await _get_step_limit(server)), Opened(str(found["id"]), details)

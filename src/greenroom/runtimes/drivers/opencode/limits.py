@@ -9,7 +9,7 @@ _MOST_TRIES = 5
 _LONGEST_MS = 60_000
 
 
-def end_of_tries(status: Json, now_ms: int) -> TurnEnded | None:
+def get_retry_end(status: Json, now_ms: int) -> TurnEnded | None:
     """How a turn ends whose model call OpenCode would repeat for ever; None while it may still succeed.
 
     A far time for the next try comes from the model's API: then the account is used up until then.
@@ -23,7 +23,7 @@ def end_of_tries(status: Json, now_ms: int) -> TurnEnded | None:
     return TurnEnded(reason="limit", error=f"the model's API said no {tries} times in a row, the last time: {words}")
 
 
-def end_of_steps(steps: int, most: int | None) -> TurnEnded | None:
+def get_step_limit_end(steps: int, most: int | None) -> TurnEnded | None:
     """How a turn ends that took all its steps: in the last one OpenCode has the model stop, whatever it was doing."""
     if most is None or steps < most:
         return None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from greenroom.nouns.policy.tables import HUB_TOOLS
+from greenroom.nouns.policy.known_tools import HUB_TOOLS
 from greenroom.runtimes.tool_names import HUB
 
 NAME = "opencode"

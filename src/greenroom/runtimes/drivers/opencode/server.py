@@ -18,7 +18,7 @@ _PAUSE_S = 0.1
 _EVENT_BYTES = 64 * 1024 * 1024
 
 
-class Server:
+class OpencodeServer:
     """One server, for one directory."""
 
     def __init__(self, url: str, password: str, directory: Path) -> None:
@@ -42,10 +42,10 @@ class Server:
         except httpx2.TransportError as error:
             raise ConnectionError(f"OpenCode's server is gone: {error}") from None
         if answer.status_code >= 400:
-            raise ValueError(_sentence(answer))
+            raise ValueError(_format_error(answer))
         return msgspec.json.decode(answer.content) if answer.content else None
 
-    async def healthy(self) -> None:
+    async def wait_until_healthy(self) -> None:
         """Wait until it answers: a request that comes while it starts may hang for ever, so each gets little time."""
         while True:
             with contextlib.suppress(httpx2.TransportError):
@@ -104,7 +104,7 @@ async def drain(process: Process) -> None:
         pass
 
 
-def _sentence(answer: httpx2.Response) -> str:
+def _format_error(answer: httpx2.Response) -> str:
     try:
         found = answer.json()
     except ValueError:

@@ -6,10 +6,10 @@ Options of a profile: `prompt` is "type" (put in as if typed, the default), "arg
 
 import re
 
-from greenroom.runtimes.contract import Found, Opening, Spawner
+from greenroom.runtimes.contract import InstalledRuntime, SessionOptions, Spawner
 from greenroom.runtimes.drivers.pty.session import PtySession
-from greenroom.runtimes.hub_variables import hub_variables
-from greenroom.runtimes.prompt_text import find_way
+from greenroom.runtimes.hub_variables import build_hub_variables
+from greenroom.runtimes.prompt_text import choose_quoting
 from greenroom.runtimes.transports.pty import TerminalLine
 
 ROWS, COLUMNS = 36, 110
@@ -21,10 +21,10 @@ class PtyDriver:
 
     name = "pty"
 
-    async def find(self, env: dict[str, str]) -> Found | None:
-        return Found("1", "")
+    async def find(self, env: dict[str, str]) -> InstalledRuntime | None:
+        return InstalledRuntime("1", "")
 
-    async def open(self, opening: Opening, spawner: Spawner) -> PtySession:
+    async def open(self, opening: SessionOptions, spawner: Spawner) -> PtySession:
         if not opening.command:
             raise ValueError("the profile has no command")
         options = opening.options
@@ -32,8 +32,8 @@ class PtyDriver:
             raise ValueError(f"the option prompt must be one of {', '.join(_PROMPTS)}")
         if "ready" in options:
             _need_pattern(str(options["ready"]))
-        way = find_way(self.name, opening.command, options)
-        env = {**opening.env, **hub_variables(opening), **way.env}
+        way = choose_quoting(self.name, opening.command, options)
+        env = {**opening.env, **build_hub_variables(opening), **way.env}
         terminal = await spawner.spawn_terminal(opening.command, opening.directory, env, ROWS, COLUMNS)
         return PtySession(TerminalLine(terminal), options, way)
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from greenroom.runtimes.contract import Decision, Died, Heard, Opened, TurnEnded
-from greenroom.runtimes.prompt_text import Way
-from greenroom.runtimes.transports.ears import Ears
+from greenroom.runtimes.prompt_text import PromptQuoting
+from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.runtimes.transports.pty import TerminalLine
 
 _QUIET_S, _BEGIN_S, _READY_S = 0.3, 5.0, 30.0
@@ -16,22 +16,22 @@ _LINES = 12
 class PtySession:
     """One program in one terminal."""
 
-    def __init__(self, line: TerminalLine, options: dict[str, Any], way: Way, session: str = "") -> None:
+    def __init__(self, line: TerminalLine, options: dict[str, Any], way: PromptQuoting, session: str = "") -> None:
         self._line = line
         self._way = way
         self._options = options
-        self._ears = Ears()
+        self._ears = HeardQueue()
         self._in_turn = False
         self._is_first = True
         self._typing: asyncio.Task[None] | None = None
         self._ears.put(Opened(session=session))
         self._ending = asyncio.create_task(self._end(), name="end of a terminal program")
 
-    def seat(self) -> TerminalLine:
+    def get_terminal(self) -> TerminalLine:
         """The terminal, for whoever attaches."""
         return self._line
 
-    def heard(self) -> AsyncIterator[Heard]:
+    def listen(self) -> AsyncIterator[Heard]:
         return self._ears.listen()
 
     async def prompt(self, text: str) -> None:
@@ -44,9 +44,9 @@ class PtySession:
 
     async def _put(self, text: str, *, wait: bool) -> None:
         if wait and "ready" in self._options:
-            await self._line.shown(str(self._options["ready"]), _READY_S)
+            await self._line.wait_for_pattern(str(self._options["ready"]), _READY_S)
         elif wait:
-            await self._line.quiet(_QUIET_S, _BEGIN_S)
+            await self._line.wait_until_quiet(_QUIET_S, _BEGIN_S)
         self._line.paste(text, self._way)
 
     async def steer(self, text: str) -> bool:
@@ -60,31 +60,31 @@ class PtySession:
 
     async def finish(self) -> None:
         """The agent has said through the hub that it is done."""
-        self._turn_over(TurnEnded(reason="done"))
+        self._end_turn(TurnEnded(reason="done"))
 
     async def cancel(self) -> None:
         if self._in_turn:
             self._line.press(str(self._options.get("cancel_keys", "\x03")).encode())
-            self._turn_over(TurnEnded(reason="cancelled"))
+            self._end_turn(TurnEnded(reason="cancelled"))
 
     async def close(self) -> None:
         await self._line.close()
         await self._ending
 
-    def _turn_over(self, ended: TurnEnded) -> None:
+    def _end_turn(self, ended: TurnEnded) -> None:
         if self._in_turn:
             self._in_turn = False
             self._ears.put(ended)
 
     async def _end(self) -> None:
-        code = await self._line.over()
+        code = await self._line.wait_for_exit()
         if self._typing is not None:
             self._typing.cancel()
             await asyncio.gather(self._typing, return_exceptions=True)
         words = "\n".join(self._line.last_words().rstrip().splitlines()[-_LINES:])
         if code == 0:
-            self._turn_over(TurnEnded(reason="done"))
+            self._end_turn(TurnEnded(reason="done"))
         else:
-            self._turn_over(TurnEnded(reason="failed", error=f"the program ended with code {code}: {words}"))
+            self._end_turn(TurnEnded(reason="failed", error=f"the program ended with code {code}: {words}"))
         self._ears.put(Died(code=code, last_words=words))
         self._ears.end()

@@ -1,0 +1,63 @@
+"""The MCP door, put up when somebody first comes: importing its SDK takes longer than all else at the hub's start."""
+
+import asyncio
+import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from greenroom.gateway.sdk_import_lock import SDK_LOADING
+from greenroom.gateway.tool_servers import ToolServers
+from greenroom.hub import Hub
+
+if TYPE_CHECKING:
+    from greenroom.doors.mcp.door import McpDoor
+    from greenroom.doors.mcp.tool import McpCatalog
+
+
+class LazyMcpDoor:
+    """Stands where the MCP door will be; who comes first waits until it is up. `run` is entered while it serves."""
+
+    def __init__(self, hub: Hub, servers: ToolServers) -> None:
+        self._hub = hub
+        self._servers = servers
+        self._wanted = asyncio.Event()
+        self._over = asyncio.Event()
+        self._door: asyncio.Future[ASGIApp] = asyncio.get_running_loop().create_future()
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Serve while this is entered."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._load_and_run(), name="mcp door")
+            try:
+                yield
+            finally:
+                self._over.set()
+                self._wanted.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._wanted.set()
+        door = await asyncio.shield(self._door)
+        await door(scope, receive, send)
+
+    async def _load_and_run(self) -> None:
+        await self._wanted.wait()
+        if self._over.is_set():
+            return
+        make, offer = await asyncio.to_thread(_import_door)
+        door = make(offer, self._hub, self._hub.settings, servers=self._servers)
+        gc.freeze()  # what was imported stays
+        async with door.run():
+            self._door.set_result(door)
+            await self._over.wait()
+
+
+def _import_door() -> "tuple[type[McpDoor], McpCatalog]":
+    with SDK_LOADING:
+        from greenroom.doors.mcp.catalog import OFFER
+        from greenroom.doors.mcp.door import McpDoor
+
+    return McpDoor, OFFER

@@ -1,0 +1,246 @@
+"""Being an agent over REST: registering, being there, describing oneself, and leaving."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from greenroom.doors.endpoint import TOKEN, Endpoint
+from greenroom.doors.errors import HttpRefused
+from greenroom.doors.rest import shapes
+from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, need_same_request, read_body
+from greenroom.hub import Hub
+from greenroom.log.errors import Refused
+from greenroom.log.ids import new_id
+from greenroom.nouns.access.model import Principal
+from greenroom.nouns.access.queries import get_principal
+from greenroom.nouns.access.tokens import new_token
+from greenroom.nouns.agents.model import (
+    Agent,
+    AgentRegistered,
+    AgentSkill,
+    AgentUpdated,
+    RegisterAgent,
+    ResumeAgent,
+    UnregisterAgent,
+    UpdateAgent,
+)
+from greenroom.nouns.agents.queries import need_own_agent
+from greenroom.nouns.threads.visible_agents import need_agent
+
+
+class NewAgent(msgspec.Struct, frozen=True):
+    """Who registers."""
+
+    ide: str
+    model: str
+    description: str | None = None
+    capabilities: list[str] | None = None
+    skills: list[AgentSkill] | None = None
+    display_name: str | None = None
+    emoji: str | None = None
+
+
+class RegisteredAgent(msgspec.Struct):
+    """An agent and its token, which is shown this once; a repeat of the request does not show it again."""
+
+    agent_id: str
+    name: str
+    display_name: str
+    alias_source: str
+    emoji: str
+    token: str | None
+    capabilities: list[str]
+    skills: list[AgentSkill]
+
+
+class AgentProof(msgspec.Struct, frozen=True):
+    """Which agent it is about. The token may be left out where the credential of the call speaks for the agent."""
+
+    agent_id: str
+    token: str | None = None
+
+
+class ResumedAgent(msgspec.Struct):
+    agent_id: str
+    name: str
+    display_name: str
+    alias_source: str
+    emoji: str
+    is_online: bool
+    last_heartbeat: str
+    ok: bool = True
+
+
+class AgentChange(msgspec.Struct, frozen=True):
+    """What an agent says of itself from now on; what is left out stays."""
+
+    token: str | None = None
+    description: str | None = None
+    capabilities: list[str] | None = None
+    skills: list[AgentSkill] | None = None
+    display_name: str | None = None
+    emoji: str | None = None
+
+
+class ChangedAgent(msgspec.Struct):
+    agent_id: str
+    name: str
+    display_name: str
+    emoji: str
+    description: str
+    capabilities: list[str]
+    skills: list[AgentSkill]
+    last_activity: str = "update"
+    ok: bool = True
+
+
+async def register_agent(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await read_body(request, NewAgent)
+    token = new_token("agent")
+    done = await hub.log.do(
+        RegisterAgent(
+            by=by,
+            key=get_idempotency_key(request),
+            agent_id=by.agent_id or new_id("agt"),
+            credential_id=token.credential_id,
+            digest=token.digest,
+            ide=body.ide,
+            model=body.model,
+            description=body.description or "",
+            capabilities=body.capabilities or [],
+            skills=body.skills or [],
+            display_name=body.display_name,
+            emoji=body.emoji,
+        )
+    )
+    event = next(r.event for r in done.records if isinstance(r.event, (AgentRegistered, AgentUpdated)))
+    need_same_request(done, (event.ide, event.model) == (body.ide.strip(), body.model.strip()))
+    agent = need_agent(hub.rows, by, event.agent_id)
+    hub.presence.note_activity(agent.id, "registered")
+    shown = request.scope[TOKEN] if by.agent_id is not None else token.text
+    return build_json_response(
+        RegisteredAgent(
+            agent_id=agent.id,
+            name=agent.name,
+            display_name=agent.display_name or agent.name,
+            alias_source=shapes.choose_alias_source(agent),
+            emoji=agent.emoji or shapes.ROBOT,
+            token=None if done.repeated and by.agent_id is None else shown,
+            capabilities=agent.capabilities,
+            skills=agent.skills,
+        )
+    )
+
+
+def resolve_principal(hub: Hub, by: Principal, token: str | None) -> Principal:
+    """Who acts when the body of a call brings a token of its own."""
+    if token is None:
+        return by
+    proven = get_principal(hub.rows, token, hub.log.clock.now())
+    if proven is None:
+        raise _build_unproven()
+    return proven
+
+
+def _need_own_agent(hub: Hub, by: Principal, agent_id: str) -> Agent:
+    try:
+        return need_own_agent(hub.rows, by, agent_id)
+    except Refused:
+        raise _build_unproven() from None
+
+
+def _build_unproven() -> HttpRefused:
+    return HttpRefused(401, "agent_unproven", "Invalid agent_id/token")
+
+
+async def record_heartbeat(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await read_body(request, AgentProof)
+    agent = _need_own_agent(hub, resolve_principal(hub, by, body.token), body.agent_id)
+    hub.presence.note_activity(agent.id, "heartbeat")
+    return build_json_response(shapes.Ok())
+
+
+async def resume_agent(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await read_body(request, AgentProof)
+    by = resolve_principal(hub, by, body.token)
+    agent = _need_own_agent(hub, by, body.agent_id)
+    await hub.log.do(ResumeAgent(by=by, agent_id=agent.id))
+    hub.presence.note_activity(agent.id, "resume")
+    shown = shapes.build_agent(hub, need_agent(hub.rows, by, agent.id))
+    return build_json_response(
+        ResumedAgent(
+            agent_id=shown.id,
+            name=shown.name,
+            display_name=shown.display_name,
+            alias_source=shown.alias_source,
+            emoji=shown.emoji,
+            is_online=shown.is_online,
+            last_heartbeat=shown.last_heartbeat,
+        )
+    )
+
+
+async def unregister_agent(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await read_body(request, AgentProof)
+    by = resolve_principal(hub, by, body.token)
+    agent = _need_own_agent(hub, by, body.agent_id)
+    await hub.log.do(UnregisterAgent(by=by, agent_id=agent.id))
+    hub.presence.leave(agent.id)
+    return build_json_response(shapes.Ok())
+
+
+async def change_agent(hub: Hub, by: Principal, request: Request) -> Response:
+    body = await read_body(request, AgentChange)
+    by = resolve_principal(hub, by, body.token)
+    agent_id = request.path_params["agent_id"]
+    await hub.log.do(
+        UpdateAgent(
+            by=by,
+            agent_id=agent_id,
+            description=body.description,
+            capabilities=body.capabilities,
+            skills=body.skills,
+            display_name=body.display_name,
+            emoji=body.emoji,
+        )
+    )
+    if by.agent_id == agent_id:
+        hub.presence.note_activity(agent_id, "update")
+    agent = need_agent(hub.rows, by, agent_id)
+    return build_json_response(
+        ChangedAgent(
+            agent_id=agent.id,
+            name=agent.name,
+            display_name=agent.display_name or agent.name,
+            emoji=agent.emoji or shapes.ROBOT,
+            description=agent.description,
+            capabilities=agent.capabilities,
+            skills=agent.skills,
+        )
+    )
+
+
+ENDPOINTS = [
+    Endpoint(
+        "POST",
+        "/api/agents/register",
+        "read",
+        register_agent,
+        "Register an agent, or describe anew the one whose credential this is",
+        body=NewAgent,
+        answer=RegisteredAgent,
+        keyed=True,
+    ),
+    Endpoint("POST", "/api/agents/heartbeat", "read", record_heartbeat, "Be there", body=AgentProof, answer=shapes.Ok),
+    Endpoint("POST", "/api/agents/resume", "read", resume_agent, "Come back", body=AgentProof, answer=ResumedAgent),
+    Endpoint("POST", "/api/agents/unregister", "read", unregister_agent, "Leave", body=AgentProof, answer=shapes.Ok),
+    Endpoint(
+        "PUT",
+        "/api/agents/{agent_id}",
+        "read",
+        change_agent,
+        "Change what an agent says of itself",
+        body=AgentChange,
+        answer=ChangedAgent,
+    ),
+]

@@ -1,0 +1,42 @@
+"""What the paths of a call really are on this machine, after links: the hub cannot look."""
+
+import logging
+import os
+import posixpath
+from pathlib import Path
+from typing import Any
+
+from greenroom.nouns.policy.arguments import MOST_FILES
+from greenroom.nouns.policy.facts import find_path_texts
+from greenroom.nouns.policy.known_tools import get_tool_kind
+
+logger = logging.getLogger(__name__)
+
+
+def resolve_call_paths(directory: Path, tool: str, arguments: Any, hidden: Path | None = None) -> dict[str, Any]:
+    """Where a call would run, those of its paths that lead elsewhere than they say, and whether any is hidden: in the
+    hub's or the node's own directory, wherever that is. Only the agent's own folder there is not."""
+    base = os.path.realpath(directory)
+    own = os.path.realpath(hidden) if hidden is not None else None
+    is_search = get_tool_kind(tool) == "search"
+    resolved = {}
+    is_own = False
+    try:
+        texts = find_path_texts(tool, arguments)
+    except (ValueError, RecursionError) as error:  # the hub judges it without our help then
+        logger.warning("the paths of a call of %s cannot be looked at: %s", tool[:100], error)
+        return {"directory": base}
+    for text in texts[:MOST_FILES]:
+        if "\x00" in text:
+            continue
+        plain = posixpath.normpath(posixpath.join(base, text.removeprefix("file://")))
+        real = os.path.realpath(Path(base, Path(text.removeprefix("file://")).expanduser()))
+        if real != plain:
+            resolved[text] = real
+        if own is not None and not (_is_in(base, own) and _is_in(real, base)):
+            is_own = is_own or _is_in(real, own) or (is_search and _is_in(own, real))
+    return {"directory": base} | ({"resolved": resolved} if resolved else {}) | ({"own": True} if is_own else {})
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

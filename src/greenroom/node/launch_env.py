@@ -1,0 +1,153 @@
+"""What an agent's process is given: a directory, an environment by allow-list, and its credential in a file."""
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from greenroom.gateway import frames
+from greenroom.node.worktrees import make_worktree, remove_worktree
+from greenroom.nouns.agents.profiles import PLACEHOLDERS, ProfileDefinition
+from greenroom.runtimes.contract import SessionOptions
+from greenroom.runtimes.prompt_text import choose_quoting
+
+_PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSL_CERT_FILE")
+_PLACEHOLDER = re.compile("(" + "|".join(map(re.escape, PLACEHOLDERS)) + ")")
+_QUIET = {
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "NO_UPDATE_NOTIFIER": "1",
+}
+
+_STARTED_WITH = (
+    *("driver", "command", "directory", "worktree", "env", "pass_env"),
+    *("sandbox", "model", "temperature", "instructions", "options", "may_spawn"),
+)
+"""What of a profile is settled when an agent's process is started."""
+
+
+class LaunchContext(NamedTuple):
+    """What a node gives to each of its agents: of its own environment, and the ways to the hub."""
+
+    env: dict[str, str]
+    mcp_url: str
+    """On this machine, where it stays while the hub moves."""
+    bus_address: str
+    """Where the hub is just now, for people and for commands."""
+    asks: Callable[[str], asyncio.Event]
+    """What is set once whoever has this credential has asked the hub for its tools."""
+
+
+def make_session_options(
+    folder: Path, agent_id: str, order: frames.Ordered, definition: ProfileDefinition, given: LaunchContext
+) -> SessionOptions:
+    """All that a driver needs to open this agent's session."""
+    missing = order.body.get("missing_skills") or []
+    if missing:
+        raise ValueError(
+            f"the skill {missing[0]} is not found: write skills/{missing[0]}/SKILL.md in the hub's directory"
+        )
+    scratch = folder / "scratch" / agent_id
+    scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+    token_file = _write_private(scratch / "token", order.token or "")
+    directory = _make_directory(folder, agent_id, definition)
+    way = choose_quoting(definition.driver, definition.command, definition.options)
+    values = {
+        "{thread_id}": order.body.get("thread_id") or "",
+        "{thread_topic}": way.quote(str(order.body.get("thread_topic") or "")),
+        "{bus_address}": given.bus_address,
+        "{agent_id}": agent_id,
+        "{token_file}": str(token_file),
+        "{prompt}": way.quote(str(order.body.get("prompt") or "")),
+    }
+    return SessionOptions(
+        command=fill_command(definition.command, values),
+        directory=directory,
+        scratch=scratch,
+        env=build_environment(definition, given.env),
+        hub_url=given.mcp_url,
+        token_file=token_file,
+        hub_asked=given.asks(order.token) if order.token else None,
+        model=definition.model,
+        temperature=definition.temperature,
+        instructions=definition.instructions,
+        resume=order.body.get("session"),
+        may_spawn=definition.may_spawn,
+        options=definition.options,
+    )
+
+
+def extract_start_options(order: frames.Ordered) -> dict[str, Any]:
+    """What an order wants a process to be started with: two that differ in it cannot share one."""
+    definition = order.body.get("definition") or {}
+    return {name: definition[name] for name in _STARTED_WITH if name in definition}
+
+
+def fill_command(command: list[str], values: dict[str, str]) -> list[str]:
+    """Put values into a command. After a `--` of its own the command has no options any more, so nothing is refused."""
+    return [fill_argument(argument, values, plain="--" in command[:place]) for place, argument in enumerate(command)]
+
+
+def fill_argument(argument: str, values: dict[str, str], *, plain: bool = False) -> str:
+    """Put values into one argument. It stays one argument, and what is put in is not looked at again."""
+    pieces = _PLACEHOLDER.split(argument)
+    filled = "".join(values.get(piece, piece) for piece in pieces)
+    if filled[:1] in ("-", "@") and filled[:1] != argument[:1] and not plain:
+        raise ValueError(
+            f"what stands for {argument[:80]} begins with '{filled[:1]}', which a program could take for an option"
+        )
+    return filled
+
+
+def build_environment(definition: ProfileDefinition, env: dict[str, str]) -> dict[str, str]:
+    """The agent's whole environment: a few variables everybody needs, those the profile names, and its own."""
+    passed = {name: env[name] for name in (*_PASSED, *definition.pass_env) if name in env}
+    return {**_QUIET, **passed, **definition.env}
+
+
+def _make_directory(folder: Path, agent_id: str, definition: ProfileDefinition) -> Path:
+    if definition.directory is None:
+        own = folder / "work" / agent_id
+        own.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return own
+    directory = Path(definition.directory).expanduser()
+    if not directory.is_dir():
+        raise ValueError(f"the directory {directory} is not there")
+    if not definition.worktree:
+        return directory
+    tree = folder / "worktrees" / agent_id
+    if not tree.exists():
+        make_worktree(directory, tree, agent_id)
+    return tree
+
+
+def remove_agent_files(folder: Path, agent_id: str, definition: ProfileDefinition | None, keep: bool) -> None:
+    """Remove the agent's secrets; if it is not kept, its directory too unless there is something of it in there."""
+    shutil.rmtree(folder / "scratch" / agent_id, ignore_errors=True)
+    if keep:
+        return
+    with contextlib.suppress(OSError):  # it has left something there
+        (folder / "work" / agent_id).rmdir()
+    tree = folder / "worktrees" / agent_id
+    if definition is not None and definition.directory and tree.is_dir():
+        remove_worktree(Path(definition.directory).expanduser(), tree, agent_id)
+
+
+def remove_leftover_files(folder: Path) -> None:
+    """Remove what the agents of an earlier boot have left: their secrets, and directories with nothing in them."""
+    shutil.rmtree(folder / "scratch", ignore_errors=True)
+    for own in (folder / "work").glob("*"):
+        with contextlib.suppress(OSError):  # it has left something there
+            own.rmdir()
+
+
+def _write_private(path: Path, text: str) -> Path:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    return path

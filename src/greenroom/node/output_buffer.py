@@ -1,0 +1,104 @@
+"""What is heard from an agent on its way to the log: words are gathered, and shown at once to whoever looks."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from greenroom.nouns.access.tokens import hide_tokens
+from greenroom.runtimes.contract import CallFinished, CallStarted, Died, Heard, Said, Thought, TurnEnded
+
+Tell = Callable[[str, dict[str, Any]], None]
+Show = Callable[[str, str, Any], bool]
+_GATHER_S = 0.5
+_GATHER_CHARS = 8192
+_ANSWER_CHARS = 1_000_000
+
+
+class OutputBuffer:
+    """One agent's ear."""
+
+    def __init__(self, agent_id: str, tell: Tell, show: Show) -> None:
+        self._agent_id = agent_id
+        self._tell = tell
+        self._show = show
+        self._run_id: str | None = None
+        self._words: list[str] = []
+        self._size = 0
+        self._answer: list[str] = []
+        self._answer_size = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._open_calls: set[str] = set()
+
+    def note(self, run_id: str | None, heard: Heard, *, goes_on: str = "", **more: Any) -> None:
+        """Hand on what is heard. `goes_on` names a turn's end that is not the run's."""
+        if run_id != self._run_id:
+            self._forget(run_id)
+        if isinstance(heard, Said):
+            self._add_text(heard.text)
+            return
+        if isinstance(heard, Thought):
+            self._show(self._agent_id, "thought", heard.text)
+        self._flush()
+        if isinstance(heard, CallStarted):
+            self._answer, self._answer_size = [], 0
+            self._open_calls.add(heard.call)
+        elif isinstance(heard, CallFinished):
+            self._open_calls.discard(heard.call)
+        fields = {**msgspec.to_builtins(heard), **more}
+        if isinstance(heard, TurnEnded):
+            fields["text"] = "".join(self._answer)[:_ANSWER_CHARS]
+            self._answer, self._answer_size = [], 0
+            if goes_on:
+                fields["type"] = goes_on
+        if run_id is not None:
+            self._tell(run_id, fields)
+        elif isinstance(heard, Died):
+            self._tell("", {"type": "asleep", "agent": self._agent_id})
+
+    def note_stop(self, run_id: str | None) -> None:
+        """The turn is stopped: unless a tool was at work, that cuts off a model call, which no runtime accounts for."""
+        if not self._open_calls:
+            self.tell(run_id, type="model_call_cut")
+
+    def tell(self, run_id: str | None, **fields: Any) -> None:
+        """Hand on what the node itself has to say of a run, in its order."""
+        self._flush()
+        if run_id is not None:
+            self._tell(run_id, fields)
+
+    def _forget(self, run_id: str | None) -> None:
+        self._flush()
+        self._run_id, self._answer, self._answer_size = run_id, [], 0
+        self._open_calls.clear()
+
+    def _add_text(self, text: str) -> None:
+        self._show(self._agent_id, "said", text)
+        self._words.append(text)
+        self._size += len(text)
+        if self._answer_size < _ANSWER_CHARS:
+            self._answer.append(text)
+            self._answer_size += len(text)
+        if self._size >= _GATHER_CHARS:
+            self._flush()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_GATHER_S, self._flush)
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._words and self._run_id is not None:
+            self._tell(self._run_id, {"type": "said", "text": "".join(self._words)})
+        self._words, self._size = [], 0
+
+
+def redact_tokens(heard: dict[str, Any]) -> dict[str, Any]:
+    """What was heard, fit to be kept: tools of the hub answer with credentials too. What is asked for stays as it is,
+    for it is approved to the letter."""
+    text = msgspec.json.encode(heard).decode()
+    if heard.get("type") == "permission_asked" or (hidden := hide_tokens(text)) == text:
+        return heard
+    found: dict[str, Any] = msgspec.json.decode(hidden)
+    return found

@@ -1,0 +1,80 @@
+"""Whether a profile could be started on this machine: looked at, and nothing started."""
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from greenroom.gateway import frames
+from greenroom.node.launch_env import build_environment
+from greenroom.node.sandbox import make_sandbox
+from greenroom.nouns.agents.profiles import ProfileDefinition
+from greenroom.runtimes.contract import Driver, ModelLister
+from greenroom.runtimes.models import explain_unknown_model
+
+
+def find_problems(definition: ProfileDefinition, env: Mapping[str, str], folder: Path) -> list[str]:
+    """What stands in the way, each with its key and what to do about it."""
+    out = []
+    directory = Path(definition.directory).expanduser() if definition.directory else None
+    if directory is not None and not directory.is_dir():
+        out.append(f"directory: {directory} does not exist; create it, or choose another")
+    program = _find_program(definition, env)
+    if definition.command and program is None:
+        named = definition.command[0]
+        if "/" in named:
+            out.append(f"command: {named} is not an executable file on the node; install it, or write another path")
+        else:
+            out.append(f"command: {named} is not on the node's PATH; install it, or write its full path")
+    missing = [name for name in definition.pass_env if name not in env]
+    if missing:
+        out.append(
+            f"pass_env: {', '.join(missing)} is not set in the node's environment; set it, then restart the node"
+        )
+    try:
+        box = make_sandbox(definition.sandbox, folder, env.get("HOME"), [])
+        if box is not None:
+            box.find_shown(program or sys.executable, directory or folder / "work" / "agent")
+    except (OSError, ValueError) as error:
+        out.append(f"sandbox: {error}")
+    return out
+
+
+async def find_unknown_model(
+    driver: Driver | None, definition: ProfileDefinition, env: Mapping[str, str], folder: Path
+) -> list[str]:
+    """What stands in the way of a model, if the runtime can be asked which it knows."""
+    if definition.model is None or not isinstance(driver, ModelLister):
+        return []
+    directory = Path(definition.directory).expanduser() if definition.directory else folder
+    own = build_environment(definition, dict(env))
+    known = await driver.find_models(definition.command, own, directory if directory.is_dir() else folder)
+    wrong = explain_unknown_model(definition.model, known) if known is not None else None
+    return [] if wrong is None else [wrong]
+
+
+async def check_profile(
+    wish: frames.Look, drivers: Mapping[str, Driver], env: Mapping[str, str], folder: Path
+) -> frames.Looked:
+    """What a hub is told that wants to know whether a profile could be started here."""
+    missing = ""
+    try:
+        definition = msgspec.convert(wish.definition, ProfileDefinition)
+        found = await asyncio.to_thread(find_problems, definition, env, folder)
+        if definition.command and _find_program(definition, env) is None:
+            missing = definition.command[0]
+        if not found:
+            found = await find_unknown_model(drivers.get(definition.driver), definition, env, folder)
+    except (msgspec.ValidationError, OSError, ValueError, RuntimeError) as error:
+        found = [f"the check failed: {error}"]
+    return frames.Looked(id=wish.id, problems=found, missing_program=missing)
+
+
+def _find_program(definition: ProfileDefinition, env: Mapping[str, str]) -> str | None:
+    """A name is looked for on PATH only; a path must be whole, for the working directory is never searched."""
+    program = definition.command[0] if definition.command else ""
+    path = build_environment(definition, dict(env)).get("PATH")
+    return shutil.which(program, path=path) if "/" not in program or Path(program).is_absolute() else None

@@ -1,0 +1,90 @@
+"""The files that a command runs as programs, with their digests. What those load in turn is not covered."""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from greenroom.nouns.policy.arguments import find_command, find_directory
+from greenroom.nouns.policy.known_tools import split_words
+from greenroom.nouns.policy.shell_parser import OTHER_SHELLS, SHELLS, ParsedShell, SimpleCommand, parse_shell
+
+_MOST = 64
+_WHOLE_BYTES = 64 << 20
+_INTERPRETERS = (
+    SHELLS
+    | OTHER_SHELLS
+    | split_words(
+        "python python3 pypy pypy3 node deno bun ruby perl php lua luajit tclsh wish Rscript osascript expect awk gawk"
+        " mawk nawk sed make gmake ninja just task rake ant gradle mvn cmake source . xargs parallel busybox"
+    )
+)
+"""Programs that run what stands in files: in such a line every file that is named may be one of them."""
+_VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|php|node|tclsh)[0-9.]+")
+_MOST_PLACES = 16
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_SYSTEM = "/usr"
+"""Programs of the system are not an agent's to change."""
+
+
+def digest_programs(tool: str, arguments: Any, directory: Path) -> dict[str, str]:
+    """Each program that a command names and that is a file here, as it is written, with its digest."""
+    text, _ = find_command(tool, "execute", arguments)
+    parsed = parse_shell(text) if text else ParsedShell()
+    places = _find_places(parsed.commands, directory / (find_directory("execute", arguments) or "."))
+    words = _find_run_words(parsed) if parsed.commands else text.split()
+    found: dict[str, str] = {}
+    for word in dict.fromkeys(words):
+        for place in places if not word.startswith("/") else places[:1]:
+            digest = _digest(place / word)
+            if digest is not None and len(found) < _MOST:
+                found[word if place is places[0] else os.path.relpath(place / word, places[0])] = digest
+    return found
+
+
+def _find_places(commands: tuple[SimpleCommand, ...], start: Path) -> list[Path]:
+    """Where the words of a line may be meant: where it starts, and wherever it goes from there."""
+    places = [start]
+    for one in commands:
+        if one.program in ("cd", "pushd", "make", "gmake", "env"):
+            steps = [word for word in one.words[1:] if word and not word.startswith("-")]
+            places += [place / step for place in places for step in steps if (place / step).is_dir()]
+            places = places[:_MOST_PLACES]
+    return places
+
+
+def _find_run_words(parsed: ParsedShell) -> list[str]:
+    """The words of a line that may name what is run: its programs; with an interpreter among them, all its words."""
+    commands = parsed.commands
+    programs = [one.words[0] for one in commands if one.words[0]]
+    if not any(_is_interpreter(one.program) for one in commands):
+        return programs
+    given = [part for one in commands for word in one.words[1:] if word for part in _find_file_names(word)]
+    makefiles = _MAKEFILES if any(one.program in ("make", "gmake") for one in commands) else ()
+    return [*programs, *makefiles, *given, *(word for word in parsed.reads if word)]
+
+
+def _is_interpreter(program: str) -> bool:
+    return program in _INTERPRETERS or _VERSIONED.fullmatch(program) is not None
+
+
+def _find_file_names(word: str) -> list[str]:
+    """What of a word may be a file's name: all of it, or what is glued to an option."""
+    if not word.startswith("-"):
+        return [word]
+    return [word.partition("=")[2]] if "=" in word else [word[2:]] if len(word) > 2 else []
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        real = path.resolve()
+        if real.is_relative_to(_SYSTEM) or not real.is_file():
+            return None
+        about = real.stat()
+        if about.st_size > _WHOLE_BYTES:
+            return hashlib.sha256(f"{about.st_size} {about.st_ino} {about.st_mtime_ns}".encode()).hexdigest()
+        with real.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError, RuntimeError):  # it cannot be read, or its links go round in a circle
+        return None

@@ -1,0 +1,103 @@
+"""What an agent writes down of each model call in its own files, where the protocol tells it late or not at all."""
+
+import asyncio
+import contextlib
+import glob
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from greenroom.nouns.agents.acp_manifest import UsageFiles
+from greenroom.runtimes.contract import TurnEnded
+from greenroom.runtimes.drivers.acp.turn_end import TokenCount
+from greenroom.runtimes.jsonl_tail import JsonlTail
+
+Json = dict[str, Any]
+_FILES = 200
+_WRITTEN_S = 3.0
+_LOOK_S = 0.05
+
+
+class SessionRecord:
+    """One session's model calls, as its agent has written them down."""
+
+    def __init__(self, record: UsageFiles, env: Mapping[str, str], session: str) -> None:
+        self._record = record
+        own = env.get(record.variable) if record.variable else None
+        self._folder = Path(own) if own else Path(env.get("HOME") or "/") / record.folder
+        self._session = session
+        self._lines = JsonlTail()
+        self._calls: dict[str, TokenCount] = {}
+        """By the agent's own ids: one is written down again when there is more to say of it."""
+        self._error = ""
+        """What the turn has failed with."""
+        self._before = self._total()
+
+    def begin(self) -> None:
+        """A turn begins: what was used up to now belongs to others."""
+        self._before = self._total()
+        self._error = ""
+
+    async def confirm(self, end: TurnEnded, last_said: str) -> TurnEnded:
+        """How a turn really ended. An agent may say an error as if it were the model, and write it down as one."""
+        begins = self._record.error_begins
+        if end.reason != "done" or not begins or not last_said.startswith(begins):
+            return end
+        with contextlib.suppress(TimeoutError):  # the model may say such words, too
+            async with asyncio.timeout(_WRITTEN_S):
+                while not self._error:
+                    self._total()
+                    await asyncio.sleep(_LOOK_S)
+        return TurnEnded(reason="failed", error=self._error) if self._error else end
+
+    def count_used(self) -> TokenCount | None:
+        """What the turn has used so far; None if that is nothing."""
+        used = self._total() - self._before
+        return used if used.input or used.output else None
+
+    def _total(self) -> TokenCount:
+        for path in self._find_files():
+            for entry in self._lines.read(path, self._record.having.encode()):
+                self._calls |= _READERS[self._record.form](entry)
+                self._error = _read_error(entry) or self._error
+        total = TokenCount()
+        for one in self._calls.values():
+            total += one
+        return total
+
+    def _find_files(self) -> Iterator[Path]:
+        names = {"id": glob.escape(self._session), "id8": glob.escape(self._session[:8])}
+        for pattern in self._record.files if self._session else ():
+            yield from sorted(self._folder.glob(pattern.format(**names)))[:_FILES]
+
+
+def _read_copilot(entry: Json) -> dict[str, TokenCount]:
+    match entry:
+        case {"type": "session.usage_record", "id": str(id), "data": {"usage": dict(used)}}:
+            counts = _number(used, "inputTokens"), _number(used, "outputTokens")
+            return {id: TokenCount(*counts, str(used.get("model") or "") or None)}
+    return {}
+
+
+def _read_error(entry: Json) -> str:
+    match entry:
+        case {"type": "session.error", "data": {"message": str(words)}}:
+            return words
+    return ""
+
+
+def _read_gemini(entry: Json) -> dict[str, TokenCount]:
+    match entry:
+        case {"type": "gemini", "id": str(id), "tokens": dict(used)}:
+            given = _number(used, "input") + _number(used, "tool")
+            made = _number(used, "output") + _number(used, "thoughts")
+            return {id: TokenCount(given, made, str(entry.get("model") or "") or None)}
+    return {}
+
+
+def _number(counts: Json, name: str) -> int:
+    value = counts.get(name)
+    return int(value) if isinstance(value, int | float) else 0
+
+
+_READERS = {"copilot": _read_copilot, "gemini": _read_gemini}

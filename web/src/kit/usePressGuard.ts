@@ -1,0 +1,158 @@
+/** Settling for a control on the page: it watches what the control is about, where it is, and where the pointer is. */
+import { onScopeDispose, ref, watch, type Ref } from 'vue'
+
+import { SETTLE_MS, PressGuard, type Hand, type PressOutcome, type Place, type Point } from './pressGuard'
+
+const LOOK_MS = 100
+const HAND_MS = 300
+const FLING_MS = 3_000
+const EDGE_PX = 4
+const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', 'Tab', ' '])
+
+/** Scrolling by hand goes on for as long as what the hand began goes on; what scrolls longer than any fling is a script. */
+let handAt = -Infinity
+let scrolledAt = -Infinity
+const isScrolling = () => performance.now() - scrolledAt < HAND_MS
+const scrolls = () => (scrolledAt = handAt = performance.now())
+const goesOn = () => isScrolling() && performance.now() - handAt < FLING_MS && (scrolledAt = performance.now())
+addEventListener('wheel', scrolls, { capture: true, passive: true })
+addEventListener('touchmove', scrolls, { capture: true, passive: true })
+/** Whoever presses something has done with scrolling: what comes up then comes up by that press. */
+const ends = () => (scrolledAt = -Infinity)
+addEventListener('keydown', (event) => (SCROLL_KEYS.has(event.key) ? scrolls() : ends()), { capture: true })
+addEventListener('pointerup', ends, { capture: true, passive: true })
+addEventListener('scroll', goesOn, { capture: true, passive: true })
+
+/** Where the pointer was last, be it a mouse or a finger. Nobody knows before it is first heard of. */
+let pointer: Point | null = null
+let hand: Hand = 'mouse'
+export const isTouchInput = (): boolean => hand === 'touch'
+const states = new Set<PressGuard>()
+function point({ type, pointerType, clientX: x, clientY: y }: PointerEvent): void {
+  pointer = { x, y }
+  hand = pointerType === 'touch' ? 'touch' : 'mouse'
+  for (const state of states) state.movePointer(pointer, hand, type === 'pointerdown')
+}
+for (const type of ['pointermove', 'pointerdown'] as const) addEventListener(type, point, { capture: true, passive: true })
+
+/** What waits again when the person goes to another window or tab, and when they come back. */
+const leaves = new Set<() => void>()
+function leave(): void {
+  if (!isTouchInput()) pointer = null // a mouse moves on unseen, over another window; a finger does not
+  leaves.forEach((one) => one())
+}
+for (const type of ['focus', 'blur']) addEventListener(type, leave)
+addEventListener('pageshow', (event) => event.persisted && leave())
+document.addEventListener('visibilitychange', leave)
+/** Whether a click would bring the window to the front first: it may have been meant for that alone. */
+const isBehind = () => !isTouchInput() && !document.hasFocus()
+
+const looks = new Set<() => void>()
+setInterval(() => looks.forEach((look) => look()), LOOK_MS)
+
+/** The place as it is seen: a phone moves what is seen of the page when its keyboard comes up. */
+function placeOf(element: HTMLElement): Place {
+  const { x, y, width } = element.getBoundingClientRect()
+  const seen = { x: visualViewport?.offsetLeft ?? 0, y: visualViewport?.offsetTop ?? 0 }
+  const scrolled = { ...seen }
+  for (let at = element.parentElement; at; at = at.parentElement) {
+    scrolled.x += at.scrollLeft
+    scrolled.y += at.scrollTop
+  }
+  return { x: x - seen.x, y: y - seen.y, width, scrolled }
+}
+
+export function isOver(element: HTMLElement, { x, y }: Point, edge = 0): boolean {
+  const { left, right, top, bottom } = element.getBoundingClientRect()
+  return x >= left - edge && x <= right + edge && y >= top - edge && y <= bottom + edge
+}
+
+/** Whether something lies over an element: over its middle, or between it and the pointer. */
+function isCovered(element: HTMLElement): boolean {
+  const { left, right, top, bottom } = element.getBoundingClientRect()
+  const points = [{ x: (left + right) / 2, y: (top + bottom) / 2 }, ...(pointer && isOver(element, pointer) ? [pointer] : [])]
+  return points.some(({ x, y }) => {
+    const over = document.elementFromPoint(x, y)
+    return !!over && !over.contains(element) && !element.contains(over)
+  })
+}
+
+/** When something was pressed: a busy page hears of it late, and shows later still what it was meant for. */
+const timeOf = (event?: Event) => Math.min(event?.timeStamp ?? Infinity, performance.now())
+
+export interface Guard {
+  /** Whether it takes no input just now. */
+  isSettling: Ref<boolean>
+  changedAt: () => number
+  begin: (isPointer: boolean, event?: Event) => PressOutcome
+  end: (isPointer: boolean, event?: Event) => PressOutcome
+  /** A press was not taken: whoever goes on pressing waits as long again. */
+  drop: () => void
+}
+
+/** A guard for what is about `subject`; with an element, also for where that is. What opens at a person's wish, such as a
+ *  menu, is as settled as the guard of what it belongs to. */
+export function usePressGuard(subject: () => string, element?: Ref<HTMLElement | null>, owner?: Guard): Guard {
+  const state = new PressGuard(subject(), owner?.changedAt() ?? performance.now())
+  const isSettling = ref(false)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let frame = 0
+  if (owner) state.setRest(pointer)
+  /** The pointer, if the control has come under it. What the hand scrolls under it is meant. */
+  function restOf(): Point | 'unseen' | null {
+    if (!element?.value || isScrolling()) return null
+    return !pointer ? 'unseen' : isOver(element.value, pointer, EDGE_PX) ? pointer : null
+  }
+  /** The time counts from when the change is on the screen: at the second frame the first one is. */
+  function wait(show = () => state.show(performance.now(), restOf())): void {
+    isSettling.value = true
+    state.hide()
+    stop()
+    frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(() => {
+        if (element?.value) state.setPlace(placeOf(element.value), performance.now(), isScrolling())
+        show()
+        timer = setTimeout(() => (isSettling.value = false), SETTLE_MS + 1)
+      })
+    })
+  }
+  function stop(): void {
+    clearTimeout(timer)
+    cancelAnimationFrame(frame)
+  }
+  function look(): void {
+    if (!element?.value) return
+    const [now, byHand] = [performance.now(), isScrolling()]
+    const hasMoved = state.setPlace(placeOf(element.value), now, byHand)
+    if (state.setCovered(isCovered(element.value), now, byHand) || hasMoved) wait()
+  }
+  function leaveHere(): void {
+    state.leave()
+    wait()
+  }
+  if (!state.isSettled(performance.now())) wait()
+  leaves.add(leaveHere)
+  watch(subject, (now) => state.setSubject(now, performance.now()) && wait(), { flush: 'sync' })
+  if (element) {
+    looks.add(look)
+    states.add(state)
+  }
+  onScopeDispose(() => {
+    stop()
+    leaves.delete(leaveHere)
+    looks.delete(look)
+    states.delete(state)
+  })
+  return {
+    isSettling,
+    changedAt: () => state.changedAt,
+    begin: (isPointer, event) => {
+      look()
+      if (isPointer && isBehind()) leaveHere()
+      return state.begin(timeOf(event), isPointer)
+    },
+    end: (isPointer, event) => (look(), state.end(timeOf(event), isPointer)),
+    // A finger cannot move to where it is: its next press is a new one. The mouse can, and has to.
+    drop: () => wait(isTouchInput() ? () => state.show(performance.now()) : undefined),
+  }
+}
