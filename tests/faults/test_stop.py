@@ -62,7 +62,7 @@ async def test_sigterm_ends_a_busy_hub_in_time_and_releases_everybody(hub: HubPr
     for line in (upload, *idle):
         line.close()
     for client in (poster, *listeners):
-        client.hang_up()
+        client.close()
     await asyncio.wait([streaming])
     streaming.exception()
     events.close()

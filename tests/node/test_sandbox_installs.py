@@ -23,9 +23,9 @@ pytestmark = pytest.mark.anywhere
 START = """
 import json, os, subprocess, sys
 from pathlib import Path
-from greenroom.node.sandbox import sandbox_for
+from greenroom.node.sandbox import make_sandbox
 data, home, desk = sys.argv[1:]
-box = sandbox_for("bwrap", Path(data, "node"), home, [])
+box = make_sandbox("bwrap", Path(data, "node"), home, [])
 started = [sys.executable, "-c", "import greenroom; print(greenroom.__file__)"]
 print(json.dumps(box.wrap(started, Path(desk))))
 """

@@ -31,7 +31,7 @@ class Talk:
     def attach_command(self) -> AttachCommand | None:
         return AttachCommand(["/bin/sh", "-c", "echo $GREETING; exec sleep 600"], {"GREETING": "come in"})
 
-    async def heard(self) -> AsyncIterator[Heard]:
+    async def listen(self) -> AsyncIterator[Heard]:
         for one in ():
             yield one
 

@@ -207,7 +207,7 @@ async def test_what_a_person_has_not_sent_is_not_sent_with_the_next_prompt(
 
 async def _type(sitter: Sitter, keys: bytes) -> None:
     sitter.seat.type(keys)
-    await sitter.seat.quiet(0.3, WAIT_S)
+    await sitter.seat.wait_until_quiet(0.3, WAIT_S)
 
 
 async def test_no_key_is_pressed_in_a_dialog_that_a_person_has_open(
