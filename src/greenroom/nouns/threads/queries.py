@@ -163,7 +163,7 @@ def find_messages(
 ) -> list[Message]:
     """Messages after a seq, oldest first; with `before_seq`, the newest of those below it.
 
-    They are fewer than `limit` if there are no more, or if they are large: `may_follow` tells which it can be.
+    They are fewer than `limit` if there are no more, or if they are large: `may_have_more` tells which it can be.
     """
     where = {"thread_id": thread_id}
     if before_seq is not None:

@@ -95,7 +95,7 @@ class SavedVersion(Row, frozen=True, kw_only=True):
 
     name: str
     place: str
-    """The version as a text that sorts, see `place_of`."""
+    """The version as a text that sorts, see `format_version`."""
     version: int
     digest: str
     saved_at: int

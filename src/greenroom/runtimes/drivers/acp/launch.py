@@ -33,7 +33,7 @@ class AcpLaunch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _LaunchPlan:
-    """Puts together what several `Given`s give."""
+    """Collects what several `ValueInjection`s add to a launch."""
 
     def __init__(self, opening: SessionOptions, unset: list[str], secret: str, hub: str) -> None:
         self._opening = opening
