@@ -33,7 +33,7 @@ web/node_modules/ready: web/package.json web/package-lock.json
 	@npm ci --prefix web --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch web/node_modules/ready
 
-src/greenroom/page/panels.json: web/node_modules/ready $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f)
+src/greenroom/page/panels.json: web/node_modules/ready $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f -not -name '*.test.ts')
 	@echo "Building the web page (half a minute)"
 	@npm run --prefix web --silent build -- --logLevel warn
 
@@ -75,16 +75,17 @@ test-clis: setup clis .clis/more/ready ## try every real agent CLI on the script
 	npm ci --prefix .clis/more --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch .clis/more/ready
 
-check: setup ## lint, types, floors
+check: setup ## format, lint, types, floors
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@if [ -d web/node_modules ]; then npm run --prefix web --silent check; fi
+	@if [ -d web/node_modules ]; then npm run --prefix web --silent check && npm run --prefix web --silent test; fi
 
 fix: setup ## format and repair what can be repaired by itself
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	@if [ -d web/node_modules ]; then npm run --prefix web --silent fix; fi
 
 bench: setup ## measure against the peer and the raw building blocks
 	$(BIN)/python -m bench

@@ -4,10 +4,11 @@ import { chromium } from 'playwright-core'
 export const DESK = { width: 1360, height: 860 }
 export const PHONE = { width: 390, height: 844 }
 
-export async function launch() {
+/** `headed`: on the screen that $DISPLAY names. */
+export async function launch({ headed = false } = {}) {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
   const voice = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...voice] })
+  return chromium.launch({ executablePath, headless: !headed, args: ['--no-sandbox', '--disable-dev-shm-usage', ...voice] })
 }
 
 /** A page of a browser profile of its own. `complaints` fills with errors of the console, of scripts and of the CSP. */

@@ -31,11 +31,19 @@ async function first() {
   return { first_ms: took, first_bytes: bytes }
 }
 
-const loaded = (page) => page.evaluate(() => performance.getEntriesByType('resource').filter((one) => /\.(js|css|woff2)$/.test(one.name)).reduce((sum, one) => sum + one.encodedBodySize, 0))
+const loaded = (page) =>
+  page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .filter((one) => /\.(js|css|woff2)$/.test(one.name))
+      .reduce((sum, one) => sum + one.encodedBodySize, 0),
+  )
 
 /** What each panel loads beyond the first screen. */
 async function panels() {
-  const names = JSON.parse(readFileSync(new URL('../src/greenroom/page/panels.json', import.meta.url), 'utf8')).filter((name) => name !== 'home')
+  const names = JSON.parse(readFileSync(new URL('../src/greenroom/page/panels.json', import.meta.url), 'utf8')).filter(
+    (name) => name !== 'home',
+  )
   const { page, context } = await open(browser, hub)
   await page.waitForLoadState('networkidle')
   const sizes = {}
@@ -55,7 +63,7 @@ const scroll = (page) =>
   page.getByRole('log', { name: 'Messages' }).evaluate(async (box, seconds) => {
     const frames = []
     let last = performance.now()
-    for (const until = last + seconds * 1000; last < until; ) {
+    for (const until = last + seconds * 1000; last < until;) {
       await new Promise(requestAnimationFrame)
       const now = performance.now()
       frames.push(now - last)
@@ -70,7 +78,7 @@ const frames = (page, seconds = SECONDS) =>
   page.evaluate(async (seconds) => {
     const found = []
     let last = performance.now()
-    for (const until = last + seconds * 1000; last < until; ) {
+    for (const until = last + seconds * 1000; last < until;) {
       await new Promise(requestAnimationFrame)
       const now = performance.now()
       found.push(now - last)
@@ -82,7 +90,7 @@ const frames = (page, seconds = SECONDS) =>
 /** Messages arrive, about fifty in a second. How many there were. */
 async function talk(seconds) {
   let sent = 0
-  for (const until = Date.now() + seconds * 1000; Date.now() < until; ) {
+  for (const until = Date.now() + seconds * 1000; Date.now() < until;) {
     await Promise.all(Array.from({ length: 5 }, () => say(`streamed **${sent++}**: a line of text as agents write it`)))
     await rest(70)
   }
@@ -121,7 +129,7 @@ async function runs(page) {
   const started = await Promise.all(Array.from({ length: count }, () => call('POST', '/api/runs', { profile: 'rehearsal', prompt: words })))
   await page.goto(`${hub.url}/runs/${started[0].id}`)
   const isTalking = async () => (await call('GET', `/api/runs?status=running&limit=200`)).filter((run) => run.items > 1).length
-  for (const until = Date.now() + 90_000; Date.now() < until && (await isTalking()) < count * 0.9; ) await rest(300)
+  for (const until = Date.now() + 90_000; Date.now() < until && (await isTalking()) < count * 0.9;) await rest(300)
   await page.locator('.items .markdown').first().waitFor()
   const talking = await isTalking()
   const seen = sum(await frames(page))
@@ -132,7 +140,13 @@ async function runs(page) {
 /** The longest wait of who opens ten messages of a million signs each, whole. */
 async function long(page) {
   const { id } = await call('POST', '/api/threads', { topic: 'Long texts' })
-  const KINDS = ['# Head\n\nSome **bold** words and a [link](https://x.example)\n\n', '- item *one*\n', '| a | b |\n', '> '.repeat(20) + 'deep\n', 'x']
+  const KINDS = [
+    '# Head\n\nSome **bold** words and a [link](https://x.example)\n\n',
+    '- item *one*\n',
+    '| a | b |\n',
+    '> '.repeat(20) + 'deep\n',
+    'x',
+  ]
   for (let n = 0; n < 10; n++) await say(KINDS[n % KINDS.length].repeat(1_000_000).slice(0, 999_000), id)
   const began = performance.now()
   await page.goto(`${hub.url}/threads/${id}`)
@@ -140,8 +154,12 @@ async function long(page) {
   const opened = performance.now() - began
   const watching = frames(page, SECONDS)
   for (let n = 0; n < 3; n++) {
-    await page.evaluate(() => [...document.querySelectorAll('.message button')].findLast((one) => one.textContent === 'Show the whole message')?.click())
-    await page.getByRole('log', { name: 'Messages' }).evaluate((box) => { box.scrollTop -= 900 })
+    await page.evaluate(() =>
+      [...document.querySelectorAll('.message button')].findLast((one) => one.textContent === 'Show the whole message')?.click(),
+    )
+    await page.getByRole('log', { name: 'Messages' }).evaluate((box) => {
+      box.scrollTop -= 900
+    })
   }
   return { opened_ms: opened, worst_ms: Math.max(...(await watching)) }
 }

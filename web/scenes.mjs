@@ -34,16 +34,28 @@ export async function scenesOf({ url, token }) {
     { name: 'ask-choice', path: ask((one) => one.questions?.length) },
     { name: 'ask-tool', path: ask((one) => one.subject?.tool.startsWith('tracker')) },
     { name: 'ask-report', path: ask((one) => one.kind === 'report') },
-    { name: 'ask-why', path: ask((one) => one.subject?.arguments?.old_string), act: (page) => page.getByText(/^(Exact content|原始内容)$/).click() },
+    {
+      name: 'ask-why',
+      path: ask((one) => one.subject?.arguments?.old_string),
+      act: (page) => page.getByText(/^(Exact content|原始内容)$/).click(),
+    },
     { name: 'thread', path: `/threads/${runs.find((one) => one.thread_id && one.status === 'waiting')?.thread_id}`, sample: true },
     { name: 'thread-invite', path: '/threads', desk: true, act: key('i') },
     { name: 'thread-diagram', path: `/threads/${runs.find((one) => one.prompt.includes('mermaid'))?.thread_id}` },
     { name: 'run', path: `/runs/${run((one) => one.prompt.includes('guard.py'))}` },
     { name: 'run-waiting', path: `/runs/${run((one) => one.status === 'waiting')}` },
     { name: 'run-tree', path: `/runs/${run((one) => one.prompt.includes('spawn_agent'))}?tab=tree` },
-    { name: 'run-terminal', path: `/runs/${run((one) => one.profile === 'console')}?tab=terminal`, act: (page) => page.locator('.xterm-rows', { hasText: 'passed' }).waitFor() },
+    {
+      name: 'run-terminal',
+      path: `/runs/${run((one) => one.profile === 'console')}?tab=terminal`,
+      act: (page) => page.locator('.xterm-rows', { hasText: 'passed' }).waitFor(),
+    },
     { name: 'workflow-run', path: `/workflows/runs/${(flows.runs ?? flows)[0]?.id}`, sample: true },
-    { name: 'workflow-step', path: `/workflows/runs/${(flows.runs ?? flows)[0]?.id}`, act: (page) => page.locator('.vue-flow__node').first().click() },
+    {
+      name: 'workflow-step',
+      path: `/workflows/runs/${(flows.runs ?? flows)[0]?.id}`,
+      act: (page) => page.locator('.vue-flow__node').first().click(),
+    },
     { name: 'workflow-edit', sample: true, path: '/workflows/edit/release', act: (page) => page.locator('.vue-flow__node').nth(2).click() },
     { name: 'workflow-new', path: '/workflows/edit' },
     { name: 'workflow-start', path: '/workflows?start=release' },
@@ -59,7 +71,15 @@ export async function scenesOf({ url, token }) {
     { name: 'agent', path: `/agents/${runs.find((one) => one.status === 'waiting')?.agent_id}` },
     { name: 'pair', path: '/access?do=pair' },
     { name: 'token-new', path: '/access?do=new' },
-    { name: 'home-known', path: '/', act: (page) => page.getByRole('button', { name: /^(Not now|暂不)$/ }).last().click() },
+    {
+      name: 'home-known',
+      path: '/',
+      act: (page) =>
+        page
+          .getByRole('button', { name: /^(Not now|暂不)$/ })
+          .last()
+          .click(),
+    },
     { name: 'palette', path: '/', act: key('Control+k'), sample: true },
     { name: 'search', path: '/threads?search=guard' },
     { name: 'help', path: '/inbox', desk: true, act: key('?') },

@@ -11,8 +11,22 @@ const [hub, folder, ...chosen] = process.argv.slice(2)
 const { url, token } = JSON.parse(hub)
 mkdirSync(folder, { recursive: true })
 const panels = JSON.parse(readFileSync(new URL('../src/greenroom/page/panels.json', import.meta.url), 'utf8'))
-const SAMPLES = ['home', 'inbox', 'threads', 'runs', 'workflows', 'agents', 'nodes', 'policies', 'tools', 'access', 'audit', 'metrics', 'settings']
-const shown = panels.map((name) => ({ name, path: name === 'home' ? '/' : `/${name}`, sample: SAMPLES.includes(name) }))
+const SAMPLES = new Set([
+  'home',
+  'inbox',
+  'threads',
+  'runs',
+  'workflows',
+  'agents',
+  'nodes',
+  'policies',
+  'tools',
+  'access',
+  'audit',
+  'metrics',
+  'settings',
+])
+const shown = panels.map((name) => ({ name, path: name === 'home' ? '/' : `/${name}`, sample: SAMPLES.has(name) }))
 const known = [...shown, ...(await scenesOf({ url, token }))]
 const asked = chosen.map((one) => known.find((scene) => scene.name === one) ?? { name: one.replace(/\W+/g, '_').slice(0, 40), path: one })
 const scenes = asked.length ? asked : known
@@ -22,7 +36,10 @@ let bad = 0
 for (const size of list('SIZES', 'desk,phone'))
   for (const look of list('LOOKS', 'light,dark'))
     for (const language of list('LANGUAGES', 'en,zh-CN')) {
-      const fits = (scene) => !(scene.desk && size !== 'desk') && !(scene.phone && size !== 'phone') && (asked.length || language === 'en' || (scene.sample && look === 'light'))
+      const fits = (scene) =>
+        !(scene.desk && size !== 'desk') &&
+        !(scene.phone && size !== 'phone') &&
+        (asked.length || language === 'en' || (scene.sample && look === 'light'))
       const wanted = scenes.filter(fits)
       if (wanted.length) bad += await take(wanted, size, look, language)
     }

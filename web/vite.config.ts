@@ -6,7 +6,8 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 import { quasar, transformAssetUrls } from '@quasar/vite-plugin'
 import vue from '@vitejs/plugin-vue'
-import { defineConfig, type Plugin } from 'vite'
+import type { Plugin } from 'vite'
+import { defineConfig } from 'vitest/config'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const page = join(here, '../src/greenroom/page')
@@ -65,10 +66,9 @@ export default defineConfig({
     chunkSizeWarningLimit: 900,
     reportCompressedSize: false,
   },
+  test: { include: ['src/**/*.test.ts'] },
   server: {
     port: 5199,
-    proxy: Object.fromEntries(
-      ['/api', '/login', '/logout', '/openapi.json', '/health'].map((path) => [path, { target: hub }]),
-    ),
+    proxy: Object.fromEntries(['/api', '/login', '/logout', '/openapi.json', '/health'].map((path) => [path, { target: hub }])),
   },
 })

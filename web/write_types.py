@@ -17,8 +17,9 @@ from greenroom.app import open_hub
 from greenroom.doors import router
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.rest.openapi import describe_api
-from greenroom.nouns.registry import NOUNS
-from greenroom.nouns.runs.model import LIVE
+from greenroom.rules.registry import NOUNS
+from greenroom.rules.runs.model import LIVE
+from greenroom.services.connections import Connections
 from greenroom.settings import Settings
 
 API = Path(__file__).parent / "src" / "api"
@@ -51,7 +52,7 @@ async def _endpoints() -> list[Any]:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             open_hub(Path(folder), Settings()) as hub,
-            router.build_app(hub, LoginCodes()) as (_, endpoints),
+            router.build_app(hub, LoginCodes(), Connections(hub, "")) as (_, endpoints),
         ):
             return endpoints
 

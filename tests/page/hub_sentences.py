@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from greenroom import hub
+import greenroom
 
-SOURCE = Path(hub.__file__).parent
+SOURCE = Path(greenroom.__file__).parent
 _ERRORS = {"Refused": 0, "Unavailable": 0, "HttpRefused": 1, "GuardRefused": 1, "build_bad_request": -1}
 """What makes an error, and which of its arguments is the code; the sentence follows it."""
 _ELSEWHERE = (
@@ -22,7 +22,7 @@ _ELSEWHERE = (
     "doors/assist/",
     "doors/run_tree_socket.py",
     "doors/mcp/",
-    "gateway/tool_gate.py",
+    "services/tool_gate.py",
     "log/backup.py",
     "log/restore.py",
     "runtimes/conformance_points.py",
@@ -31,14 +31,14 @@ _ELSEWHERE = (
 )
 """Where refusals are for programs, agents and the command line."""
 _SPOKEN = (
-    "gateway/profile_health.py",
-    "gateway/notify/outbound.py",
-    "gateway/notify/sender.py",
-    "gateway/notify/notification.py",
-    "gateway/policy_file.py",
-    "gateway/profile_files.py",
-    "gateway/tool_servers.py",
-    "gateway/workflow_files.py",
+    "services/profile_health.py",
+    "services/notify/outbound.py",
+    "services/notify/sender.py",
+    "services/notify/notification.py",
+    "services/policy_file.py",
+    "services/profile_files.py",
+    "services/tool_servers.py",
+    "services/workflow_files.py",
     "node/agents.py",
     "node/permission_gate.py",
     "node/install_prefixes.py",
@@ -47,34 +47,43 @@ _SPOKEN = (
     "node/sandbox.py",
     "node/launch_env.py",
     "node/worktrees.py",
-    "nouns/agents/permissions.py",
-    "nouns/agents/profiles.py",
-    "nouns/asks/decide.py",
-    "nouns/asks/ask_builder.py",
-    "nouns/policy/*.py",
-    "nouns/runs/*.py",
-    "nouns/servers/decide.py",
-    "nouns/threads/decide_*.py",
-    "nouns/threads/templates.py",
-    "nouns/workflows/*.py",
-    "nouns/workflows/checks/*.py",
-    "nouns/workflows/core/*.py",
-    "nouns/workflows/engine/step_asks.py",
-    "nouns/workflows/engine/results.py",
-    "nouns/workflows/engine/news_delivery.py",
-    "nouns/workflows/engine/hub_executor.py",
-    "nouns/workflows/parser/loader.py",
-    "nouns/workflows/parser/marked_values.py",
+    "rules/agents/permissions.py",
+    "rules/agents/profiles.py",
+    "rules/asks/decide.py",
+    "rules/asks/ask_builder.py",
+    "link/policy_facts/*.py",
+    "runtimes/driver_options.py",
+    "rules/policy/*.py",
+    "services/agent_activity.py",
+    "rules/runs/*.py",
+    "rules/servers/decide.py",
+    "rules/threads/decide_*.py",
+    "rules/threads/templates.py",
+    "rules/workflows/*.py",
+    "rules/workflows/checks/*.py",
+    "rules/workflows/core/*.py",
+    "services/workflow_engine/step_asks.py",
+    "services/workflow_engine/results.py",
+    "services/workflow_engine/news_delivery.py",
+    "services/workflow_engine/hub_executor.py",
+    "rules/workflows/parser/loader.py",
+    "rules/workflows/parser/marked_values.py",
+    "runtimes/agents/*/driver.py",
     "runtimes/drivers/*/driver.py",
     "runtimes/drivers/acp/turn_end.py",
-    "runtimes/drivers/opencode/limits.py",
+    "runtimes/agents/opencode/limits.py",
     "runtimes/programs.py",
-    "runtimes/shipped_profiles.py",
+    "runtimes/agent_cli.py",
+    "runtimes/agents/*/__init__.py",
+    "runtimes/call_facts.py",
+    "runtimes/driver_list.py",
     "validation.py",
 )
 """Where nearly every text is one that a person reads: reasons, problems, explanations."""
 _TO_AGENTS = re.compile(r"(?:# )?You |What happened before|From the agent|Go on|What would run|were handed")
-_TO_PROGRAMS = re.compile(r" ?-|(end|stdin|stdout|stderr) of |mapping values|this board|cannot start any|expected ")
+_TO_PROGRAMS = re.compile(
+    r" ?-|(end|stdin|stdout|stderr) of |mapping values|this board|cannot start any|expected |edit write"
+)
 """Names of tasks, tables of options, what a parser says, and what would be a bug."""
 _SMALL_WORDS = (
     "a all an and any are as at be by can could did does for from has have if in is it its like may must no not "

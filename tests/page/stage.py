@@ -24,7 +24,7 @@ def need_page() -> None:
         skip_or_fail("the page is not built (see `make page`)")
 
 
-def travel(hub: HubProcess, name: str, *, browser: Path | None = None, **more: object) -> None:
+def travel(hub: HubProcess, name: str, *, browser: Path | None = None, display: str = "", **more: object) -> None:
     """Run a journey: it fails when a step fails, or when the page complains of anything in its console."""
     told: dict[str, object] = {
         "url": hub.url,
@@ -42,6 +42,7 @@ def travel(hub: HubProcess, name: str, *, browser: Path | None = None, **more: o
             "CHROMIUM": str(browser or QUIET),
             "REAL_CHROMIUM": str(need_program("chromium")),
             "HOME": str(hub.data.parent),
+            "DISPLAY": display,
         },
         capture_output=True,
         text=True,

@@ -9,6 +9,7 @@ from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine_requirements import need_program
 from greenroom.testing.timeouts import WAIT_S
 from tests.page.stage import need_page, travel
+from tests.screen import open_screen
 
 RULES = Path(__file__).parent / "rules"
 
@@ -39,6 +40,11 @@ def test_ap_03_all_of_a_command_is_shown_and_nothing_hides_in_it(stage: HubProce
 )
 def test_nothing_is_approved_by_accident(stage: HubProcess, journey: str) -> None:
     travel(stage, journey)
+
+
+def test_a_real_mouse_and_real_keys_approve_only_what_they_mean(stage: HubProcess) -> None:
+    with open_screen() as display:
+        travel(stage, "hands_on_a_real_screen_approve_only_what_they_mean", display=display)
 
 
 @pytest.mark.parametrize("rules", ["approving", "exact", "told"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.nouns.registry import NOUNS
+from greenroom.rules.registry import NOUNS
 from tests.page.hub_sentences import refusals, spoken, written
 
 WEB = Path(__file__).parents[2] / "web"

@@ -51,7 +51,10 @@ wrapMethod(CSSStyleSheet.prototype, 'insertRule', 0, disarmStyle)
 
 const isHarmful = (name, value) => /^on/i.test(name) || (/^(xlink:)?(href|src)$/i.test(name) && !isOwn(value))
 const IS_STYLE = /^(style|fill|stroke|filter|mask|clip-path|cursor|marker-\w+)$/i
-for (const [method, at] of [['setAttribute', 0], ['setAttributeNS', 1]]) {
+for (const [method, at] of [
+  ['setAttribute', 0],
+  ['setAttributeNS', 1],
+]) {
   const original = Element.prototype[method]
   Element.prototype[method] = function (...given) {
     const [name, value] = given.slice(at).map(String)

@@ -60,7 +60,12 @@ async function answer(said, verdict) {
   if (done?.ok) return
   const why = done ? (await done.json().catch(() => ({}))).detail : null
   const { title, ask_id } = said
-  await registration.showNotification(title, { body: why ?? told('The hub did not answer: open the ask to see whether your answer arrived.'), tag: ask_id, icon: '/icon-192.png', data: { ...said, ticket: null, shown_at: Date.now() } })
+  await registration.showNotification(title, {
+    body: why ?? told('The hub did not answer: open the ask to see whether your answer arrived.'),
+    tag: ask_id,
+    icon: '/icon-192.png',
+    data: { ...said, ticket: null, shown_at: Date.now() },
+  })
 }
 
 async function show(said) {

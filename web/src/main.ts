@@ -8,13 +8,13 @@ import '@/styles/tokens.css'
 import '@/styles/base.css'
 import App from '@/shell/App.vue'
 import { getQuasarIcon } from '@/shell/quasarIcons'
-import { i18n, setLanguage, detectLanguage } from '@/shell/i18n'
-import { isDark } from '@/shell/theme'
-import { loadMe } from '@/shell/me'
-import { startWorker } from '@/shell/push'
+import { i18n, setLanguage, detectLanguage } from '@/browser/i18n'
+import { isDark } from '@/browser/theme'
+import { loadMe } from '@/stores/me'
+import { startWorker } from '@/stores/push'
 import { router } from '@/shell/router'
 import { startCounting } from '@/shell/visiblePanels'
-import { showError } from '@/shell/toasts'
+import { showError } from '@/stores/toasts'
 import { translateMixedText, translateHubText } from '@/shell/hubTranslation'
 import { sync } from '@/sync/useView'
 
@@ -30,7 +30,7 @@ async function start(): Promise<void> {
   watchEffect(() => Dark.set(isDark.value))
   startCounting()
   app.mount('#app')
-  startWorker().catch(console.warn)
+  startWorker().catch(console.error)
 }
 
 void start()

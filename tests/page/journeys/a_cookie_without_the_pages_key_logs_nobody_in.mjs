@@ -25,7 +25,11 @@ await journey(async (visit, browser, pages) => {
   const value = /greenroom_\w+=([^;]+)/.exec(cookie)[1]
   const tries = [{ authorization: `Bearer ${value}` }, { 'x-agent-token': value }, { cookie, origin: hub.url }]
   for (const headers of tries) {
-    const answer = await fetch(`${hub.url}/api/credentials`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: '{"kind": "operator", "name": "thief"}' })
+    const answer = await fetch(`${hub.url}/api/credentials`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: '{"kind": "operator", "name": "thief"}',
+    })
     assert.equal(answer.status, 401, JSON.stringify(headers))
   }
   assert.equal(await tab.evaluate(() => localStorage.getItem('greenroom.key')), null)

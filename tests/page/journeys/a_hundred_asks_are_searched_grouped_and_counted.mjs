@@ -1,4 +1,4 @@
-import { api, assert, denyAll, hub, journey, PHONE } from './rig.mjs'
+import { api, assert, denyAll, journey, PHONE } from './rig.mjs'
 
 await journey(async (visit) => {
   await denyAll()
@@ -19,7 +19,12 @@ await journey(async (visit) => {
   const counted = async (name) => Number((await kindOf(name).innerText()).match(/\d+/)[0])
   const { asks } = await api('GET', '/api/asks?state=open&limit=500')
   assert.equal(await counted(/^All/), asks.length)
-  for (const [kind, name] of [['gate', /^Gates/], ['question', /^Questions/], ['report', /^Reports/], ['decision', /^Decisions/]])
+  for (const [kind, name] of [
+    ['gate', /^Gates/],
+    ['question', /^Questions/],
+    ['report', /^Reports/],
+    ['decision', /^Decisions/],
+  ])
     assert.equal(await counted(name), asks.filter((ask) => ask.kind === kind).length, kind)
 
   await page.keyboard.press('/')

@@ -15,7 +15,9 @@ await journey(async (visit) => {
   })
   await api('POST', '/api/servers/book/accept', { tools: { write: null } })
   const page = await visit()
-  const run = await startRun(`TOOL book__write {"line": "x", "amount": ${LARGE[0]}, "deep": [{"n": ${LARGE[1]}}], "text": "${LARGE[0]}"}\nSAY over`)
+  const run = await startRun(
+    `TOOL book__write {"line": "x", "amount": ${LARGE[0]}, "deep": [{"n": ${LARGE[1]}}], "text": "${LARGE[0]}"}\nSAY over`,
+  )
   const ask = await askOf(run)
   await page.goto(`${hub.url}/inbox/${ask.id}`)
   for (const number of LARGE) await page.locator('.subject').getByText(number).first().waitFor()

@@ -61,7 +61,11 @@ await journey(async (visit) => {
 
   // Several at once: their bar stays, and does nothing more.
   const many = [await raise('one of a batch'), await raise('two of a batch')]
-  for (const ask of many) await page.locator('.ask', { has: page.locator(`a[href="/inbox/${ask.id}"]`) }).getByRole('checkbox').check()
+  for (const ask of many)
+    await page
+      .locator('.ask', { has: page.locator(`a[href="/inbox/${ask.id}"]`) })
+      .getByRole('checkbox')
+      .check()
   await clickTwice(page, page.locator('[data-do=approve-all]'))
   await page.getByRole('toolbar', { name: 'Nothing selected' }).waitFor()
   assert.deepEqual(await statesOf([...many, inInbox[1]]), ['answered', 'answered', 'open'])

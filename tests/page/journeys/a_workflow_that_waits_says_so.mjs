@@ -1,4 +1,4 @@
-import { api, assert, hub, journey, PHONE, until } from './rig.mjs'
+import { api, assert, hub, journey, PHONE, press, until } from './rig.mjs'
 
 const mark = Date.now()
 const start = (name, step) => api('POST', '/api/workflow-runs', { definition: { name: `${name}-${mark}`, steps: [step] } })
@@ -25,20 +25,21 @@ await journey(async (visit) => {
   await page.goto(`${hub.url}/workflows/runs/${agent.id}`)
   await page.locator('header.bar', { hasText: 'Waiting' }).waitFor()
   await page.locator('.step.waiting', { hasText: 'look' }).waitFor()
-  await page.locator('[data-do=approve]').first().click()
+  await press(page.locator('[data-do=approve]').first())
   await page.locator('header.bar', { hasText: 'Completed' }).waitFor()
 
   const phone = await visit({ size: PHONE, language: 'zh-CN' })
   await phone.goto(`${hub.url}/workflows`)
   await phone.locator('.line', { hasText: gate.workflow }).getByRole('link', { name: '等待答复' }).waitFor()
-  if (process.env.SHOT) for (const [at, one] of [page, phone].entries()) {
-    await one.goto(hub.url)
-    await one.getByText(gate.workflow).first().waitFor()
-    await one.screenshot({ path: `${process.env.SHOT}-waits-${at}.png` })
-  }
+  if (process.env.SHOT)
+    for (const [at, one] of [page, phone].entries()) {
+      await one.goto(hub.url)
+      await one.getByText(gate.workflow).first().waitFor()
+      await one.screenshot({ path: `${process.env.SHOT}-waits-${at}.png` })
+    }
   await page.goto(`${hub.url}/workflows/runs/${gate.id}`)
   await page.getByRole('heading', { name: `Ship ${mark}?` }).waitFor()
-  await page.locator('[data-do=approve]').first().click()
+  await press(page.locator('[data-do=approve]').first())
   await page.locator('header.bar', { hasText: 'Completed' }).waitFor()
   assert.equal((await api('GET', `/api/workflow-runs/${gate.id}`)).run.waiting ?? false, false)
 })

@@ -14,7 +14,10 @@ await journey(async (visit) => {
   const page = await visit()
   const working = page.locator('section', { has: page.getByRole('heading', { name: 'Working' }) })
   await working.locator('header', { hasText: `Working${active}` }).waitFor()
-  await page.locator('nav a', { hasText: 'Runs' }).locator('.count', { hasText: String(active) }).waitFor()
+  await page
+    .locator('nav a', { hasText: 'Runs' })
+    .locator('.count', { hasText: String(active) })
+    .waitFor()
   await working.getByRole('link', { name: `${waiting} runs are waiting for you` }).click()
   await page.locator('header', { hasText: `${active} active · ${waiting} waiting for you` }).waitFor()
   await page.locator('.rows').getByText('which one?').waitFor()

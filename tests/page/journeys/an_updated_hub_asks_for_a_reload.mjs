@@ -1,5 +1,5 @@
 /** A page that is older than its hub says so calmly, answers nothing, and is loaded again only by the person. */
-import { api, askOf, assert, hub, journey, startRun } from './rig.mjs'
+import { api, askOf, assert, hub, journey, press, startRun } from './rig.mjs'
 
 await journey(async (visit, _browser, pages) => {
   const page = await visit()
@@ -17,7 +17,7 @@ await journey(async (visit, _browser, pages) => {
 
   const words = page.getByLabel(/Message to the agent/)
   await words.fill('not yet')
-  await page.locator('[data-do=deny]').click()
+  await press(page.locator('[data-do=deny]'))
   await page.locator('.toast', { hasText: 'Reload it, then answer' }).waitFor()
   assert.equal((await api('GET', `/api/asks/${ask.id}`)).state, 'open')
   assert.equal(await words.inputValue(), 'not yet')
@@ -27,7 +27,7 @@ await journey(async (visit, _browser, pages) => {
   await page.locator('[data-do=reload]').click()
   await page.locator('.updated').waitFor({ state: 'detached' })
   await page.getByLabel(/Message to the agent/).fill('not now')
-  await page.locator('[data-do=deny]').click()
+  await press(page.locator('[data-do=deny]'))
   await page.locator('.given', { hasText: 'Denied' }).waitFor()
   assert.equal((await api('GET', `/api/asks/${ask.id}`)).answer.text, 'not now')
 })

@@ -58,7 +58,10 @@ await journey(async (visit) => {
       const { state } = await api('GET', `/api/asks/${said.ask_id}`)
       return { took, check: () => assert.equal(state, 'open', `${took} ms after it came up`) }
     })
-  for (const [said, verdict] of [[first, 'approve'], [second, 'deny']]) {
+  for (const [said, verdict] of [
+    [first, 'approve'],
+    [second, 'deny'],
+  ]) {
     const shown = await deliver(said)
     assert.deepEqual(shown, { title: said.title, actions: ['approve', 'deny'] })
     await pause(READ_MS)

@@ -24,7 +24,10 @@ export async function openApart(browser, url) {
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
     return result.value
   }
-  const KEYS = { y: { code: 'KeyY', text: 'y', windowsVirtualKeyCode: 89 }, Enter: { code: 'Enter', text: '\r', windowsVirtualKeyCode: 13 } }
+  const KEYS = {
+    y: { code: 'KeyY', text: 'y', windowsVirtualKeyCode: 89 },
+    Enter: { code: 'Enter', text: '\r', windowsVirtualKeyCode: 13 },
+  }
   return {
     evaluate,
     /** Bring it in front of the other tabs. */
@@ -32,7 +35,8 @@ export async function openApart(browser, url) {
     press: async (key) => {
       for (const type of ['keyDown', 'keyUp']) await send('Input.dispatchKeyEvent', { type, key, ...KEYS[key] })
     },
-    mouse: (type, { x, y }) => send('Input.dispatchMouseEvent', { type, x, y, clickCount: 1, button: type === 'mouseMoved' ? 'none' : 'left' }),
+    mouse: (type, { x, y }) =>
+      send('Input.dispatchMouseEvent', { type, x, y, clickCount: 1, button: type === 'mouseMoved' ? 'none' : 'left' }),
     /** Wait until something in the page is true, also over a navigation. */
     sees: (what, run, given) => until(what, () => evaluate(run, given).catch(() => false)),
   }
@@ -42,7 +46,7 @@ export async function openApart(browser, url) {
 export async function visitApart(browser, path) {
   const { code } = await api('POST', '/api/login-codes')
   const page = await openApart(browser, `${hub.url}/login?next=${encodeURIComponent(path)}`)
-  await page.sees('the login form', () => !!document.querySelector('#code'))
+  await page.sees('the login form', () => document.readyState === 'complete' && !!document.querySelector('#code'))
   await page.evaluate((code) => {
     document.querySelector('#code').value = code
     document.querySelector('button').click()

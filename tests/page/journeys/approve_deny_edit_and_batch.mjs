@@ -9,7 +9,10 @@ await journey(async (visit) => {
   // On the first screen it stands once: with what needs a person, not with what is being worked on.
   const write = await startRun('WRITE poem.txt roses\\nviolets\nSAY written')
   const asking = await askOf(write)
-  await page.locator('.need', { has: page.locator(`a[href="/inbox/${asking.id}"]`) }).getByText('+2').waitFor()
+  await page
+    .locator('.need', { has: page.locator(`a[href="/inbox/${asking.id}"]`) })
+    .getByText('+2')
+    .waitFor()
   assert.equal(await page.locator(`a[href="/runs/${write.id}"]`).count(), 0)
   await api('POST', `/api/asks/${asking.id}/snooze`, { for_s: 600 })
   await page.locator(`a[href="/runs/${write.id}"]`).waitFor()
@@ -54,7 +57,9 @@ await journey(async (visit) => {
   // What is approved together shows where each call would run.
   const folder = join(dirname(hub.data), 'projects', 'limits')
   mkdirSync(folder, { recursive: true })
-  const many = await Promise.all([1, 2, 3].map((n) => startRun(`SHELL touch batch-${n} && ls\nSAY {{output}}`, n === 3 ? { directory: folder } : {})))
+  const many = await Promise.all(
+    [1, 2, 3].map((n) => startRun(`SHELL touch batch-${n} && ls\nSAY {{output}}`, n === 3 ? { directory: folder } : {})),
+  )
   const picked = await Promise.all(many.map(askOf))
   await page.locator('.detail').hover()
   for (const ask of picked) await rowOf(ask).getByRole('checkbox').check()

@@ -16,7 +16,10 @@ await journey(async (visit) => {
   await page.locator('.ask-for').getByRole('button', { name: 'Remove' }).click()
   await card.waitFor({ state: 'detached' })
   assert.equal(await stands(), undefined)
-  await until('its token to end', async () => (await fetch(`${hub.url}/api/me`, { headers: { authorization: `Bearer ${made.token}` } })).status === 401)
+  await until(
+    'its token to end',
+    async () => (await fetch(`${hub.url}/api/me`, { headers: { authorization: `Bearer ${made.token}` } })).status === 401,
+  )
   const own = page.getByRole('article').filter({ hasText: 'this machine' })
   await own.waitFor()
   assert.equal(await own.getByRole('button', { name: 'Remove' }).count(), 0, "the hub's own machine stays")

@@ -16,7 +16,10 @@ await journey(async (visit, _, pages) => {
   const save = (page) => page.locator('header.bar').getByRole('button', { name: 'Save', exact: true }).click()
 
   // Two new workflows: each is asked for its name, and the second cannot take the first one's.
-  for (const [name, taken] of [[first, null], [second, first]]) {
+  for (const [name, taken] of [
+    [first, null],
+    [second, first],
+  ]) {
     await page.goto(`${hub.url}/workflows`)
     await page.getByRole('link', { name: 'New workflow' }).first().click()
     await well(page)
@@ -124,7 +127,10 @@ await journey(async (visit, _, pages) => {
   await phone.goto(`${hub.url}/workflows/edit/${second}`)
   await phone.locator('.vue-flow__node').first().waitFor()
   const boxes = await phone.locator('header.bar button').evaluateAll((list) => list.map((one) => one.getBoundingClientRect().toJSON()))
-  assert.ok(boxes.every(({ right, width }) => right <= PHONE.width && width >= 28), 'every button of the bar is on the screen, and whole')
+  assert.ok(
+    boxes.every(({ right, width }) => right <= PHONE.width && width >= 28),
+    'every button of the bar is on the screen, and whole',
+  )
   if (process.env.SHOT) await phone.screenshot({ path: `${process.env.SHOT}-editor-phone.png` })
   if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}-editor.png` })
 

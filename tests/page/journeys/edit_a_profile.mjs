@@ -12,7 +12,10 @@ await journey(async (visit, browser, pages) => {
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('alert').filter({ hasText: 'write a number from' }).waitFor()
   const refused = pages[0].complaints.splice(0)
-  assert.ok(refused.every((one) => one.includes('400')), refused.join())
+  assert.ok(
+    refused.every((one) => one.includes('400')),
+    refused.join(),
+  )
   await page.getByLabel('Run timeout (s)').fill('120')
   await page.keyboard.press('Control+s')
   await page.getByRole('heading', { name: 'After' }).waitFor()

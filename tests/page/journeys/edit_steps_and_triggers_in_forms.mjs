@@ -111,9 +111,16 @@ await journey(async (visit) => {
   await page.getByLabel('Schedule (cron)', { exact: true }).fill('whenever')
   await page.getByRole('alert').filter({ hasText: 'whenever' }).waitFor()
   await page.getByLabel('Schedule (cron)', { exact: true }).fill('30 4 * * *')
-  for (const [kind, count] of [['signed webhook', 2], ['message', 3], ['end of another workflow', 4]]) {
+  for (const [kind, count] of [
+    ['signed webhook', 2],
+    ['message', 3],
+    ['end of another workflow', 4],
+  ]) {
     await page.getByRole('button', { name: kind, exact: true }).click()
-    await page.locator('.trigger').nth(count - 1).waitFor()
+    await page
+      .locator('.trigger')
+      .nth(count - 1)
+      .waitFor()
   }
   await page.getByLabel('After workflow', { exact: true }).fill(name)
   await well(2)
@@ -123,13 +130,19 @@ await journey(async (visit) => {
   assert.ok(stored.includes('# a comment that stays'), stored)
   const report = definition.steps.find((one) => one.id === 'report')
   assert.deepEqual(report.retry, { max: 2, backoff_s: 0.5 })
-  assert.deepEqual([report.on_error, report.timeout_s, report.inputs, report.when], ['ignore', 90, { greeting: '"hello"', many: 3 }, 'inputs.size > 1'])
+  assert.deepEqual(
+    [report.on_error, report.timeout_s, report.inputs, report.when],
+    ['ignore', 90, { greeting: '"hello"', many: 3 }, 'inputs.size > 1'],
+  )
   assert.deepEqual(report.level, { kind: 'arbitrated', stakeholders: ['ann', 'bob'], quorum: 1 })
   assert.deepEqual([report.dependencies, report.output_schema], [['look-first'], { type: 'object' }])
   assert.deepEqual(definition.edges, [{ from: 'look-first', to: 'report', when: 'inputs.size > 0' }])
   const [undo] = definition.steps.find((one) => one.id === 'look-first').rollback
   assert.deepEqual([undo.name, undo.prompt], ['undo it', 'SAY undone'])
-  assert.deepEqual(definition.triggers.map((one) => one.cron ?? one.message ?? one.after ?? one.webhook), ['30 4 * * *', true, { contains: 'please' }, { workflow: name }])
+  assert.deepEqual(
+    definition.triggers.map((one) => one.cron ?? one.message ?? one.after ?? one.webhook),
+    ['30 4 * * *', true, { contains: 'please' }, { workflow: name }],
+  )
 
   // A trigger does nothing until it is armed; then a signed call starts a run.
   const call = page.locator('.trigger').nth(1)
@@ -152,6 +165,11 @@ await journey(async (visit) => {
 function signed(path, secret, timestamp, nonce, body) {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const signature = `v1,${createHmac('sha256', key).update(`${nonce}.${timestamp}.${body}`).digest('base64')}`
-  const headers = { 'content-type': 'application/json', 'webhook-id': nonce, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': nonce,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signature,
+  }
   return fetch(hub.url + path, { method: 'POST', headers, body })
 }

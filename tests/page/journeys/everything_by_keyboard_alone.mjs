@@ -37,7 +37,10 @@ await journey(async (visit) => {
     await press('Control+k')
     await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')
     await page.keyboard.type('keys ')
-    const isThere = await page.getByRole('option', { name: /^keys / }).first().isVisible()
+    const isThere = await page
+      .getByRole('option', { name: /^keys / })
+      .first()
+      .isVisible()
     if (!isThere) await press('Escape')
     await page.waitForFunction((isThere) => isThere || !document.querySelector('[role=combobox]'), isThere)
     return isThere

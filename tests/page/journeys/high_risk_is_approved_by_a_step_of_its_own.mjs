@@ -1,7 +1,25 @@
 /** High risk is not one click or one key away: it is held down for a second, or named and confirmed, and never part of a batch. */
 import {
-  api, askOf, assert, denyAll, endOf, hold, holdByFinger, hub, journey, middleOf, noteInput, notedOf, pause,
-  PHONE, raise, settled, startRun, stateOf, until, within,
+  api,
+  askOf,
+  assert,
+  denyAll,
+  endOf,
+  hold,
+  holdByFinger,
+  hub,
+  journey,
+  middleOf,
+  noteInput,
+  notedOf,
+  pause,
+  PHONE,
+  raise,
+  settled,
+  startRun,
+  stateOf,
+  until,
+  within,
 } from './rig.mjs'
 
 const SURE = 'Approve this high-risk call?'

@@ -83,7 +83,10 @@ await journey(async (visit) => {
   let drawn = 0
   for (const [at, text] of [...FLOWCHARTS, ...SETTINGS, ...KINDS].entries()) {
     await api('POST', `/api/threads/${id}/messages`, { content: `diagram ${at}\n\n\`\`\`mermaid\n${text}\n\`\`\`` })
-    const figure = page.locator('.message', { hasText: `diagram ${at}` }).last().locator('[data-diagram]')
+    const figure = page
+      .locator('.message', { hasText: `diagram ${at}` })
+      .last()
+      .locator('[data-diagram]')
     await figure.scrollIntoViewIfNeeded()
     const isOver = () => figure.evaluate((place) => (place.querySelector('img') ? 'drawn' : place.title && 'refused'))
     if ((await until(`diagram ${at}: ${text}`, isOver)) === 'drawn') drawn++

@@ -1,7 +1,11 @@
 import { api, assert, hub, journey, press } from './rig.mjs'
 
 await journey(async (visit) => {
-  await api('PUT', '/api/profiles/talker', { driver: 'rehearsal', display_name: 'Talker', invite_prompt: 'POST {thread_id} Hello, I am here' })
+  await api('PUT', '/api/profiles/talker', {
+    driver: 'rehearsal',
+    display_name: 'Talker',
+    invite_prompt: 'POST {thread_id} Hello, I am here',
+  })
   const page = await visit()
   await page.goto(`${hub.url}/threads`)
   await page.locator('main').getByRole('button', { name: 'New thread' }).first().click()
@@ -20,13 +24,29 @@ await journey(async (visit) => {
   await page.locator('.message', { hasText: 'Hello, I am here' }).getByRole('button', { name: 'React' }).click()
   await page.getByRole('button', { name: '👍' }).click()
   await page.locator('.reaction', { hasText: '👍' }).waitFor()
+  // What is chosen as soon as it is there takes the focus back at once, and not from the box that somebody writes in by then.
+  await page
+    .locator('.message', { hasText: 'Hello, I am here' })
+    .getByRole('button', { name: 'React' })
+    .evaluate(async (button) => {
+      button.click()
+      const emoji = () => [...document.querySelectorAll('.emoji button')].find((one) => one.textContent === '🎉')
+      while (!emoji()) await new Promise(requestAnimationFrame)
+      emoji().click()
+      document.querySelector('.composer textarea').focus()
+    })
+  await page.locator('.emoji').waitFor({ state: 'detached' })
+  assert.equal(await box.evaluate((field) => field === document.activeElement), true, 'the box keeps the focus')
   await page.locator('.message', { hasText: 'Hello, I am here' }).getByRole('button', { name: 'Reply' }).click()
   await box.fill('Good to see you')
   await box.press('Enter')
   await page.locator('.quote', { hasText: 'Hello, I am here' }).waitFor()
 
   // A reply wakes it again, and a mention once more; its first card stays where it was.
-  await page.getByRole('region', { name: /^Run of Talker/ }).nth(1).waitFor()
+  await page
+    .getByRole('region', { name: /^Run of Talker/ })
+    .nth(1)
+    .waitFor()
   const id = page.url().split('/').at(-1)
   await box.fill(`@Talker\nPOST ${id} I am awake again`)
   await box.press('Enter')

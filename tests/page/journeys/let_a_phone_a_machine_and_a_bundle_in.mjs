@@ -31,6 +31,8 @@ await journey(async (visit) => {
 
   const bundle = { profiles: { [`taken-${mark}`]: { driver: 'rehearsal', display_name: `Taken ${mark}` } } }
   await page.goto(`${hub.url}/profiles`)
-  await page.locator('input[type=file]').setInputFiles({ name: 'team.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(bundle)) })
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'team.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(bundle)) })
   await page.getByRole('heading', { name: `Taken ${mark}` }).waitFor()
 })

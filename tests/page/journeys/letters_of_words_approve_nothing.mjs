@@ -30,7 +30,11 @@ await journey(async (visit) => {
   await areOpen('the search was for deploy')
 
   // The box that somebody is in goes, before they write or while they think: what they write then is for nothing else.
-  for (const [begun, thought] of [['', 0], ['hmm', THOUGHT_MS], ['hmm\n', 0]]) {
+  for (const [begun, thought] of [
+    ['', 0],
+    ['hmm', THOUGHT_MS],
+    ['hmm\n', 0],
+  ]) {
     const shown = await raise(`shown with ${begun.trim() || 'nothing'}`)
     await show(shown)
     await select()
@@ -47,7 +51,7 @@ await journey(async (visit) => {
   await show(others[0])
   for (const said of ['you must not do this', 'no, not this']) {
     await page.keyboard.type(said, { delay: 60 })
-    await page.locator('[data-note]', { hasText: 'several letters in a row are words' }).waitFor()
+    await page.locator('[data-note]', { hasText: 'several keys in a row are words' }).waitFor()
     await pause(KEY_MS)
     await areOpen(`it was the beginning of: ${said}`)
     await page.locator('[data-note]').waitFor({ state: 'detached' })

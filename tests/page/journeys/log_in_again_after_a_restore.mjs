@@ -11,7 +11,10 @@ const greenroom = (...words) => execFileSync(hub.python, ['-m', 'greenroom', ...
 
 /** A hub of this journey's own, once it is ready. */
 async function serve(port) {
-  const program = spawn(hub.python, ['-m', 'greenroom', 'serve', '--data', data, '--port', port], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const program = spawn(hub.python, ['-m', 'greenroom', 'serve', '--data', data, '--port', port], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   for await (const said of createInterface(program.stdout)) {
     const [, url, code] = /(http:\S+)\/login\?code=(\w+)/.exec(said)
     return { program, url, code }

@@ -23,7 +23,28 @@ await journey(async (visit, browser) => {
   await api('PUT', `/api/workflows/deep-${mark}`, { text: `name: deep-${mark}\nsteps: [{ id: a, set: { b: "1" } }]` })
   const flow = await api('POST', '/api/workflow-runs', { workflow: `deep-${mark}` })
   const agent = await until('the agent of the run', async () => (await api('GET', `/api/runs/${run.id}`)).agent_id)
-  const deep = [`/threads/${id}`, `/runs/${run.id}`, `/inbox/${ask.id}`, `/agents/${agent}`, `/policies/deep-${mark}`, `/workflows/edit/deep-${mark}`, `/workflows/runs/${flow.id}`, '/workflows/edit', '/profiles/rehearsal', `/runs/${run.id}?tab=tree`, `/runs/${run.id}?with=any`, `/workflows/runs/${flow.id}?step=a`, `/workflows/edit/deep-${mark}?step=a`, `/workflows?start=deep-${mark}`, '/audit?kind=RunStarted', '/metrics?only=rehearsal', `/metrics?by=agent&only=${agent}`, '/nodes?do=join', '/people?do=type', '/tools/none/such']
+  const deep = [
+    `/threads/${id}`,
+    `/runs/${run.id}`,
+    `/inbox/${ask.id}`,
+    `/agents/${agent}`,
+    `/policies/deep-${mark}`,
+    `/workflows/edit/deep-${mark}`,
+    `/workflows/runs/${flow.id}`,
+    '/workflows/edit',
+    '/profiles/rehearsal',
+    `/runs/${run.id}?tab=tree`,
+    `/runs/${run.id}?with=any`,
+    `/workflows/runs/${flow.id}?step=a`,
+    `/workflows/edit/deep-${mark}?step=a`,
+    `/workflows?start=deep-${mark}`,
+    '/audit?kind=RunStarted',
+    '/metrics?only=rehearsal',
+    `/metrics?by=agent&only=${agent}`,
+    '/nodes?do=join',
+    '/people?do=type',
+    '/tools/none/such',
+  ]
   const page = await visit()
   for (const path of [...deep, ...panels.map((name) => (name === 'home' ? '/' : `/${name}`))]) {
     await page.goto(hub.url + path)

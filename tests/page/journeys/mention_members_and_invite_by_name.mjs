@@ -19,7 +19,10 @@ await journey(async (visit) => {
   await offers.first().waitFor()
   const shown = await offers.allInnerTexts()
   assert.match(shown[0], /Deep Sleeper\nAsleep/)
-  assert.ok(shown.slice(1).every((one) => one.includes('invited when you send')), shown.join())
+  assert.ok(
+    shown.slice(1).every((one) => one.includes('invited when you send')),
+    shown.join(),
+  )
   assert.equal(shown.filter((one) => one.includes('Deep Sleeper')).length, 1, 'who is there is not offered twice')
 
   // Who will not wake is told of under the message, with a button that wakes it.
@@ -29,7 +32,10 @@ await journey(async (visit) => {
   const note = page.locator('.unreached', { hasText: 'does not let people wake it' })
   await note.waitFor()
   await note.getByRole('button', { name: 'Wake Deep Sleeper' }).click()
-  await page.getByRole('region', { name: /^Run of Deep Sleeper/ }).nth(1).waitFor()
+  await page
+    .getByRole('region', { name: /^Run of Deep Sleeper/ })
+    .nth(1)
+    .waitFor()
   await note.waitFor({ state: 'detached' })
 
   // Choosing a profile invites it with the message that names it.

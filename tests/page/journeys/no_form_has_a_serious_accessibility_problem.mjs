@@ -12,7 +12,11 @@ await journey(async (visit) => {
     await page.goto(`${hub.url}/workflows/edit`)
     await page.locator('[data-id=report] .step').click()
     await page.locator('.step-form').waitFor()
-    await page.locator('.step-form details').evaluateAll((parts) => parts.forEach((one) => { one.open = true }))
+    await page.locator('.step-form details').evaluateAll((parts) =>
+      parts.forEach((one) => {
+        one.open = true
+      }),
+    )
     found.push(...(await judge(page, `${look} step`)))
     await page.getByRole('tab', { name: 'Triggers' }).click()
     await page.getByRole('button', { name: 'schedule' }).click()

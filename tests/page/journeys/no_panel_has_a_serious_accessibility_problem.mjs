@@ -8,7 +8,9 @@ const panels = JSON.parse(readFileSync(new URL('src/greenroom/page/panels.json',
 
 await journey(async (visit) => {
   const id = await thread('reachable')
-  await api('POST', `/api/threads/${id}/messages`, { content: 'A **word**, a `code` and\n\n```\na block\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |' })
+  await api('POST', `/api/threads/${id}/messages`, {
+    content: 'A **word**, a `code` and\n\n```\na block\n```\n\n| a | b |\n|---|--:|\n| 1 | 2 |',
+  })
   const run = await startRun('SHELL python3 -c "print(\'axe\')"', { thread_id: id })
   const ask = await askOf(run)
   const paths = [...panels.map((name) => (name === 'home' ? '/' : `/${name}`)), `/threads/${id}`, `/inbox/${ask.id}`]

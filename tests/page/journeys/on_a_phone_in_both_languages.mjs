@@ -37,7 +37,10 @@ await journey(async (visit, _, pages) => {
   await page.getByRole('button', { name: '更多' }).last().tap()
   await page.getByRole('menuitem', { name: '搜索或执行命令…' }).tap()
   await page.getByRole('combobox', { name: '你想做什么？' }).fill('pocket')
-  await page.getByRole('option', { name: /pocket/ }).first().tap()
+  await page
+    .getByRole('option', { name: /pocket/ })
+    .first()
+    .tap()
   await page.waitForURL(/\/threads\//)
 
   // What the hub says is said in the page's language too: what is wrong, and why not.

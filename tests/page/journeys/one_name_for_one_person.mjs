@@ -39,7 +39,8 @@ await journey(async (visit, browser) => {
   assert.equal(await page.getByLabel('Your name').inputValue(), NAME)
 
   const other = await browser.newContext({
-    userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+    userAgent:
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
   })
   const phone = await other.newPage()
   const { code } = await api('POST', '/api/login-codes')

@@ -23,7 +23,7 @@ export const thread = async (topic) => (await api('POST', '/api/threads', { topi
 
 /** What a look finds once there is something, within a bound. */
 export async function until(what, look) {
-  for (const end = Date.now() + hub.wait_ms; Date.now() < end; ) {
+  for (const end = Date.now() + hub.wait_ms; Date.now() < end;) {
     const found = await look()
     if (found) return found
     await new Promise((resolve) => setTimeout(resolve, 60))
@@ -150,8 +150,8 @@ export async function holdByFinger(page, button) {
 }
 
 /** Run a journey and end the process: with 1 when a step failed or the console of a page complained. */
-export async function journey(walk) {
-  const browser = await launch()
+export async function journey(walk, browserOptions) {
+  const browser = await launch(browserOptions)
   const pages = []
   const visit = async (options = {}) => {
     const made = await open(browser, { ...hub, code: undefined, wait: hub.wait_ms, ...options })
@@ -164,7 +164,16 @@ export async function journey(walk) {
     await walk(visit, browser, pages)
   } catch (error) {
     console.error(error)
-    for (const { page } of pages) console.error(page.url(), (await page.locator('body').innerText().catch(() => '')).slice(0, 1500))
+    for (const { page } of pages)
+      console.error(
+        page.url(),
+        (
+          await page
+            .locator('body')
+            .innerText()
+            .catch(() => '')
+        ).slice(0, 1500),
+      )
     if (process.env.SHOT) for (const [at, { page }] of pages.entries()) await page.screenshot({ path: `${process.env.SHOT}-${at}.png` })
     code = 1
   }

@@ -1,4 +1,4 @@
-import { api, assert, hub, journey, PHONE } from './rig.mjs'
+import { api, assert, journey, PHONE } from './rig.mjs'
 
 await journey(async (visit) => {
   const name = `again-${Date.now()}`

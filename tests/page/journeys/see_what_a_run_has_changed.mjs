@@ -19,7 +19,13 @@ await journey(async (visit) => {
   const page = await visit({ path: `/runs/${run.id}` })
   await page.getByRole('tab', { name: 'Changes 2' }).click()
   const files = page.locator('.file')
-  assert.deepEqual(await files.locator('summary').allInnerTexts().then((all) => all.map((one) => one.replace(/\s+/g, ' '))), ['list.txt +1 −1', 'new.txt new +1 −0'])
+  assert.deepEqual(
+    await files
+      .locator('summary')
+      .allInnerTexts()
+      .then((all) => all.map((one) => one.replace(/\s+/g, ' '))),
+    ['list.txt +1 −1', 'new.txt new +1 −0'],
+  )
   assert.match(await files.first().locator('.new').last().innerText(), /<b>three<\/b>/)
   await page.reload()
   await files.first().locator('.gone', { hasText: 'two' }).waitFor()

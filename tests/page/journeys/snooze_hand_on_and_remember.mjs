@@ -66,9 +66,15 @@ await journey(async (visit) => {
   await api('POST', `/api/asks/${both.id}/answer`, { verdict: 'approve', digest: both.digest, scope: 'rule' })
   const keyed = (await api('GET', '/api/policy')).rules.find((one) => one.rule.calls)
   await page.goto(`${hub.url}/policies`)
-  for (const [name, about] of [[judgements[0].verdict.rule, command], [keyed.name, 'mkdir -p made && touch made/it']]) {
+  for (const [name, about] of [
+    [judgements[0].verdict.rule, command],
+    [keyed.name, 'mkdir -p made && touch made/it'],
+  ]) {
     await page.locator(`[data-rule="${name}"] .about`, { hasText: about }).waitFor()
-    await page.locator(`[data-rule="${name}"]`).getByText(/^Until \w+ \d+, \d{4}$/).waitFor()
+    await page
+      .locator(`[data-rule="${name}"]`)
+      .getByText(/^Until \w+ \d+, \d{4}$/)
+      .waitFor()
     await api('DELETE', `/api/policy/rules/${name}`)
   }
 
@@ -80,7 +86,10 @@ await journey(async (visit) => {
   await page.getByRole('menuitem', { name: 'Remember as a rule…' }).click()
   await sentence(`Always allow make ${parts} && make the-very-end for rehearsal`)
   const rule = page.locator('[data-rule]')
-  assert.ok(await rule.evaluate((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight), 'all of it is in sight')
+  assert.ok(
+    await rule.evaluate((one) => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight),
+    'all of it is in sight',
+  )
   await api('POST', `/api/runs/${long.id}/cancel`, {})
 
   // High risk is said, and becomes a rule only after a second step.

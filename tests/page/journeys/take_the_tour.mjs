@@ -26,7 +26,14 @@ await journey(async (visit) => {
   // The main button alone leads to the end, and starts each agent once.
   const before = await runs()
   await page.getByRole('button', { name: 'Take the tour' }).click()
-  for (const [stop, clicks] of [[1, 1], [2, 1], [3, 1], [4, 2], [5, 1], [6, 1]]) {
+  for (const [stop, clicks] of [
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    [4, 2],
+    [5, 1],
+    [6, 1],
+  ]) {
     await at(stop)
     await isClear(page, `at stop ${stop}`)
     for (let click = 1; click <= clicks; click++) {
@@ -63,8 +70,16 @@ await journey(async (visit) => {
   await page.locator('.vue-flow__node').first().waitFor()
   await card.getByRole('button', { name: 'Back' }).click()
   await page.waitForURL('**/threads/thr_*')
-  for (const stop of [3, 2, 1]) await card.getByRole('button', { name: 'Back' }).click().then(() => at(stop))
-  for (const stop of [2, 3, 4, 5, 6]) await card.getByRole('button', { name: 'Next' }).click().then(() => at(stop))
+  for (const stop of [3, 2, 1])
+    await card
+      .getByRole('button', { name: 'Back' })
+      .click()
+      .then(() => at(stop))
+  for (const stop of [2, 3, 4, 5, 6])
+    await card
+      .getByRole('button', { name: 'Next' })
+      .click()
+      .then(() => at(stop))
   await card.getByRole('button', { name: 'Done' }).click()
   await card.waitFor({ state: 'detached' })
   assert.equal((await runs()) - before, 4, 'nothing was started twice')

@@ -14,7 +14,10 @@ await journey(async (visit) => {
   }
   const ada = await come('Ada')
   const ben = await come('Ben')
-  await ada.getByRole('button').filter({ has: ada.getByText('Ben', { exact: true }) }).click() // not whom a credential named before
+  await ada
+    .getByRole('button')
+    .filter({ has: ada.getByText('Ben', { exact: true }) })
+    .click() // not whom a credential named before
   await ada.getByRole('textbox', { name: 'Write to Ben' }).fill('Shall we ship it?')
   await ada.keyboard.press('Enter')
   await ada.getByRole('log').getByText('Shall we ship it?').waitFor()

@@ -55,7 +55,11 @@ await journey(async (visit) => {
 
   // Several that are selected are named as well, calls with their folders.
   const others = [early, await raise('also selected'), await askOf(await startRun('SHELL make d'))]
-  for (const one of others) await page.locator('.ask', { has: page.locator(`a[href="/inbox/${one.id}"]`) }).getByRole('checkbox').check()
+  for (const one of others)
+    await page
+      .locator('.ask', { has: page.locator(`a[href="/inbox/${one.id}"]`) })
+      .getByRole('checkbox')
+      .check()
   await palette('app')
   await dialog.getByText('also selected').waitFor()
   await dialog.getByText('Run make d · in its own folder').waitFor()

@@ -14,7 +14,13 @@ await journey(async (visit, browser) => {
   assert.ok(!page.url().includes(token), 'the token does not stay in the address')
   await page.getByRole('heading', { name: 'Tea or coffee?' }).waitFor()
   assert.equal(await page.getByText('Not for this room').count(), 0)
-  assert.deepEqual(await page.locator('nav a[aria-current]').allInnerTexts().then((all) => all.map((one) => one.split('\n')[0])), ['Inbox'])
+  assert.deepEqual(
+    await page
+      .locator('nav a[aria-current]')
+      .allInnerTexts()
+      .then((all) => all.map((one) => one.split('\n')[0])),
+    ['Inbox'],
+  )
   await page.getByLabel('Your answer…').fill('tea')
   await press(page.locator('[data-do=answer]'))
   await page.locator('.given', { hasText: 'tea' }).waitFor()

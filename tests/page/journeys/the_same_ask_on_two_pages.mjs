@@ -27,7 +27,11 @@ await journey(async (visit, _, pages) => {
     await page.locator('[data-do=approve]').waitFor()
   }
   await hold(first, first.locator('[data-do=approve]'))
-  await second.locator('.ask.over', { has: second.locator(`a[href="/inbox/${ask.id}"]`) }).getByText('Approved').last().waitFor()
+  await second
+    .locator('.ask.over', { has: second.locator(`a[href="/inbox/${ask.id}"]`) })
+    .getByText('Approved')
+    .last()
+    .waitFor()
   await second.locator('.toast', { hasText: 'approved' }).waitFor()
   await second.locator('.given', { hasText: 'Approved' }).waitFor()
   assert.equal(await second.locator('.detail :is([data-do=approve], [data-do=deny])').count(), 0, 'nothing more can be done with it')

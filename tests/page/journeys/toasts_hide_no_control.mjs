@@ -28,7 +28,10 @@ await journey(async (visit) => {
   const held = await startRun('ASK Do you see the buttons?')
   const ask = await askOf(held)
   const places = ['/', `/threads/${talk}`, `/inbox/${ask.id}`, `/runs/${held.id}`, '/workflows/edit', '/settings']
-  for (const [size, language] of [[undefined, 'en'], [PHONE, 'zh-CN']]) {
+  for (const [size, language] of [
+    [undefined, 'en'],
+    [PHONE, 'zh-CN'],
+  ]) {
     const page = await visit({ size, language })
     for (const [at, path] of places.entries()) {
       await page.goto(hub.url + path)

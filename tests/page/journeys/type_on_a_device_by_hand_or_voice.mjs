@@ -20,7 +20,15 @@ await journey(async (visit) => {
   const page = await visit()
   await page.addInitScript(hearing)
   await page.goto(`${hub.url}/people`)
-  const mine = await page.evaluate(async () => (await fetch('/api/input/receivers', { method: 'POST', headers: { 'content-type': 'application/json', 'x-greenroom-key': localStorage.getItem('greenroom.key') }, body: '{"name": "my desk"}' })).json())
+  const mine = await page.evaluate(async () =>
+    (
+      await fetch('/api/input/receivers', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-greenroom-key': localStorage.getItem('greenroom.key') },
+        body: '{"name": "my desk"}',
+      })
+    ).json(),
+  )
   const theirs = await api('POST', '/api/input/receivers', { name: 'another machine' })
   await page.getByRole('button', { name: 'Type on a device' }).click()
   await page.getByRole('combobox', { name: 'Device', exact: true }).selectOption({ label: 'my desk' })
@@ -28,7 +36,13 @@ await journey(async (visit) => {
   await page.getByRole('button', { name: 'Dictate' }).click()
   await page.getByRole('button', { name: 'Type', exact: true }).click()
   await page.getByText('Typed on 1 device').waitFor()
-  const typed = await page.evaluate(async ([id, waitS]) => (await fetch(`/api/input/receivers/${id}?for_s=${waitS}`, { headers: { 'x-greenroom-key': localStorage.getItem('greenroom.key') } })).json(), [mine.id, WAIT_S])
+  const typed = await page.evaluate(
+    async ([id, waitS]) =>
+      (
+        await fetch(`/api/input/receivers/${id}?for_s=${waitS}`, { headers: { 'x-greenroom-key': localStorage.getItem('greenroom.key') } })
+      ).json(),
+    [mine.id, WAIT_S],
+  )
   assert.deepEqual(typed.texts, ['written and spoken in en'])
   await page.getByRole('combobox', { name: 'Device', exact: true }).selectOption({ label: 'Device with a code' })
   await page.getByLabel('Code', { exact: true }).fill(theirs.code)

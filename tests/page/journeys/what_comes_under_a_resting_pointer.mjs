@@ -1,8 +1,25 @@
 /** What comes up under a pointer that rests was not meant by its next press, however late that is; and a press that is not taken
  *  says so beside what was pressed. */
 import {
-  KEY_MS, assert, clockOf, denyAll, hub, journey, middleOf, moveTo, noteInput, notedOf, pause, PHONE, raise, reach, settledHere, stateOf, tap,
-  until, within,
+  KEY_MS,
+  assert,
+  clockOf,
+  denyAll,
+  hub,
+  journey,
+  middleOf,
+  moveTo,
+  noteInput,
+  notedOf,
+  pause,
+  PHONE,
+  raise,
+  reach,
+  settledHere,
+  stateOf,
+  tap,
+  until,
+  within,
 } from './rig.mjs'
 
 const LONG_MS = 1_500
@@ -20,7 +37,11 @@ await journey(async (visit) => {
     for (const type of ['mousePressed', 'mouseReleased']) await cdp.send('Input.dispatchMouseEvent', { type, ...left })
   }
   const note = page.locator('[data-note]')
-  const isOpen = async (asks, why) => assert.ok((await statesOf(asks)).every((state) => state === 'open'), why)
+  const isOpen = async (asks, why) =>
+    assert.ok(
+      (await statesOf(asks)).every((state) => state === 'open'),
+      why,
+    )
   const under = (point) => page.evaluate(({ x, y }) => document.elementFromPoint(x, y)?.closest('[data-do]')?.dataset.do ?? '', point)
 
   // "Show more" makes rows where it was itself.
@@ -101,7 +122,7 @@ await journey(async (visit) => {
       took,
       check: async () => {
         assert.equal(state, 'open')
-        await note.getByText('Not taken: this just changed. Press again.').waitFor()
+        await note.getByText('Not taken: this just changed. Check it, then press again.').waitFor()
       },
     }
   })

@@ -52,7 +52,10 @@ await journey(async (visit) => {
   const page = await visit()
   const talk = await thread('a long call')
   const inThread = await askOf(await startRun(`SHELL ${LONG}`, { thread_id: talk }))
-  for (const [path, ask] of [[`/inbox/${long.id}`, long], [`/threads/${talk}`, inThread]]) {
+  for (const [path, ask] of [
+    [`/inbox/${long.id}`, long],
+    [`/threads/${talk}`, inThread],
+  ]) {
     await page.goto(hub.url + path)
     const command = page.locator('.detail .command')
     await command.waitFor()
@@ -74,7 +77,11 @@ await journey(async (visit) => {
 
   // A batch of which the list shows only a part is read first.
   await page.goto(`${hub.url}/inbox/${short.id}`)
-  const pick = (ask) => page.locator('.ask', { has: page.locator(`a[href="/inbox/${ask.id}"]`) }).getByRole('checkbox').check()
+  const pick = (ask) =>
+    page
+      .locator('.ask', { has: page.locator(`a[href="/inbox/${ask.id}"]`) })
+      .getByRole('checkbox')
+      .check()
   await pick(long)
   await pick(short)
   const all = page.locator('[data-do=approve-all]')

@@ -1,6 +1,23 @@
 /** A control that has just moved, or is about something else than a moment ago, takes no input and looks so. */
 import {
-  KEY_MS, api, assert, clockOf, denyAll, hub, journey, middleOf, noteInput, notedOf, pause, PHONE, raise, settled, stateOf, tap, until, within,
+  KEY_MS,
+  api,
+  assert,
+  clockOf,
+  denyAll,
+  hub,
+  journey,
+  middleOf,
+  noteInput,
+  notedOf,
+  pause,
+  PHONE,
+  raise,
+  settled,
+  stateOf,
+  tap,
+  until,
+  within,
 } from './rig.mjs'
 
 const SOON_MS = 600
@@ -125,11 +142,10 @@ await journey(async (visit) => {
   const { height } = await row(asks[1], phone).boundingBox()
   await touch('touchStart', [finger])
   await phone.evaluate((height) => (document.querySelector('.home').style.marginTop = `${height}px`), height)
-  await phone.waitForFunction(([x, y, path]) => document.elementFromPoint(x, y)?.closest('.need')?.querySelector('a').pathname !== path, [
-    finger.x,
-    finger.y,
-    `/inbox/${asks[1].id}`,
-  ])
+  await phone.waitForFunction(
+    ([x, y, path]) => document.elementFromPoint(x, y)?.closest('.need')?.querySelector('a').pathname !== path,
+    [finger.x, finger.y, `/inbox/${asks[1].id}`],
+  )
   await touch('touchEnd', [])
   await pause(300)
   assert.deepEqual(await Promise.all(asks.map(stateOf)), ['open', 'open', 'open'])

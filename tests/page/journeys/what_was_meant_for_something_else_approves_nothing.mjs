@@ -1,8 +1,25 @@
 /** A click or a key that was meant for what is no longer there approves nothing: not what a dialog had covered, not what a dialog
  *  brings up, not what the rest of some words spells, and not what a busy page has not shown yet. */
 import {
-  KEY_MS, api, askOf, assert, clockOf, denyAll, hub, journey, middleOf, noteInput, notedOf, pause, press, raise, settled, startRun, stateOf,
-  until, within,
+  KEY_MS,
+  api,
+  askOf,
+  assert,
+  clockOf,
+  denyAll,
+  hub,
+  journey,
+  middleOf,
+  noteInput,
+  notedOf,
+  pause,
+  press,
+  raise,
+  settled,
+  startRun,
+  stateOf,
+  until,
+  within,
 } from './rig.mjs'
 
 const SOON_MS = 600
@@ -126,7 +143,7 @@ await journey(async (visit) => {
         const channel = new MessageChannel()
         const turn = () => new Promise((resolve) => ((channel.port1.onmessage = resolve), channel.port2.postMessage(0)))
         while (!document.querySelector('h2')?.textContent.includes(title)) await turn()
-        for (const end = performance.now() + ms; performance.now() < end; );
+        for (const end = performance.now() + ms; performance.now() < end;);
       },
       [`/inbox/${other.id}`, other.title, BUSY_MS],
     )

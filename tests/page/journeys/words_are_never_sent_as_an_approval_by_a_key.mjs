@@ -63,7 +63,10 @@ await journey(async (visit) => {
   for (const [id, [said, button]] of Object.entries(answers)) {
     await page.goto(`${hub.url}/inbox/${id}`)
     await settled(page)
-    assert.deepEqual(await page.locator('.detail :is([data-do=approve], [data-do=answer])').evaluateAll((all) => all.map((one) => one.dataset.do)), [button])
+    assert.deepEqual(
+      await page.locator('.detail :is([data-do=approve], [data-do=answer])').evaluateAll((all) => all.map((one) => one.dataset.do)),
+      [button],
+    )
     await page.locator('.words').fill('no, not tonight')
     await page.locator('.words').press('Control+Enter')
     await page.getByRole('status').filter({ hasText: said }).waitFor()
@@ -83,7 +86,13 @@ await journey(async (visit) => {
   const question = await api('POST', '/api/asks', { kind: 'question', title: 'Which port?' })
   await page.goto(`${hub.url}/inbox/${question.id}`)
   await page.locator('[data-do=answer]').waitFor()
-  assert.equal(await page.locator('[data-do=answer] .kbd').allInnerTexts().then((all) => all.join(' ')), 'Ctrl ↵')
+  assert.equal(
+    await page
+      .locator('[data-do=answer] .kbd')
+      .allInnerTexts()
+      .then((all) => all.join(' ')),
+    'Ctrl ↵',
+  )
   await page.keyboard.press('?')
   await page.locator('.help .row', { hasText: 'Send the answer' }).getByText('Ctrl').waitFor()
   await page.keyboard.press('Escape')
@@ -96,7 +105,13 @@ await journey(async (visit) => {
   const last = await api('POST', '/api/asks', { kind: 'question', title: 'Which port on the Mac?' })
   await mac.goto(`${hub.url}/inbox/${last.id}`)
   await mac.locator('[data-do=answer]').waitFor()
-  assert.equal(await mac.locator('[data-do=answer] .kbd').allInnerTexts().then((all) => all.join(' ')), '⌘ ↵')
+  assert.equal(
+    await mac
+      .locator('[data-do=answer] .kbd')
+      .allInnerTexts()
+      .then((all) => all.join(' ')),
+    '⌘ ↵',
+  )
   await mac.getByLabel('Your answer…').fill('9090')
   await mac.getByLabel('Your answer…').press('Meta+Enter')
   assert.equal((await api('GET', `/api/asks/${last.id}/wait?for_s=${WAIT_S}`)).answer.text, '9090')

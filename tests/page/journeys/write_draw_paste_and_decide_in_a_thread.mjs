@@ -2,15 +2,24 @@ import { readFileSync } from 'node:fs'
 
 import { api, assert, endOf, hub, journey, startRun, thread } from './rig.mjs'
 
-const picture = [...Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')]
+const picture = [
+  ...Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64'),
+]
 
 /** Give a picture, or another file, to an element, as the clipboard or the hand does. */
 const give = (element, how, name = `${how}.png`, type = 'image/png') =>
-  element.evaluate((box, [bytes, how, name, type]) => {
-    const given = new DataTransfer()
-    given.items.add(new File([Uint8Array.from(bytes)], name, { type }))
-    box.dispatchEvent(how === 'paste' ? new ClipboardEvent('paste', { clipboardData: given, bubbles: true, cancelable: true }) : new DragEvent('drop', { dataTransfer: given, bubbles: true, cancelable: true }))
-  }, [picture, how, name, type])
+  element.evaluate(
+    (box, [bytes, how, name, type]) => {
+      const given = new DataTransfer()
+      given.items.add(new File([Uint8Array.from(bytes)], name, { type }))
+      box.dispatchEvent(
+        how === 'paste'
+          ? new ClipboardEvent('paste', { clipboardData: given, bubbles: true, cancelable: true })
+          : new DragEvent('drop', { dataTransfer: given, bubbles: true, cancelable: true }),
+      )
+    },
+    [picture, how, name, type],
+  )
 
 await journey(async (visit) => {
   // In this one everybody will have been silent for half a minute when we look.
@@ -28,14 +37,25 @@ await journey(async (visit) => {
   await page.locator('.picture').nth(1).waitFor()
   await give(page.locator('.composer'), 'drop', 'notes.txt', 'text/plain')
   await page.getByRole('alert').filter({ hasText: 'notes.txt is not a picture' }).waitFor()
-  await page.locator('.thread', { hasText: 'silent' }).getByRole('img', { name: /is waiting for a message$/ }).waitFor()
+  await page
+    .locator('.thread', { hasText: 'silent' })
+    .getByRole('img', { name: /is waiting for a message$/ })
+    .waitFor()
   await box.fill('Two pictures')
   await box.press('Enter')
   const sent = page.locator('.message', { hasText: 'Two pictures' })
   await sent.locator('.images img').nth(1).waitFor()
-  assert.equal(await sent.locator('.images img').first().evaluate((one) => one.decode().then(() => one.naturalWidth)), 1)
+  assert.equal(
+    await sent
+      .locator('.images img')
+      .first()
+      .evaluate((one) => one.decode().then(() => one.naturalWidth)),
+    1,
+  )
 
-  const run = await startRun(`TOOL agent_set_typing {"thread_id": "${id}", "is_typing": true}\nSLEEP 3\nPOST ${id} Seen\nTOOL agent_set_typing {"thread_id": "${id}", "is_typing": false}`)
+  const run = await startRun(
+    `TOOL agent_set_typing {"thread_id": "${id}", "is_typing": true}\nSLEEP 3\nPOST ${id} Seen\nTOOL agent_set_typing {"thread_id": "${id}", "is_typing": false}`,
+  )
   await page.getByText(/is typing…/).waitFor()
   await page.locator('.message', { hasText: 'Seen' }).waitFor()
   await page.locator('.typing', { hasText: /^$/ }).waitFor({ state: 'attached' })

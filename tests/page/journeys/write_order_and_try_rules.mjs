@@ -18,7 +18,10 @@ await journey(async (visit) => {
   await page.getByRole('alert').filter({ hasText: 'as 09:00-18:00' }).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Save' }).isDisabled(), true)
   await page.getByRole('textbox', { name: 'Hours' }).fill('')
-  await page.locator('.dry .line', { hasText: `topic-${mark}` }).getByText('deny').waitFor()
+  await page
+    .locator('.dry .line', { hasText: `topic-${mark}` })
+    .getByText('deny')
+    .waitFor()
   await page.getByRole('tab', { name: 'TOML' }).click()
   await page.locator('.toml', { hasText: `commands = ["git push origin topic-${mark}"]` }).waitFor()
   await page.getByRole('tab', { name: 'JSON' }).click()
@@ -35,7 +38,14 @@ await journey(async (visit) => {
   await page.locator(`[data-rule="${second}"]`).waitFor()
   const order = async () => (await api('GET', '/api/policy')).rules.map((rule) => rule.name).filter((name) => name.endsWith(String(mark)))
   assert.deepEqual(await order(), [second, first])
-  const shown = async (names) => page.waitForFunction((names) => JSON.stringify([...document.querySelectorAll('[data-rule]')].map((one) => one.dataset.rule).filter((name) => names.includes(name))) === JSON.stringify(names), names)
+  const shown = async (names) =>
+    page.waitForFunction(
+      (names) =>
+        JSON.stringify(
+          [...document.querySelectorAll('[data-rule]')].map((one) => one.dataset.rule).filter((name) => names.includes(name)),
+        ) === JSON.stringify(names),
+      names,
+    )
   await page.getByRole('button', { name: `Move ${second} down` }).click()
   await shown([first, second])
   await page.locator(`[data-rule="${second}"] .grip`).dragTo(page.locator(`[data-rule="${first}"]`))
@@ -56,5 +66,6 @@ await journey(async (visit) => {
   await page.getByRole('button', { name: 'Apply' }).first().click()
   const wanted = (await api('GET', '/api/policy/templates'))[0].rules.length
   await page.waitForFunction((count) => document.querySelectorAll('[data-rule^="read-only-"]').length === count, wanted)
-  for (const rule of (await api('GET', '/api/policy')).rules) if (rule.source === 'template') await api('DELETE', `/api/policy/rules/${rule.name}`)
+  for (const rule of (await api('GET', '/api/policy')).rules)
+    if (rule.source === 'template') await api('DELETE', `/api/policy/rules/${rule.name}`)
 })

@@ -2,8 +2,12 @@
 
 export class ExactNumber {
   constructor(readonly digits: string) {}
-  toString(): string { return this.digits }
-  toJSON(): string { return this.digits }
+  toString(): string {
+    return this.digits
+  }
+  toJSON(): string {
+    return this.digits
+  }
 }
 
 const MANY_DIGITS = /\d{16}/
@@ -24,7 +28,8 @@ export function parseExact(text: string): unknown {
     return `"${MARK}${token}"`
   })
   if (!found) return JSON.parse(text)
-  const revive = (_: string, value: unknown) => typeof value === 'string' && value.startsWith(MARK) ? new ExactNumber(value.slice(MARK.length)) : value
+  const revive = (_: string, value: unknown) =>
+    typeof value === 'string' && value.startsWith(MARK) ? new ExactNumber(value.slice(MARK.length)) : value
   return JSON.parse(marked, revive)
 }
 

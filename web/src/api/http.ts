@@ -1,6 +1,6 @@
 /** Calls to the hub. Whatever is refused becomes an ApiError whose message is a sentence for people. */
-import { build, noteRefusal } from '@/shell/build'
-import { t } from '@/shell/i18n'
+import { build, noteRefusal } from './build'
+import { t } from '@/browser/i18n'
 import { translateHubText } from '@/shell/hubTranslation'
 import { parseExact, stringifyExact } from './exactJson'
 import { keyHeaders } from './pageKey'
@@ -63,8 +63,7 @@ export async function call<T>(method: string, path: string, body?: unknown, opti
   throw new ApiError(answer.status, code ?? String(answer.status), sentence, data)
 }
 
-export const get = <T>(path: string, query?: Options['query'], signal?: AbortSignal) =>
-  call<T>('GET', path, undefined, { query, signal })
+export const get = <T>(path: string, query?: Options['query'], signal?: AbortSignal) => call<T>('GET', path, undefined, { query, signal })
 export const post = <T>(path: string, body: unknown = {}, options?: Options) => call<T>('POST', path, body, options)
 export const put = <T>(path: string, body: unknown = {}) => call<T>('PUT', path, body)
 export const del = <T>(path: string, body?: unknown) => call<T>('DELETE', path, body)

@@ -1,5 +1,5 @@
 /** Mermaid diagrams, drawn in a sandboxed frame and shown as pictures: what draws them reaches nothing here. */
-import { isDark } from '@/shell/theme'
+import { isDark } from '@/browser/theme'
 
 interface Heard {
   ready?: boolean

@@ -3,7 +3,8 @@ import type { InjectionKey, Ref } from 'vue'
 
 /** How often something was undone or redone: forms then show what is written, also in the field that has the focus. */
 export const UNDO_COUNT: InjectionKey<Ref<number>> = Symbol('undone')
-export type FieldKind = 'text' | 'long' | 'words' | 'lines' | 'pairs' | 'value' | 'values' | 'result' | 'json' | 'number' | 'flag' | 'choice' | 'many' | 'time'
+export type FieldKind =
+  'text' | 'long' | 'words' | 'lines' | 'pairs' | 'value' | 'values' | 'result' | 'json' | 'number' | 'flag' | 'choice' | 'many' | 'time'
 export interface Field {
   /** The key of the value; `a.b` is a key inside another. */
   key: string
@@ -29,7 +30,10 @@ const localTime = (ms: number) => {
   const at = new Date(ms)
   return `${at.getFullYear()}-${TWO(at.getMonth() + 1)}-${TWO(at.getDate())}T${TWO(at.getHours())}:${TWO(at.getMinutes())}`
 }
-const pairsOf = (value: object) => Object.entries(value).map(([name, one]) => `${name}=${typeof one === 'string' ? one : JSON.stringify(one)}`).join('\n')
+const pairsOf = (value: object) =>
+  Object.entries(value)
+    .map(([name, one]) => `${name}=${typeof one === 'string' ? one : JSON.stringify(one)}`)
+    .join('\n')
 
 /** A value as it stands in its field. */
 export function formatFieldValue(kind: FieldKind, value: unknown): FieldValue {
@@ -46,7 +50,9 @@ export function formatFieldValue(kind: FieldKind, value: unknown): FieldValue {
 
 const lines = (text: string) => text.split('\n').filter((line) => line.trim())
 const pairs = (text: string, read: (text: string) => unknown) =>
-  Object.fromEntries(lines(text).map((line) => [line.split('=', 1)[0]!.trim(), line.includes('=') ? read(line.slice(line.indexOf('=') + 1)) : '']))
+  Object.fromEntries(
+    lines(text).map((line) => [line.split('=', 1)[0]!.trim(), line.includes('=') ? read(line.slice(line.indexOf('=') + 1)) : '']),
+  )
 
 /** A text is an expression; a number, a list and the like are the value itself. */
 function valueOf(text: string): unknown {
@@ -81,7 +87,8 @@ const isNothing = (value: unknown): boolean =>
 export const getByPath = (value: unknown, key: string): unknown =>
   key.split('.').reduce<unknown>((here, name) => (here as Record<string, unknown> | null | undefined)?.[name], value)
 
-export const formatField = (field: Field, value: unknown): FieldValue => formatFieldValue(field.kind, getByPath(value, field.key) ?? field.usual)
+export const formatField = (field: Field, value: unknown): FieldValue =>
+  formatFieldValue(field.kind, getByPath(value, field.key) ?? field.usual)
 
 /** What a field says beyond what is usual; undefined for nothing. Throws for JSON that is none. */
 export function parseField(field: Field, value: FieldValue): unknown {

@@ -1,5 +1,5 @@
 /** Spans of time and sums of money in as few signs as possible. */
-import { language, type Language } from '@/shell/i18n'
+import { language, type Language } from '@/browser/i18n'
 
 const UNITS: Record<Language, { s: string; m: string; h: string; d: string; between: string }> = {
   en: { s: 's', m: 'm', h: 'h', d: 'd', between: ' ' },
@@ -26,8 +26,8 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(m / 60)}${unit.h}${unit.between}${m % 60}${unit.m}`
 }
 
-export const formatClockTime = (ms: number, language: string): string =>
-  new Date(ms).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+export const formatClockTime = (ms: number, locale: string): string =>
+  new Date(ms).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
 export function formatMoney(usd: number): string {
   if (usd === 0) return '$0'

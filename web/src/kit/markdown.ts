@@ -43,10 +43,47 @@ md.renderer.rules.text = (tokens, at, options, env, self) =>
 
 /** A line of a million signs would hold the page up. */
 const cutLines = (text: string) =>
-  text.length < 4000 ? text : text.split('\n').map((line) => (line.length > 4000 ? `${line.slice(0, 4000)} …` : line)).join('\n')
+  text.length < 4000
+    ? text
+    : text
+        .split('\n')
+        .map((line) => (line.length > 4000 ? `${line.slice(0, 4000)} …` : line))
+        .join('\n')
 
 const ALLOWED = {
-  ALLOWED_TAGS: ['p', 'br', 'strong', 'em', 's', 'b', 'a', 'code', 'pre', 'blockquote', 'ul', 'ol', 'li', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'img', 'div', 'figure', 'figcaption', 'button'],
+  ALLOWED_TAGS: [
+    'p',
+    'br',
+    'strong',
+    'em',
+    's',
+    'b',
+    'a',
+    'code',
+    'pre',
+    'blockquote',
+    'ul',
+    'ol',
+    'li',
+    'hr',
+    'h1',
+    'h2',
+    'h3',
+    'h4',
+    'h5',
+    'h6',
+    'table',
+    'thead',
+    'tbody',
+    'tr',
+    'th',
+    'td',
+    'img',
+    'div',
+    'figure',
+    'figcaption',
+    'button',
+  ],
   ALLOWED_ATTR: [
     ...['href', 'src', 'alt', 'class', 'start', 'loading', 'tabindex', 'type', 'target', 'rel'],
     ...['data-copy', 'data-diagram', 'data-own'],

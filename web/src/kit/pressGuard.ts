@@ -34,7 +34,7 @@ export class PressGuard {
   /** Whether it takes no input because the person has just come back, and not because it has changed. */
   private isReturn = false
   private scrolledAt = -Infinity
-  /** Where the pointer was when the control came under it, until it moves; `unseen` until it is heard of at all. */
+  /** Where the pointer was when the control came under it, until it moves; `unseen` as long as nobody knows where it is. */
   private rest: Point | 'unseen' | null = null
   private press: { subject: string; at: number; outcome: PressOutcome } | null = null
 
@@ -58,22 +58,21 @@ export class PressGuard {
     this.hide()
   }
 
-  /** What has changed is on the screen since now, with the pointer over it or not. */
-  show(now: number, rest: Point | 'unseen' | null = null): void {
+  /** What has changed is on the screen since now. */
+  show(now: number): void {
     this.changedAt = now
+  }
+
+  /** It has come up where the pointer is or may be, or the pointer has gone out of sight. */
+  setRest(rest: Point | 'unseen' | null): void {
     this.rest = rest
   }
 
-  /** It has come up where the pointer may be. */
-  setRest(rest: Point | null): void {
-    this.rest = rest
-  }
-
-  /** The pointer has moved to a point, or has gone down on it. */
-  movePointer(to: Point, hand: Hand, isDown: boolean): void {
-    if (this.rest === 'unseen') {
-      if (!isDown || hand === 'touch') this.rest = null
-    } else if (this.rest && Math.hypot(to.x - this.rest.x, to.y - this.rest.y) >= MOVED_PX[hand]) this.rest = null
+  /** The pointer has moved to a point, or has gone down on it. The first that is heard of a mouse only tells where it is: the
+   *  browser says so too when something goes away that lay between the mouse and the page. */
+  movePointer(to: Point, hand: Hand): void {
+    if (this.rest === 'unseen') this.rest = hand === 'mouse' ? to : null
+    else if (this.rest && Math.hypot(to.x - this.rest.x, to.y - this.rest.y) >= MOVED_PX[hand]) this.rest = null
   }
 
   /** What the control is about now; true if that is something else than before. */
@@ -126,8 +125,9 @@ export class PressGuard {
     return this.changedAt > press.at ? this.soon() : press.outcome
   }
 
+  /** A key finds a control also below what covers it, such as a dialog that is closing. */
   private outcomeAt(now: number, isPointer: boolean): PressOutcome {
-    if (!this.isSettled(now)) return this.soon()
+    if (!this.isSettled(now) || (!isPointer && this.isCovered)) return this.soon()
     this.isReturn = false
     if (isPointer && now - this.scrolledAt < SCROLL_MS) return 'scrolling'
     return isPointer && this.rest ? 'resting' : 'taken'

@@ -1,7 +1,7 @@
 /** Words beside a control that took no input: why it did not, and what to do. */
 import { shallowRef } from 'vue'
 
-import { t } from '@/shell/i18n'
+import { t } from '@/browser/i18n'
 import type { PressRejection } from './pressGuard'
 import { isTouchInput } from './usePressGuard'
 

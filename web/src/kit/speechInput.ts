@@ -1,7 +1,7 @@
 /** What is said aloud, as text, where the browser can hear. */
 import { onScopeDispose, ref, type Ref } from 'vue'
 
-import { language } from '@/shell/i18n'
+import { language } from '@/browser/i18n'
 
 interface Recognition {
   lang: string

@@ -9,36 +9,49 @@ const FLING_MS = 3_000
 const EDGE_PX = 4
 const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', 'Tab', ' '])
 
-/** Scrolling by hand goes on for as long as what the hand began goes on; what scrolls longer than any fling is a script. */
+/** Scrolling by hand is what the page scrolls once the hand has begun it, and goes on for as long as that goes on; what scrolls
+ *  longer than any fling is a script. A key that scrolls nothing, such as Space on a button, is a press. */
 let handAt = -Infinity
 let scrolledAt = -Infinity
 const isScrolling = () => performance.now() - scrolledAt < HAND_MS
-const scrolls = () => (scrolledAt = handAt = performance.now())
-const goesOn = () => isScrolling() && performance.now() - handAt < FLING_MS && (scrolledAt = performance.now())
-addEventListener('wheel', scrolls, { capture: true, passive: true })
-addEventListener('touchmove', scrolls, { capture: true, passive: true })
+const begins = () => (handAt = performance.now())
+function scrolls(): void {
+  const sinceHand = performance.now() - handAt
+  if (sinceHand < HAND_MS || (isScrolling() && sinceHand < FLING_MS)) scrolledAt = performance.now()
+}
+addEventListener('wheel', begins, { capture: true, passive: true })
+addEventListener('touchmove', begins, { capture: true, passive: true })
 /** Whoever presses something has done with scrolling: what comes up then comes up by that press. */
-const ends = () => (scrolledAt = -Infinity)
-addEventListener('keydown', (event) => (SCROLL_KEYS.has(event.key) ? scrolls() : ends()), { capture: true })
+const ends = () => (handAt = scrolledAt = -Infinity)
+addEventListener('keydown', (event) => (SCROLL_KEYS.has(event.key) ? begins() : ends()), { capture: true })
 addEventListener('pointerup', ends, { capture: true, passive: true })
-addEventListener('scroll', goesOn, { capture: true, passive: true })
+addEventListener('scroll', scrolls, { capture: true, passive: true })
+visualViewport?.addEventListener('scroll', scrolls, { passive: true })
 
-/** Where the pointer was last, be it a mouse or a finger. Nobody knows before it is first heard of. */
+/** Where the pointer was last, be it a mouse or a finger. Nobody knows before it is first heard of, nor while it is over
+ *  something else than the page. */
 let pointer: Point | null = null
 let hand: Hand = 'mouse'
 export const isTouchInput = (): boolean => hand === 'touch'
 const states = new Set<PressGuard>()
-function point({ type, pointerType, clientX: x, clientY: y }: PointerEvent): void {
+function point({ pointerType, clientX: x, clientY: y }: PointerEvent): void {
   pointer = { x, y }
-  hand = pointerType === 'touch' ? 'touch' : 'mouse'
-  for (const state of states) state.movePointer(pointer, hand, type === 'pointerdown')
+  hand = pointerType === 'mouse' ? 'mouse' : 'touch' // a pen is seen when it is near, as a finger is
+  for (const state of states) state.movePointer(pointer, hand)
 }
+/** A mouse moves on unseen, over another window; a finger does not. */
+function losePointer(): void {
+  if (isTouchInput()) return
+  pointer = null
+  for (const state of states) state.setRest('unseen')
+}
+document.documentElement.addEventListener('pointerleave', losePointer)
 for (const type of ['pointermove', 'pointerdown'] as const) addEventListener(type, point, { capture: true, passive: true })
 
 /** What waits again when the person goes to another window or tab, and when they come back. */
 const leaves = new Set<() => void>()
 function leave(): void {
-  if (!isTouchInput()) pointer = null // a mouse moves on unseen, over another window; a finger does not
+  if (!document.hasFocus() || document.hidden) losePointer()
   leaves.forEach((one) => one())
 }
 for (const type of ['focus', 'blur']) addEventListener(type, leave)
@@ -97,24 +110,31 @@ export function usePressGuard(subject: () => string, element?: Ref<HTMLElement |
   const isSettling = ref(false)
   let timer: ReturnType<typeof setTimeout> | undefined
   let frame = 0
-  if (owner) state.setRest(pointer)
+  let hasChanged = false
+  if (owner) state.setRest(pointer ?? 'unseen')
   /** The pointer, if the control has come under it. What the hand scrolls under it is meant. */
   function restOf(): Point | 'unseen' | null {
     if (!element?.value || isScrolling()) return null
     return !pointer ? 'unseen' : isOver(element.value, pointer, EDGE_PX) ? pointer : null
   }
   /** The time counts from when the change is on the screen: at the second frame the first one is. */
-  function wait(show = () => state.show(performance.now(), restOf())): void {
+  function wait(): void {
     isSettling.value = true
     state.hide()
     stop()
     frame = requestAnimationFrame(() => {
       frame = requestAnimationFrame(() => {
-        if (element?.value) state.setPlace(placeOf(element.value), performance.now(), isScrolling())
-        show()
+        if (element?.value) hasChanged = state.setPlace(placeOf(element.value), performance.now(), isScrolling()) || hasChanged
+        if (hasChanged) state.setRest(restOf())
+        hasChanged = false
+        state.show(performance.now())
         timer = setTimeout(() => (isSettling.value = false), SETTLE_MS + 1)
       })
     })
+  }
+  function change(): void {
+    hasChanged = true
+    wait()
   }
   function stop(): void {
     clearTimeout(timer)
@@ -124,15 +144,15 @@ export function usePressGuard(subject: () => string, element?: Ref<HTMLElement |
     if (!element?.value) return
     const [now, byHand] = [performance.now(), isScrolling()]
     const hasMoved = state.setPlace(placeOf(element.value), now, byHand)
-    if (state.setCovered(isCovered(element.value), now, byHand) || hasMoved) wait()
+    if (state.setCovered(isCovered(element.value), now, byHand) || hasMoved) change()
   }
   function leaveHere(): void {
     state.leave()
     wait()
   }
-  if (!state.isSettled(performance.now())) wait()
+  if (!state.isSettled(performance.now())) change()
   leaves.add(leaveHere)
-  watch(subject, (now) => state.setSubject(now, performance.now()) && wait(), { flush: 'sync' })
+  watch(subject, (now) => state.setSubject(now, performance.now()) && change(), { flush: 'sync' })
   if (element) {
     looks.add(look)
     states.add(state)
@@ -152,7 +172,13 @@ export function usePressGuard(subject: () => string, element?: Ref<HTMLElement |
       return state.begin(timeOf(event), isPointer)
     },
     end: (isPointer, event) => (look(), state.end(timeOf(event), isPointer)),
-    // A finger cannot move to where it is: its next press is a new one. The mouse can, and has to.
-    drop: () => wait(isTouchInput() ? () => state.show(performance.now()) : undefined),
+    drop: () => {
+      if (isTouchInput()) {
+        // A finger cannot move to where it is: its next press is a new one. The mouse can, and has to.
+        hasChanged = false
+        state.setRest(null)
+      }
+      wait()
+    },
   }
 }

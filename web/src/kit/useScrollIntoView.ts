@@ -10,5 +10,7 @@ export function isOnScreen(element: Element): boolean {
 
 /** `chosen` is what is chosen, and whether its list is there yet. */
 export function useScrollIntoView(chosen: () => readonly [id: string | undefined, isThere: boolean]): void {
-  watch(chosen, () => void nextTick(() => document.querySelector('main [aria-current="true"]')?.scrollIntoView({ block: 'nearest' })), { immediate: true })
+  watch(chosen, () => void nextTick(() => document.querySelector('main [aria-current="true"]')?.scrollIntoView({ block: 'nearest' })), {
+    immediate: true,
+  })
 }

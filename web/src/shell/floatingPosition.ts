@@ -1,10 +1,21 @@
 /** Where something that floats above the page hides least of it: no field to write in, no button, as little text as can be. */
 import { onBeforeUnmount, onMounted, ref, type Ref } from 'vue'
 
-export interface Box { left: number; top: number; width: number; height: number }
-interface Size { width: number; height: number }
+export interface Box {
+  left: number
+  top: number
+  width: number
+  height: number
+}
+interface Size {
+  width: number
+  height: number
+}
 /** What is not to be hidden, and how bad it would be to hide one pixel of it. */
-interface Kept { box: Box; weight: number }
+interface Kept {
+  box: Box
+  weight: number
+}
 
 const STEPS = 10
 const MARGIN = 12

@@ -3,17 +3,20 @@ import { createRouter, createWebHistory, type RouteRecordRaw } from 'vue-router'
 
 import { redirectToLogin } from '@/api/http'
 import { keyHeaders } from '@/api/pageKey'
-import { setRouter } from './navigation'
-import { may, me } from './me'
+import { setRouter } from '@/browser/navigation'
+import { may, me } from '@/stores/me'
 import { panels } from './panels'
-import { showError } from './toasts'
+import { showError } from '@/stores/toasts'
 
 const routes = panels.flatMap((panel): RouteRecordRaw[] =>
-  panel.routes.map((route) => ({
-    ...route,
-    path: panel.name === 'home' && !route.path ? '/' : `/${panel.name}${route.path ? `/${route.path}` : ''}`,
-    meta: { ...route.meta, panel: panel.name },
-  }) as RouteRecordRaw),
+  panel.routes.map(
+    (route) =>
+      ({
+        ...route,
+        path: panel.name === 'home' && !route.path ? '/' : `/${panel.name}${route.path ? `/${route.path}` : ''}`,
+        meta: { ...route.meta, panel: panel.name },
+      }) as RouteRecordRaw,
+  ),
 )
 
 export const router = createRouter({

@@ -1,8 +1,8 @@
 /** The panels that this person may see, with their counts. */
 import { computed, effectScope, type ComputedRef } from 'vue'
 
-import { may } from './me'
-import type { Panel } from './panel'
+import { may } from '@/stores/me'
+import type { Panel } from '@/kit/panel'
 import { panels } from './panels'
 
 export interface VisiblePanel extends Panel {

@@ -3,10 +3,10 @@ import { defineStore } from 'pinia'
 import { computed, watch } from 'vue'
 
 import type { Ask } from '@/api/rows'
-import { now } from '@/shell/clock'
-import { t } from '@/shell/i18n'
-import { me, personName } from '@/shell/me'
-import { showToast } from '@/shell/toasts'
+import { now } from './clock'
+import { t } from '@/browser/i18n'
+import { me, personName } from './me'
+import { showToast } from './toasts'
 import { useView } from '@/sync/useView'
 
 const RISKS: Record<string, number> = { high: 3, medium: 2, low: 1 }

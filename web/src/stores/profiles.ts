@@ -4,7 +4,7 @@ import { computed, shallowRef, watch } from 'vue'
 
 import { get } from '@/api/http'
 import type { ListedProfile } from '@/api/types'
-import { may } from '@/shell/me'
+import { may } from './me'
 import { useView } from '@/sync/useView'
 
 export const useProfiles = defineStore('profiles', () => {
@@ -17,11 +17,17 @@ export const useProfiles = defineStore('profiles', () => {
     ready.value = true
   }
   // What can be called follows from profiles and nodes; the rule for it is the hub's.
-  const places = () => [...nodes.map('node').values()].map((node) => `${node.id} ${node.state ?? ''} ${Object.keys(node.drivers ?? {})}`).join()
-  watch(() => [places(), rows ? [...rows.map('profile').values()].map((one) => `${one.name}${one.changed_at}`).join() : ''], () => void load().catch(() => undefined), { immediate: true })
+  const places = () =>
+    [...nodes.map('node').values()].map((node) => `${node.id} ${node.state ?? ''} ${Object.keys(node.drivers ?? {})}`).join()
+  watch(
+    () => [places(), rows ? [...rows.map('profile').values()].map((one) => `${one.name}${one.changed_at}`).join() : ''],
+    () => void load().catch(() => undefined),
+    { immediate: true },
+  )
   const invitable = computed(() => list.value.filter((one) => one.is_invitable))
   const nameOf = (name: string): string => list.value.find((one) => one.name === name)?.display_name || name
   /** How a profile stands, in one of the words of StatusMark: that a CLI which ships as an offer is not installed is no failure. */
-  const standOf = (one: ListedProfile): string => (one.is_invitable ? 'connected' : one.enabled && one.source !== 'builtin' ? 'unreachable' : 'offline')
+  const standOf = (one: ListedProfile): string =>
+    one.is_invitable ? 'connected' : one.enabled && one.source !== 'builtin' ? 'unreachable' : 'offline'
   return { standOf, list, ready, invitable, nodes, rows, nameOf, load }
 })

@@ -3,7 +3,7 @@ import { defineStore } from 'pinia'
 import { computed } from 'vue'
 
 import type { Thread } from '@/api/rows'
-import { storedRef } from '@/shell/storedRef'
+import { storedRef } from '@/browser/storedRef'
 import { useView } from '@/sync/useView'
 
 export const useThreads = defineStore('threads', () => {

@@ -3,7 +3,7 @@ import { computed, onScopeDispose, reactive, shallowRef, toValue, watch, type Co
 
 import type { Tables } from '@/api/rows'
 import { get, redirectToLogin } from '@/api/http'
-import { build, outdated } from '@/shell/build'
+import { build, outdated } from '@/api/build'
 import { SyncClient } from './client'
 import type { Table } from './frames'
 import type { View } from './view'

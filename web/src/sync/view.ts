@@ -42,8 +42,7 @@ export class View {
       const keys = kept.get(row.table) ?? new Set()
       kept.set(row.table, keys.add(row.key))
     }
-    for (const [table, rows] of this.tables)
-      for (const key of [...rows.keys()]) if (!kept.get(table)?.has(key)) rows.delete(key)
+    for (const [table, rows] of this.tables) for (const key of [...rows.keys()]) if (!kept.get(table)?.has(key)) rows.delete(key)
     for (const row of frame.rows) this.put(row)
     Object.assign(this.state, { ready: true, more: frame.more, seq: frame.seq, error: null })
   }

@@ -3,7 +3,7 @@ import { computed, ref, shallowRef } from 'vue'
 
 import { get } from '@/api/http'
 import type { Addresses } from '@/api/types'
-import { attempt } from '@/shell/toasts'
+import { attempt } from '@/stores/toasts'
 
 export const isLocal = (url: string): boolean => /^https?:\/\/(127\.|localhost[:/]|localhost$|\[::1\]|0\.0\.0\.0)/.test(url)
 

@@ -1,7 +1,7 @@
 /** What a credential is called, and whether it can still be used. */
 import type { Credential } from '@/api/rows'
-import { now } from '@/shell/clock'
-import { t } from '@/shell/i18n'
+import { now } from '@/stores/clock'
+import { t } from '@/browser/i18n'
 
 export const isUsable = (one: Credential): boolean => !one.revoked_at && (!one.expires_at || one.expires_at > now.value)
 

@@ -1,8 +1,8 @@
 import { Bot } from '@lucide/vue'
 
-import { go } from '@/shell/navigation'
-import { t } from '@/shell/i18n'
-import { definePanel } from '@/shell/panel'
+import { go } from '@/browser/navigation'
+import { t } from '@/browser/i18n'
+import { definePanel } from '@/kit/panel'
 import { useAgents } from '@/stores/agents'
 
 export default definePanel({
@@ -15,5 +15,11 @@ export default definePanel({
   commands: () =>
     useAgents()
       .list.slice(-60)
-      .map((one) => ({ id: `agent ${one.id}`, title: one.display_name || one.name, hint: t('agents.one'), icon: Bot, run: () => go(`/agents/${one.id}`) })),
+      .map((one) => ({
+        id: `agent ${one.id}`,
+        title: one.display_name || one.name,
+        hint: t('agents.one'),
+        icon: Bot,
+        run: () => go(`/agents/${one.id}`),
+      })),
 })

@@ -1,9 +1,9 @@
 import { House, Play } from '@lucide/vue'
 
-import { go } from '@/shell/navigation'
-import { t } from '@/shell/i18n'
-import { may } from '@/shell/me'
-import { definePanel } from '@/shell/panel'
+import { go } from '@/browser/navigation'
+import { t } from '@/browser/i18n'
+import { may } from '@/stores/me'
+import { definePanel } from '@/kit/panel'
 
 export default definePanel({
   name: 'home',

@@ -1,9 +1,9 @@
 import { Inbox } from '@lucide/vue'
 
-import { go } from '@/shell/navigation'
-import { definePanel } from '@/shell/panel'
+import { go } from '@/browser/navigation'
+import { definePanel } from '@/kit/panel'
 import { useAsks } from '@/stores/asks'
-import { getKindIcon, buildTitle } from './kinds'
+import { getKindIcon, buildTitle } from '@/kit/asks/kinds'
 
 export default definePanel({
   name: 'inbox',
@@ -15,11 +15,13 @@ export default definePanel({
   routes: [{ path: ':id?', component: () => import('./InboxPanel.vue') }],
   badge: () => ({ count: useAsks().needing.length, urgent: true }),
   commands: () =>
-    useAsks().needing.slice(0, 40).map((ask) => ({
-      id: `ask ${ask.id}`,
-      title: buildTitle(ask),
-      hint: ask.asker.name,
-      icon: getKindIcon(ask.kind),
-      run: () => go(`/inbox/${ask.id}`),
-    })),
+    useAsks()
+      .needing.slice(0, 40)
+      .map((ask) => ({
+        id: `ask ${ask.id}`,
+        title: buildTitle(ask),
+        hint: ask.asker.name,
+        icon: getKindIcon(ask.kind),
+        run: () => go(`/inbox/${ask.id}`),
+      })),
 })

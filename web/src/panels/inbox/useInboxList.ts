@@ -2,14 +2,14 @@
 import { computed, reactive, ref, watch } from 'vue'
 
 import type { Ask } from '@/api/rows'
-import { t } from '@/shell/i18n'
-import { storedRef } from '@/shell/storedRef'
+import { t } from '@/browser/i18n'
+import { storedRef } from '@/browser/storedRef'
 import { useAgents } from '@/stores/agents'
 import { useAsks } from '@/stores/asks'
 import { useThreads } from '@/stores/threads'
-import { isAnsweredAlone } from './approval'
-import { getAskerName, getCommand, KINDS, buildTitle } from './kinds'
-import { useAskRows, type AskInList } from './useAskRows'
+import { isAnsweredAlone } from '@/kit/asks/approval'
+import { getAskerName, getCommand, KINDS, buildTitle } from '@/kit/asks/kinds'
+import { useAskRows, type AskInList } from '@/kit/asks/useAskRows'
 
 export const GROUPINGS = ['none', 'risk', 'kind', 'agent', 'thread'] as const
 export type Grouping = (typeof GROUPINGS)[number]
@@ -34,7 +34,10 @@ export function useInboxList(shownId: () => string) {
   const source = computed(() => (isSnoozed.value ? asks.snoozed : asks.needing))
   const list = useAskRows(() => source.value, shownId)
   watch(isSnoozed, list.refresh, { flush: 'sync' })
-  watch(() => asks.snoozed.length, (now) => !now && (isSnoozed.value = false))
+  watch(
+    () => asks.snoozed.length,
+    (now) => !now && (isSnoozed.value = false),
+  )
 
   const agentOf = (ask: Ask) => agents.nameOf(ask.agent_id, getAskerName(ask))
   const threadOf = (ask: Ask) => threads.find(ask.thread_id)?.topic ?? ''

@@ -4,8 +4,8 @@ import { computed, reactive, ref, watch } from 'vue'
 
 import { newKey } from '@/api/http'
 import { openSocket } from '@/api/pageKey'
-import { storedRef } from '@/shell/storedRef'
-import { me, myName, nickname } from '@/shell/me'
+import { storedRef } from '@/browser/storedRef'
+import { me, myName, nickname } from '@/stores/me'
 
 export interface Person {
   id: string
@@ -28,7 +28,9 @@ interface Heard {
   UserLoginResponse?: { clientId?: string; success?: boolean; errorMessage?: string }
   GetOnlineUsersResponse?: { onlineUsers?: User[] }
   UserConnectionStatusNotification?: { user: User; status: string }
-  ChatMessageNotification?: { chatMessage: { messageId: string; senderClientId: string; senderNickname: string; content?: string; sentAt: string } }
+  ChatMessageNotification?: {
+    chatMessage: { messageId: string; senderClientId: string; senderNickname: string; content?: string; sentAt: string }
+  }
 }
 const AGAIN_MS = 3000
 const MOST_WORDS = 500

@@ -1,8 +1,8 @@
 import { Plus, ShieldCheck } from '@lucide/vue'
 
-import { go } from '@/shell/navigation'
-import { t } from '@/shell/i18n'
-import { definePanel } from '@/shell/panel'
+import { go } from '@/browser/navigation'
+import { t } from '@/browser/i18n'
+import { definePanel } from '@/kit/panel'
 
 export default definePanel({
   name: 'policies',

@@ -1,16 +1,21 @@
 /** Rules as the form asks for them, in a few words, and as they stand in policy.toml. */
 import type { Rule } from '@/api/rows'
-import { language, joinWords, t } from '@/shell/i18n'
+import { language, joinWords, t } from '@/browser/i18n'
 import { translateMixedText } from '@/shell/hubTranslation'
 import { reveal } from '@/kit/hiddenCharacters'
 import { parseField, formatField, type FormDraft, type Field, type FormPart } from '@/kit/form'
 
-export const TONES: Record<string, string> = { allow: 'green', deny: 'red', ask: 'amber' }
 export const DECISIONS = ['allow', 'ask', 'deny'] as const
 
-export interface NamedRule { name: string; rule: Rule; source?: string }
+export interface NamedRule {
+  name: string
+  rule: Rule
+  source?: string
+}
 
-interface Asked extends Field { key: Exclude<keyof Rule, 'decision'> }
+interface Asked extends Field {
+  key: Exclude<keyof Rule, 'decision'>
+}
 export const PARTS: FormPart<Asked>[] = [
   {
     name: 'what',
@@ -45,7 +50,14 @@ export const PARTS: FormPart<Asked>[] = [
       { key: 'when', kind: 'text', mono: true, wide: true },
     ],
   },
-  { name: 'say', fields: [{ key: 'risk', kind: 'choice', of: ['', 'low', 'medium', 'high'] }, { key: 'once', kind: 'choice', of: ['', 'run'] }, { key: 'note', kind: 'text', wide: true }] },
+  {
+    name: 'say',
+    fields: [
+      { key: 'risk', kind: 'choice', of: ['', 'low', 'medium', 'high'] },
+      { key: 'once', kind: 'choice', of: ['', 'run'] },
+      { key: 'note', kind: 'text', wide: true },
+    ],
+  },
 ]
 const FIELDS = PARTS.flatMap((part) => part.fields)
 
@@ -75,7 +87,10 @@ export function describeRule(rule: Rule): string {
     rule.hours,
     rule.calls?.length ? '' : note,
   ]
-  return parts.filter(Boolean).map((part) => reveal(part!)).join(' · ')
+  return parts
+    .filter(Boolean)
+    .map((part) => reveal(part!))
+    .join(' · ')
 }
 
 /** When a rule ends or has ended, as a sentence; empty if it stays until somebody removes it. */
@@ -90,8 +105,15 @@ export function toToml(name: string, rule: Rule): string {
   const text = (key: string, value: unknown): string => {
     if (key === 'until') return new Date(value as number).toISOString()
     if (Array.isArray(value)) return `[${value.map((one) => JSON.stringify(one)).join(', ')}]`
-    if (typeof value === 'object' && value) return `{ ${Object.entries(value).map(([inner, one]) => `${JSON.stringify(inner)} = ${JSON.stringify(one)}`).join(', ')} }`
+    if (typeof value === 'object' && value)
+      return `{ ${Object.entries(value)
+        .map(([inner, one]) => `${JSON.stringify(inner)} = ${JSON.stringify(one)}`)
+        .join(', ')} }`
     return JSON.stringify(value)
   }
-  return ['[[rules]]', `name = ${JSON.stringify(name)}`, ...Object.entries(rule).map(([key, value]) => `${key} = ${text(key, value)}`)].join('\n')
+  return [
+    '[[rules]]',
+    `name = ${JSON.stringify(name)}`,
+    ...Object.entries(rule).map(([key, value]) => `${key} = ${text(key, value)}`),
+  ].join('\n')
 }

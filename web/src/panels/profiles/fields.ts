@@ -9,7 +9,14 @@ interface Asked extends Field {
 }
 
 export const PARTS: FormPart<Asked>[] = [
-  { name: 'who', fields: [{ key: 'display_name', kind: 'text' }, { key: 'capabilities', kind: 'words' }, { key: 'description', kind: 'text', wide: true }] },
+  {
+    name: 'who',
+    fields: [
+      { key: 'display_name', kind: 'text' },
+      { key: 'capabilities', kind: 'words' },
+      { key: 'description', kind: 'text', wide: true },
+    ],
+  },
   {
     name: 'program',
     fields: [
@@ -36,10 +43,21 @@ export const PARTS: FormPart<Asked>[] = [
       { key: 'denied_tools', kind: 'words', mono: true },
     ],
   },
-  { name: 'place', fields: [{ key: 'directory', kind: 'text', wide: true, mono: true }, { key: 'worktree', kind: 'flag', wide: true }, { key: 'node', kind: 'text' }, { key: 'labels', kind: 'words' }] },
+  {
+    name: 'place',
+    fields: [
+      { key: 'directory', kind: 'text', wide: true, mono: true },
+      { key: 'worktree', kind: 'flag', wide: true },
+      { key: 'node', kind: 'text' },
+      { key: 'labels', kind: 'words' },
+    ],
+  },
   {
     name: 'limits',
-    fields: (['timeout_s', 'start_timeout_s', 'idle_s', 'max_depth', 'max_children', 'max_tokens', 'max_cost_usd'] as const).map((key) => ({ key, kind: 'number' as const })),
+    fields: (['timeout_s', 'start_timeout_s', 'idle_s', 'max_depth', 'max_children', 'max_tokens', 'max_cost_usd'] as const).map((key) => ({
+      key,
+      kind: 'number' as const,
+    })),
   },
   {
     name: 'wake',
@@ -72,7 +90,11 @@ export const buildDraft = (definition: Partial<ProfileDefinition>, usual: Record
   Object.fromEntries(FIELDS.map(({ key, kind }) => [key, formatFieldValue(kind, definition[key] ?? usual[key])]))
 
 /** The definition that is written, without what is as usual; keys that the form does not ask for stay. Throws for JSON that is none. */
-export function buildDefinition(draft: FormDraft, before: Partial<ProfileDefinition>, usual: Record<string, unknown>): Record<string, unknown> {
+export function buildDefinition(
+  draft: FormDraft,
+  before: Partial<ProfileDefinition>,
+  usual: Record<string, unknown>,
+): Record<string, unknown> {
   const made: Record<string, unknown> = { ...before }
   for (const { key, kind } of FIELDS) {
     const value = parseFieldValue(kind, draft[key] ?? '')

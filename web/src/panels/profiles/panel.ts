@@ -1,8 +1,8 @@
 import { IdCard } from '@lucide/vue'
 
-import { go } from '@/shell/navigation'
-import { t } from '@/shell/i18n'
-import { definePanel } from '@/shell/panel'
+import { go } from '@/browser/navigation'
+import { t } from '@/browser/i18n'
+import { definePanel } from '@/kit/panel'
 import { useProfiles } from '@/stores/profiles'
 
 export default definePanel({
@@ -14,6 +14,12 @@ export default definePanel({
   routes: [{ path: ':name?', component: () => import('./ProfilesPanel.vue') }],
   commands: () => [
     { id: 'profile new', title: t('profiles.new'), icon: IdCard, run: () => go('/profiles?new=') },
-    ...useProfiles().list.map((one) => ({ id: `profile ${one.name}`, title: one.display_name, hint: t('profiles.one'), icon: IdCard, run: () => go(`/profiles/${one.name}`) })),
+    ...useProfiles().list.map((one) => ({
+      id: `profile ${one.name}`,
+      title: one.display_name,
+      hint: t('profiles.one'),
+      icon: IdCard,
+      run: () => go(`/profiles/${one.name}`),
+    })),
   ],
 })

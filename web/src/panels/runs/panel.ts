@@ -1,8 +1,8 @@
 import { Workflow as TreeIcon } from '@lucide/vue'
 
-import { go } from '@/shell/navigation'
-import { t } from '@/shell/i18n'
-import { definePanel } from '@/shell/panel'
+import { go } from '@/browser/navigation'
+import { t } from '@/browser/i18n'
+import { definePanel } from '@/kit/panel'
 import { describeRun, useRuns } from '@/stores/runs'
 
 export default definePanel({
@@ -16,5 +16,11 @@ export default definePanel({
   commands: () =>
     useRuns()
       .list.slice(0, 40)
-      .map((run) => ({ id: `run ${run.id}`, title: describeRun(run), hint: t('runs.one'), icon: TreeIcon, run: () => go(`/runs/${run.id}`) })),
+      .map((run) => ({
+        id: `run ${run.id}`,
+        title: describeRun(run),
+        hint: t('runs.one'),
+        icon: TreeIcon,
+        run: () => go(`/runs/${run.id}`),
+      })),
 })

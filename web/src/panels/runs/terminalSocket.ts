@@ -3,7 +3,7 @@
 import { openSocket } from '@/api/pageKey'
 
 const BEAT_MS = 2_000
-/** As long as the hub takes keys for; see KEYS_S in gateway/frames.py. */
+/** As long as the hub takes keys for; see KEYS_S in link/frames.py. */
 const PATIENCE_MS = 10_000
 const LONGEST_WAIT_MS = 4_000
 

@@ -1,6 +1,6 @@
 import { Settings } from '@lucide/vue'
 
-import { definePanel } from '@/shell/panel'
+import { definePanel } from '@/kit/panel'
 
 export default definePanel({
   name: 'settings',

@@ -10,7 +10,8 @@ export type Entry =
 export const getEntryKey = (entry: Entry): string => entry.key
 
 /** About how high an entry will be: a long text must not be taken for a line, or too many would be drawn at once. */
-export const estimateHeight = (entry: Entry): number => (entry.kind === 'message' ? 52 + Math.ceil(Math.min(entry.message.content.length, 40_000) / 100) * 20 : 90)
+export const estimateHeight = (entry: Entry): number =>
+  entry.kind === 'message' ? 52 + Math.ceil(Math.min(entry.message.content.length, 40_000) / 100) * 20 : 90
 
 /** A message as REST has it, in the form of a row. */
 export function buildMessageRow(thread: string, shown: Shown): Message {

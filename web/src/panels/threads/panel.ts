@@ -1,8 +1,8 @@
 import { MessagesSquare, Plus, Search } from '@lucide/vue'
 
-import { go } from '@/shell/navigation'
-import { t } from '@/shell/i18n'
-import { definePanel } from '@/shell/panel'
+import { go } from '@/browser/navigation'
+import { t } from '@/browser/i18n'
+import { definePanel } from '@/kit/panel'
 import { useThreads } from '@/stores/threads'
 
 export default definePanel({
@@ -16,12 +16,14 @@ export default definePanel({
   commands: () => [
     { id: 'thread new', title: t('threads.new'), icon: Plus, run: () => go('/threads?new=1') },
     { id: 'search', title: t('threads.search'), icon: Search, run: () => go('/threads?search=1') },
-    ...useThreads().list.slice(0, 80).map((thread) => ({
-      id: `thread ${thread.id}`,
-      title: thread.topic,
-      hint: t('threads.one'),
-      icon: MessagesSquare,
-      run: () => go(`/threads/${thread.id}`),
-    })),
+    ...useThreads()
+      .list.slice(0, 80)
+      .map((thread) => ({
+        id: `thread ${thread.id}`,
+        title: thread.topic,
+        hint: t('threads.one'),
+        icon: MessagesSquare,
+        run: () => go(`/threads/${thread.id}`),
+      })),
   ],
 })

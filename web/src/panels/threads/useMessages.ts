@@ -4,7 +4,7 @@ import { computed, ref, shallowRef, watch, type Ref } from 'vue'
 import { get } from '@/api/http'
 import type { Message } from '@/api/rows'
 import type { RestMessage as Shown } from '@/api/types'
-import { showError } from '@/shell/toasts'
+import { showError } from '@/stores/toasts'
 import type { Live } from '@/sync/useView'
 import { buildMessageRow } from './entries'
 
@@ -24,7 +24,9 @@ export function useMessages(thread: Ref<string>, live: Live, atEnd: Ref<boolean>
     isAll.value = isTrimmed.value = false
   })
 
-  const newest = computed(() => [...live.map('message').values()].filter((one) => one.thread_id === thread.value).sort((a, b) => a.seq - b.seq))
+  const newest = computed(() =>
+    [...live.map('message').values()].filter((one) => one.thread_id === thread.value).sort((a, b) => a.seq - b.seq),
+  )
   const list = computed(() => {
     const held = newest.value
     const first = held[0]?.seq ?? Infinity
@@ -55,7 +57,11 @@ export function useMessages(thread: Ref<string>, live: Live, atEnd: Ref<boolean>
       const page = await get<Shown[]>(`/api/threads/${here}/messages`, { before_seq: first.seq, limit })
       if (here !== thread.value) return false
       if (!page.length) isAll.value = true
-      else older.value = [...page.map((one) => buildMessageRow(here, one)), ...(older.value.length ? list.value.filter((one) => one.seq >= first.seq) : newest.value)]
+      else
+        older.value = [
+          ...page.map((one) => buildMessageRow(here, one)),
+          ...(older.value.length ? list.value.filter((one) => one.seq >= first.seq) : newest.value),
+        ]
       return page.length > 0
     } catch (error) {
       showError(error)

@@ -4,8 +4,8 @@ import { computed, shallowRef, watch, type Ref } from 'vue'
 import { get } from '@/api/http'
 import type { Ask } from '@/api/rows'
 import type { Asks } from '@/api/types'
-import { may } from '@/shell/me'
-import { showError } from '@/shell/toasts'
+import { may } from '@/stores/me'
+import { showError } from '@/stores/toasts'
 import { useAsks } from '@/stores/asks'
 
 const NEWEST = { before: Number.MAX_SAFE_INTEGER, limit: 200 }

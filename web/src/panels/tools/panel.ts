@@ -1,8 +1,8 @@
 import { Plus, Wrench } from '@lucide/vue'
 
-import { go } from '@/shell/navigation'
-import { t } from '@/shell/i18n'
-import { definePanel } from '@/shell/panel'
+import { go } from '@/browser/navigation'
+import { t } from '@/browser/i18n'
+import { definePanel } from '@/kit/panel'
 import { useView } from '@/sync/useView'
 
 const tools = () => [...useView('servers').map('server_tool').values()]
@@ -20,6 +20,12 @@ export default definePanel({
   },
   commands: () => [
     { id: 'server new', title: t('tools.add'), icon: Plus, run: () => go('/tools?do=new') },
-    ...tools().map((tool) => ({ id: `tool ${tool.server} ${tool.name}`, title: tool.name, hint: tool.server, icon: Wrench, run: () => go(`/tools/${encodeURIComponent(tool.server)}/${encodeURIComponent(tool.name)}`) })),
+    ...tools().map((tool) => ({
+      id: `tool ${tool.server} ${tool.name}`,
+      title: tool.name,
+      hint: tool.server,
+      icon: Wrench,
+      run: () => go(`/tools/${encodeURIComponent(tool.server)}/${encodeURIComponent(tool.name)}`),
+    })),
   ],
 })

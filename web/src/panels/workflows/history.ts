@@ -2,7 +2,10 @@
 import { computed, ref } from 'vue'
 
 /** A text, and the step of the workflow that was chosen then. */
-export interface Moment { text: string; chosen: string }
+export interface Moment {
+  text: string
+  chosen: string
+}
 
 const MOST = 300
 /** Whoever goes on typing in the same place within this time goes on with the same step. */

@@ -1,5 +1,5 @@
 /** What a new workflow begins with: two steps that run without a key. */
-import { t } from '@/shell/i18n'
+import { t } from '@/browser/i18n'
 
 const NAME = 'my-workflow'
 /** Whether a name is one that we have given, and nobody has thought of. */

@@ -1,9 +1,9 @@
 import { GitBranch, Play, Plus } from '@lucide/vue'
 
-import { go } from '@/shell/navigation'
-import { t } from '@/shell/i18n'
-import { definePanel } from '@/shell/panel'
-import { useFlows } from './flows'
+import { go } from '@/browser/navigation'
+import { t } from '@/browser/i18n'
+import { definePanel } from '@/kit/panel'
+import { useFlows } from '@/stores/flows'
 
 export default definePanel({
   name: 'workflows',
@@ -18,7 +18,19 @@ export default definePanel({
   badge: () => ({ count: useFlows().live.length }),
   commands: () => [
     { id: 'workflow new', title: t('workflows.new'), icon: Plus, run: () => go('/workflows/edit') },
-    ...useFlows().list.map((flow) => ({ id: `start ${flow.name}`, title: t('workflows.startOf', { name: flow.name }), hint: t('workflows.one'), icon: Play, run: () => go(`/workflows?start=${encodeURIComponent(flow.name)}`) })),
-    ...useFlows().list.map((flow) => ({ id: `workflow ${flow.name}`, title: flow.name, hint: t('workflows.one'), icon: GitBranch, run: () => go(`/workflows/edit/${encodeURIComponent(flow.name)}`) })),
+    ...useFlows().list.map((flow) => ({
+      id: `start ${flow.name}`,
+      title: t('workflows.startOf', { name: flow.name }),
+      hint: t('workflows.one'),
+      icon: Play,
+      run: () => go(`/workflows?start=${encodeURIComponent(flow.name)}`),
+    })),
+    ...useFlows().list.map((flow) => ({
+      id: `workflow ${flow.name}`,
+      title: flow.name,
+      hint: t('workflows.one'),
+      icon: GitBranch,
+      run: () => go(`/workflows/edit/${encodeURIComponent(flow.name)}`),
+    })),
   ],
 })

@@ -2,11 +2,11 @@
 import type { Ref } from 'vue'
 
 import type { Step } from '@/api/rows'
-import { t } from '@/shell/i18n'
+import { t } from '@/browser/i18n'
 import { useProfiles } from '@/stores/profiles'
 import type { useWorkflowEditor } from './useWorkflowEditor'
 import { getStepKind, ONLY, type StepKind } from './fields'
-import { useFlows } from './flows'
+import { useFlows } from '@/stores/flows'
 
 interface Here {
   chosen: Ref<string>
@@ -67,7 +67,6 @@ export function useStepEdits({ edit, steps }: ReturnType<typeof useWorkflowEdito
     join: (from: string, to: string) => edit((text) => text.join(from, to)),
     part: (from: string, to: string) => edit((text) => text.part(from, to)),
     remove: () => edit((text) => text.removeStep(chosen.value), '', ''),
-    writeStep: (key: string, value: unknown) =>
-      edit((text) => text.setStep(chosen.value, key, value), `${chosen.value} ${key}`),
+    writeStep: (key: string, value: unknown) => edit((text) => text.setStep(chosen.value, key, value), `${chosen.value} ${key}`),
   }
 }

@@ -80,11 +80,14 @@ export class WorkflowDocument {
       if (map.get('on_error') === `route:${id}`) map.set('on_error', `route:${to}`)
     }
     const edges = this.document.get('edges')
-    if (isSeq(edges)) for (const edge of edges.items) if (isMap(edge)) for (const end of ['from', 'to']) if (edge.get(end) === id) edge.set(end, to)
+    if (isSeq(edges))
+      for (const edge of edges.items) if (isMap(edge)) for (const end of ['from', 'to']) if (edge.get(end) === id) edge.set(end, to)
     const plain = id.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     const named = new RegExp(`\\bsteps(?:\\.${plain}(?![\\w-])|\\[["']${plain}["']\\])`, 'g')
     const path = /^[A-Za-z_]\w*$/.test(to) ? `steps.${to}` : `steps["${to}"]`
-    visit(this.document, { Scalar: (_, node) => void (isScalar(node) && typeof node.value === 'string' && (node.value = node.value.replace(named, path))) })
+    visit(this.document, {
+      Scalar: (_, node) => void (isScalar(node) && typeof node.value === 'string' && (node.value = node.value.replace(named, path))),
+    })
     return this
   }
 

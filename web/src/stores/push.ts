@@ -3,9 +3,9 @@ import { ref } from 'vue'
 
 import { del, get, post } from '@/api/http'
 import type { AddedChannel, NotificationSetup } from '@/api/types'
-import { t } from './i18n'
-import { go } from './navigation'
-import { storedRef } from './storedRef'
+import { t } from '@/browser/i18n'
+import { go } from '@/browser/navigation'
+import { storedRef } from '@/browser/storedRef'
 import { showError, showToast } from './toasts'
 
 export const canPush = 'serviceWorker' in navigator && 'PushManager' in window

@@ -37,7 +37,11 @@ const NAMES: Record<string, string> = {
   ArrowDown: '↓',
 }
 /** A key as it is shown, part by part. */
-export const formatKeyParts = (key: string): string[] => key.split(/[+ ]/).filter(Boolean).map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
+export const formatKeyParts = (key: string): string[] =>
+  key
+    .split(/[+ ]/)
+    .filter(Boolean)
+    .map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
 
 export const bindings = reactive<Binding[]>([])
 let first = ''
@@ -72,15 +76,18 @@ const LETTER_MS = 700
 /** What waits to hear whether the last letter was alone. */
 let waiting: ((isAlone: boolean) => void) | null = null
 const ALONE_MS = 500
-function noteLetter(event: KeyboardEvent): void {
+const MODIFIERS = new Set(['Shift', 'Control', 'Alt', 'AltGraph', 'Meta', 'CapsLock'])
+function noteKey(event: KeyboardEvent): void {
+  if (event.repeat || MODIFIERS.has(event.key)) return
   const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey
-  if (!isLetter || event.repeat) return
-  letters.push(event.timeStamp)
-  letters.shift()
+  if (isLetter) {
+    letters.push(event.timeStamp)
+    letters.shift()
+  }
   waiting?.(!isTyping(event.target) && bindings.some((one) => one.moves && one.key === event.key))
 }
-/** Hear whether a letter that was just pressed stays alone, or is the first one of a word. A key that only moves about belongs
- *  to no word. */
+/** Hear whether a letter that was just pressed stays alone, or is the first one of a word, or of an answer to another program
+ *  that Enter ends. A key that only moves about belongs to no word. */
 export function onSingleKey(hear: (isAlone: boolean) => void): void {
   const timer = setTimeout(() => waiting?.(true), ALONE_MS)
   waiting = (isAlone) => {
@@ -104,7 +111,7 @@ export function isTyping(target: EventTarget | null): boolean {
 }
 
 addEventListener('keydown', (event) => {
-  noteLetter(event)
+  noteKey(event)
   const typing = isTyping(event.target)
   if (isForGoneField(event, typing) || event.defaultPrevented || event.isComposing) return
   const name = nameOf(event)
@@ -113,7 +120,8 @@ addEventListener('keydown', (event) => {
   const isInside = (binding: Binding) => !binding.within || !!binding.within()?.contains(event.target as Node)
   const isCovered = document.querySelector('.q-dialog--modal, .q-menu') !== null
   const isPressed = (binding: Binding) => binding.key !== '' && binding.key === (pair || name) // the second key alone means nothing
-  const fits = (binding: Binding) => isPressed(binding) && (!typing || binding.always) && (!isCovered || binding.above) && isInside(binding) && binding.can?.() !== false
+  const fits = (binding: Binding) =>
+    isPressed(binding) && (!typing || binding.always) && (!isCovered || binding.above) && isInside(binding) && binding.can?.() !== false
   const binding = bindings.findLast(fits)
   first = typing ? '' : name
   firstAt = Date.now()

@@ -1,6 +1,6 @@
 /** A text into the clipboard, also at addresses that the browser does not trust, where pages are given none. */
-import { t } from './i18n'
-import { showError, showToast } from './toasts'
+import { t } from '@/browser/i18n'
+import { showError, showToast } from '@/stores/toasts'
 
 export async function copyText(text: string): Promise<void> {
   try {

@@ -4,8 +4,9 @@ import { ref } from 'vue'
 export const build = document.querySelector<HTMLMetaElement>('meta[name=greenroom-build]')?.content ?? ''
 export const outdated = ref(false)
 
-const SAID = ['page_outdated', 'digest_needed']
-/** Note a refusal that only a newer page can avoid. */
+/** Refusals that only a newer page avoids. */
+const OUTDATED_CODES = new Set(['page_outdated', 'digest_needed'])
+
 export const noteRefusal = (code: string): void => {
-  if (SAID.includes(code)) outdated.value = true
+  if (OUTDATED_CODES.has(code)) outdated.value = true
 }

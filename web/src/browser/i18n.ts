@@ -2,7 +2,7 @@
 import { createI18n } from 'vue-i18n'
 import { ref } from 'vue'
 
-import { setSentences } from './hubTranslation'
+import { setSentences } from '@/shell/hubTranslation'
 
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const
 export type Language = keyof typeof LANGUAGES
@@ -31,9 +31,7 @@ export const language = ref<Language>('en')
 export function detectLanguage(): Language {
   const kept = localStorage.getItem(KEPT)
   if (kept && kept in LANGUAGES) return kept as Language
-  return navigator.languages.some((one) => one.toLowerCase().startsWith('zh')) && !navigator.language.startsWith('en')
-    ? 'zh-CN'
-    : 'en'
+  return navigator.languages.some((one) => one.toLowerCase().startsWith('zh')) && !navigator.language.startsWith('en') ? 'zh-CN' : 'en'
 }
 
 export async function setLanguage(chosen: Language, keep = true): Promise<void> {

@@ -23,7 +23,10 @@ export function useQueryParam<T extends string>(name: string, usual = '' as T, o
     return of && !of.includes(found) ? usual : found
   }
   const held = ref(read()) as Ref<T>
-  watch(() => route.query[name], () => (held.value = read()))
+  watch(
+    () => route.query[name],
+    () => (held.value = read()),
+  )
   watch(held, (now) => {
     if (now === read()) return
     const isFirst = !pending

@@ -1,8 +1,8 @@
 /** Pictures, files and voices that go with an answer. */
 import { reactive, ref } from 'vue'
 
-import { t } from '@/shell/i18n'
-import { showError } from '@/shell/toasts'
+import { t } from '@/browser/i18n'
+import { showError } from '@/stores/toasts'
 
 export interface Attachment {
   type: 'image' | 'audio' | 'resource'
@@ -31,7 +31,14 @@ export function useAttachments() {
       const url = await asUrl(file)
       const type = file.type.startsWith('image/') ? 'image' : file.type.startsWith('audio/') ? 'audio' : 'resource'
       const mime = file.type || 'application/octet-stream'
-      list.push({ type, name: file.name || type, mime, data: url.slice(url.indexOf(',') + 1), size: file.size, preview: type === 'image' ? url : undefined })
+      list.push({
+        type,
+        name: file.name || type,
+        mime,
+        data: url.slice(url.indexOf(',') + 1),
+        size: file.size,
+        preview: type === 'image' ? url : undefined,
+      })
     }
   }
 

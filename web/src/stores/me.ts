@@ -3,8 +3,8 @@ import { computed, reactive } from 'vue'
 
 import { get, put } from '@/api/http'
 import type { Me } from '@/api/types'
-import { t } from './i18n'
-import { storedRef } from './storedRef'
+import { t } from '@/browser/i18n'
+import { storedRef } from '@/browser/storedRef'
 
 export const me = reactive<Me & { known: boolean }>({
   id: '',
@@ -25,7 +25,8 @@ export const me = reactive<Me & { known: boolean }>({
 let ahead = 0
 
 /** Who operates may answer too; 'enter' is the right of everybody who is logged in. */
-export const may = (right: string): boolean => right === 'enter' || me.rights.includes(right) || (right === 'answer' && me.rights.includes('operate'))
+export const may = (right: string): boolean =>
+  right === 'enter' || me.rights.includes(right) || (right === 'answer' && me.rights.includes('operate'))
 export const hubNow = (): number => Date.now() + ahead
 
 /** What somebody in a room calls themselves in this browser: a room's token is shared, so the hub knows no name of theirs. */
@@ -43,11 +44,11 @@ export async function setMyName(name: string): Promise<void> {
 }
 
 /** What the owner was called before they had a name, and is called by clients that know no other. */
-const OWNERS_OTHER_NAMES = ['human', 'operator', 'browser']
+const OWNERS_OTHER_NAMES = new Set(['human', 'operator', 'browser'])
 export const isMe = (authorId: string): boolean => !!me.handle && authorId === me.handle
 /** A person by the name that they have now. */
 export function personName(name: string): string {
-  if (!OWNERS_OTHER_NAMES.includes(name)) return name
+  if (!OWNERS_OTHER_NAMES.has(name)) return name
   return me.owner || (isMe('human') ? myName.value : name)
 }
 /** The author of a message by the name that they have now. */

@@ -2,7 +2,7 @@
 import { reactive } from 'vue'
 
 import { ApiError } from '@/api/http'
-import { t } from './i18n'
+import { t } from '@/browser/i18n'
 
 export interface Toast {
   id: number
@@ -40,7 +40,6 @@ export function showError(error: unknown): void {
   const isSentence = error instanceof Error && (error instanceof ApiError || error.constructor === Error)
   show({ text: isSentence ? error.message : t('shell.wentWrong'), kind: 'failed' }, 9_000)
 }
-
 
 /** Do something, and say what went wrong if it did. */
 export async function attempt<T>(work: () => Promise<T>, done?: string): Promise<T | undefined> {

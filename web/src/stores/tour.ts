@@ -3,9 +3,9 @@ import { computed } from 'vue'
 
 import { newKey, post } from '@/api/http'
 import type { Run, Thread } from '@/api/rows'
-import { go } from './navigation'
-import { t } from './i18n'
-import { storedRef } from './storedRef'
+import { go } from '@/browser/navigation'
+import { t } from '@/browser/i18n'
+import { storedRef } from '@/browser/storedRef'
 import { attempt } from './toasts'
 
 interface Stop {

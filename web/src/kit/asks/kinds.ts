@@ -5,7 +5,7 @@ import type { Component } from 'vue'
 import type { Ask, Subject } from '@/api/rows'
 import { reveal, revealSpaces } from '@/kit/hiddenCharacters'
 import { splitCommand } from '@/kit/commandWords'
-import { joinWords, t } from '@/shell/i18n'
+import { joinWords, t } from '@/browser/i18n'
 import { translateHubText } from '@/shell/hubTranslation'
 import { getCommand, getCallLine } from './callText'
 
@@ -25,7 +25,8 @@ export const getKindIcon = (kind: string): Component => ICONS[kind] ?? CircleHel
 export const getShownState = (ask: Ask): string =>
   ask.state === 'answered' ? ({ approve: 'approved', deny: 'denied' }[ask.answer?.verdict ?? ''] ?? 'answered') : ask.state
 /** The same for an ask that is no longer in its list, and may only be put off. */
-export const getStatusMark = (ask: Ask): string => (ask.state === 'open' && (ask.snoozed_until ?? 0) > Date.now() ? 'snoozed' : getShownState(ask))
+export const getStatusMark = (ask: Ask): string =>
+  ask.state === 'open' && (ask.snoozed_until ?? 0) > Date.now() ? 'snoozed' : getShownState(ask)
 export const getRiskTone = (risk: string | undefined): string => ({ high: 'red', medium: 'amber' })[risk ?? ''] ?? ''
 
 /** A path as told from the agent's own folder; the whole one is in the ask itself. */
@@ -51,7 +52,9 @@ export const translateAskText = (ask: Ask, words: string): string =>
   ask.asker.by === 'hub' || ask.rule === 'limit' || ask.rule === 'loop' ? translateHubText(words) : words
 /** All text of an ask, whoever wrote it. */
 export const joinAskText = (ask: Ask): string =>
-  [translateAskText(ask, ask.text ?? ''), ...(ask.contents ?? []).filter((one) => one.type === 'text').map((one) => one.text ?? '')].filter(Boolean).join('\n\n')
+  [translateAskText(ask, ask.text ?? ''), ...(ask.contents ?? []).filter((one) => one.type === 'text').map((one) => one.text ?? '')]
+    .filter(Boolean)
+    .join('\n\n')
 /** How far an approval reaches, with the calls that it covers. */
 export function describeScope(ask: Ask, scope: 'once' | 'call' | 'run' | 'profile' | 'rule'): string {
   const words = t(`inbox.scope.${scope}`, { profile: ask.subject?.profile ?? '' })
@@ -59,7 +62,8 @@ export function describeScope(ask: Ask, scope: 'once' | 'call' | 'run' | 'profil
   return like ? t('inbox.covers', { words, like }) : words
 }
 /** What a plain yes allows beyond this call, where the rule that asks says so. */
-export const describeAlsoAllowed = (ask: Ask): string => (ask.labels?.reach ? t('inbox.alsoAllows', { like: translateHubText(ask.labels.like) }) : '')
+export const describeAlsoAllowed = (ask: Ask): string =>
+  ask.labels?.reach ? t('inbox.alsoAllows', { like: translateHubText(ask.labels.like) }) : ''
 /** Who asks, if it is no agent. */
 export const getAskerName = (ask: Ask): string => translateAskText(ask, ask.asker.name ?? '') || ask.labels?.agent_name || '—'
 
@@ -72,7 +76,13 @@ export function buildTitle(ask: Ask): string {
   const given = (subject.arguments ?? {}) as Record<string, unknown>
   const command = getCommand(subject)
   if (command !== null) {
-    const programs = [...new Set(splitCommand(command).filter((word) => word.kind === 'program').map((word) => word.text.split('/').at(-1)!))]
+    const programs = [
+      ...new Set(
+        splitCommand(command)
+          .filter((word) => word.kind === 'program')
+          .map((word) => word.text.split('/').at(-1)!),
+      ),
+    ]
     const what = command.length <= SHORT && !command.includes('\n') ? command : joinWords(programs.slice(0, 6))
     return what ? t('inbox.would.run', { what: revealSpaces(what) }) : ask.title
   }

@@ -1,0 +1,34 @@
+/** Rules for the page's source that neither the compiler nor the linter knows. */
+import { expect, test } from 'vitest'
+
+/** A folder imports only from itself and from the folders before it. */
+const LAYERS = ['locales', 'browser', 'api', 'sync', 'stores', 'kit', 'panels', 'shell']
+/** Files that stand in another folder than their layer's. */
+const MISPLACED: Record<string, string> = { 'shell/hubTranslation': 'browser' }
+const IMPORT = /\b(?:from|import)\s*\(?\s*'([^']+)'/g
+
+const sources = Object.entries(
+  import.meta.glob<string>(['./**/*.{ts,vue,css}', '!./**/*.test.ts'], { query: '?raw', import: 'default', eager: true }),
+).map(([path, text]) => ({ path: path.slice(2), text }))
+
+const getLayer = (path: string): number => LAYERS.indexOf(MISPLACED[path.replace(/\.ts$/, '')] ?? path.split('/')[0]!)
+const getPanel = (path: string): string => /^panels\/\w+/.exec(path)?.[0] ?? ''
+
+function findWrongImports({ path, text }: { path: string; text: string }): string[] {
+  const own = getLayer(path)
+  if (own < 0) return []
+  return [...text.matchAll(IMPORT)]
+    .map((match) => match[1]!)
+    .filter((target) => {
+      if (target.startsWith('../')) return true
+      if (!target.startsWith('@/')) return false
+      const imported = target.slice(2)
+      return getLayer(imported) > own || (getPanel(imported) !== '' && getPanel(imported) !== getPanel(path))
+    })
+    .map((target) => `${path} imports ${target}`)
+}
+
+test('a folder imports only from folders below it, and no panel imports another', () => {
+  expect(sources.length).toBeGreaterThan(200)
+  expect(sources.flatMap(findWrongImports)).toEqual([])
+})
