@@ -20,7 +20,7 @@ from bench.run import Bench, JobFailed
 from bench.servers import ROOT, scratch
 from greenroom.node.processes import ProcessSpawner
 from greenroom.runtimes.contract import SessionOptions, TurnEnded
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.agent_clis import CLAUDE, CODEX
 from greenroom.testing.fake_llm import FakeModel
@@ -138,7 +138,7 @@ async def _direct(folder: Path, count: int) -> list[float]:
         (folder / name).mkdir(parents=True)
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "GREENROOM_REHEARSAL_STATE": str(folder / "state")}
     opening = SessionOptions(command=[], directory=folder / "desk", scratch=folder / "scratch", env=env)
-    session = await DRIVERS["rehearsal"].open(opening, ProcessSpawner())
+    session = await load_driver("rehearsal").open(opening, ProcessSpawner())
     heard = session.listen()
     took = []
     for _ in range(count + 1):  # the first one is not counted, as with the hub

@@ -17,10 +17,10 @@ from bench.section_agents import Hall, hall
 from bench.servers import scratch
 from bench.stats import summarise
 from greenroom.app import open_hub
-from greenroom.hub import Hub
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.asks.commands import RaiseAsk
+from greenroom.ids import new_id
+from greenroom.rules.access.model import HUB
+from greenroom.rules.asks.commands import RaiseAsk
+from greenroom.services.hub import Hub
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
 

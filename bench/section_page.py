@@ -14,9 +14,9 @@ from bench.section_agents import hall
 from bench.servers import ROOT, scratch
 from greenroom.app import open_hub
 from greenroom.doors.page import load_build
-from greenroom.log.ids import new_id, new_secret
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads.commands import CreateThread
+from greenroom.ids import new_id, new_secret
+from greenroom.rules.access.model import HUB
+from greenroom.rules.threads.commands import CreateThread
 from greenroom.settings import Settings
 
 _LINE = "The guard checks host and origin before the body is read and says who was wrong"

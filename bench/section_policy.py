@@ -10,12 +10,13 @@ from typing import Any
 from bench.report import Goal, Row, compare_rates
 from bench.run import Bench
 from greenroom.app import open_hub
-from greenroom.hub import Hub
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.policy.commands import JudgeCall, LoadRules
-from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import CallRequest, LineageEntry, Options, Rule
+from greenroom.ids import new_id
+from greenroom.link.policy_facts.call_request import CallRequest, LineageEntry
+from greenroom.rules.access.model import HUB
+from greenroom.rules.policy.commands import JudgeCall, LoadRules
+from greenroom.rules.policy.judge import judge
+from greenroom.rules.policy.model import Options, Rule
+from greenroom.services.hub import Hub
 from greenroom.settings import Settings
 
 RULES = 500

@@ -57,6 +57,7 @@ def run_greenroom(data: Path) -> Iterator[Started]:
     ready = data / "hub.json"
     ready.unlink(missing_ok=True)
     env = {**os.environ, "GREENROOM_POSTS_PER_MINUTE": "0", "GREENROOM_LOCAL_NODE": "0"}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed hub does not compile its modules at each start
     with child([str(command), "serve", "--data", str(data), "--port", "0"], env, data) as process:
         start = perf_counter()
         wait_until(process, data, lambda: ready.exists() and ready.stat().st_size > 0)

@@ -25,8 +25,11 @@ from greenroom.cli.main import build_parser
 from greenroom.doors import router
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.login import LoginCodes
-from greenroom.nouns.workflows import definition
-from greenroom.nouns.workflows.schema import build_schema, read_key_descriptions
+from greenroom.rules.workflows import definition
+from greenroom.rules.workflows.schema import build_schema, read_key_descriptions
+from greenroom.runtimes.driver_list import DRIVER_INFOS
+from greenroom.runtimes.driver_options import AcpOptions, DriverOptions
+from greenroom.services.connections import Connections
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "greenroom"
@@ -94,7 +97,7 @@ async def endpoints() -> list[Endpoint]:
     with tempfile.TemporaryDirectory() as folder:
         async with (
             open_hub(Path(folder), settings.Settings(local_node=False)) as hub,
-            router.build_app(hub, LoginCodes()) as (_, declared),
+            router.build_app(hub, LoginCodes(), Connections(hub, "")) as (_, declared),
         ):
             return list(declared)
 
@@ -166,9 +169,23 @@ def _form(schema: dict[str, Any]) -> str:
     return words.get(schema.get("type", ""), schema.get("type", "any value"))
 
 
+def options_table() -> str:
+    """What a profile can say in `options`: drivers with options of their own, then all others in one row."""
+    own = {name: driver.options for name, driver in DRIVER_INFOS.items() if driver.options is not AcpOptions}
+    rows = [[f"`{name}`", _list_options(options)] for name, options in own.items()]
+    return table(("driver", "options"), [*rows, ["every other agent", _list_options(AcpOptions)]])
+
+
+def _list_options(options: type[DriverOptions]) -> str:
+    schema = msgspec.json.schema(options)["$defs"][options.__name__]["properties"]
+    forms = {name: "mapping" if "$ref" in schema[name] else _form(schema[name]) for name in options.__struct_fields__}
+    return ", ".join(f"`{name}` ({form})" for name, form in forms.items())
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "workflow": workflow_table,
     "settings": settings_table,
+    "options": options_table,
     "commands": commands_table,
     "routes": routes_table,
     "errors": errors_table,

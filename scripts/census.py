@@ -134,7 +134,8 @@ def main() -> int:
     )
     options = parser.parse_args()
     modules = read_modules()
-    page = find_files(WEB, ".ts", ".vue")
+    page = [path for path in find_files(WEB, ".ts", ".vue") if not path.name.endswith(".test.ts")]
+    tests = [*find_files(TESTS, ".py", ".mjs"), *sorted(WEB.rglob("*.test.ts"))]
     functions = [
         (node.end_lineno or node.lineno) - node.lineno + 1
         for module in modules
@@ -144,7 +145,7 @@ def main() -> int:
     sizes = {
         "lines of Python in the package": f"{sum(one.lines for one in modules):,}",
         "lines of the page": f"{count_lines(page):,}",
-        "lines of tests": f"{count_lines(find_files(TESTS, '.py', '.mjs')):,}",
+        "lines of tests": f"{count_lines(tests):,}",
         "lines of a file, median / p95 / max": describe_sizes([one.lines for one in modules]),
         "lines of a function, median / p95 / max": describe_sizes(functions),
     }

@@ -17,17 +17,17 @@ import msgspec
 
 from bench.flows.timing import Watch, main, memory_kb
 from greenroom.app import open_hub
-from greenroom.hub import Hub
-from greenroom.log.ids import new_id
+from greenroom.ids import new_id
 from greenroom.log.model import Commit, Recorded
-from greenroom.nouns.access.model import HUB, RIGHTS, Principal
-from greenroom.nouns.asks.commands import AnswerAsk
-from greenroom.nouns.asks.events import AskRaised
-from greenroom.nouns.asks.model import ASKS
-from greenroom.nouns.workflows.commands import AbortWorkflow, PutWorkflow, SignalStep, StartWorkflow
-from greenroom.nouns.workflows.definition import WorkflowDefinition
-from greenroom.nouns.workflows.events import StepBegan, WorkflowEnded
-from greenroom.nouns.workflows.model import LIVE, WORKFLOW_RUNS
+from greenroom.rules.access.model import HUB, RIGHTS, Principal
+from greenroom.rules.asks.commands import AnswerAsk
+from greenroom.rules.asks.events import AskRaised
+from greenroom.rules.asks.model import ASKS
+from greenroom.rules.workflows.commands import AbortWorkflow, PutWorkflow, SignalStep, StartWorkflow
+from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.events import StepBegan, WorkflowEnded
+from greenroom.rules.workflows.model import LIVE, WORKFLOW_RUNS
+from greenroom.services.hub import Hub
 from greenroom.settings import Settings
 
 _AT_ONCE = 500

@@ -16,7 +16,7 @@ import psycopg
 from bench.flows.timing import Watch, main
 from greenroom.app import NOUNS
 from greenroom.log.store_factory import open_store
-from greenroom.nouns.workflows.events import StepBegan, StepEnded
+from greenroom.rules.workflows.events import StepBegan, StepEnded
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.postgres import postgres_server

@@ -2,69 +2,59 @@
 
 import asyncio
 import contextlib
-import hashlib
 import importlib.util
-import logging
 import os
-import secrets
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.types import ASGIApp
 
+from greenroom.clock import Clock, HubClock
 from greenroom.doors import router
 from greenroom.doors.guard import Guard
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.origins import Origins
 from greenroom.doors.server import HubServer, bind_socket, build_config, build_local_url, get_certificate_pin
-from greenroom.gateway.agent_services import run_agent_services
-from greenroom.hub import Hub
 from greenroom.log import failpoints
-from greenroom.log.clock import Clock, HubClock
-from greenroom.log.data_directory import (
-    HUB_FILE,
-    HUB_ID,
-    OPERATOR_TOKEN,
-    StoreUnusable,
-    acquire_directory,
-    write_private,
-)
-from greenroom.log.errors import Unavailable
-from greenroom.log.leadership import run_while_leader
+from greenroom.log.data_directory import HUB_FILE, StoreUnusable, acquire_directory
 from greenroom.log.log import Log
 from greenroom.log.past_hubs import PastHubs, need_no_lost_hub
-from greenroom.log.reactors import run_reactor
+from greenroom.log.reactors import EventReactor, run_reactor
 from greenroom.log.rebuild import ensure_rows
 from greenroom.log.signals import Signals
 from greenroom.log.store_factory import open_blobs, open_store
-from greenroom.nouns.access.model import HUB, OWNER, CreateCredential
-from greenroom.nouns.access.queries import get_principal
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.agents.presence import Presence
-from greenroom.nouns.asks.ask_service import AskService
-from greenroom.nouns.asks.queries import is_file_named
-from greenroom.nouns.clock.timekeeper import Timekeeper
-from greenroom.nouns.policy.rule_set import get_rule_set
-from greenroom.nouns.registry import NOUNS as NOUNS
-from greenroom.nouns.threads.bus import Bus
-from greenroom.nouns.threads.coordinator import Coordinator
-from greenroom.nouns.threads.deliveries import Deliveries
-from greenroom.nouns.threads.file_cleanup import build_file_cleanup
-from greenroom.nouns.threads.waiters import Waiters
-from greenroom.nouns.workflows.engine.engine import Engine
-from greenroom.nouns.workflows.engine.hub_executor import HubExecutor
-from greenroom.nouns.workflows.engine.messages import build_message_reactor
-from greenroom.nouns.workflows.triggers.trigger_watch import LOOK_S, CronTimer, build_trigger_reactor
+from greenroom.rules.access.model import OWNER
+from greenroom.rules.asks.queries import is_file_named
+from greenroom.rules.channels.model import CHANNELS
+from greenroom.rules.clock.model import ClockMoved
+from greenroom.rules.policy.rule_set import get_rule_set
+from greenroom.rules.registry import NOUNS as NOUNS
+from greenroom.rules.servers.commands import ServerPut, ServerRemoved
+from greenroom.services.agent_services import build_agent_services
+from greenroom.services.ask_service import AskService
+from greenroom.services.bus import Bus
+from greenroom.services.connections import Connections
+from greenroom.services.coordinator import Coordinator
+from greenroom.services.deliveries import Deliveries
+from greenroom.services.file_cleanup import build_file_cleanup
+from greenroom.services.hub import Hub
+from greenroom.services.hub_identity import ensure_operator, load_instance_name, write_private_file
+from greenroom.services.presence import Presence
+from greenroom.services.program_watch import ProgramWatch
+from greenroom.services.service import Service, run_services
+from greenroom.services.sweep import SWEEP_S, Sweep, run_every
+from greenroom.services.timekeeper import Timekeeper
+from greenroom.services.trigger_watch import LOOK_S, CronTimer, build_trigger_reactor
+from greenroom.services.waiters import WAKING, Waiters
+from greenroom.services.workflow_engine.engine import Engine
+from greenroom.services.workflow_engine.hub_executor import HubExecutor
+from greenroom.services.workflow_engine.messages import build_message_reactor
 from greenroom.settings import DATABASE_FILE, Settings, resolve_state_dir
 
 if TYPE_CHECKING:
-    from greenroom.nouns.workflows.engine.shared_engine import SharedEngine
-
-logger = logging.getLogger(__name__)
-_SWEEP_S = 5.0
+    from greenroom.services.workflow_engine.shared_engine import SharedEngine
 
 
 @contextlib.asynccontextmanager
@@ -98,13 +88,12 @@ async def open_hub(
     waiters = Waiters(clock, presence, settings.max_waits_per_agent)
     deliveries = Deliveries(log)
     store.subscribe_to_others(log.announce)
-    log.subscribe(waiters.on_commit)
     blobs = open_blobs(data, settings, lambda name: is_file_named(log.rows, name))
     bus = Bus(log, blobs, presence, waiters, deliveries, settings.inline_content_chars)
     hub = Hub(
         settings,
         data,
-        _load_instance_name(data, store.is_shared),
+        load_instance_name(data, store.is_shared),
         store,
         log,
         blobs,
@@ -113,34 +102,12 @@ async def open_hub(
         bus,
         AskService(log),
     )
-    coordinator = Coordinator(log, presence, waiters)
     shared = _build_shared_engine(hub)
     writer = asyncio.create_task(log.run(), name="log writer")
     try:
-        await _ensure_operator(hub)
-        async with asyncio.TaskGroup() as tasks:
-            background = [
-                tasks.create_task(store.listen(hub.instance), name="other hubs"),
-                tasks.create_task(deliveries.run(), name="deliveries"),
-                tasks.create_task(hub.refusals.run(), name="refusals"),
-                tasks.create_task(timekeeper.run(), name="time"),
-                tasks.create_task(_run_every(_SWEEP_S, Sweep(hub).sweep), name="sweep"),
-                tasks.create_task(
-                    run_while_leader(
-                        store,
-                        "hub",
-                        lambda: [timekeeper.run_as_leader(), *_build_leader_tasks(hub, coordinator, shared)],
-                    ),
-                    name="lead",
-                ),
-            ]
-            if shared is not None:
-                background.append(tasks.create_task(shared.run(), name="attempts"))
-            try:
-                yield hub
-            finally:
-                for task in background:
-                    task.cancel()
+        await ensure_operator(hub)
+        async with run_services(log, "hub", build_core_services(hub, timekeeper, shared)):
+            yield hub
     except BaseExceptionGroup as several:
         raise _unwrap_single_error(several) from None
     finally:
@@ -153,6 +120,63 @@ async def open_hub(
         blobs.close()
 
 
+def build_core_services(hub: Hub, timekeeper: Timekeeper, shared: "SharedEngine | None") -> list[Service]:
+    """What every hub runs, in the order in which it starts and hears of commits."""
+    log, bus = hub.log, hub.bus
+    coordinator = Coordinator(log, hub.presence, bus.waiters)
+    reactors = (build_file_cleanup(log.rows, hub.blobs), build_message_reactor(log), build_trigger_reactor(log))
+    cron = CronTimer(log)
+    return [
+        Service("time", start=timekeeper.run, watches=(ClockMoved,), on_commit=timekeeper.on_commit),
+        Service("waits", watches=WAKING, on_commit=bus.waiters.on_commit),
+        Service("other hubs", start=lambda: hub.store.listen(hub.instance)),
+        Service("deliveries", start=bus.deliveries.run),
+        Service("refusals", start=hub.refusals.run),
+        Service("sweep", start=lambda: run_every(SWEEP_S, Sweep(hub).sweep)),
+        Service("jumps of the clock", start=timekeeper.run_as_leader, only_on_leader=True),
+        *_build_workflow_services(hub, shared),
+        Service(
+            "coordinator",
+            start=lambda: run_every(hub.settings.coordinator_s, coordinator.check_threads),
+            only_on_leader=True,
+        ),
+        *(_build_reactor_service(hub, reactor) for reactor in reactors),
+        Service("cron", start=lambda: run_every(LOOK_S, cron.start_due), only_on_leader=True),
+    ]
+
+
+def _build_reactor_service(hub: Hub, reactor: EventReactor) -> Service:
+    return Service(reactor.name, start=lambda: run_reactor(hub.log, reactor, hub.reactor_errors), only_on_leader=True)
+
+
+def _build_workflow_services(hub: Hub, shared: "SharedEngine | None") -> list[Service]:
+    if shared is not None:
+        return [
+            Service("attempts", start=shared.run),
+            Service("workflows", start=shared.lead, only_on_leader=True),
+        ]
+    executor = HubExecutor(hub.log, hub.data)
+    return [
+        Service("workflows", start=lambda: Engine(hub.log, executor, hub.reactor_errors).run(), only_on_leader=True)
+    ]
+
+
+def build_connection_services(hub: Hub, connections: Connections) -> list[Service]:
+    """What keeps the hub's connections to others: MCP servers, notifications, nodes' programs."""
+    servers, notifier = connections.servers, connections.notifier
+    return [
+        Service(
+            "tool servers",
+            prepare=servers.prepare,
+            start=servers.run,
+            watches=(ServerPut, ServerRemoved),
+            on_commit=servers.on_commit,
+        ),
+        Service("notifications", start=notifier.run, watches=(CHANNELS,), on_commit=notifier.on_commit),
+        Service("missing programs", start=ProgramWatch(hub, connections.links).run),
+    ]
+
+
 def _build_shared_engine(hub: Hub) -> "SharedEngine | None":
     """The engine of several hubs, where the log may have several; what it needs is loaded only then."""
     if hub.settings.database is None:
@@ -161,26 +185,11 @@ def _build_shared_engine(hub: Hub) -> "SharedEngine | None":
         raise StoreUnusable(
             "Workflows on a shared database need what comes with the extra postgres: install greenroom[postgres]."
         )
-    from greenroom.nouns.workflows.engine.shared_engine import SharedEngine
+    from greenroom.services.workflow_engine.shared_engine import SharedEngine
 
     return SharedEngine(
         hub.log, HubExecutor(hub.log, hub.data), hub.settings.database, hub.instance, hub.reactor_errors
     )
-
-
-def _build_leader_tasks(
-    hub: Hub, coordinator: Coordinator, shared: "SharedEngine | None"
-) -> list[Coroutine[Any, Any, None]]:
-    """What one hub does for all that share the log."""
-    log, errors = hub.log, hub.reactor_errors
-    return [
-        *(shared.find_duties() if shared else [Engine(log, HubExecutor(log, hub.data), errors).run()]),
-        _run_every(hub.settings.coordinator_s, coordinator.check_threads),
-        run_reactor(log, build_file_cleanup(log.rows, hub.blobs), errors),
-        run_reactor(log, build_message_reactor(log), errors),
-        run_reactor(log, build_trigger_reactor(log), errors),
-        _run_every(LOOK_S, CronTimer(log).start_due),
-    ]
 
 
 def _unwrap_single_error(error: BaseException) -> BaseException:
@@ -190,78 +199,14 @@ def _unwrap_single_error(error: BaseException) -> BaseException:
     return error
 
 
-def _load_instance_name(data: Path, is_shared: bool) -> str:
-    """The hub's name; among several on a database it is kept, for directories on two machines may have one path."""
-    if not is_shared:
-        return hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:8]
-    path = data / HUB_ID
-    if not path.exists():
-        _write_private_file(path, secrets.token_hex(4) + "\n")
-    return path.read_text().strip()
-
-
-async def _run_every(every_s: float, work: Callable[[], Awaitable[None]]) -> None:
-    """Do something every few seconds. When it fails it is done again the next time, and the hub goes on."""
-    while True:
-        await asyncio.sleep(every_s)
-        try:
-            await work()
-        except Unavailable as no:
-            logger.warning("%s must wait: %s", work.__qualname__, no)
-        except Exception:
-            logger.exception("%s failed", work.__qualname__)
-
-
-class Sweep:
-    """What is done every few seconds: see who has gone silent, write which logins were used, forget old keys."""
-
-    def __init__(self, hub: Hub) -> None:
-        self._hub = hub
-        self._forget_at = time.monotonic()
-
-    async def sweep(self) -> None:
-        self._hub.presence.sweep()
-        self._hub.bus.waiters.forget_left()
-        await self._hub.login_uses.flush()
-        if time.monotonic() >= self._forget_at:
-            keep_ms = self._hub.settings.command_memory_days * 86_400_000
-            await self._hub.store.forget_commands(self._hub.log.clock.now() - keep_ms)
-            self._forget_at = time.monotonic() + 3600
-
-
-async def _ensure_operator(hub: Hub) -> None:
-    """There is always an operator's token in the data directory, readable by its owner only."""
-    path = hub.data / OPERATOR_TOKEN
-    if path.exists():
-        path.chmod(0o600)
-        text = path.read_text(errors="replace").strip()
-        if text and get_principal(hub.rows, text, hub.log.clock.now()) is not None:
-            return
-    token = new_token("operator")
-    await hub.log.do(
-        CreateCredential(
-            by=HUB,
-            credential_id=token.credential_id,
-            kind="operator",
-            name="operator",
-            digest=token.digest,
-            person_id=OWNER,
-        )
-    )
-    _write_private_file(path, token.text + "\n")
-
-
-def _write_private_file(path: Path, text: str) -> None:
-    try:
-        write_private(path, text)
-    except OSError as error:
-        raise StoreUnusable(f"{path} cannot be written ({error.strerror}): see to that, and start again.") from error
-
-
 @contextlib.asynccontextmanager
 async def open_doors(hub: Hub, port: int, codes: LoginCodes) -> AsyncIterator[ASGIApp]:
     """The application: every door behind the guard."""
-    async with router.build_app(hub, codes) as (app, endpoints):
+    connections = Connections(hub, hub.settings.public_url.rstrip("/") or build_local_url(hub.settings, port))
+    async with (
+        run_services(hub.log, "connections", build_connection_services(hub, connections)),
+        router.build_app(hub, codes, connections) as (app, endpoints),
+    ):
         yield Guard(app, hub, Origins(hub.settings, port), endpoints)
 
 
@@ -292,7 +237,10 @@ async def serve(
             url = build_local_url(settings, port)
             codes = LoginCodes()
             try:
-                async with run_agent_services(hub), open_doors(hub, port, codes) as app:
+                async with (
+                    run_services(hub.log, "agents", build_agent_services(hub)),
+                    open_doors(hub, port, codes) as app,
+                ):
                     server = HubServer(build_config(app, settings), hub, lambda: _announce(hub, url, codes, ready))
                     await server.serve(sockets=[listener])
             finally:
@@ -304,9 +252,9 @@ async def serve(
 def _announce(hub: Hub, url: str, codes: LoginCodes, ready: Callable[[str, str], None]) -> None:
     others = hub.settings.other_hubs
     whereabouts = {"url": url, "pid": os.getpid(), "pin": get_certificate_pin(hub.settings), "others": others}
-    _write_private_file(hub.data / HUB_FILE, msgspec.json.encode(whereabouts).decode())
+    write_private_file(hub.data / HUB_FILE, msgspec.json.encode(whereabouts).decode())
     if hub.settings.database is not None:  # for `greenroom check` from a shell that does not know the setting
-        _write_private_file(hub.data / DATABASE_FILE, hub.settings.database + "\n")
+        write_private_file(hub.data / DATABASE_FILE, hub.settings.database + "\n")
     else:
         (hub.data / DATABASE_FILE).unlink(missing_ok=True)
     ready(url, codes.issue(OWNER, "operator"))

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from greenroom.cli.client import find_hub
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 logger = logging.getLogger(__name__)
 MODELS = {

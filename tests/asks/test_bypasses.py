@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from greenroom.link.call_digest import Subject, hash_call
 from greenroom.node.permission_gate import PermissionGate
-from greenroom.nouns.access.model import HUB, RIGHTS, Principal
-from greenroom.nouns.asks.call_text import build_call_title, escape_invisible
-from greenroom.nouns.asks.commands import AnswerAsk, RaiseAsk
-from greenroom.nouns.asks.digest import hash_call
-from greenroom.nouns.asks.model import ASKS, Subject
+from greenroom.rules.access.model import HUB, RIGHTS, Principal
+from greenroom.rules.asks.call_text import build_call_title, escape_invisible
+from greenroom.rules.asks.commands import AnswerAsk, RaiseAsk
+from greenroom.rules.asks.model import ASKS
 from greenroom.runtimes.contract import PermissionAsked
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess

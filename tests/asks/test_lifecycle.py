@@ -185,6 +185,19 @@ def test_lists_are_paged_by_seq_and_filtered(desk: Desk) -> None:
     assert not desk.waiting(agent_id=agent.id, kind="gate")
 
 
+def test_a_list_of_all_shows_each_ask_as_it_is_shown_alone(desk: Desk) -> None:
+    agent = desk.agent()
+    made = [desk.ask(by=agent)["id"] for _ in range(5)]
+    shown = [desk.operator.get(f"/api/asks/{ask_id}").json() for ask_id in made]
+    before = shown[0]["seq"] - 1  # other tests ask on this hub too
+    first = desk.operator.get("/api/asks", params={"after": before, "limit": 3}).json()
+    rest = desk.operator.get("/api/asks", params={"after": first["next"], "limit": 3}).json()
+    assert [*first["asks"], *rest["asks"]] == shown
+    assert (first["next"], rest["next"]) == (shown[2]["seq"], None)
+    assert desk.waiting(before=shown[2]["seq"], limit=2) == shown[1::-1]
+    assert desk.waiting(state="answered", after=before) == []
+
+
 def test_one_agent_cannot_bury_the_others(desk: Desk) -> None:
     agent = desk.agent()
     answers = [agent.http.post("/api/asks", json={"title": f"{n}"}) for n in range(51)]

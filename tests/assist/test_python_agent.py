@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import greenroom
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import wait_until
 from tests.runs.stage import Stage

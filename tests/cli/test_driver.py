@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from greenroom.runtimes.conformance_points import POINTS
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.driver_list import DRIVER_INFOS
 from tests.cli.shell import done, greenroom
 
 MINE = f"""
@@ -18,7 +18,7 @@ MODEL = "it was told of {{model_url}}"
 
 def test_every_driver_is_listed_with_what_is_found_here(tmp_path: Path) -> None:
     listed = done(tmp_path, "driver", "list", "--json").json
-    assert [one["name"] for one in listed] == list(DRIVERS)
+    assert [one["name"] for one in listed] == list(DRIVER_INFOS)
     found = {one["name"]: one["version"] for one in listed}
     assert found["rehearsal"]
     assert "rehearsal" in done(tmp_path, "driver", "list").out

@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 
 from greenroom.app import open_hub
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads.commands import CreateThread, PostMessage
+from greenroom.ids import new_id
+from greenroom.rules.access.model import HUB
+from greenroom.rules.threads.commands import CreateThread, PostMessage
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S

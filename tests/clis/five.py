@@ -1,4 +1,4 @@
-"""The five agent CLIs that Greenroom ships drivers for, each at a desk of its own on the scripted model."""
+"""Five agent CLIs, each at a desk of its own on the scripted model."""
 
 import os
 from pathlib import Path

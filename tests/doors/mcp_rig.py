@@ -25,9 +25,9 @@ from greenroom.doors.mcp.tool import (
     TextBlock,
     Tool,
 )
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.errors import Refused, Unavailable
 from greenroom.log.signals import Signals
-from greenroom.nouns.access.model import RIGHTS, Kind, Principal
+from greenroom.rules.access.model import RIGHTS, Kind, Principal
 from greenroom.settings import Settings
 from greenroom.testing.timeouts import WAIT_S
 

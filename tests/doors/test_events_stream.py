@@ -12,10 +12,10 @@ import httpx
 import pytest
 
 from greenroom.doors.sync import event_stream
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.agents.model import UpdateAgent
-from greenroom.nouns.threads import commands as c
+from greenroom.ids import new_id
+from greenroom.rules.access.model import HUB
+from greenroom.rules.agents.model import UpdateAgent
+from greenroom.rules.threads import commands as c
 from greenroom.testing.timeouts import WAIT_S
 from tests.doors.sync_rig import Rig, serving
 

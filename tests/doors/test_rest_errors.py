@@ -8,7 +8,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from greenroom.doors.errors import STATUS, HttpRefused, build_error_response
-from greenroom.log.errors import LOGGED, Refused, Unavailable
+from greenroom.errors import LOGGED, Refused, Unavailable
 from greenroom.testing.hub_process import HubProcess
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.doors.rest.images import EXTENSIONS, need_image
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 from tests.doors.pictures import gif, jpeg, png, webp
 
 WHOLE = [

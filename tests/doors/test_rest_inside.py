@@ -14,12 +14,12 @@ from greenroom.app import open_hub
 from greenroom.doors.dispatcher import Dispatcher
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.rest import door
-from greenroom.gateway.node_links import NodeLinks
-from greenroom.hub import Hub
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import HUB, RIGHTS, Principal
-from greenroom.nouns.threads.commands import CreateTemplate, RaiseDecision
-from greenroom.nouns.threads.model import EDITS
+from greenroom.ids import new_id
+from greenroom.rules.access.model import HUB, RIGHTS, Principal
+from greenroom.rules.threads.commands import CreateTemplate, RaiseDecision
+from greenroom.rules.threads.model import EDITS
+from greenroom.services.hub import Hub
+from greenroom.services.node_links import NodeLinks
 from greenroom.settings import Settings
 
 OPERATOR = Principal(id="cred_me", kind="operator", name="me", rights=RIGHTS["operator"], credential="cred_me")
@@ -140,7 +140,7 @@ def test_a_page_of_long_messages_ends_before_it_fills_the_memory(tmp_path: Path)
 def test_credentials_that_hold_are_listed_and_the_newest_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("greenroom.nouns.access.queries._REVOKED", 1)
+    monkeypatch.setattr("greenroom.rules.access.queries._REVOKED", 1)
 
     async def scene(hub: Hub, client: httpx.AsyncClient) -> None:
         made = [

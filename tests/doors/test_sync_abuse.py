@@ -17,7 +17,7 @@ from websockets.typing import Subprotocol
 from greenroom.doors import frame_queue
 from greenroom.doors.credentials import build_cookie_name
 from greenroom.doors.sync import feed
-from greenroom.nouns.access.tokens import hash_token, new_key
+from greenroom.link.tokens import hash_token, new_key
 from greenroom.testing.timeouts import WAIT_S
 from tests.doors.sync_rig import Held, Rig, SyncClient, serving
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from greenroom.doors.sync import feed
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.agents.model import AGENTS, KickAgent, UnregisterAgent, UpdateAgent
-from greenroom.nouns.threads import commands as c
-from greenroom.nouns.threads.model import MESSAGES, TEMPLATES, THREADS
-from greenroom.nouns.threads.queries import build_mailbox_id, may_see_thread
+from greenroom.errors import Refused
+from greenroom.ids import new_id
+from greenroom.rules.access.model import HUB
+from greenroom.rules.agents.model import AGENTS, KickAgent, UnregisterAgent, UpdateAgent
+from greenroom.rules.threads import commands as c
+from greenroom.rules.threads.model import MESSAGES, TEMPLATES, THREADS
+from greenroom.rules.threads.queries import build_mailbox_id, may_see_thread
 from tests.doors.sync_rig import Rig, SyncClient, serving
 
 SEEDS = int(os.environ.get("SYNC_SEEDS", "4"))

@@ -12,11 +12,11 @@ import pytest
 
 from greenroom.doors.sync import view_reader
 from greenroom.doors.sync.views import VIEWS
-from greenroom.log.ids import new_secret
+from greenroom.ids import new_secret
 from greenroom.log.store_sqlite import SqliteSnapshot
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads import commands as c
-from greenroom.nouns.threads.queries import build_mailbox_id
+from greenroom.rules.access.model import HUB
+from greenroom.rules.threads import commands as c
+from greenroom.rules.threads.queries import build_mailbox_id
 from tests.doors.sync_rig import Rig, serving
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ import pytest
 from greenroom.doors.mcp.catalog import OFFER
 from greenroom.doors.mcp.tools import TOOLS
 from greenroom.doors.mcp.tools.tool_wrapper import WORDS
-from greenroom.nouns.policy.known_tools import HUB_TOOLS
+from greenroom.link.hub_tools import HUB_TOOLS
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 

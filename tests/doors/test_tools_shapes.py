@@ -8,7 +8,7 @@ from greenroom.doors.mcp.images import detect_image_type
 from greenroom.doors.mcp.tools.messages import limit_wait_ms
 from greenroom.doors.mcp.tools.snippet import cut_snippet
 from greenroom.doors.mcp.tools.tool_wrapper import build_refusal
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from greenroom.app import NOUNS, open_hub
-from greenroom.hub import Hub
+from greenroom.ids import new_id, new_secret
 from greenroom.log.check import check_sqlite
-from greenroom.log.ids import new_id, new_secret
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads.bus import PostResult
-from greenroom.nouns.threads.commands import CreateThread
+from greenroom.rules.access.model import HUB
+from greenroom.rules.threads.commands import CreateThread
+from greenroom.services.bus import PostResult
+from greenroom.services.hub import Hub
 from greenroom.settings import Settings
 
 QUIET = Settings(posts_per_minute=0, local_node=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.log.clock import parse_iso
+from greenroom.clock import parse_iso
 from greenroom.testing.fake_clock import ClockFile
 from greenroom.testing.hub_process import HubProcess
 from tests.conftest import checked

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from greenroom.app import open_hub
-from greenroom.log.errors import Refused, Unavailable
-from greenroom.log.ids import new_secret
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads.commands import DeleteThread
-from greenroom.nouns.threads.queries import find_messages
+from greenroom.errors import Refused, Unavailable
+from greenroom.ids import new_secret
+from greenroom.rules.access.model import HUB
+from greenroom.rules.threads.commands import DeleteThread
+from greenroom.rules.threads.queries import find_messages
 from tests.faults.conftest import SmallDisk
 from tests.faults.rig import QUIET, assert_in_order, open_thread, post
 

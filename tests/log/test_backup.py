@@ -13,12 +13,12 @@ import apsw
 import msgspec
 import pytest
 
+from greenroom.errors import Refused, Unavailable
 from greenroom.log import backup as module
 from greenroom.log.backup import BackupManifest, backup
 from greenroom.log.blobs import FileBlobs
 from greenroom.log.check import check_sqlite
 from greenroom.log.data_directory import StoreUnusable
-from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.restore import restore
 from greenroom.testing.timeouts import WAIT_S
 from tests.log.notebook import NOTEBOOK, NOTES, WRITER, EraseNote, TearPage, note, open_notebook

@@ -4,9 +4,10 @@ import asyncio
 import tracemalloc
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from greenroom.testing.timeouts import WAIT_S
 from tests.log.notebook import (
@@ -26,7 +27,10 @@ from tests.log.notebook import (
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("either_store")]
 
 
-async def test_commands_given_at_once_share_few_commits_and_each_has_its_own_answer(tmp_path: Path) -> None:
+async def test_commands_given_at_once_share_few_commits_and_each_has_its_own_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("greenroom.log.log._GROUP_S", WAIT_S)  # a busy machine does not end a group early
     commits: list[Commit] = []
     async with open_notebook(tmp_path) as log:
         log.subscribe(commits.append)
@@ -45,7 +49,10 @@ async def test_an_answer_comes_after_the_commit_and_after_subscribers_were_told(
         assert log.rows.get(NOTES, "n1") is not None
 
 
-async def test_a_commit_names_each_changed_row_once_in_its_last_state(tmp_path: Path) -> None:
+async def test_a_commit_names_each_changed_row_once_in_its_last_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("greenroom.log.log._GROUP_S", WAIT_S)
     commits: list[Commit] = []
     async with open_notebook(tmp_path) as log:
         log.subscribe(commits.append)
@@ -177,6 +184,15 @@ async def test_cursors_move_while_commands_are_committed(tmp_path: Path) -> None
         await moved
         assert sorted(d.seq for d in done) == list(range(1, 201))
         assert log.store.cursor("reader") == 199
+
+
+async def test_a_row_as_it_is_stored_is_the_row_in_json(tmp_path: Path) -> None:
+    async with open_notebook(tmp_path) as log:
+        await asyncio.gather(*[log.do(note(n)) for n in range(5)])
+        with log.store.snapshot() as view:
+            data = view.find_data(NOTES, after=("_seq", 2), order="_seq", limit=2)
+            assert data == [msgspec.json.encode(row) for row in view.find(NOTES, after=("_seq", 2), limit=2)]
+            assert len(data) == 2
 
 
 async def test_a_snapshot_stays_what_it_was_while_the_log_goes_on(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
@@ -64,6 +65,48 @@ def test_a_loop_that_computes_is_reported_with_where_it_was(
     pytest.fail("no pause was reported with where the loop was")
 
 
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_a_loop_that_had_nothing_to_do_is_watched_as_soon_as_it_has(
+    loop: Callable[[], asyncio.AbstractEventLoop],
+) -> None:
+    async def go() -> LoopWatch:
+        async with watched() as watch:
+            await asyncio.sleep(0.5)
+            compute(0.6)
+            await asyncio.sleep(0.5)
+            compute(0.6)
+        return watch
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        assert runner.run(go()).numbers.busy == 2
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_what_was_queued_before_a_beat_is_watched_too(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def go() -> LoopWatch:
+        async with watched() as watch:
+            asyncio.get_running_loop().call_later(0.001, lambda: asyncio.get_running_loop().call_soon(compute, 0.6))
+            compute(0.05)  # the timer above and the beat come in one go, and then what the timer has queued
+            await asyncio.sleep(0.1)
+        return watch
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        assert runner.run(go()).numbers.busy == 1
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_a_loop_with_nothing_to_do_is_not_woken(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def go() -> int:
+        async with watched(pause_ms=4):
+            await asyncio.sleep(0.5)
+            before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+            await asyncio.sleep(0.5)
+            return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        assert runner.run(go()) < 50  # with a beat every millisecond there would be hundreds
+
+
 def test_a_loop_that_waits_is_not_said_to_compute() -> None:
     watch = run(asyncio.new_event_loop, lambda: time.sleep(0.6))
     assert watch.numbers.busy == 0
@@ -92,11 +135,13 @@ def test_a_thread_that_computes_is_no_pause_of_the_loop() -> None:
 
 def test_a_hub_that_was_stopped_by_a_signal_has_not_computed(hub: HubProcess, api: httpx.Client) -> None:
     before = api.get("/api/metrics").json()["loop"]
-    os.kill(hub.pid, signal.SIGSTOP)
-    time.sleep(0.5)
-    os.kill(hub.pid, signal.SIGCONT)
 
     def paused() -> bool:
+        """While it has nothing to do nobody is kept waiting, and nothing is counted."""
+        api.get("/api/metrics")
+        os.kill(hub.pid, signal.SIGSTOP)
+        time.sleep(0.5)
+        os.kill(hub.pid, signal.SIGCONT)
         now = api.get("/api/metrics").json()["loop"]
         assert now["busy"] == before["busy"]
         return bool(now["blocked"] + now["starved"] > before["blocked"] + before["starved"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from greenroom.log.errors import Unavailable
+from greenroom.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Commit
 from greenroom.log.rebuild import ensure_rows

@@ -8,13 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.app import NOUNS, open_hub
-from greenroom.hub import Hub
+from greenroom.errors import Refused
+from greenroom.ids import new_id, new_secret
 from greenroom.log.check import check_sqlite
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id, new_secret
 from greenroom.log.model import Command
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads import commands as c
+from greenroom.rules.access.model import HUB
+from greenroom.rules.threads import commands as c
+from greenroom.services.hub import Hub
 from greenroom.settings import Settings
 from tests.log.notebook import NOTEBOOK, OTHER, WRITER, EraseNote, StarNote, TearPage, WriteNote, open_notebook
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.log.errors import Unavailable
+from greenroom.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded
 from greenroom.log.reactors import EventReactor, run_reactor

@@ -10,7 +10,7 @@ _SLEPT_S = 3600
 _UNSHARE = ["unshare", "--user", "--map-root-user"]
 _SCRIPT = f"""
 import ctypes, os, subprocess
-from greenroom.log.clock import HubClock
+from greenroom.clock import HubClock
 
 beyond = subprocess.Popen(["unshare", "--time", "--boottime", "{_SLEPT_S}", "sh", "-c", "echo; cat"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -6,11 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from greenroom.link.call_digest import Subject, hash_call
 from greenroom.node.call_paths import resolve_call_paths
 from greenroom.node.permission_gate import PermissionGate
 from greenroom.node.program_digests import digest_programs
-from greenroom.nouns.asks.digest import hash_call
-from greenroom.nouns.asks.model import Subject
 from greenroom.runtimes.contract import PermissionAsked
 
 PLACE = Subject(tool="", agent_id="agt_1", run_id="run_1")

@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 import pytest
 
-from greenroom.log.ids import new_id
+from greenroom.ids import new_id
 from greenroom.node.agent_terminal import AgentTerminal
 from greenroom.node.processes import find_tree
 from greenroom.node.terminals import TerminalPacer

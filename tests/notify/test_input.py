@@ -11,12 +11,13 @@ import httpx
 import pytest
 
 from greenroom.cli.remote_input import build_typing_command, need_typing_program
-from greenroom.log.errors import Refused
-from greenroom.testing.hub_process import HubProcess, wait_until
+from greenroom.errors import Refused
+from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine_requirements import need_program
 from greenroom.testing.timeouts import WAIT_S
 from tests.assist.rig import room_token
 from tests.cli.shell import greenroom
+from tests.screen import open_screen
 
 
 def recorder(folder: Path, *names: str) -> Path:
@@ -106,24 +107,14 @@ def test_agents_send_and_receive_nothing(hub: HubProcess) -> None:
 
 
 def test_a_real_window_gets_the_text(tmp_path: Path) -> None:
-    need_program("xdotool")
-    server = need_program("Xvfb")
-    terminal = need_program("xterm")
-    number = f":{90 + os.getpid() % 9}"
-    display = subprocess.Popen([server, number, "-screen", "0", "400x300x8"], stderr=subprocess.DEVNULL)
     out = tmp_path / "typed"
-    try:
-        window = [terminal, "-e", "sh", "-c", f"read line; printf %s \"$line\" > '{out}'"]
-        env = {**os.environ, "DISPLAY": number, "WAYLAND_DISPLAY": ""}
-        look = ["xdotool", "getdisplaygeometry"]
-        wait_until(lambda: subprocess.run(look, env=env, capture_output=True).returncode == 0)
+    with open_screen("400x300x8") as display:
+        window = [need_program("xterm"), "-e", "sh", "-c", f"read line; printf %s \"$line\" > '{out}'"]
+        env = {**os.environ, "DISPLAY": display, "WAYLAND_DISPLAY": ""}
         shown = subprocess.Popen(window, env=env)
         subprocess.run(
             ["xdotool", "search", "--sync", "--class", "xterm", "windowfocus"], env=env, check=True, timeout=WAIT_S
         )
         subprocess.run([sys.executable, "-m", "greenroom", "input", "hello\n"], env=env, check=True, timeout=WAIT_S)
         shown.wait(WAIT_S)
-    finally:
-        display.terminate()
-        display.wait(WAIT_S)
     assert out.read_text() == "hello"

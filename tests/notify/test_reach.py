@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from standardwebhooks import Webhook
 
-from greenroom.gateway.notify.keys import NotifyKeys, Ticket
-from greenroom.gateway.notify.notification import build_chat_message, is_quiet
-from greenroom.nouns.channels.model import Rules
+from greenroom.rules.channels.model import Rules
+from greenroom.services.notify.keys import NotifyKeys, Ticket
+from greenroom.services.notify.notification import build_chat_message, is_quiet
 from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.assist.rig import Agent, Device, room_token
 from tests.cli.shell import done

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from greenroom.app import open_hub
-from greenroom.hub import Hub
-from greenroom.log.ids import new_id, new_secret
-from greenroom.nouns.access.model import HUB, Principal
-from greenroom.nouns.access.queries import get_principal
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.agents.model import RegisterAgent
-from greenroom.nouns.threads.commands import CreateThread, DecideAdmin, UpdateThreadSettings
-from greenroom.nouns.threads.coordinator import Coordinator
-from greenroom.nouns.threads.events import AdminDecided, MessagePosted
-from greenroom.nouns.threads.model import Message
-from greenroom.nouns.threads.queries import find_messages
+from greenroom.ids import new_id, new_secret
+from greenroom.link.tokens import new_token
+from greenroom.rules.access.model import HUB, Principal
+from greenroom.rules.access.queries import get_principal
+from greenroom.rules.agents.model import RegisterAgent
+from greenroom.rules.threads.commands import CreateThread, DecideAdmin, UpdateThreadSettings
+from greenroom.rules.threads.events import AdminDecided, MessagePosted
+from greenroom.rules.threads.model import Message
+from greenroom.rules.threads.queries import find_messages
+from greenroom.services.coordinator import Coordinator
+from greenroom.services.hub import Hub
 from greenroom.settings import Settings
 from greenroom.testing.timeouts import WAIT_S
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from greenroom.nouns.access.secrets import PATTERNS
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.threads.secret_filter import find_secret
+from greenroom.link.tokens import new_token
+from greenroom.rules.access.secrets import PATTERNS
+from greenroom.rules.threads.secret_filter import find_secret
 
 _A = "Ab3" * 40
 SECRETS = {

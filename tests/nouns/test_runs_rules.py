@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greenroom.log.errors import Refused
-from greenroom.nouns.access.model import HUB, RIGHTS, Principal
-from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.agents.profiles import ProfileDefinition, PutProfile
-from greenroom.nouns.nodes.model import NODES, ORDERS, ConnectNode, JoinNode
-from greenroom.nouns.runs.commands import (
+from greenroom.errors import Refused
+from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.rules.access.model import HUB, RIGHTS, Principal
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.agents.profiles import PutProfile
+from greenroom.rules.nodes.model import NODES, ORDERS, ConnectNode, JoinNode
+from greenroom.rules.runs.commands import (
     CancelRun,
     EndAgent,
     ExtendRun,
@@ -22,9 +23,9 @@ from greenroom.nouns.runs.commands import (
     StartRun,
     TakeItem,
 )
-from greenroom.nouns.runs.events import RunCreated
-from greenroom.nouns.runs.model import LIVE, RUNS, TREES, AgentContext, Constraints, Run
-from greenroom.nouns.runs.queries import find_placeable
+from greenroom.rules.runs.events import RunCreated
+from greenroom.rules.runs.model import LIVE, RUNS, TREES, AgentContext, Constraints, Run
+from greenroom.rules.runs.queries import find_placeable
 from tests.nouns.present import Present
 
 DRIVERS = {"rehearsal": "1"}

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from greenroom.nouns.threads.turns import TurnQueue
+from greenroom.services.turn_queue import TurnQueue
 from greenroom.testing.timeouts import WAIT_S
 
 pytestmark = pytest.mark.anyio

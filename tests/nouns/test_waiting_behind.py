@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.threads.bus import WaitResult
+from greenroom.rules.access.model import HUB
+from greenroom.services.bus import WaitResult
 from greenroom.testing.timeouts import WAIT_S
 from tests.doors.sync_rig import Rig, serving
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.log.model import Row, Table, Value
-from greenroom.nouns.agents.profiles import PROFILES, Profile, ProfileDefinition
-from greenroom.nouns.policy.model import RULES, STATE, THE, KeptRule, Options, PolicyState, Rule
+from greenroom.rules.agents.profiles import PROFILES, Profile
+from greenroom.rules.policy.model import RULES, STATE, THE, KeptRule, Options, PolicyState, Rule
 
 R = TypeVar("R", bound=Row)
 NOW = 1_800_000_000_000

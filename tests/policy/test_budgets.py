@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from greenroom.nouns.access.model import HUB, RIGHTS, Principal
-from greenroom.nouns.asks.commands import AnswerAsk
-from greenroom.nouns.asks.model import ASKS
-from greenroom.nouns.policy.commands import LoadRules
-from greenroom.nouns.policy.model import Budget, Options
-from greenroom.nouns.runs.model import Tree, TreeLimits
-from greenroom.nouns.runs.pauses import raise_limits
+from greenroom.rules.access.model import HUB, RIGHTS, Principal
+from greenroom.rules.asks.commands import AnswerAsk
+from greenroom.rules.asks.model import ASKS
+from greenroom.rules.policy.commands import LoadRules
+from greenroom.rules.policy.model import Budget, Options
+from greenroom.rules.runs.model import Tree, TreeLimits
+from greenroom.rules.runs.pauses import raise_limits
 from tests.nouns.test_runs_rules import Room
 from tests.runs.stage import Stage
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from greenroom.nouns.policy.facts import read_call_facts
-from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import CallRequest, Judgement, Rule
-from greenroom.nouns.policy.remembered_rule import RuleChoice, build_remembered_rule
+from greenroom.link.policy_facts.call_request import CallRequest
+from greenroom.rules.policy.judge import judge
+from greenroom.rules.policy.model import Judgement, Rule
+from greenroom.rules.policy.remembered_rule import RuleChoice, build_remembered_rule
+from greenroom.runtimes.call_facts import read_call_facts
 from tests.policy.shelf import NOW, Shelf
 
 HERE = "/w/project"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import CallRequest
-from greenroom.nouns.policy.read_only_programs import READERS, ReadOnlyProgram
+from greenroom.link.policy_facts.call_request import CallRequest
+from greenroom.link.policy_facts.read_only_programs import READERS, ReadOnlyProgram
+from greenroom.rules.policy.judge import judge
 from greenroom.testing.machine_requirements import need_program
 from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.policy.shelf import NOW, Shelf

@@ -2,9 +2,10 @@
 
 import pytest
 
-from greenroom.nouns.agents.profiles import ProfileDefinition
-from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import CallRequest, Decision, LineageEntry, Rule
+from greenroom.link.policy_facts.call_request import CallRequest, LineageEntry
+from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.rules.policy.judge import judge
+from greenroom.rules.policy.model import Decision, Rule
 from tests.policy.shelf import NOW, Shelf
 
 DENIED = Rule(decision="deny", commands=["touch **"])

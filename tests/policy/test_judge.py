@@ -7,27 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from greenroom.nouns.agents.profiles import ProfileDefinition
-from greenroom.nouns.policy.answer_effects import build_judgement_events
-from greenroom.nouns.policy.budgets import format_day
-from greenroom.nouns.policy.events import CallJudged
-from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import (
+from greenroom.link.policy_facts.call_request import CallRequest, LineageEntry
+from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.rules.policy.answer_effects import build_judgement_events
+from greenroom.rules.policy.budgets import format_day
+from greenroom.rules.policy.events import CallJudged
+from greenroom.rules.policy.judge import judge
+from greenroom.rules.policy.model import (
     DAY_COSTS,
     GRANTS,
     JUDGEMENTS,
     STRICTNESS,
     Budget,
-    CallRequest,
     DayCost,
     Grant,
     Judgement,
-    LineageEntry,
     Options,
     Rule,
     Verdict,
 )
-from greenroom.nouns.policy.templates import get_template
+from greenroom.rules.policy.templates import get_template
 from tests.policy.shelf import NOW, Shelf
 
 HERE = "/w/project"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from greenroom.nouns.policy import shell_parser
-from greenroom.nouns.policy.facts import read_call_facts
-from greenroom.nouns.policy.model import CallRequest
-from greenroom.nouns.policy.reading_budget import ReadingBudget, TextSource
+from greenroom.link.policy_facts import shell_parser
+from greenroom.link.policy_facts.call_request import CallRequest
+from greenroom.link.policy_facts.parse_budget import ReadingBudget, TextSource
+from greenroom.runtimes.call_facts import read_call_facts
 from tests.security.test_freezes import CALLS, COMMANDS
 
 MOST_CALLS = 250_000

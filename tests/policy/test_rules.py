@@ -7,18 +7,20 @@ import httpx
 import msgspec
 import pytest
 
-from greenroom.gateway.policy_file import read_policy
+from greenroom.link.policy_facts.call_request import CallRequest
+from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.log.model import Context
-from greenroom.nouns.agents.profiles import ProfileDefinition, read_definition
-from greenroom.nouns.asks.events import AskRaised
-from greenroom.nouns.nodes.model import OrderGiven
-from greenroom.nouns.policy.model import JUDGEMENTS, CallRequest, Judgement, Rule, Verdict
-from greenroom.nouns.policy.templates import TEMPLATES
-from greenroom.nouns.policy.trials import find_suggestions, try_rule
-from greenroom.nouns.runs.events import RunPaused
-from greenroom.nouns.runs.loop_detection import hash_repeated_call, pause_if_looping
-from greenroom.nouns.runs.model import CALLS, Run, ToolCall
-from greenroom.nouns.runs.pauses import pause_for_quota
+from greenroom.rules.agents.profiles import read_definition
+from greenroom.rules.asks.events import AskRaised
+from greenroom.rules.nodes.model import OrderGiven
+from greenroom.rules.policy.model import JUDGEMENTS, Judgement, Rule, Verdict
+from greenroom.rules.policy.templates import TEMPLATES
+from greenroom.rules.policy.trials import find_suggestions, try_rule
+from greenroom.rules.runs.events import RunPaused
+from greenroom.rules.runs.loop_detection import hash_repeated_call, pause_if_looping
+from greenroom.rules.runs.model import CALLS, Run, ToolCall
+from greenroom.rules.runs.pauses import pause_for_quota
+from greenroom.services.policy_file import read_policy
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.cli.shell import done, greenroom

@@ -2,10 +2,11 @@
 
 import pytest
 
-from greenroom.nouns.policy.facts import read_call_facts
-from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import CallRequest, Rule, Verdict
-from greenroom.nouns.policy.shell_parser import parse_shell
+from greenroom.link.policy_facts.call_request import CallRequest
+from greenroom.link.policy_facts.shell_parser import parse_shell
+from greenroom.rules.policy.judge import judge
+from greenroom.rules.policy.model import Rule, Verdict
+from greenroom.runtimes.call_facts import read_call_facts
 from tests.policy.shelf import NOW, Shelf
 
 GIT = Rule(decision="allow", kinds=["execute"], commands=["git status"])

@@ -5,13 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from greenroom.nouns.policy.events import GrantGiven
-from greenroom.nouns.policy.facts import read_call_facts
-from greenroom.nouns.policy.globs import Glob
-from greenroom.nouns.policy.hosts import parse_host
-from greenroom.nouns.policy.judge import judge
-from greenroom.nouns.policy.model import GRANTS, CallRequest, Decision, Grant, Judgement, LineageEntry, Rule, Verdict
-from greenroom.nouns.policy.remembered_rule import RuleChoice, build_remembered_rule
+from greenroom.link.policy_facts.call_request import CallRequest, LineageEntry
+from greenroom.link.policy_facts.hosts import parse_host
+from greenroom.rules.policy.events import GrantGiven
+from greenroom.rules.policy.globs import Glob
+from greenroom.rules.policy.judge import judge
+from greenroom.rules.policy.model import GRANTS, Decision, Grant, Judgement, Rule, Verdict
+from greenroom.rules.policy.remembered_rule import RuleChoice, build_remembered_rule
+from greenroom.runtimes.call_facts import read_call_facts
 from tests.policy.shelf import NOW, Shelf
 
 HERE = "/w/project"

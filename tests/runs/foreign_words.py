@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from greenroom.nouns.workflows.triggers.webhook_signature import ID, SIGNATURES, TIME, sign
+from greenroom.rules.workflows.triggers.webhook_signature import ID, SIGNATURES, TIME, sign
 from tests.doors.pictures import png
 from tests.runs.word_room import Room, Unread
 from tests.workflows.plays import Play

@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from greenroom.link.tokens import PATTERN
 from greenroom.node.sandbox import Sandbox, make_sandbox
-from greenroom.nouns.access.tokens import PATTERN
 from greenroom.runtimes.process_trees import build_family_mark
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine_requirements import need_program

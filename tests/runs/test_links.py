@@ -15,7 +15,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from greenroom.gateway import frames
+from greenroom.link import frames
 from greenroom.node.outbox import NodeOutbox
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done

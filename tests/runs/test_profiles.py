@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.gateway.profile_files import read_profile_files
-from greenroom.nouns.agents.profiles import ProfileDefinition, fill_command
+from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.rules.agents.profiles import fill_command
+from greenroom.services.profile_files import read_profile_files
 from tests.cli.shell import greenroom
 from tests.runs.stage import Stage
 from tests.runs.test_invite import thread_of

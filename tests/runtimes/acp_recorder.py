@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from greenroom.node.processes import Child, ProcessSpawner
+from greenroom.runtimes import agents
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import PermissionAsked
-from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.drivers.acp import known_agents
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.scripted_model import choose_script
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from tests.runtimes.acp_rig import Desk, agent, rehearsal
 
-FIXTURES = Path(known_agents.__file__).parent / "fixtures"
 _LONG = 300
 _CUT: dict[str, Any] = {
     "availableCommands": [],
@@ -34,6 +33,12 @@ _CUT: dict[str, Any] = {
     "clientInfo": {},
 }
 """Long lists that are the vendor's own words and that the translation never reads."""
+
+
+def get_fixture(driver: str) -> Path:
+    """Where the recording of a driver is, in the folder of its agent."""
+    (agent,) = [one.name for one in agents.AGENTS if driver in {info.name for info in one.drivers}]
+    return Path(agents.__file__).parent / agent / "fixtures" / f"{driver}.jsonl"
 
 
 class RecordingSpawner(ProcessSpawner):
@@ -88,7 +93,7 @@ def record(name: str, folder: Path) -> list[tuple[str, Any]]:
     spawner = RecordingSpawner()
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
         desk = rehearsal(folder / "home", hub) if name == "rehearsal" else agent(name, folder / "home", hub, model.url)
-        asyncio.run(play(DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), choose_script(name))))
+        asyncio.run(play(DriverTrial(load_driver(name), desk.opening, TrackingSpawner(spawner), choose_script(name))))
         clean = cleaner(desk, model.url)
     return [(who, clean(message)) for who, message in spawner.lines]
 
@@ -118,5 +123,6 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory(prefix="greenroom-") as made:
             lines = record(name, Path(made))
         texts = [json.dumps({who: message}, ensure_ascii=False) for who, message in lines]
-        (FIXTURES / f"{name}.jsonl").write_text("\n".join(texts) + "\n")
+        get_fixture(name).parent.mkdir(exist_ok=True)
+        get_fixture(name).write_text("\n".join(texts) + "\n")
         print(f"{name}: {len(lines)} messages")

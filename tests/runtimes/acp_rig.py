@@ -8,6 +8,7 @@ import httpx
 import msgspec
 
 from greenroom.runtimes.contract import SessionOptions
+from greenroom.runtimes.driver_list import DRIVER_INFOS
 from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.hub_process import HubProcess
 
@@ -76,13 +77,17 @@ def rehearsal(home: Path, hub: HubProcess) -> Desk:
     return Desk(home=home, hub_url=hub.url, token=make_token(hub, "rehearsal"), env=env)
 
 
+_BIN = MORE / "node_modules/.bin"
 COMMANDS: dict[str, list[str]] = {
+    name: [str(_BIN / driver.manifest.command[0]), *driver.manifest.command[1:]]
+    for name, driver in DRIVER_INFOS.items()
+    if driver.manifest is not None and driver.manifest.libraries is None
+} | {
+    # The programs themselves, without a wrapper in JavaScript.
     "copilot": [str(CLIS / "node_modules/@github/copilot-linux-x64/copilot"), "--acp"],
     "opencode": [str(MORE / "node_modules/opencode-linux-x64/bin/opencode"), "acp"],
-    "gemini": [str(MORE / "node_modules/.bin/gemini"), "--acp"],
-    "claude-agent-acp": [str(MORE / "node_modules/.bin/claude-agent-acp")],
-    "codex-acp": [str(MORE / "node_modules/.bin/codex-acp")],
 }
+"""Every ACP agent that Greenroom knows and does not bring along, where `make test-clis` installs it."""
 CACHE = {"copilot": {"XDG_CACHE_HOME": str(CLIS / "cache")}}
 """Copilot unpacks 235 MB there, once."""
 

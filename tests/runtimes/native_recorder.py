@@ -11,18 +11,16 @@ from typing import Any
 
 import msgspec
 
-from greenroom.runtimes import drivers
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import PermissionAsked, QuestionAsked, TurnEnded
-from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted_model import FAKED
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.driver_list import load_driver
+from greenroom.runtimes.model_script import FAKED
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from tests.runtimes.acp_recorder import RecordingSpawner, cleaner
+from tests.runtimes.acp_recorder import RecordingSpawner, cleaner, get_fixture
 from tests.runtimes.native_rig import PROGRAMS, make_desk
 
-DRIVERS_FOLDER = Path(drivers.__file__).parent
 _CHOICES = [{"label": "A", "description": "the first"}, {"label": "B", "description": "the second"}]
 _ASKED = [
     {"id": "one", "header": "One", "question": "Which one?", "options": _CHOICES, "multiSelect": False},
@@ -86,7 +84,7 @@ def record(name: str, folder: Path) -> list[tuple[str, Any]]:
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
         desk = make_desk(name, folder / "home", model.url, hub)
         desk = msgspec.structs.replace(desk, options=OPTIONS[name])
-        asyncio.run(play(DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), FAKED), SCRIPTS[name]))
+        asyncio.run(play(DriverTrial(load_driver(name), desk.opening, TrackingSpawner(spawner), FAKED), SCRIPTS[name]))
         clean = cleaner(desk, model.url)
     lines = [(who, message) for who, message in spawner.lines if not _is_dropped(message)]
     return [(who, clean(_cut(message))) for who, message in lines]
@@ -112,5 +110,5 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory(prefix="greenroom-") as made:
             lines = record(name, Path(made))
         texts = [json.dumps({who: message}, ensure_ascii=False) for who, message in lines]
-        (DRIVERS_FOLDER / name / "fixtures" / "session.jsonl").write_text("\n".join(texts) + "\n")
+        get_fixture(name).write_text("\n".join(texts) + "\n")
         print(f"{name}: {len(lines)} messages")

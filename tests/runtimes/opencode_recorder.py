@@ -9,19 +9,19 @@ from typing import Any
 import msgspec
 
 from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.agents.opencode import driver
+from greenroom.runtimes.agents.opencode.server import OpencodeServer
 from greenroom.runtimes.conformance_trial import DriverTrial
-from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.drivers.opencode import driver
-from greenroom.runtimes.drivers.opencode.server import OpencodeServer
-from greenroom.runtimes.scripted_model import FAKED
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.driver_list import load_driver
+from greenroom.runtimes.model_script import FAKED
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
-from tests.runtimes.acp_recorder import cleaner
+from tests.runtimes.acp_recorder import cleaner, get_fixture
 from tests.runtimes.acp_rig import agent
 from tests.runtimes.native_recorder import play
 
-FIXTURE = Path(driver.__file__).parent / "fixtures" / "session.jsonl"
+FIXTURE = get_fixture("opencode")
 _KEPT = ("message.", "permission.", "question.", "session.status", "session.idle", "session.error")
 _CUT = ("responseHeaders", "path", "diff", "snapshot")
 _CHOICES = [{"label": "A", "description": "the first"}, {"label": "B", "description": "the second"}]
@@ -65,7 +65,7 @@ def record(folder: Path) -> list[tuple[str, Any]]:
     with FakeModel() as model, HubProcess(folder / "hub") as hub:
         desk = agent("opencode", folder / "home", hub, model.url)
         desk = msgspec.structs.replace(desk, options={"attach": True})
-        trial = DriverTrial(DRIVERS["opencode"], desk.opening, TrackingSpawner(ProcessSpawner()), FAKED)
+        trial = DriverTrial(load_driver("opencode"), desk.opening, TrackingSpawner(ProcessSpawner()), FAKED)
         asyncio.run(play(trial, SCRIPTS))
         clean = cleaner(desk, model.url)
     return [(who, clean(message)) for who, message in _lines]

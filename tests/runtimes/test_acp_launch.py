@@ -10,12 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.node.processes import ProcessSpawner
-from greenroom.nouns.agents.acp_manifest import TOKEN, AcpManifest, ValueInjection
-from greenroom.nouns.agents.profiles import ProfileDefinition
+from greenroom.runtimes.acp_manifest import TOKEN, AcpManifest, ValueInjection
 from greenroom.runtimes.contract import Opened, SessionOptions
-from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.drivers.acp import known_agents
+from greenroom.runtimes.driver_list import DRIVER_INFOS, load_driver
 from greenroom.runtimes.drivers.acp.launch import plan_launch
 from greenroom.runtimes.programs import write_private
 
@@ -38,7 +37,7 @@ def opening(folder: Path, **changed: object) -> SessionOptions:
 
 @pytest.mark.parametrize(
     "manifest",
-    [known_agents.COPILOT, known_agents.GEMINI, known_agents.CLAUDE, known_agents.CODEX],
+    [driver.manifest for driver in DRIVER_INFOS.values() if driver.manifest is not None],
     ids=lambda found: found.name,
 )
 def test_no_secret_is_in_the_arguments(manifest: AcpManifest, tmp_path: Path) -> None:
@@ -114,7 +113,7 @@ async def test_the_profile_of_the_how_to_works(tmp_path: Path, spawner: ProcessS
     assert launch.files == {Path(launch.env["MY_AGENT_RULES"]): shown.instructions}
 
     agent = [sys.executable, str(Path(__file__).parent / "odd_agent.py")]
-    session = await DRIVERS[profile.driver].open(msgspec.structs.replace(shown, command=agent), spawner)
+    session = await load_driver(profile.driver).open(msgspec.structs.replace(shown, command=agent), spawner)
     assert isinstance(await anext(session.listen()), Opened)
     await session.close()
 

@@ -19,7 +19,7 @@ from greenroom.runtimes.contract import (
     Thought,
     TurnEnded,
 )
-from greenroom.runtimes.drivers.acp.driver import AcpDriver
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.acp_rig import Desk
@@ -38,7 +38,7 @@ class Stage:
     async def open(self, manner: str, **manifest: Any) -> RuntimeSession:
         command = [sys.executable, str(Path(__file__).parent / "odd_agent.py"), manner]
         desk = msgspec.structs.replace(self._desk, command=command, options={"manifest": manifest})
-        return await AcpDriver().open(desk.opening(), self._spawner)
+        return await load_driver("acp").open(desk.opening(), self._spawner)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ async def test_an_agent_that_never_answers_is_ended_when_somebody_gives_up(stage
 async def test_a_program_that_is_not_there_is_refused(stage: Stage, spawner: ProcessSpawner, tmp_path: Path) -> None:
     desk = Desk(home=tmp_path / "home", hub_url="http://127.0.0.1:1", token="nobody", command=["/no/such/program"])
     with pytest.raises(OSError, match="no/such/program"):
-        await AcpDriver().open(desk.opening(), spawner)
+        await load_driver("acp").open(desk.opening(), spawner)
 
 
 async def test_a_manifest_with_a_mistake_is_refused(stage: Stage) -> None:

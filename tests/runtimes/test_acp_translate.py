@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.nouns.agents.acp_manifest import AcpManifest
+from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -16,14 +16,15 @@ from greenroom.runtimes.contract import (
     Said,
     TurnEnded,
 )
-from greenroom.runtimes.drivers.acp import form, known_agents
+from greenroom.runtimes.driver_list import DRIVER_INFOS
+from greenroom.runtimes.drivers.acp import form
 from greenroom.runtimes.drivers.acp.translator import AcpTranslator, choose_option
 from greenroom.runtimes.drivers.acp.turn_end import TokenCount, TokenMeter, read_turn_end
-from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
-from tests.runtimes.acp_recorder import FIXTURES
+from tests.runtimes.acp_recorder import get_fixture
 
 Json = dict[str, Any]
-MANIFESTS = (known_agents.COPILOT, known_agents.GEMINI, known_agents.CLAUDE, known_agents.CODEX, REHEARSAL)
+MANIFESTS = {name: driver.manifest for name, driver in DRIVER_INFOS.items() if driver.manifest is not None}
+RECORDED = [manifest for name, manifest in MANIFESTS.items() if get_fixture(name).exists()]
 
 
 class Turn:
@@ -48,7 +49,7 @@ def turns(manifest: AcpManifest) -> Iterator[Turn]:
     translator, meter = AcpTranslator(manifest), TokenMeter(manifest)
     heard: list[Heard] = []
     prompts: set[int] = set()
-    for line in (FIXTURES / f"{manifest.name}.jsonl").read_text().splitlines():
+    for line in get_fixture(manifest.name).read_text().splitlines():
         ((who, message),) = json.loads(line).items()
         if who == "client":
             if message.get("method") == "session/prompt":
@@ -65,7 +66,7 @@ def turns(manifest: AcpManifest) -> Iterator[Turn]:
             yield Turn([*heard, *translator.finish_calls()], read_turn_end(message["result"]), meter.turn)
 
 
-@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.name)
+@pytest.mark.parametrize("manifest", RECORDED, ids=lambda manifest: manifest.name)
 def test_a_recorded_session_is_understood(manifest: AcpManifest) -> None:
     answer, hub, allowed, refused, *rest = turns(manifest)
 
@@ -92,10 +93,20 @@ def test_a_recorded_session_is_understood(manifest: AcpManifest) -> None:
     assert rest[-1].end == TurnEnded(reason="cancelled")
 
 
-@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.name)
+@pytest.mark.parametrize("manifest", RECORDED, ids=lambda manifest: manifest.name)
 def test_the_account_of_each_turn_is_its_own(manifest: AcpManifest) -> None:
     used = [turn.used for turn in turns(manifest) if turn.end.reason == "done" and turn.used is not None]
     assert all(one.input <= 3000 and one.output <= 150 for one in used), used
+
+
+def test_model_calls_that_are_told_one_by_one_are_added_up() -> None:
+    meter = TokenMeter(AcpManifest(usage="each_call"))
+    told = {"sessionUpdate": "agent_message_chunk", "_meta": {"usage": {"inputTokens": 10, "outputTokens": 2}}}
+    assert meter.count_call({"sessionUpdate": "tool_call"}) is None
+    assert [meter.count_call(told), meter.count_call(told)] == [TokenCount(10, 2), TokenCount(20, 4)]
+    meter.begin()
+    assert meter.turn is None
+    assert TokenMeter(AcpManifest()).count_call(told) is None
 
 
 def call(**told: Any) -> Json:
@@ -114,7 +125,7 @@ def call(**told: Any) -> Json:
     ],
 )
 def test_words_of_the_model_do_not_pass_for_a_tool_of_the_hub(told: Json) -> None:
-    (heard,) = AcpTranslator(known_agents.COPILOT).translate_update(call(**told))
+    (heard,) = AcpTranslator(MANIFESTS["copilot"]).translate_update(call(**told))
     assert isinstance(heard, CallStarted)
     assert not heard.tool.startswith("mcp__greenroom")
 
@@ -124,12 +135,12 @@ def wish(**told: Any) -> Json:
 
 
 def test_a_title_that_comes_with_the_wish_does_not_make_a_tool_of_the_hub_of_it() -> None:
-    translator = AcpTranslator(known_agents.COPILOT)
+    translator = AcpTranslator(MANIFESTS["copilot"])
     translator.translate_update(call(kind="other", title="notes-jot_down", rawInput={}))
     (asked,) = translator.translate_permission("p1", wish(kind="other", title="greenroom-msg_post"))
     assert isinstance(asked, PermissionAsked)
     assert asked.tool == "other:notes-jot_down"
-    *_, asked = AcpTranslator(known_agents.COPILOT).translate_permission(
+    *_, asked = AcpTranslator(MANIFESTS["copilot"]).translate_permission(
         "p1", wish(kind="other", title="greenroom-msg_post")
     )
     assert isinstance(asked, PermissionAsked)
@@ -137,7 +148,7 @@ def test_a_title_that_comes_with_the_wish_does_not_make_a_tool_of_the_hub_of_it(
 
 
 def test_a_tool_of_a_server_is_asked_about_by_its_name_and_never_as_a_command() -> None:
-    translator = AcpTranslator(known_agents.CODEX)
+    translator = AcpTranslator(MANIFESTS["codex-acp"])
     given = {"server": "greenroom__notes", "tool": "run", "arguments": {"command": "ls"}}
     translator.translate_update(call(kind="execute", title="run", rawInput=given, _meta={"is_mcp_tool_call": True}))
     (asked,) = translator.translate_permission("p1", wish(kind="execute"))
@@ -246,7 +257,7 @@ def test_a_form_with_several_questions_lists_them() -> None:
     ],
 )
 def test_a_strange_update_is_no_error(update: Json) -> None:
-    AcpTranslator(known_agents.CODEX).translate_update(update)
+    AcpTranslator(MANIFESTS["codex-acp"]).translate_update(update)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +265,7 @@ def test_a_strange_update_is_no_error(update: Json) -> None:
     [{}, {"stopReason": "new"}, {"stopReason": "end_turn", "usage": 3, "_meta": {"quota": {"model_usage": [1]}}}],
 )
 def test_a_strange_answer_is_no_error(answer: Json) -> None:
-    TokenMeter(known_agents.COPILOT).count(answer)
+    TokenMeter(MANIFESTS["copilot"]).count(answer)
     assert read_turn_end(answer).reason in ("failed", "done")
 
 

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.agents.claude.launch import plan_launch
 from greenroom.runtimes.attachable import Attachable
 from greenroom.runtimes.conformance_check import check_driver
 from greenroom.runtimes.conformance_trial import need_turn_end
@@ -25,8 +26,7 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.drivers.claude.launch import plan_launch
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.scripted_model import choose_script
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess, wait_until
@@ -100,7 +100,7 @@ async def test_it_keeps_the_contract(gate: str, desk_at_hub: Desk, spawner: Proc
     script = msgspec.structs.replace(
         choose_script("claude"), hub_tool='USE_TOOL bus_connect {"thread_name": "stage"}\nSAY TEXT'
     )
-    findings = await check_driver(DRIVERS["claude"], desk.opening, spawner, script)
+    findings = await check_driver(load_driver("claude"), desk.opening, spawner, script)
     assert [finding for finding in findings if finding.verdict != "ok"] == []
 
 
@@ -250,12 +250,12 @@ async def test_a_resumed_session_tells_what_the_turn_used(desk: Desk, spawner: P
 async def test_what_cannot_begin_says_why(desk: Desk, spawner: ProcessSpawner) -> None:
     unknown = make_opening(desk, "00000000-0000-4000-8000-000000000000")
     with pytest.raises(ValueError, match="No conversation found"):
-        await DRIVERS["claude"].open(unknown, spawner)
+        await load_driver("claude").open(unknown, spawner)
     with pytest.raises(ValueError, match="options: Object contains unknown field"):
-        await DRIVERS["claude"].open(make_opening(with_options(desk, gates=1)), spawner)
+        await load_driver("claude").open(make_opening(with_options(desk, gates=1)), spawner)
     missing = msgspec.structs.replace(make_opening(desk), command=[], env={"PATH": "/nowhere"})
     with pytest.raises(ValueError, match="claude is not installed"):
-        await DRIVERS["claude"].open(missing, spawner)
+        await load_driver("claude").open(missing, spawner)
 
 
 async def test_an_older_version_is_driven_with_less(tmp_path: Path, spawner: ProcessSpawner) -> None:

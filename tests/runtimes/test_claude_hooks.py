@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from greenroom.runtimes.drivers.claude.hooks import HookListener
-from greenroom.runtimes.drivers.claude.transcript_usage import TranscriptUsage, find_transcripts
+from greenroom.runtimes.agents.claude.hooks import HookListener
+from greenroom.runtimes.agents.claude.transcript_usage import TranscriptUsage, find_transcripts
 from greenroom.testing.timeouts import WAIT_S
 
 pytestmark = pytest.mark.anyio

@@ -6,6 +6,13 @@ from typing import Any
 
 import pytest
 
+from greenroom.runtimes.agents.claude.session_usage import SessionUsage, UsageTotals
+from greenroom.runtimes.agents.claude.translator import (
+    ClaudeTranslator,
+    read_permission,
+    read_reset_time,
+    read_turn_end,
+)
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -17,14 +24,7 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.drivers.claude.session_usage import SessionUsage, UsageTotals
-from greenroom.runtimes.drivers.claude.translator import (
-    ClaudeTranslator,
-    read_permission,
-    read_reset_time,
-    read_turn_end,
-)
-from tests.runtimes.native_recorder import DRIVERS_FOLDER
+from tests.runtimes.acp_recorder import get_fixture
 from tests.runtimes.native_rig import last, only, said
 
 Json = dict[str, Any]
@@ -34,7 +34,7 @@ def turns() -> Iterator[list[Heard]]:
     """Feed the fixture through the translation, as the session does; each prompt is a turn."""
     translator, account = ClaudeTranslator(), SessionUsage()
     heard: list[Heard] = []
-    for line in (DRIVERS_FOLDER / "claude/fixtures/session.jsonl").read_text().splitlines():
+    for line in get_fixture("claude").read_text().splitlines():
         ((who, message),) = json.loads(line).items()
         if who == "client":
             continue

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.agents.codex.launch import plan_launch
 from greenroom.runtimes.conformance_check import check_driver
 from greenroom.runtimes.conformance_trial import need_turn_end
 from greenroom.runtimes.contract import (
@@ -25,9 +26,8 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.drivers.codex.launch import plan_launch
-from greenroom.runtimes.scripted_model import FAKED
+from greenroom.runtimes.driver_list import load_driver
+from greenroom.runtimes.model_script import FAKED
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess, wait_until
 from tests.runtimes.acp_rig import Desk
@@ -92,7 +92,7 @@ def with_options(desk: Desk, **options: object) -> Desk:
 async def test_it_keeps_the_contract(attach: bool, desk_at_hub: Desk, spawner: ProcessSpawner) -> None:
     desk = with_options(desk_at_hub, attach=attach)
     script = msgspec.structs.replace(FAKED, hub_tool='USE_TOOL bus_connect {"thread_name": "stage"}\nSAY TEXT')
-    findings = await check_driver(DRIVERS["codex"], desk.opening, spawner, script)
+    findings = await check_driver(load_driver("codex"), desk.opening, spawner, script)
     assert [finding for finding in findings if finding.verdict != "ok"] == []
 
 
@@ -249,17 +249,17 @@ async def test_a_resumed_session_tells_what_the_turn_used(desk: Desk, spawner: P
 async def test_what_cannot_begin_says_why(desk_at_hub: Desk, spawner: ProcessSpawner, tmp_path: Path) -> None:
     desk = msgspec.structs.replace(desk_at_hub, hub_url="", token="")
     with pytest.raises(ValueError, match="Codex says: no rollout found"):
-        await DRIVERS["codex"].open(make_opening(desk, "00000000-0000-4000-8000-000000000000"), spawner)
+        await load_driver("codex").open(make_opening(desk, "00000000-0000-4000-8000-000000000000"), spawner)
     with pytest.raises(ValueError, match="required MCP servers failed to initialize: greenroom"):
-        await DRIVERS["codex"].open(msgspec.structs.replace(desk_at_hub, token="gr_wrong").opening(), spawner)
+        await load_driver("codex").open(msgspec.structs.replace(desk_at_hub, token="gr_wrong").opening(), spawner)
     with pytest.raises(ValueError, match="options: Object contains unknown field"):
-        await DRIVERS["codex"].open(make_opening(with_options(desk, gate="all")), spawner)
+        await load_driver("codex").open(make_opening(with_options(desk, gate="all")), spawner)
     far = msgspec.structs.replace(with_options(desk, attach=True).opening(), scratch=tmp_path / ("x" * 99))
     with pytest.raises(ValueError, match="too long for a socket"):
         plan_launch(far, None)
     broken = msgspec.structs.replace(with_options(desk, attach=True), command=["/bin/false"])
     with pytest.raises(ValueError, match="Codex ended before it was ready"):
-        await DRIVERS["codex"].open(make_opening(broken), spawner)
+        await load_driver("codex").open(make_opening(broken), spawner)
 
 
 async def test_an_account_that_is_used_up_is_a_fact_with_its_time(desk: Desk, spawner: ProcessSpawner) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from greenroom.runtimes.agents.codex.requests import build_answer, is_hub_call, read_request
+from greenroom.runtimes.agents.codex.translator import CodexTranslator, read_turn_end
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -17,9 +19,7 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.drivers.codex.requests import build_answer, is_hub_call, read_request
-from greenroom.runtimes.drivers.codex.translator import CodexTranslator, read_turn_end
-from tests.runtimes.native_recorder import DRIVERS_FOLDER
+from tests.runtimes.acp_recorder import get_fixture
 from tests.runtimes.native_rig import last, only, said
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ def turns() -> Iterator[list[Heard]]:
     translator = CodexTranslator()
     heard: list[Heard] = []
     main = ""
-    for line in (DRIVERS_FOLDER / "codex/fixtures/session.jsonl").read_text().splitlines():
+    for line in get_fixture("codex").read_text().splitlines():
         ((who, message),) = json.loads(line).items()
         method, params = message.get("method"), message.get("params", {})
         thread = params.get("threadId")

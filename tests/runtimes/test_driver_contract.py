@@ -1,5 +1,6 @@
 """Drivers keep the contract, and the check that says so notices when one does not."""
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,19 +9,19 @@ import msgspec
 import pytest
 
 from greenroom.node.processes import ProcessSpawner
-from greenroom.nouns.agents.acp_manifest import AcpManifest, ValueInjection
+from greenroom.runtimes.acp_manifest import AcpManifest, ValueInjection
+from greenroom.runtimes.agents.rehearsal import MANIFEST, SCRIPT
 from greenroom.runtimes.conformance_check import PointResult, check_driver
 from greenroom.runtimes.conformance_points import POINTS
-from greenroom.runtimes.conformance_trial import ModelScript
 from greenroom.runtimes.contract import Driver, SessionOptions
 from greenroom.runtimes.contract import Spawner as AnySpawner
-from greenroom.runtimes.driver_names import DRIVER_NAMES
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.driver_list import DRIVER_INFOS, load_driver, load_drivers
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.session import AcpSession
-from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
-from greenroom.runtimes.scripted_model import REHEARSED
+from greenroom.runtimes.model_script import ModelScript
+from greenroom.runtimes.prompt_text import DATA
 from greenroom.testing.hub_process import HubProcess
+from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.acp_rig import Desk, rehearsal
 
 pytestmark = pytest.mark.anyio
@@ -31,11 +32,13 @@ def desk(tmp_path: Path, shared_hub: HubProcess) -> Desk:
     return rehearsal(tmp_path / "home", shared_hub)
 
 
-def test_the_drivers_are_known_by_name_without_being_loaded() -> None:
-    assert tuple(DRIVERS) == DRIVER_NAMES
+def test_the_agents_are_known_without_a_driver_being_loaded() -> None:
+    looks = "import sys, greenroom.runtimes.driver_list; print([name for name in sys.modules if 'acp.schema' in name])"
+    ran = subprocess.run([sys.executable, "-c", looks], capture_output=True, text=True, timeout=WAIT_S, check=True)
+    assert ran.stdout.strip() == "[]"
 
 
-QUICK = msgspec.structs.replace(REHEARSED, slow="SAY beginning\nSLEEP 2")
+QUICK = msgspec.structs.replace(SCRIPT, slow="SAY beginning\nSLEEP 2")
 
 
 async def judge(
@@ -47,13 +50,13 @@ async def judge(
 
 
 async def test_the_scripted_agent_keeps_every_point(desk: Desk, spawner: ProcessSpawner) -> None:
-    found = await judge(DRIVERS["rehearsal"], desk, spawner)
+    found = await judge(load_driver("rehearsal"), desk, spawner)
     assert not [finding for finding in found.values() if finding.verdict != "ok"]
 
 
 def lying(**traps: object) -> AcpDriver:
     """The scripted agent with a manifest that is not true of it."""
-    return AcpDriver(msgspec.structs.replace(REHEARSAL, **traps))
+    return AcpDriver(msgspec.structs.replace(MANIFEST, **traps), DATA)
 
 
 class Showing(AcpDriver):
@@ -61,7 +64,7 @@ class Showing(AcpDriver):
 
     async def open(self, opening: SessionOptions, spawner: AnySpawner) -> AcpSession:
         assert opening.token_file is not None
-        command = [*REHEARSAL.command, opening.token_file.read_text()]
+        command = [*MANIFEST.command, opening.token_file.read_text()]
         return await super().open(msgspec.structs.replace(opening, command=command), spawner)
 
 
@@ -88,8 +91,8 @@ Agent().serve()
         (lambda: lying(second_prompt="cancels_first"), "hears what is said while it works", "lacking"),
         (lambda: lying(unnamed_said="notice"), "answers a prompt", "failed"),
         (lambda: lying(command=["no-such-program"]), "opens a session", "failed"),
-        (lambda: Showing(REHEARSAL), "keeps its credential to itself", "failed"),
-        (lambda: Leaving(REHEARSAL), "calls the hub's tools unasked", "failed"),
+        (lambda: Showing(MANIFEST, DATA), "keeps its credential to itself", "failed"),
+        (lambda: Leaving(MANIFEST, DATA), "calls the hub's tools unasked", "failed"),
         (lambda: lying(command=[sys.executable, "-c", OPEN_TO_ALL]), "lets nobody else in", "failed"),
     ],
     ids=["cannot resume", "cannot steer", "mute", "not installed", "shows its credential", "has no hub", "open to all"],
@@ -103,13 +106,14 @@ async def test_what_is_missing_or_wrong_is_found(
 
 async def test_a_wrong_account_is_found(desk: Desk, spawner: ProcessSpawner) -> None:
     script = msgspec.structs.replace(QUICK, tokens=(10, 5))
-    found = (await judge(DRIVERS["rehearsal"], desk, spawner, script))["tells what the turn has used"]
+    found = (await judge(load_driver("rehearsal"), desk, spawner, script))["tells what the turn has used"]
     assert found.verdict == "failed"
     assert "it tells 1000 where the model has counted 10" in found.detail
 
 
 def test_every_driver_bears_its_own_name() -> None:
-    assert {name: driver.name for name, driver in DRIVERS.items()} == {name: name for name in DRIVERS}
+    drivers = load_drivers()
+    assert {name: driver.name for name, driver in drivers.items()} == {name: name for name in DRIVER_INFOS}
 
 
 async def test_a_runtime_that_is_not_installed_is_not_found(tmp_path: Path) -> None:
@@ -117,5 +121,5 @@ async def test_a_runtime_that_is_not_installed_is_not_found(tmp_path: Path) -> N
     program.write_text("#!/bin/sh\nexit 3\n")
     program.chmod(0o755)
     env = {"PATH": str(tmp_path)}
-    assert await AcpDriver(AcpManifest(command=["nowhere"])).find(env) is None
-    assert await AcpDriver(AcpManifest(command=["broken"], always=ValueInjection())).find(env) is None
+    assert await AcpDriver(AcpManifest(command=["nowhere"]), DATA).find(env) is None
+    assert await AcpDriver(AcpManifest(command=["broken"], always=ValueInjection()), DATA).find(env) is None

@@ -16,9 +16,9 @@ from greenroom.node.processes import ProcessSpawner
 from greenroom.runtimes.conformance_check import check_driver
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import QuestionAsked, Said, SessionOptions, Thought, TurnEnded
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.scripted_model import choose_script
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.hub_process import wait_until
 from greenroom.testing.timeouts import WAIT_S
 
@@ -46,7 +46,7 @@ async def conversation(folder: Path, spawner: ProcessSpawner, **more: object) ->
     def make(resume: str | None) -> SessionOptions:
         return opening(folder, SERVER, {**TOOL, **more}, resume)
 
-    trial = DriverTrial(DRIVERS["mcp"], make, TrackingSpawner(spawner), choose_script("mcp"))
+    trial = DriverTrial(load_driver("mcp"), make, TrackingSpawner(spawner), choose_script("mcp"))
     async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
@@ -57,7 +57,7 @@ async def conversation(folder: Path, spawner: ProcessSpawner, **more: object) ->
 
 async def test_it_keeps_the_contract_as_far_as_a_tool_can(tmp_path: Path, spawner: ProcessSpawner) -> None:
     findings = await check_driver(
-        DRIVERS["mcp"], lambda resume: opening(tmp_path, SERVER, dict(TOOL), resume), spawner, choose_script("mcp")
+        load_driver("mcp"), lambda resume: opening(tmp_path, SERVER, dict(TOOL), resume), spawner, choose_script("mcp")
     )
     assert not [finding for finding in findings if finding.verdict == "failed"]
     assert {f.point for f in findings if f.verdict == "ok"} >= {
@@ -126,7 +126,7 @@ def _listens(port: int) -> bool:
 async def test_a_server_by_its_address_is_called(tmp_path: Path, spawner: ProcessSpawner, address: str) -> None:
     options = {**TOOL, "url": address}
     trial = DriverTrial(
-        DRIVERS["mcp"], lambda r: opening(tmp_path, [], options, r), TrackingSpawner(spawner), choose_script("mcp")
+        load_driver("mcp"), lambda r: opening(tmp_path, [], options, r), TrackingSpawner(spawner), choose_script("mcp")
     )
     async with asyncio.timeout(WAIT_S):
         await trial.open()
@@ -156,4 +156,4 @@ async def test_what_is_wrong_is_said_before_the_first_prompt(
 ) -> None:
     async with asyncio.timeout(WAIT_S):
         with pytest.raises(ValueError, match=re.escape(sentence)):
-            await DRIVERS["mcp"].open(opening(tmp_path, command, options), spawner)
+            await load_driver("mcp").open(opening(tmp_path, command, options), spawner)

@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from greenroom.link.policy_facts.call_request import CallRequest
 from greenroom.node.processes import ProcessSpawner
-from greenroom.nouns.policy.facts import read_call_facts
-from greenroom.nouns.policy.model import CallRequest
+from greenroom.runtimes.call_facts import read_call_facts
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import PermissionAsked
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.scripted_model import choose_script
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
@@ -49,7 +49,7 @@ def furnish(name: str, desk: Desk, server: str, tool: str) -> None:
 
 async def call(name: str, desk: Desk, spawner: ProcessSpawner, tool: str) -> list[PermissionAsked]:
     """Let the model call the tool; what is asked is refused."""
-    trial = DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), choose_script(name))
+    trial = DriverTrial(load_driver(name), desk.opening, TrackingSpawner(spawner), choose_script(name))
     asked: list[PermissionAsked] = []
 
     async def refuse(wanted: PermissionAsked) -> None:

@@ -13,9 +13,9 @@ from greenroom.node.processes import ProcessSpawner
 from greenroom.runtimes.conformance_check import check_driver
 from greenroom.runtimes.conformance_trial import DriverTrial, need_turn_end
 from greenroom.runtimes.contract import Heard, PermissionAsked, PermissionWithdrawn, QuestionAsked, TurnEnded, Usage
-from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.scripted_model import FAKED
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.driver_list import load_driver
+from greenroom.runtimes.model_script import FAKED
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT
 from greenroom.testing.hub_process import HubProcess
@@ -42,7 +42,7 @@ def desk(tmp_path: Path, shared_hub: HubProcess, model: FakeModel) -> Desk:
 
 @asynccontextmanager
 async def on_trial(desk: Desk, spawner: ProcessSpawner) -> AsyncIterator[DriverTrial]:
-    trial = DriverTrial(DRIVERS["opencode"], desk.opening, TrackingSpawner(spawner), FAKED)
+    trial = DriverTrial(load_driver("opencode"), desk.opening, TrackingSpawner(spawner), FAKED)
     try:
         async with asyncio.timeout(WAIT_S):
             await trial.open()
@@ -53,7 +53,7 @@ async def on_trial(desk: Desk, spawner: ProcessSpawner) -> AsyncIterator[DriverT
 
 async def test_it_keeps_every_point(desk: Desk, spawner: ProcessSpawner) -> None:
     script = msgspec.structs.replace(FAKED, hub_tool=WRITES)
-    findings = await check_driver(DRIVERS["opencode"], desk.opening, spawner, script, patience_s=60)
+    findings = await check_driver(load_driver("opencode"), desk.opening, spawner, script, patience_s=60)
     assert [finding for finding in findings if finding.verdict != "ok"] == []
 
 
@@ -113,7 +113,7 @@ async def test_a_turn_that_is_cancelled_as_it_begins_does_not_go_on(desk: Desk, 
 
 async def test_a_session_that_is_not_there_is_refused(desk: Desk, spawner: ProcessSpawner) -> None:
     with pytest.raises(ValueError, match="OpenCode says"):
-        await DRIVERS["opencode"].open(desk.opening("ses_nowhere"), spawner)
+        await load_driver("opencode").open(desk.opening("ses_nowhere"), spawner)
 
 
 async def test_what_a_helper_of_the_agent_uses_is_counted_with_its_turn(desk: Desk, spawner: ProcessSpawner) -> None:

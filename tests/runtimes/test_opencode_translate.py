@@ -4,6 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from greenroom.runtimes.agents.opencode.limits import get_retry_end, get_step_limit_end
+from greenroom.runtimes.agents.opencode.requests import OpencodeRequest, read_permission, read_question
+from greenroom.runtimes.agents.opencode.session import make_message_id
+from greenroom.runtimes.agents.opencode.translator import OpencodeTranslator, read_turn_end
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -14,10 +18,6 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.drivers.opencode.limits import get_retry_end, get_step_limit_end
-from greenroom.runtimes.drivers.opencode.requests import OpencodeRequest, read_permission, read_question
-from greenroom.runtimes.drivers.opencode.session import make_message_id
-from greenroom.runtimes.drivers.opencode.translator import OpencodeTranslator, read_turn_end
 from tests.runtimes.native_rig import last, only, said
 from tests.runtimes.opencode_recorder import FIXTURE
 

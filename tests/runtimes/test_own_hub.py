@@ -4,17 +4,18 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
-import msgspec
 import pytest
 
 from greenroom.cli.connect_files import PROGRAMS, add_entry, locate_config_file
 from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.agents import AGENTS
 from greenroom.runtimes.conformance_trial import DriverTrial, need_turn_end
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.scripted_model import choose_script
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
@@ -26,6 +27,14 @@ PROMPT = """\
 USE_TOOL bus_connect {{"thread_name": "{0}"}}
 USE_TOOL msg_post {{"thread_id": "{{{{thread_id}}}}", "content": "here", "expected_last_seq": "{{{{current_seq}}}}", "reply_token": "{{{{reply_token}}}}"}}
 SAY done"""  # noqa: E501
+
+
+def connected() -> Iterator[Any]:
+    """The agents that both a hub and a person can start."""
+    for agent in AGENTS:
+        if agent.drivers and agent.mcp_config:
+            is_everyday = agent.name in (*native_rig.PROGRAMS, *test_acp_agents.EVERYDAY)
+            yield pytest.param(agent.name, marks=[] if is_everyday else pytest.mark.clis, id=agent.name)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +78,7 @@ def find_author(hub: HubProcess, topic: str) -> str:
 
 async def speak(name: str, desk: Desk, topic: str, spawner: ProcessSpawner) -> None:
     """Let the agent say something in a thread."""
-    trial = DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), choose_script(name))
+    trial = DriverTrial(load_driver(name), desk.opening, TrackingSpawner(spawner), choose_script(name))
     async with asyncio.timeout(WAIT_S):
         await trial.open()
         try:
@@ -79,25 +88,11 @@ async def speak(name: str, desk: Desk, topic: str, spawner: ProcessSpawner) -> N
 
 
 @pytest.mark.anywhere
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        pytest.param("codex", {}, id="codex"),
-        pytest.param("claude", {}, id="claude"),
-        pytest.param("copilot", {}, id="copilot"),
-        pytest.param("gemini", {}, marks=pytest.mark.clis, id="gemini"),
-        pytest.param("opencode", {}, marks=pytest.mark.clis, id="opencode"),
-    ],
-)
+@pytest.mark.parametrize("name", list(connected()))
 async def test_an_agent_speaks_under_its_own_name(
-    name: str,
-    options: dict[str, bool],
-    tmp_path: Path,
-    shared_hub: HubProcess,
-    model: FakeModel,
-    spawner: ProcessSpawner,
+    name: str, tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: ProcessSpawner
 ) -> None:
-    desk = msgspec.structs.replace(make_desk(name, tmp_path / "home", shared_hub, model), options=options)
+    desk = make_desk(name, tmp_path / "home", shared_hub, model)
     connect(name, desk.home, shared_hub)
     await speak(name, desk, str(tmp_path), spawner)
     assert find_author(shared_hub, str(tmp_path)).startswith(f"{name} (fake)")

@@ -10,19 +10,20 @@ from typing import Any
 import msgspec
 import pytest
 
+from greenroom.link.policy_facts.call_request import CallRequest
 from greenroom.node.processes import ProcessSpawner
-from greenroom.nouns.policy.facts import read_call_facts
-from greenroom.nouns.policy.model import CallRequest
+from greenroom.runtimes.agents import need_agent
+from greenroom.runtimes.call_facts import read_call_facts
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import Heard, PermissionAsked
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.scripted_model import choose_script
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes import own_server
-from tests.runtimes.acp_rig import Desk
+from tests.runtimes.acp_rig import COMMANDS, Desk
 from tests.runtimes.test_acp_agents import EVERYDAY, make_desk
 
 pytestmark = pytest.mark.anyio
@@ -31,10 +32,6 @@ PROMPT = 'USE_TOOL jot_down {"line": "a line"}\nSAY done'
 
 def opencode(program: str, rest: list[str]) -> dict[str, Any]:
     return {"desk/opencode.json": {"mcp": {"greenroom_notes": {"type": "local", "command": [program, *rest]}}}}
-
-
-def gemini(program: str, rest: list[str]) -> dict[str, Any]:
-    return {"desk/.gemini/settings.json": {"mcpServers": {"greenroom_notes": {"command": program, "args": rest}}}}
 
 
 def copilot(program: str, rest: list[str]) -> dict[str, Any]:
@@ -51,10 +48,20 @@ def claude(program: str, rest: list[str]) -> dict[str, Any]:
 
 FILES: dict[str, Callable[[str, list[str]], dict[str, Any]]] = {
     "opencode": opencode,
-    "gemini": gemini,
     "copilot": copilot,
     "claude-agent-acp": claude,
 }
+STARTED = ("copilot", "gemini", "opencode", "codex-acp")
+"""The agents that start such servers, and ask; no other does."""
+
+
+def describe_server(name: str, program: str, rest: list[str]) -> dict[str, Any]:
+    """The files that make an agent start the server: where it keeps its own, if nothing else is known of it."""
+    if name in FILES:
+        return FILES[name](program, rest)
+    config = need_agent(name).mcp_config
+    assert config is not None
+    return {f"desk/{config.file}": {config.key: {"greenroom_notes": config.build_entry([program, *rest])}}}
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +72,7 @@ def model() -> Iterator[FakeModel]:
 
 def furnish(name: str, desk: Desk) -> None:
     """Write what makes the runtime start the server."""
-    for file, told in FILES[name](sys.executable, [str(own_server.__file__), str(desk.directory)]).items():
+    for file, told in describe_server(name, sys.executable, [str(own_server.__file__), str(desk.directory)]).items():
         path = desk.home / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(told))
@@ -74,7 +81,7 @@ def furnish(name: str, desk: Desk) -> None:
 
 async def jot(name: str, desk: Desk, spawner: ProcessSpawner) -> tuple[list[PermissionAsked], list[Heard]]:
     """Let the model call the tool; what is asked is refused."""
-    trial = DriverTrial(DRIVERS[name], desk.opening, TrackingSpawner(spawner), choose_script(name))
+    trial = DriverTrial(load_driver(name), desk.opening, TrackingSpawner(spawner), choose_script(name))
     asked: list[PermissionAsked] = []
 
     async def refuse(wanted: PermissionAsked) -> None:
@@ -116,11 +123,12 @@ async def test_a_call_of_such_a_server_is_asked_about_with_all_that_it_would_do(
 
 
 @pytest.mark.clis
-async def test_claudes_adapter_starts_no_server_but_the_hub(
-    tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: ProcessSpawner
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in STARTED])
+async def test_any_other_agent_starts_no_server_but_the_hub(
+    name: str, tmp_path: Path, shared_hub: HubProcess, model: FakeModel, spawner: ProcessSpawner
 ) -> None:
-    desk = make_desk("claude-agent-acp", tmp_path / "home", shared_hub, model)
-    furnish("claude-agent-acp", desk)
-    asked, _ = await jot("claude-agent-acp", desk, spawner)
+    desk = make_desk(name, tmp_path / "home", shared_hub, model)
+    furnish(name, desk)
+    asked, _ = await jot(name, desk, spawner)
     assert not asked
     assert not (desk.directory / "started").exists()

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.agents import AGENTS
+from greenroom.runtimes.agents.claude.own_rules import has_own_rules
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import PermissionAsked
-from greenroom.runtimes.drivers import DRIVERS
-from greenroom.runtimes.drivers.claude.own_rules import has_own_rules
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.scripted_model import choose_script
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
@@ -29,11 +30,10 @@ CLAUDE = {
     ".claude/settings.local.json": {"permissions": {"allow": ["Bash(touch:*)"]}},
 }
 CODEX = {".codex/config.toml": 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n'}
-GEMINI = {
-    ".gemini/settings.json": {
-        "tools": {"allowed": ["run_shell_command"], "approvalMode": "yolo"},
-        "general": {"defaultApprovalMode": "yolo"},
-    }
+FREE = {
+    "tools": {"allowed": ["run_shell_command"], "approvalMode": "yolo"},
+    "general": {"defaultApprovalMode": "yolo"},
+    "permissions": {"allow": ["run_shell_command", "Bash(touch *)"]},
 }
 OPENCODE = {
     "its agent": {"agent": {"build": {"permission": {"bash": "allow"}}}},
@@ -49,7 +49,10 @@ def cases() -> Iterator[Any]:
     yield pytest.param("claude", CLAUDE, id="claude")
     yield pytest.param("codex", CODEX, id="codex")
     yield pytest.param("claude-agent-acp", CLAUDE, id="claude-agent-acp", marks=pytest.mark.clis)
-    yield pytest.param("gemini", GEMINI, id="gemini", marks=pytest.mark.clis)
+    for agent in AGENTS:
+        file = agent.mcp_config.file if agent.mcp_config else ""
+        if agent.drivers and file.endswith("/settings.json"):  # a folder's own has the same name as a person's
+            yield pytest.param(agent.name, {file: FREE}, id=agent.name, marks=pytest.mark.clis)
     for name, settings in OPENCODE.items():
         files = {"opencode.json": settings}
         yield pytest.param("opencode", files, id=f"opencode, {name}", marks=pytest.mark.clis)
@@ -100,7 +103,7 @@ async def test_ap_21_what_a_projects_files_allow_is_asked_all_the_same(
 ) -> None:
     desk = furnished(name, tmp_path / "home", shared_hub, model, files)
     trial = DriverTrial(
-        DRIVERS[name], partial(native_rig.make_opening, desk), TrackingSpawner(spawner), choose_script(name)
+        load_driver(name), partial(native_rig.make_opening, desk), TrackingSpawner(spawner), choose_script(name)
     )
     asked: list[PermissionAsked] = []
 

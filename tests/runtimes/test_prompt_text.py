@@ -12,13 +12,14 @@ import pytest
 
 from greenroom.node.launch_env import fill_command
 from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.agents import AGENTS
 from greenroom.runtimes.conformance_trial import DriverTrial
 from greenroom.runtimes.contract import Heard, PermissionAsked, TurnEnded
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.driver_list import choose_quoting, load_driver
 from greenroom.runtimes.drivers.pty.driver import PtyDriver
-from greenroom.runtimes.prompt_text import LEAD, WAYS, choose_quoting
+from greenroom.runtimes.prompt_text import LEAD, PromptQuoting
 from greenroom.runtimes.scripted_model import choose_script, write_model_wiring
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.timeouts import WAIT_S
 from tests.doors.pictures import png
@@ -78,8 +79,18 @@ OWN = {
     ".claude/settings.json": '{"env": {"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "0"}}',
 }
 """What a folder may have that such words reach."""
+for _folder in {path for agent in AGENTS for path in agent.own_paths if path.startswith(".") and "/" not in path}:
+    OWN |= {
+        f"{_folder}/commands/own.md": "COMMAND-TEXT $ARGUMENTS",
+        f"{_folder}/skills/own/SKILL.md": "---\nname: own\ndescription: d\n---\nCOMMAND-TEXT",
+    }
 EVERYDAY = ("claude", "claude attach", "codex", "copilot")
-REAL = (*EVERYDAY, "opencode", "gemini", "claude-agent-acp", "codex-acp")
+REAL = (*EVERYDAY, *(name for name in COMMANDS if name not in EVERYDAY))
+
+
+def get_quoting(name: str) -> PromptQuoting:
+    driver, _, attach = name.partition(" ")
+    return choose_quoting(driver, [], {"attach": bool(attach)})
 
 
 def ways() -> list[object]:
@@ -130,7 +141,9 @@ async def test_no_words_make_a_cli_act_by_itself(
 ) -> None:
     desk = make_desk(name, tmp_path / "home", model)
     driver = name.partition(" ")[0]
-    trial = DriverTrial(DRIVERS[driver], partial(make_opening, desk), TrackingSpawner(spawner), choose_script(driver))
+    trial = DriverTrial(
+        load_driver(driver), partial(make_opening, desk), TrackingSpawner(spawner), choose_script(driver)
+    )
     await trial.open()
     try:
         for form in FORMS:
@@ -161,7 +174,7 @@ async def test_words_said_into_a_running_turn_have_no_meaning_either(
 ) -> None:
     desk = make_desk("claude", tmp_path / "home", model)
     trial = DriverTrial(
-        DRIVERS["claude"], partial(make_opening, desk), TrackingSpawner(spawner), choose_script("claude")
+        load_driver("claude"), partial(make_opening, desk), TrackingSpawner(spawner), choose_script("claude")
     )
     await trial.open()
     try:
@@ -265,7 +278,7 @@ async def test_no_line_is_a_command_where_a_terminal_program_knows_no_pastes(
     ],
 )
 def test_only_what_has_a_meaning_is_changed(driver: str, text: str, quoted: str) -> None:
-    way = WAYS[driver]
+    way = get_quoting(driver)
     assert way.quote(text) == quoted
     assert way.quote(quoted) == quoted
 
@@ -274,11 +287,7 @@ def test_only_what_has_a_meaning_is_changed(driver: str, text: str, quoted: str)
 def test_a_long_text_of_signs_does_not_hold_the_node_up(sign: str) -> None:
     """It would take many minutes if each sign were looked at with all that follow."""
     for name in ("claude", "claude attach", "codex", "acp"):
-        assert WAYS[name].quote(f"a b {sign * 1_000_000}").startswith("a")
-
-
-def test_every_driver_has_its_way() -> None:
-    assert {name.partition(" ")[0] for name in WAYS} == set(DRIVERS)
+        assert get_quoting(name).quote(f"a b {sign * 1_000_000}").startswith("a")
 
 
 def test_a_command_that_starts_an_agent_cli_gets_its_words_quoted() -> None:

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from greenroom.node.processes import ProcessSpawner
+from greenroom.runtimes.agents.rehearsal import MANIFEST
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -26,9 +27,9 @@ from greenroom.runtimes.contract import (
     TurnEnded,
     Usage,
 )
-from greenroom.runtimes.drivers import DRIVERS
+from greenroom.runtimes.driver_list import load_driver
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
-from greenroom.runtimes.drivers.rehearsal.manifest import REHEARSAL
+from greenroom.runtimes.prompt_text import DATA
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.acp_rig import Desk, make_token, rehearsal
@@ -70,7 +71,7 @@ class Conversation:
 
 
 async def begin(desk: Desk, spawner: ProcessSpawner, resume: str | None = None) -> tuple[Conversation, str]:
-    conversation = Conversation(await DRIVERS["rehearsal"].open(desk.opening(resume), spawner))
+    conversation = Conversation(await load_driver("rehearsal").open(desk.opening(resume), spawner))
     opened = await conversation.hear()
     return conversation, getattr(opened, "session", "")
 
@@ -265,7 +266,7 @@ async def test_another_process_takes_the_session_up(way: str, desk: Desk, spawne
     conversation, session = await begin(desk, spawner)
     await conversation.play("SAY the first words")
     await conversation.session.close()
-    driver = AcpDriver(msgspec.structs.replace(REHEARSAL, resume=way))
+    driver = AcpDriver(msgspec.structs.replace(MANIFEST, resume=way), DATA)
     again = Conversation(await driver.open(desk.opening(session), spawner))
     await again.hear()
     assert said(await again.play("RECALL")) == "prompts: 2, first: SAY the first words"
@@ -354,7 +355,7 @@ async def test_a_session_that_never_was_is_refused(desk: Desk, spawner: ProcessS
 
 def test_it_takes_little_memory() -> None:
     hello = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}\n'
-    with subprocess.Popen(REHEARSAL.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(MANIFEST.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(hello)

@@ -11,14 +11,14 @@ import httpx
 import pytest
 
 from greenroom.app import open_hub
-from greenroom.hub import Hub
-from greenroom.log.ids import new_id, new_secret
-from greenroom.nouns.access.model import HUB, CreateCredential, Principal, RevokeCredential
-from greenroom.nouns.access.queries import get_principal
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.agents.model import RegisterAgent
-from greenroom.nouns.threads.commands import CreateThread
-from greenroom.nouns.threads.model import MESSAGES
+from greenroom.ids import new_id, new_secret
+from greenroom.link.tokens import new_token
+from greenroom.rules.access.model import HUB, CreateCredential, Principal, RevokeCredential
+from greenroom.rules.access.queries import get_principal
+from greenroom.rules.agents.model import RegisterAgent
+from greenroom.rules.threads.commands import CreateThread
+from greenroom.rules.threads.model import MESSAGES
+from greenroom.services.hub import Hub
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S

@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Iterable
 from typing import Any
 
 from greenroom.app import open_hub
-from greenroom.hub import Hub
-from greenroom.log.ids import new_id, new_secret
-from greenroom.nouns.access.model import HUB, RIGHTS, Principal
-from greenroom.nouns.agents.profiles import ProfileDefinition, PutProfile
-from greenroom.nouns.policy.commands import PutRule
-from greenroom.nouns.policy.model import Rule
-from greenroom.nouns.threads.commands import CreateThread, IssueToken
+from greenroom.ids import new_id, new_secret
+from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.rules.access.model import HUB, RIGHTS, Principal
+from greenroom.rules.agents.profiles import PutProfile
+from greenroom.rules.policy.commands import PutRule
+from greenroom.rules.policy.model import Rule
+from greenroom.rules.threads.commands import CreateThread, IssueToken
+from greenroom.services.hub import Hub
 from greenroom.settings import Settings
 from tests.security.conftest import House, enrol, find_principal, give
 

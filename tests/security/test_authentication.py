@@ -21,6 +21,7 @@ from greenroom.doors.dispatcher import Dispatcher
 from greenroom.doors.endpoint import PUBLIC
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.page import PageDoor
+from greenroom.services.connections import Connections
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.raw_http import open_socket, parse_responses, send_raw
@@ -57,7 +58,7 @@ async def places(data: Path) -> tuple[list[Place], list[str]]:
     """Everything that the application serves over HTTP, and the paths of its WebSockets."""
     async with (
         open_hub(data, Settings(port=1, local_node=False)) as hub,
-        router.build_app(hub, LoginCodes()) as (app, endpoints),
+        router.build_app(hub, LoginCodes(), Connections(hub, "")) as (app, endpoints),
     ):
         found = [Place(e.method, e.path, e.needs) for e in endpoints]
         routes = find_routes(app)

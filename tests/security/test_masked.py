@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.nouns.access.secrets import mask_secrets, mask_text
+from greenroom.rules.access.secrets import mask_secrets, mask_text
 from greenroom.testing.hub_process import HubProcess
 from tests.asks.desk import Desk
 from tests.asks.test_mcp import asked

@@ -12,7 +12,7 @@ import anyio
 import httpx
 import pytest
 
-from greenroom.nouns.workflows.triggers import webhook_signature
+from greenroom.rules.workflows.triggers import webhook_signature
 from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.postgres import PostgresServer

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from greenroom.nouns.access.tokens import new_token
+from greenroom.link.tokens import new_token
 from greenroom.testing.browser_login import parse_page_key
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.raw_http import open_socket, send_raw

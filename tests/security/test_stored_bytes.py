@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from greenroom.gateway import frames
+from greenroom.link import frames
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from greenroom.doors.assist.agentassist_pb2 import WebsocketMessage
-from greenroom.gateway import frames
+from greenroom.link import frames
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.doors.pictures import png

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.nouns.runs.events import RunCreated
+from greenroom.rules.runs.events import RunCreated
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.postgres import PostgresServer
 from greenroom.testing.timeouts import TEST_LIMIT_S

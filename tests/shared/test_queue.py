@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from greenroom.log.clock import SystemClock, format_iso
-from greenroom.nouns.workflows.engine.dbos_queue import ClaimedAttempt, DbosQueue
-from greenroom.nouns.workflows.model import WorkflowStep
+from greenroom.clock import SystemClock, format_iso
+from greenroom.rules.workflows.model import WorkflowStep
+from greenroom.services.workflow_engine.dbos_queue import ClaimedAttempt, DbosQueue
 from greenroom.testing.postgres import PostgresServer
 from greenroom.testing.timeouts import WAIT_S
 

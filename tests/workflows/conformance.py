@@ -14,8 +14,8 @@ import httpx
 from greenroom.app import NOUNS
 from greenroom.log.model import Recorded
 from greenroom.log.store_factory import open_store
-from greenroom.nouns.runs.events import RunCreated
-from greenroom.nouns.workflows import events as e
+from greenroom.rules.runs.events import RunCreated
+from greenroom.rules.workflows import events as e
 from greenroom.settings import Settings
 from greenroom.testing.hub_process import HubEnded, HubProcess
 from greenroom.testing.timeouts import WAIT_S

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from greenroom.nouns.workflows.definition import Step, WorkflowDefinition
+from greenroom.rules.workflows.definition import Step, WorkflowDefinition
 
 Outcome = tuple[bool, Any]
 NEVER = ("false", "inputs.nothing == 1")

@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 
 from greenroom.log.model import Event
-from greenroom.nouns.workflows import events as e
-from greenroom.nouns.workflows.core.advance import advance
-from greenroom.nouns.workflows.core.board import MemoryBoard
-from greenroom.nouns.workflows.core.news import Begin, Due, Ended, News
-from greenroom.nouns.workflows.core.plan import make_plan
-from greenroom.nouns.workflows.core.state import apply_event
-from greenroom.nouns.workflows.core.transition import build_values, evaluate_mapping
-from greenroom.nouns.workflows.definition import WorkflowDefinition
-from greenroom.nouns.workflows.model import WorkflowFacts, WorkflowRun, WorkflowStep
+from greenroom.rules.workflows import events as e
+from greenroom.rules.workflows.core.advance import advance
+from greenroom.rules.workflows.core.board import MemoryBoard
+from greenroom.rules.workflows.core.news import Begin, Due, Ended, News
+from greenroom.rules.workflows.core.plan import make_plan
+from greenroom.rules.workflows.core.state import apply_event
+from greenroom.rules.workflows.core.transition import build_values, evaluate_mapping
+from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.model import WorkflowFacts, WorkflowRun, WorkflowStep
 
 Outcome = tuple[bool, Any]
 """Whether an attempt succeeds, and its output or its error."""

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from greenroom.nouns.workflows import events as e
-from greenroom.nouns.workflows.core.news import (
+from greenroom.rules.workflows import events as e
+from greenroom.rules.workflows.core.news import (
     Answered,
     Begin,
     Due,
@@ -16,7 +16,7 @@ from greenroom.nouns.workflows.core.news import (
     RunDue,
     StopRequested,
 )
-from greenroom.nouns.workflows.model import WorkflowStep, WorkflowUsage
+from greenroom.rules.workflows.model import WorkflowStep, WorkflowUsage
 from tests.workflows.player import Outcome, Player, Script, workflow
 
 

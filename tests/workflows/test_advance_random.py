@@ -6,10 +6,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greenroom.nouns.workflows import events as e
-from greenroom.nouns.workflows.core.news import Ended, RetryRequested, StopRequested
-from greenroom.nouns.workflows.definition import WorkflowDefinition
-from greenroom.nouns.workflows.model import WorkflowStep
+from greenroom.rules.workflows import events as e
+from greenroom.rules.workflows.core.news import Ended, RetryRequested, StopRequested
+from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.model import WorkflowStep
 from tests.workflows.graphs import fails, rank, workflows
 from tests.workflows.oracle import Oracle
 from tests.workflows.player import Outcome, Player

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.gateway.workflow_files import build_known
-from greenroom.nouns.workflows.parser.loader import load_text
-from greenroom.runtimes.driver_names import UNTOLD
-from greenroom.runtimes.drivers.opencode.launch import plan_launch
+from greenroom.rules.workflows.parser.loader import load_text
+from greenroom.runtimes.agents.opencode.launch import plan_launch
+from greenroom.runtimes.driver_list import DRIVER_INFOS
 from greenroom.runtimes.scripted_model import write_model_wiring
+from greenroom.services.workflow_files import build_known
 from greenroom.testing.fake_llm import FakeModel
 from tests.cli.shell import done
 from tests.runs.stage import Stage
@@ -85,7 +85,7 @@ def test_the_driver_of_a_profile_is_what_counts() -> None:
 
 @pytest.mark.parametrize("name", ["claude", "codex", "pty", "command", "mcp"])
 def test_every_driver_that_cannot_be_told_is_known(name: str) -> None:
-    assert "temperature" in UNTOLD[name]
+    assert "temperature" in DRIVER_INFOS[name].untold
 
 
 def test_validate_and_run_show_the_warnings_and_go_on(stage: Stage, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import httpx
 import msgspec
 import pytest
 
-from greenroom.nouns.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.workflows.conformance import Crashing, assert_attempts_in_order, random_point, read_log
 from tests.workflows.graphs import fails

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from greenroom.nouns.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.definition import WorkflowDefinition
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import TEST_LIMIT_S
 from tests.conftest import assert_in_order

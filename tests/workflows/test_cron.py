@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from greenroom.nouns.workflows.cron import MAX_CAUGHT_UP, find_due_times, get_next_time
-from greenroom.nouns.workflows.definition import CatchUp, Trigger
+from greenroom.rules.workflows.cron import MAX_CAUGHT_UP, find_due_times, get_next_time
+from greenroom.rules.workflows.definition import CatchUp, Trigger
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from greenroom.nouns.workflows import definition as d
-from greenroom.nouns.workflows.checks.definition_check import KnownNames, check_definition
-from greenroom.nouns.workflows.checks.problems import BadWorkflow
-from greenroom.nouns.workflows.parser.loader import parse_text, read_plain
-from greenroom.nouns.workflows.parser.marked_values import read_marked, unmark
-from greenroom.nouns.workflows.schema import build_schema, read_key_descriptions
+from greenroom.rules.workflows import definition as d
+from greenroom.rules.workflows.checks.definition_check import KnownNames, check_definition
+from greenroom.rules.workflows.checks.problems import BadWorkflow
+from greenroom.rules.workflows.parser.loader import parse_text, read_plain
+from greenroom.rules.workflows.parser.marked_values import read_marked, unmark
+from greenroom.rules.workflows.schema import build_schema, read_key_descriptions
 from greenroom.testing.hub_process import HubProcess
 
 ROOT = Path(__file__).parents[2]

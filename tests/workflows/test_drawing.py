@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from greenroom.nouns.workflows.definition import Edge, Step, WaitConfig, WorkflowDefinition
-from greenroom.nouns.workflows.diagram import FORMATS, to_dot, to_mermaid, to_svg
-from greenroom.nouns.workflows.diagram.layout import BOX_HEIGHT, BOX_WIDTH, lay_out
-from greenroom.nouns.workflows.graph import Graph
+from greenroom.rules.workflows.definition import Edge, Step, WaitConfig, WorkflowDefinition
+from greenroom.rules.workflows.diagram import FORMATS, to_dot, to_mermaid, to_svg
+from greenroom.rules.workflows.diagram.layout import BOX_HEIGHT, BOX_WIDTH, lay_out
+from greenroom.rules.workflows.graph import Graph
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from greenroom.nouns.workflows import definition as d
-from greenroom.nouns.workflows.checks.definition_check import KnownNames
-from greenroom.nouns.workflows.parser.loader import load_text
+from greenroom.rules.workflows import definition as d
+from greenroom.rules.workflows.checks.definition_check import KnownNames
+from greenroom.rules.workflows.parser.loader import load_text
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "users" / "workflows.md").read_text()
 SHOWN = re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from greenroom.nouns.workflows.checks.problems import BadWorkflow
-from greenroom.nouns.workflows.definition import WorkflowDefinition
-from greenroom.nouns.workflows.parser.loader import load_text, parse_text, read_plain
-from greenroom.nouns.workflows.parser.skills import read_skill
+from greenroom.rules.workflows.checks.problems import BadWorkflow
+from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.parser.loader import load_text, parse_text, read_plain
+from greenroom.rules.workflows.parser.skills import read_skill
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

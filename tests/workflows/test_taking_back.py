@@ -1,7 +1,7 @@
 """Rollback steps: after a failure, after an abort that wants them, and never otherwise."""
 
-from greenroom.nouns.workflows.core.news import RetryRequested, StopRequested
-from greenroom.nouns.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.core.news import RetryRequested, StopRequested
+from greenroom.rules.workflows.definition import WorkflowDefinition
 from tests.runs.stage import Stage
 from tests.workflows.player import Player, workflow
 from tests.workflows.plays import Play

@@ -2,7 +2,7 @@
 
 import pytest
 
-from greenroom.nouns.workflows.engine.timers import LOOK_S, TimerEntry, Timers
+from greenroom.services.workflow_engine.timers import LOOK_S, TimerEntry, Timers
 
 
 class Clocks:

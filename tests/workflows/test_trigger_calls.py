@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from greenroom.log.errors import Refused
-from greenroom.nouns.workflows.triggers import webhook_signature
-from greenroom.nouns.workflows.triggers.webhook_signature import (
+from greenroom.errors import Refused
+from greenroom.rules.workflows.triggers import webhook_signature
+from greenroom.rules.workflows.triggers.webhook_signature import (
     NONCE,
     SIGNATURE,
     TIMESTAMP,

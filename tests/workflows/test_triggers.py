@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from greenroom.app import open_hub
-from greenroom.hub import Hub
-from greenroom.log.clock import SystemClock, parse_iso
-from greenroom.log.errors import Refused
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.workflows.commands import DeleteWorkflow, PutWorkflow, StartWorkflow
-from greenroom.nouns.workflows.model import WORKFLOW_RUNS, WorkflowRun
-from greenroom.nouns.workflows.parser.loader import read_plain
-from greenroom.nouns.workflows.triggers.model import TRIGGERS, ArmTrigger, FireTrigger, TriggerState, build_trigger_id
-from greenroom.nouns.workflows.triggers.trigger_watch import CronTimer
+from greenroom.clock import SystemClock, parse_iso
+from greenroom.errors import Refused
+from greenroom.rules.access.model import HUB
+from greenroom.rules.workflows.commands import DeleteWorkflow, PutWorkflow, StartWorkflow
+from greenroom.rules.workflows.model import WORKFLOW_RUNS, WorkflowRun
+from greenroom.rules.workflows.parser.loader import read_plain
+from greenroom.rules.workflows.triggers.model import TRIGGERS, ArmTrigger, FireTrigger, TriggerState, build_trigger_id
+from greenroom.services.hub import Hub
+from greenroom.services.trigger_watch import CronTimer
 from greenroom.settings import Settings
 from greenroom.testing.timeouts import WAIT_S
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from greenroom.log.errors import Refused
-from greenroom.nouns.asks.schema_check import TooManySteps, find_error
-from greenroom.nouns.workflows.checks.definition_check import KnownNames
-from greenroom.nouns.workflows.checks.problems import BadWorkflow, Problem
-from greenroom.nouns.workflows.inputs import parse_input, read_inputs
-from greenroom.nouns.workflows.output_schema import find_output_schema_error
-from greenroom.nouns.workflows.parser.loader import load_text
+from greenroom.errors import Refused
+from greenroom.rules.asks.schema_check import TooManySteps, find_error
+from greenroom.rules.workflows.checks.definition_check import KnownNames
+from greenroom.rules.workflows.checks.problems import BadWorkflow, Problem
+from greenroom.rules.workflows.inputs import parse_input, read_inputs
+from greenroom.rules.workflows.output_schema import find_output_schema_error
+from greenroom.rules.workflows.parser.loader import load_text
 
 KNOWN = KnownNames(
     profiles=frozenset(("coder", "reviewer")),

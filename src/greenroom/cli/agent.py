@@ -12,8 +12,10 @@ from greenroom.cli.arg_parser import add_limit_option, parse_count
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, format_age, say, show_json, show_table
+from greenroom.runtimes.agents import AGENTS
 
 _STATES = ("starting", "busy", "idle", "asleep", "online", "away", "invitable")
+_KEEPERS = " and ".join(agent.display_name for agent in AGENTS if agent.conversations)
 
 
 def add_to(verbs: Any) -> None:
@@ -64,8 +66,8 @@ def add_to(verbs: Any) -> None:
     stop.set_defaults(run=run_stop)
     sessions = inner.add_parser(
         "sessions",
-        help="conversations with Claude Code and Codex on this machine, to go on with",
-        description="List the newest conversations that Claude Code and Codex have kept on this machine. `greenroom run"
+        help=f"conversations with {_KEEPERS} on this machine, to go on with",
+        description=f"List the newest conversations that {_KEEPERS} have kept on this machine. `greenroom run"
         " PROFILE PROMPT --session ID` goes on with one.",
         epilog="example: greenroom agent sessions --json",
     )
@@ -123,7 +125,8 @@ def run_sessions(args: argparse.Namespace) -> int:
         show_json(msgspec.to_builtins(found))
         return 0
     if not found:
-        say("None are found where Claude Code and Codex keep them (~/.claude, ~/.codex).")
+        folders = ", ".join(f"~/{agent.conversations.folder}" for agent in AGENTS if agent.conversations)
+        say(f"None are found where {_KEEPERS} keep them ({folders}).")
         return 0
     last = [datetime.fromtimestamp(past.at).strftime("%Y-%m-%d %H:%M") for past in found]
     rows = [(one.session, one.driver, at, one.directory, one.words[:60]) for one, at in zip(found, last, strict=True)]

@@ -22,7 +22,7 @@ from greenroom.cli.terminal import (
     truncate_text,
 )
 from greenroom.cli.watch import add_watch
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _PAGE = 500
 _TITLE = 80

@@ -20,7 +20,7 @@ from greenroom.cli.ask_prompt import (
 from greenroom.cli.ask_rule import parse_rule_options, show_rule
 from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.terminal import escape_line, say, show_json
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _MOST_NAMED = 10
 

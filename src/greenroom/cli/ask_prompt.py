@@ -16,7 +16,7 @@ from typing import Any
 from greenroom import settings
 from greenroom.cli.client import HubClient, retry_while_away
 from greenroom.cli.terminal import colour_text, escape_line, escape_lines, say
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 Ask = dict[str, Any]
 _LOOK_S = 1.0

@@ -5,7 +5,7 @@ from typing import Any
 
 from greenroom.cli.client import HubClient
 from greenroom.cli.terminal import escape_line, say
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _KEYS = ("what", "who", "where", "lasts", "risk")
 _TOLD = 3

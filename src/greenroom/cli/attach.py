@@ -10,7 +10,7 @@ from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_cl
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import ENDED, show_item
 from greenroom.cli.terminal import escape_line, say, show_json
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _LOOK_S = 1.0
 

@@ -20,7 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from greenroom.cli.client import HubUnreachable
 from greenroom.cli.terminal import escape_line
-from greenroom.gateway.frames import KEYS_S
+from greenroom.link.frames import KEYS_S
 
 PREFIX = 0x02
 HOW_TO_LEAVE = "Ctrl-B D leaves" + (" (tmux: ^B ^B D)" if "TMUX" in os.environ else "")

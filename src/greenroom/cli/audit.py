@@ -13,7 +13,7 @@ from greenroom.cli.arg_parser import parse_count, parse_seq
 from greenroom.cli.client import add_data_option, add_json_option, add_options, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, explain_error, say, show_json, show_table, truncate_text
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _ABOUT = 200
 """Columns that one event gets in a list; `--json` has all of it."""
@@ -138,7 +138,7 @@ def _open_output(name: str) -> Iterator[TextIO]:
 
 
 def _parse_time(text: str | None) -> int | None:
-    from greenroom.log.clock import parse_iso
+    from greenroom.clock import parse_iso
 
     try:
         return None if text is None else parse_iso(text)
@@ -167,7 +167,7 @@ _Verified = tuple[int, str, str | None, str | None]
 
 def _verify_log(args: argparse.Namespace, anchor: tuple[int, str] | None) -> _Verified:
     from greenroom.log.chain import verify_chain
-    from greenroom.nouns.registry import NOUNS
+    from greenroom.rules.registry import NOUNS
 
     privileged = {kind.__name__ for noun in NOUNS for kind in noun.events if kind.privileged}
     with _open_log(args) as connection:

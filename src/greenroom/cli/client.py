@@ -13,8 +13,8 @@ from greenroom import __version__, settings
 from greenroom.cli.hub_addresses import find_other_urls, need_safe_url, need_valid_url
 from greenroom.cli.ids import resolve_ids
 from greenroom.cli.terminal import say
+from greenroom.errors import Refused
 from greenroom.log.data_directory import HUB_FILE, OPERATOR_TOKEN
-from greenroom.log.errors import Refused
 
 T = TypeVar("T")
 _TIMEOUT_S = 30.0

@@ -11,7 +11,7 @@ from typing import Any
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client
 from greenroom.cli.completion_scripts import GLUE
 from greenroom.cli.terminal import shorten_id, show_json
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.errors import Refused, Unavailable
 
 _FILES = ("FILE", "DIR", "DATA", "TOKEN_FILE")
 _NAMED = {"PROFILE": "profile", "WORKFLOW": "workflow", "THREAD": "thr", "NODE": "node"}

@@ -14,7 +14,8 @@ from greenroom.cli.client import HubClient, HubUnreachable, add_options, find_hu
 from greenroom.cli.connect_files import PROGRAMS, ConfigFile, add_entry, locate_config_file, remove_entry
 from greenroom.cli.terminal import escape_line, say, show_json
 from greenroom.cli.token import write_private
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
+from greenroom.runtimes.agents import need_agent
 
 FOLDER = "connections"
 
@@ -86,7 +87,7 @@ def _ensure_credential(client: HubClient, program: str, token_file: Path) -> str
             return None
         token_file.unlink()
     token_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = client.post("agents", "register", body={"ide": PROGRAMS[program].shown, "model": "default"})
+    made = client.post("agents", "register", body={"ide": need_agent(program).display_name, "model": "default"})
     write_private(token_file, made["token"] + "\n")
     _build_note_path(token_file).unlink(missing_ok=True)
     write_private(_build_note_path(token_file), json.dumps({"agent_id": made["agent_id"]}) + "\n")

@@ -1,80 +1,30 @@
 """Where programs keep their MCP servers, and how the hub is put in there and taken out: nothing else changes."""
 
 import json
-import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
+from greenroom.runtimes.agent_cli import McpConfig
+from greenroom.runtimes.agents import AGENTS
 
 NAME = "greenroom"
 _BEGIN = "# begin greenroom: written by `greenroom connect`"
 _END = "# end greenroom"
-Entry = Callable[[list[str]], dict[str, Any]]
-
-
-class Program(NamedTuple):
-    """How one program wants it: its file below the home, the key that holds its servers, and the entry's form."""
-
-    shown: str
-    file: str
-    key: str
-    entry: Entry
-    moved_by: tuple[str, str] = ("", "")
-    """The variable that names another folder for its settings, and the file in there."""
+PROGRAMS: dict[str, McpConfig] = {agent.name: agent.mcp_config for agent in AGENTS if agent.mcp_config}
 
 
 class ConfigFile(NamedTuple):
     """The file to change for one program."""
 
-    program: Program
+    program: McpConfig
     file: Path
 
     @property
     def is_toml(self) -> bool:
         return self.file.suffix == ".toml"
-
-
-def _build_plain_entry(command: list[str]) -> dict[str, Any]:
-    return {"command": command[0], "args": command[1:]}
-
-
-def _build_stdio_entry(command: list[str]) -> dict[str, Any]:
-    return {"type": "stdio", **_build_plain_entry(command)}
-
-
-def _build_codex_entry(command: list[str]) -> dict[str, Any]:
-    return {**_build_plain_entry(command), "tool_timeout_sec": 600}  # it does not take progress for life
-
-
-def _build_opencode_entry(command: list[str]) -> dict[str, Any]:
-    return {"type": "local", "command": command, "enabled": True}
-
-
-def _build_copilot_entry(command: list[str]) -> dict[str, Any]:
-    return {"type": "local", **_build_plain_entry(command), "tools": ["*"]}
-
-
-_CODE = "Library/Application Support/Code/User/mcp.json" if sys.platform == "darwin" else ".config/Code/User/mcp.json"
-PROGRAMS: dict[str, Program] = {
-    "claude": Program(
-        "Claude Code", ".claude.json", "mcpServers", _build_stdio_entry, ("CLAUDE_CONFIG_DIR", ".claude.json")
-    ),
-    "codex": Program("Codex", ".codex/config.toml", "mcp_servers", _build_codex_entry, ("CODEX_HOME", "config.toml")),
-    "cursor": Program("Cursor", ".cursor/mcp.json", "mcpServers", _build_plain_entry),
-    "opencode": Program(
-        "OpenCode",
-        ".config/opencode/opencode.json",
-        "mcp",
-        _build_opencode_entry,
-        ("XDG_CONFIG_HOME", "opencode/opencode.json"),
-    ),
-    "gemini": Program("Gemini CLI", ".gemini/settings.json", "mcpServers", _build_plain_entry),
-    "copilot": Program("Copilot CLI", ".copilot/mcp-config.json", "mcpServers", _build_copilot_entry),
-    "vscode": Program("VS Code", _CODE, "servers", _build_stdio_entry),
-}
 
 
 def locate_config_file(name: str, home: Path, file: Path | None, env: Mapping[str, str]) -> ConfigFile:
@@ -86,7 +36,7 @@ def locate_config_file(name: str, home: Path, file: Path | None, env: Mapping[st
 
 def add_entry(place: ConfigFile, text: str, command: list[str]) -> str:
     """The file's text with the hub in it."""
-    entry = place.program.entry(command)
+    entry = place.program.build_entry(command)
     if place.is_toml:
         return _add_block(place, text, entry)
     found = _parse_object(place, text)

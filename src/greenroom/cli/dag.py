@@ -19,7 +19,7 @@ from greenroom.cli.ids import build_id_type
 from greenroom.cli.run import open_client_or_start_hub
 from greenroom.cli.terminal import escape_line, escape_lines, say, show_json
 from greenroom.cli.thread import need_thread_id
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _POLL_S = 5
 ENDED = ("completed", "failed", "cancelled")
@@ -79,11 +79,11 @@ def _build_body(args: argparse.Namespace, client: HubClient) -> dict[str, Any]:
     """What is sent: the definition in the file with its skills, or the name of a workflow that the hub has."""
     import msgspec
 
-    from greenroom.gateway.workflow_files import build_known, load_file
-    from greenroom.nouns.workflows.checks.problems import BadWorkflow
-    from greenroom.nouns.workflows.definition import WorkflowDefinition
-    from greenroom.nouns.workflows.inputs import parse_input
-    from greenroom.nouns.workflows.parser.loader import parse_text
+    from greenroom.rules.workflows.checks.problems import BadWorkflow
+    from greenroom.rules.workflows.definition import WorkflowDefinition
+    from greenroom.rules.workflows.inputs import parse_input
+    from greenroom.rules.workflows.parser.loader import parse_text
+    from greenroom.services.workflow_files import build_known, load_file
 
     earlier = _need_earlier_run(args, client)
     file = Path(args.file or "")

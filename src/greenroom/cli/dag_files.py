@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from greenroom.cli.client import HubClient, HubUnreachable, open_client
 from greenroom.cli.ids import need_id
 from greenroom.cli.terminal import escape_line, say, show_json
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
-    from greenroom.nouns.workflows.checks.problems import Problem
-    from greenroom.nouns.workflows.definition import WorkflowDefinition
-    from greenroom.nouns.workflows.parser.loader import LoadedWorkflow
+    from greenroom.rules.workflows.checks.problems import Problem
+    from greenroom.rules.workflows.definition import WorkflowDefinition
+    from greenroom.rules.workflows.parser.loader import LoadedWorkflow
 
 _LOOK_S = 90.0
 Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.ArgumentParser]
@@ -61,8 +61,8 @@ def _check_file(
     args: argparse.Namespace, file: Path, drivers: dict[str, str] | None, client: HubClient | None
 ) -> dict[str, Any]:
     from greenroom import settings
-    from greenroom.gateway.workflow_files import build_known, load_file
-    from greenroom.nouns.workflows.checks.problems import BadWorkflow
+    from greenroom.rules.workflows.checks.problems import BadWorkflow
+    from greenroom.services.workflow_files import build_known, load_file
 
     def directory_of(profile: str) -> str | None:
         if client is None or drivers is None or profile not in drivers:
@@ -94,7 +94,7 @@ def _find_unknown_models(
     client: HubClient, drivers: dict[str, str], loaded: "LoadedWorkflow", file: str
 ) -> "list[Problem]":
     """The models that steps name and no node's runtime knows."""
-    from greenroom.gateway.workflow_models import explain_model, find_named_models, find_problems
+    from greenroom.services.workflow_models import explain_model, find_named_models, find_problems
 
     named = list(find_named_models(loaded.definition, drivers))
     wrong = {}
@@ -126,8 +126,8 @@ def find_drivers(client: HubClient) -> dict[str, str]:
 
 
 def run_graph(args: argparse.Namespace) -> int:
-    from greenroom.nouns.workflows.checks.problems import BadWorkflow
-    from greenroom.nouns.workflows.diagram import FORMATS
+    from greenroom.rules.workflows.checks.problems import BadWorkflow
+    from greenroom.rules.workflows.diagram import FORMATS
 
     try:
         definition, states = _load_graph(args)
@@ -155,8 +155,8 @@ def _load_graph(args: argparse.Namespace) -> "tuple[WorkflowDefinition, dict[str
     import msgspec
 
     from greenroom import settings
-    from greenroom.gateway.workflow_files import load_file
-    from greenroom.nouns.workflows.definition import WorkflowDefinition
+    from greenroom.rules.workflows.definition import WorkflowDefinition
+    from greenroom.services.workflow_files import load_file
 
     if Path(args.file).suffix in (".yaml", ".yml", ".json") or Path(args.file).exists():
         return load_file(Path(args.file), settings.resolve_data_dir(args.data), need_skills=False).definition, {}

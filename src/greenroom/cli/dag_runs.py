@@ -20,7 +20,7 @@ from greenroom.cli.terminal import (
     show_table,
     truncate_text,
 )
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 Json = dict[str, Any]
 _ABOUT = 60

@@ -6,8 +6,8 @@ from typing import Any
 
 from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.terminal import escape_line, show_json, show_table
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
+from greenroom.clock import format_iso
+from greenroom.errors import Refused
 
 Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.ArgumentParser]
 Json = dict[str, Any]

@@ -8,8 +8,8 @@ from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import HubClient, open_client
 from greenroom.cli.dag_files import Add
 from greenroom.cli.terminal import escape_line, escape_lines, format_local_time, say, show_json, show_table
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
+from greenroom.clock import format_iso
+from greenroom.errors import Refused
 
 Json = dict[str, Any]
 _PAGE = 200

@@ -14,8 +14,8 @@ from greenroom import settings
 from greenroom.cli.client import HubClient, HubUnreachable
 from greenroom.cli.processes import end_process
 from greenroom.cli.terminal import say
+from greenroom.errors import Refused
 from greenroom.log.data_directory import OPERATOR_TOKEN
-from greenroom.log.errors import Refused
 
 _TRIES = 30
 _END_S = 15.0

@@ -17,7 +17,6 @@ from greenroom.cli.client import HubClient, HubUnreachable, add_data_option, add
 from greenroom.cli.terminal import escape_line, format_size, show_json
 from greenroom.log.data_directory import OPERATOR_TOKEN
 
-AGENTS = ("claude", "codex", "opencode", "gemini", "copilot")
 _SQLITE = (3, 51, 3)
 _BAD_SQLITE = (3, 52, 0)
 _VERSION_S = 10
@@ -80,8 +79,11 @@ def run_checks(data: Path) -> Iterator[DoctorFinding]:
     """Everything that is looked at, in order."""
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(len(AGENTS)) as threads:
-        agents = [threads.submit(_check_agent_cli, name) for name in AGENTS]
+    from greenroom.runtimes.agents import AGENTS
+
+    programs = [agent.program for agent in AGENTS if agent.program]
+    with ThreadPoolExecutor(len(programs)) as threads:
+        agents = [threads.submit(_check_agent_cli, name) for name in programs]
         yield _check_python()
         yield _check_sqlite()
         yield from _check_directory(data)
@@ -89,7 +91,7 @@ def run_checks(data: Path) -> Iterator[DoctorFinding]:
         yield from _check_profiles(data)
         yield _check_disk(data)
         yield _check_descriptors()
-        yield _check_sandbox(data)
+        yield _check_sandbox(data, programs)
         for agent in agents:
             yield agent.result()
     yield from RISKS
@@ -165,7 +167,7 @@ def _check_hub(data: Path, loaded: settings.Settings) -> Iterator[DoctorFinding]
 
 
 def _check_node(data: Path) -> Iterator[DoctorFinding]:
-    from greenroom.gateway.local_node import FOLDER, LOG, is_running, read_last_words
+    from greenroom.services.local_node import FOLDER, LOG, is_running, read_last_words
 
     if is_running(data / FOLDER):
         yield DoctorFinding("node", "ok", "running")
@@ -191,7 +193,7 @@ def _check_port(loaded: settings.Settings) -> DoctorFinding:
 
 
 def _check_profiles(data: Path) -> Iterator[DoctorFinding]:
-    from greenroom.gateway.profile_files import read_profile_files
+    from greenroom.services.profile_files import read_profile_files
 
     read = read_profile_files(data)
     for wrong in read.wrong:
@@ -228,10 +230,10 @@ def _check_descriptors() -> DoctorFinding:
     return DoctorFinding("open files", "ok", f"at most {limit}")
 
 
-def _check_sandbox(data: Path) -> DoctorFinding:
+def _check_sandbox(data: Path, programs: list[str]) -> DoctorFinding:
     from greenroom.cli.doctor_sandbox import check_sandbox
 
-    seen = check_sandbox(data, [path for name in AGENTS if (path := shutil.which(name))])
+    seen = check_sandbox(data, [path for name in programs if (path := shutil.which(name))])
     return DoctorFinding("sandbox", "note" if seen.remedy else "ok", seen.found, seen.remedy)
 
 

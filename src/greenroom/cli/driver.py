@@ -13,10 +13,10 @@ from greenroom import settings
 from greenroom.cli.arg_parser import parse_seconds
 from greenroom.cli.client import add_data_option, add_json_option
 from greenroom.cli.terminal import escape_line, say, show_json, show_table
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 if TYPE_CHECKING:
-    from greenroom.nouns.agents.profiles import ProfileDefinition
+    from greenroom.link.profile_definition import ProfileDefinition
 
 _SILENT = ("command", "pty")
 """They have no conversation in which anything could be checked."""
@@ -66,22 +66,22 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 async def _find_drivers() -> list[dict[str, Any]]:
-    from greenroom.runtimes.drivers import DRIVERS
+    from greenroom.runtimes.driver_list import load_drivers
 
-    env = dict(os.environ)
-    found = await asyncio.gather(*(driver.find(env) for driver in DRIVERS.values()))
+    env, drivers = dict(os.environ), load_drivers()
+    found = await asyncio.gather(*(driver.find(env) for driver in drivers.values()))
     return [
         {"name": name, "version": one.version if one else None, "path": one.path if one else None}
-        for name, one in zip(DRIVERS, found, strict=True)
+        for name, one in zip(drivers, found, strict=True)
     ]
 
 
 def run_check(args: argparse.Namespace) -> int:
     """Exit code 1 when a point has failed."""
-    from greenroom.runtimes.drivers import DRIVERS
+    from greenroom.runtimes.driver_list import DRIVER_INFOS
 
-    if args.name not in DRIVERS:
-        raise Refused("no_driver", f"There is no driver '{args.name}': write one of {', '.join(DRIVERS)}.")
+    if args.name not in DRIVER_INFOS:
+        raise Refused("no_driver", f"There is no driver '{args.name}': write one of {', '.join(DRIVER_INFOS)}.")
     if args.name in _SILENT:
         raise Refused("no_contract", f"The driver '{args.name}' runs any program, and has no conversation to check.")
     definition = _load_definition(args.name, _get_profile_file(settings.resolve_data_dir(args.data), args.profile))
@@ -104,7 +104,8 @@ def _get_profile_file(data: Path, given: str | None) -> Path | None:
 def _load_definition(driver: str, file: Path | None) -> "ProfileDefinition":
     import msgspec
 
-    from greenroom.nouns.agents.profiles import ProfileDefinition, explain_definition_error, read_definition
+    from greenroom.link.profile_definition import ProfileDefinition
+    from greenroom.rules.agents.profiles import explain_definition_error, read_definition
 
     if file is None:
         return ProfileDefinition(driver=driver)
@@ -121,7 +122,7 @@ async def _run_check(args: argparse.Namespace, definition: "ProfileDefinition", 
     from greenroom.cli.driver_testbed import open_testbed
     from greenroom.node.processes import ProcessSpawner
     from greenroom.runtimes.conformance_check import PointResult, check_driver
-    from greenroom.runtimes.drivers import DRIVERS
+    from greenroom.runtimes.driver_list import load_driver
     from greenroom.runtimes.scripted_model import choose_script
 
     def tell(finding: PointResult) -> None:
@@ -131,4 +132,4 @@ async def _run_check(args: argparse.Namespace, definition: "ProfileDefinition", 
 
     async with open_testbed(args.name, definition, folder) as make_opening:
         script = choose_script(args.name)
-        return await check_driver(DRIVERS[args.name], make_opening, ProcessSpawner(), script, args.patience, tell)
+        return await check_driver(load_driver(args.name), make_opening, ProcessSpawner(), script, args.patience, tell)

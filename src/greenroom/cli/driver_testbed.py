@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from greenroom.cli.client import HubClient
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
+from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.node.launch_env import build_environment
-from greenroom.nouns.agents.profiles import ProfileDefinition
 from greenroom.runtimes.conformance_trial import MakeOpening
 from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.programs import write_private

@@ -4,21 +4,21 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from greenroom.log.clock import HubClock
+from greenroom.clock import HubClock
+from greenroom.link.tokens import new_token
 from greenroom.log.data_directory import OPERATOR_TOKEN, write_private
 from greenroom.log.log import Log
 from greenroom.log.model import Recorded
 from greenroom.log.rebuild import ensure_rows
 from greenroom.log.store_factory import open_store
-from greenroom.nouns.access.epochs import BeginEpoch, EpochBegun
-from greenroom.nouns.access.model import CREDENTIALS, HUB, Credential, CredentialRevoked
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.asks.events import AnswerLapsed, AskWithdrawn
-from greenroom.nouns.channels.model import ChannelRemoved
-from greenroom.nouns.policy.events import GrantRevoked, RuleRemoved
-from greenroom.nouns.registry import NOUNS
-from greenroom.nouns.runs.events import RunEnded
-from greenroom.nouns.workflows.triggers.model import TriggerArmed
+from greenroom.rules.access.epochs import BeginEpoch, EpochBegun
+from greenroom.rules.access.model import CREDENTIALS, HUB, Credential, CredentialRevoked
+from greenroom.rules.asks.events import AnswerLapsed, AskWithdrawn
+from greenroom.rules.channels.model import ChannelRemoved
+from greenroom.rules.policy.events import GrantRevoked, RuleRemoved
+from greenroom.rules.registry import NOUNS
+from greenroom.rules.runs.events import RunEnded
+from greenroom.rules.workflows.triggers.model import TriggerArmed
 from greenroom.settings import Settings
 
 

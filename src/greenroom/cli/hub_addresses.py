@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from greenroom import settings
+from greenroom.errors import Refused
 from greenroom.log.data_directory import HUB_FILE
-from greenroom.log.errors import Refused
 
 
 def need_safe_url(url: str, is_insecure_meant: bool) -> bool:

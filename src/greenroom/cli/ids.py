@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from greenroom.cli.terminal import WHOLE_ID, escape_line
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 if TYPE_CHECKING:
     from greenroom.cli.client import HubClient

@@ -1,89 +1,63 @@
 """`greenroom`: finds the verb and runs it. Exit codes: 0 done, 1 refused, 2 wrong use, 3 hub not reachable.
 
-Modules of verbs import what they run with only when they run it, so that `--help` comes at once.
+Only the module of the verb is loaded. It imports what it runs with when it runs it, so that `--help` comes at once.
 """
 
 import argparse
+import importlib
 import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from greenroom import __version__, settings
-from greenroom.cli import (
-    agent,
-    ask,
-    audit,
-    completion,
-    connect,
-    dag,
-    demo,
-    doctor,
-    driver,
-    maintenance,
-    mcp,
-    me,
-    node,
-    notify,
-    policy,
-    profile,
-    remote_input,
-    run,
-    runs,
-    serve,
-    status,
-    stop,
-    thread,
-    token,
-    tools,
-    watch,
-)
 from greenroom.cli.arg_parser import Parser
 from greenroom.cli.client import HubUnreachable, get_other_version
 from greenroom.cli.terminal import escape_line, say
+from greenroom.errors import Refused, Unavailable
 from greenroom.log.data_directory import StoreUnusable
-from greenroom.log.errors import Refused, Unavailable
 from greenroom.settings import BadSettings
 
 GROUPS = (
-    serve,
-    status,
-    stop,
-    demo,
-    run,
-    runs,
-    ask,
-    watch,
-    notify,
-    remote_input,
-    dag,
-    profile,
-    policy,
-    tools,
-    driver,
-    mcp,
-    connect,
-    thread,
-    agent,
-    node,
-    token,
-    me,
-    audit,
-    maintenance,
-    doctor,
-    completion,
+    "serve",
+    "status",
+    "stop",
+    "demo",
+    "run",
+    "runs",
+    "ask",
+    "watch",
+    "notify",
+    "remote_input",
+    "dag",
+    "profile",
+    "policy",
+    "tools",
+    "driver",
+    "mcp",
+    "connect",
+    "thread",
+    "agent",
+    "node",
+    "token",
+    "me",
+    "audit",
+    "maintenance",
+    "doctor",
+    "completion",
 )
+"""The modules of verbs, in the order of `--help`."""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """All verbs with their options."""
+def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
+    """All verbs with their options, or those of one module: loading all of them takes long."""
     top = Parser(
         prog="greenroom", description="The room behind the stage where coding agents wait, talk and are called."
     )
     top.add_argument("--version", action="version", version=f"greenroom {__version__}")
     verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for group in GROUPS:
-        group.add_to(verbs)
+    for group in (verb,) if verb in GROUPS else GROUPS:
+        importlib.import_module(f"greenroom.cli.{group}").add_to(verbs)
     return top
 
 
@@ -92,7 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # letters that a terminal does not know are shown as escapes
     given = sys.argv[1:] if argv is None else argv
-    args = build_parser().parse_args([*given[1:], "--help"] if given[:1] == ["help"] else given)
+    if given[:1] == ["help"]:
+        given = [*given[1:], "--help"]
+    args = build_parser(given[0] if given else None).parse_args(given)
     try:
         settings.check_variables()
         return int(args.run(args) or 0)

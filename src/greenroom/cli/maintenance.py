@@ -84,7 +84,7 @@ def run_check(args: argparse.Namespace) -> int:
 def _check_log(data: Path, progress: Any) -> Any:
     """Verify the log wherever the settings say that it is."""
     from greenroom.log.check import check_sqlite
-    from greenroom.nouns.registry import NOUNS
+    from greenroom.rules.registry import NOUNS
 
     database = settings.get_database(data)
     if database is None:
@@ -96,7 +96,7 @@ def _check_log(data: Path, progress: Any) -> Any:
 
 def _need_local_log(data: Path, what: str) -> None:
     """Refuse what can only be done to a database in the data directory."""
-    from greenroom.log.errors import Refused
+    from greenroom.errors import Refused
 
     if settings.get_database(data) is not None:
         raise Refused(
@@ -114,7 +114,7 @@ def run_backup(args: argparse.Namespace) -> int:
     import msgspec
 
     from greenroom.log.backup import backup
-    from greenroom.nouns.registry import NOUNS
+    from greenroom.rules.registry import NOUNS
 
     target = Path(args.file).expanduser().absolute()
     data = settings.resolve_data_dir(args.data)
@@ -133,7 +133,7 @@ def run_restore(args: argparse.Namespace) -> int:
     import msgspec
 
     from greenroom.cli.epoch import begin_epoch
-    from greenroom.log.errors import Refused
+    from greenroom.errors import Refused
     from greenroom.log.restore import restore
     from greenroom.settings import Settings
 

@@ -10,8 +10,8 @@ from greenroom import settings
 from greenroom.cli.client import HubClient, add_options, find_hub, get_own_url
 from greenroom.cli.terminal import say
 from greenroom.cli.token import ENROLLING, write_private
+from greenroom.errors import Refused
 from greenroom.log.data_directory import MCP_TOKEN
-from greenroom.log.errors import Refused
 
 ASSISTANT_FILE = "agentassistant-mcp.toml"
 _ASSISTANT_PORT = 22080

@@ -16,7 +16,7 @@ from greenroom.cli import node_admin
 from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.hub_addresses import need_safe_url
 from greenroom.cli.terminal import explain_error
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _MOST = 10_000
 _PIN = re.compile(r"[0-9a-f]{64}")
@@ -108,7 +108,7 @@ def _compute_capacity(args: argparse.Namespace) -> int:
 async def _run_node(args: argparse.Namespace, folder: Path, exposed: list[str]) -> None:
     from greenroom.node.hub_addresses import HubRotation, make_local_address
     from greenroom.node.program import NodeProgram
-    from greenroom.runtimes.drivers import DRIVERS
+    from greenroom.runtimes.driver_list import load_drivers
 
     if args.local:
         address = make_local_address(folder.parent / "hub.json", folder / "token")
@@ -117,7 +117,7 @@ async def _run_node(args: argparse.Namespace, folder: Path, exposed: list[str]) 
             logging.getLogger(__name__).warning("the connection to %s is not encrypted (--insecure)", url)
         address = HubRotation(args.join, Path(args.token_file), args.pin, exposed)
     labels = [*args.label, socket.gethostname()]
-    program = NodeProgram(folder, address, DRIVERS, labels, _compute_capacity(args), args.local)
+    program = NodeProgram(folder, address, load_drivers(), labels, _compute_capacity(args), args.local)
     task = asyncio.create_task(program.run())
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, program.stop)

@@ -11,8 +11,8 @@ from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.ids import build_id_type, need_id
 from greenroom.cli.terminal import escape_line, explain_error, format_local_time, say, show_json, show_table
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
+from greenroom.clock import format_iso
+from greenroom.errors import Refused
 
 _LISTS = (
     ("tool", "tools", "NAME", "a tool's name; * stands for anything"),

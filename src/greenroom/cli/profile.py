@@ -9,7 +9,7 @@ from typing import Any
 
 from greenroom.cli.client import add_options, open_client
 from greenroom.cli.terminal import escape_line, explain_error, say, show_json, show_table
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 
 def add_to(verbs: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, open_client
 from greenroom.cli.terminal import escape_line, say, show_json
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _WAIT_S = 25
 _AGAIN_S = 3

@@ -17,7 +17,7 @@ from greenroom.cli.ids import build_id_type
 from greenroom.cli.profile import tell_wrong_files
 from greenroom.cli.terminal import escape_line, escape_lines, read_stdin, say, show_json
 from greenroom.cli.thread import need_thread_id
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 if TYPE_CHECKING:
     from greenroom.runtimes.local_conversations import LocalConversation

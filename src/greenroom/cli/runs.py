@@ -24,7 +24,7 @@ from greenroom.cli.terminal import (
     show_table,
     truncate_text,
 )
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _PROMPT = 50
 _PAGE = 200

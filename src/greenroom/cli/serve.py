@@ -11,6 +11,8 @@ from greenroom.cli.client import add_data_option
 from greenroom.cli.terminal import say
 
 _FEW_FILES = 1024
+_NEW_OBJECTS = 20_000
+"""After how many the collector of garbage looks through them."""
 _LONG = 20_000
 """Events beyond which a person is told how far a rebuild has come."""
 
@@ -39,8 +41,11 @@ def add_to(verbs: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    import gc
     import logging
     import resource
+
+    gc.set_threshold(_NEW_OBJECTS, 20, 20)  # before modules are loaded, which are not garbage
 
     import uvloop
 

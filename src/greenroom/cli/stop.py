@@ -17,8 +17,8 @@ from greenroom.cli.client import (
 )
 from greenroom.cli.processes import end_process, is_holder
 from greenroom.cli.terminal import show_json
+from greenroom.errors import Refused
 from greenroom.log.data_directory import LOCK, OPERATOR_TOKEN
-from greenroom.log.errors import Refused
 
 _WAIT_S = 60.0
 _AGENTS_S = 30.0

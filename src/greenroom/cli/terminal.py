@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from greenroom import settings
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _LEAST = 16
 """Columns that a folded cell needs to be read with ease."""

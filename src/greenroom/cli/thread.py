@@ -19,7 +19,7 @@ from greenroom.cli.terminal import (
     show_message,
     show_table,
 )
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _WAIT_S = 300.0
 _SLACK_S = 15.0

@@ -10,7 +10,7 @@ from greenroom.cli.client import add_options, open_client
 from greenroom.cli.ids import build_id_type
 from greenroom.cli.terminal import escape_line, format_age, format_local_time, say, show_json, show_table
 from greenroom.cli.thread import need_thread_id
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 ENROLLING = ["read", "all", "chat", "register"]
 """The rights of a credential under which several agents register."""

@@ -9,7 +9,7 @@ from typing import Any
 from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import HubClient, add_options, open_client
 from greenroom.cli.terminal import escape_line, escape_lines, say, show_json, show_table
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _RISKS = ("low", "medium", "high")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from greenroom.cli.client import HubClient, HubUnreachable, add_options, is_temporary, open_client
 from greenroom.cli.terminal import escape_line, format_id, say, show_json
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _WAIT_S = 25.0
 _RETRY_S = 2.0

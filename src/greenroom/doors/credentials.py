@@ -10,10 +10,10 @@ from typing import Protocol
 from starlette.types import Scope
 
 from greenroom.buckets import Bucket
-from greenroom.hub import Hub
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import ANONYMOUS, CREDENTIALS, Principal
-from greenroom.nouns.access.queries import get_login, get_principal
+from greenroom.rules.access.model import ANONYMOUS, CREDENTIALS, Principal
+from greenroom.rules.access.queries import get_login, get_principal
+from greenroom.services.hub import Hub
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _CACHE = 10_000
@@ -59,12 +59,11 @@ class Credentials:
         self._rates: dict[str, Bucket] = {}
         self._bytes = hub.byte_buckets
         self._cookie = build_cookie_name(hub)
-        hub.log.subscribe(self._on_commit)
+        hub.log.subscribe(self._on_commit, CREDENTIALS)
 
     def _on_commit(self, commit: Commit) -> None:
-        if CREDENTIALS in commit.tables:
-            self._known.clear()
-            self._shown.clear()
+        self._known.clear()
+        self._shown.clear()
 
     def prove(self, scope: Scope, headers: HeaderView, *, origin_known: bool) -> tuple[Principal, str]:
         """The principal and the token that proves it; raises Wrong."""

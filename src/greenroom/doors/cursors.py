@@ -1,8 +1,8 @@
 """Where a page of threads ends, as the text that clients hand back for the next."""
 
-from greenroom.log.clock import parse_iso
+from greenroom.clock import parse_iso
 from greenroom.log.pages import TIME
-from greenroom.nouns.threads.model import Thread
+from greenroom.rules.threads.model import Thread
 
 _MOST_DIGITS = 15
 

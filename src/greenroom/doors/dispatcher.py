@@ -8,9 +8,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from greenroom.doors.endpoint import PLACE, PRINCIPAL, PUBLIC, Endpoint
 from greenroom.doors.errors import build_error_response, build_refusal_response
 from greenroom.doors.route_table import RouteMatch, RouteTable
-from greenroom.hub import Hub
-from greenroom.nouns.access.model import NOBODY
-from greenroom.nouns.access.queries import need_right
+from greenroom.rules.access.model import NOBODY
+from greenroom.rules.access.queries import need_right
+from greenroom.services.hub import Hub
 
 
 class Dispatcher:

@@ -7,8 +7,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.hub import Hub
-from greenroom.nouns.access.model import Principal
+from greenroom.rules.access.model import Principal
+from greenroom.services.hub import Hub
 
 PUBLIC = "public"
 PRINCIPAL = "greenroom.principal"

@@ -9,9 +9,9 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from greenroom.hub import Hub
-from greenroom.log.errors import LOGGED, Refused, Unavailable
-from greenroom.nouns.access.model import Principal
+from greenroom.errors import LOGGED, Refused, Unavailable
+from greenroom.rules.access.model import Principal
+from greenroom.services.hub import Hub
 
 logger = logging.getLogger(__name__)
 STATUS: dict[str, int] = {

@@ -18,11 +18,11 @@ from greenroom.doors.origins import Origins
 from greenroom.doors.page import is_for_sandbox, is_public, show_not_found, wants_page
 from greenroom.doors.route_table import RouteTable
 from greenroom.doors.url_credentials import is_allowed_at, take_token
-from greenroom.hub import Hub
-from greenroom.log.errors import Unavailable
+from greenroom.errors import Unavailable
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import CREDENTIALS, Principal
-from greenroom.nouns.access.refusals import RECORDED
+from greenroom.rules.access.model import CREDENTIALS, Principal
+from greenroom.services.hub import Hub
+from greenroom.services.refusal_recorder import RECORDED
 
 logger = logging.getLogger(__name__)
 _FORWARDED = frozenset({b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"forwarded", b"x-real-ip"})
@@ -50,7 +50,7 @@ class Guard:
         self._paths = RouteTable(endpoints)
         self._refusals = hub.refusals
         self.live = LiveCalls(hub)
-        hub.log.subscribe(self.live.on_commit)
+        hub.log.subscribe(self.live.on_commit, CREDENTIALS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -208,10 +208,9 @@ class LiveCalls:
         self._ended: set[asyncio.Task[Any]] = set()
 
     def on_commit(self, commit: Commit) -> None:
-        if CREDENTIALS in commit.tables:
-            for change in commit.changes:
-                if change.table is CREDENTIALS and change.row is not None and change.row.revoked_at is not None:
-                    self._cancel_calls(change.row.id)
+        for change in commit.changes:
+            if change.row is not None and change.row.revoked_at is not None:
+                self._cancel_calls(change.row.id)
 
     def _cancel_calls(self, credential: str) -> None:
         for task in self._by_credential.get(credential, ()):

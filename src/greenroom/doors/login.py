@@ -15,11 +15,11 @@ from greenroom.doors.credentials import build_cookie_name, read_peer_address
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.login_form import build_login_page
 from greenroom.doors.user_agent import describe_device
-from greenroom.hub import Hub
-from greenroom.log.ids import new_secret
-from greenroom.nouns.access.model import CREDENTIALS, HUB, OWNER, CreateCredential, Principal, RevokeCredential
-from greenroom.nouns.access.queries import get_principal
-from greenroom.nouns.access.tokens import hash_token, new_key, new_token
+from greenroom.ids import new_secret
+from greenroom.link.tokens import hash_token, new_key, new_token
+from greenroom.rules.access.model import CREDENTIALS, HUB, OWNER, CreateCredential, Principal, RevokeCredential
+from greenroom.rules.access.queries import get_principal
+from greenroom.services.hub import Hub
 
 _GUESSES = 20
 _CODE_S = 600

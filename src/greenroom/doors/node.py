@@ -3,7 +3,7 @@
 from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.endpoint import PRINCIPAL
-from greenroom.gateway.node_links import NodeLinks
+from greenroom.services.node_links import NodeLinks
 
 PATH = "/node"
 

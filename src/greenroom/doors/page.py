@@ -13,8 +13,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.doors.credentials import build_cookie_name, find_cookies
-from greenroom.hub import Hub
-from greenroom.nouns.access.queries import is_login
+from greenroom.rules.access.queries import is_login
+from greenroom.services.hub import Hub
 
 FOLDER = Path(__file__).parent.parent / "page"
 _INDEX = "index.html"

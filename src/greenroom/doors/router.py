@@ -24,18 +24,16 @@ from greenroom.doors.mcp.lazy_door import LazyMcpDoor
 from greenroom.doors.page import PageDoor
 from greenroom.doors.rest import door as rest
 from greenroom.doors.rest import notification_channels, remote_input
-from greenroom.doors.server import build_local_url
 from greenroom.doors.shown_asks import ShownAsks
 from greenroom.doors.sync import door as sync
-from greenroom.gateway.node_links import NodeLinks
-from greenroom.gateway.notify.sender import Notifier
-from greenroom.gateway.program_watch import ProgramWatch
-from greenroom.gateway.tool_servers import ToolServers
-from greenroom.hub import Hub
+from greenroom.services.connections import Connections
+from greenroom.services.hub import Hub
 
 
 @contextlib.asynccontextmanager
-async def build_app(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp, list[Endpoint]]]:
+async def build_app(
+    hub: Hub, codes: LoginCodes, connections: Connections
+) -> AsyncIterator[tuple[ASGIApp, list[Endpoint]]]:
     """The application, and what each endpoint declares."""
     endpoints = login.endpoints(codes)
     endpoints += sync.endpoints(hub)
@@ -43,9 +41,8 @@ async def build_app(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp,
     endpoints += [*assist.endpoints(), *people.endpoints(assist)]
     shown = ShownAsks()
     endpoints += chat.endpoints(shown)
-    notifier = Notifier(hub, hub.settings.public_url.rstrip("/") or build_local_url(hub.settings, hub.settings.port))
-    endpoints += [*notification_channels.endpoints(notifier), *remote_input.endpoints()]
-    links = NodeLinks(hub)
+    endpoints += [*notification_channels.endpoints(connections.notifier), *remote_input.endpoints()]
+    links = connections.links
     endpoints += rest.endpoints(hub, links, endpoints)
     sockets = [
         *sync.routes(hub),
@@ -57,9 +54,8 @@ async def build_app(hub: Hub, codes: LoginCodes) -> AsyncIterator[tuple[ASGIApp,
         WebSocketRoute(run_tree_socket.PATH, run_tree_socket.RunTreeSocket(hub, assist)),
     ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: handle_http_error})
-    servers = ToolServers(hub)
-    mcp = LazyMcpDoor(hub, servers)
-    async with servers.run(), mcp.run(), assist.run(), notifier.run(), ProgramWatch(hub, links).run():
+    mcp = LazyMcpDoor(hub, connections.servers)
+    async with mcp.run(), assist.run():
         yield Dispatcher(hub, endpoints, mount_at_paths(PATHS, TOOL_PREFIX, mcp, PageDoor(hub, beyond))), endpoints
 
 

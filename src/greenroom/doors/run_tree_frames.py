@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from greenroom.doors.run_tree_workflows import WorkflowStart
-from greenroom.log.ids import new_id
-from greenroom.nouns.runs.model import AgentContext
+from greenroom.ids import new_id
+from greenroom.rules.runs.model import AgentContext
 
 Json = dict[str, Any]
 

@@ -4,16 +4,17 @@ from typing import Any
 
 from greenroom.doors.run_tree_frames import PermissionDecision
 from greenroom.doors.shown_asks import ShownAsks
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.asks.commands import AnswerAsk
-from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
-from greenroom.nouns.asks.model import ASKS, Ask
-from greenroom.nouns.asks.queries import may_see_ask
-from greenroom.nouns.runs.model import Run
+from greenroom.errors import Refused
+from greenroom.rules.access.model import Principal
+from greenroom.rules.asks.commands import AnswerAsk
+from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.rules.asks.model import ASKS, Ask
+from greenroom.rules.asks.queries import may_see_ask
+from greenroom.rules.runs.model import Run
+from greenroom.services.hub import Hub
 
 Json = dict[str, Any]
+PERMISSION_EVENTS = (AskRaised, AskAnswered, AskExpired, AskWithdrawn)
 _VIEWER = "run tree"
 
 
@@ -27,7 +28,7 @@ class RunTreePermissions:
 
     def build_frame_for_event(self, event: object) -> Json | None:
         """The frame that tells of an event, if it concerns a call that waits, or waited."""
-        if not isinstance(event, AskRaised | AskAnswered | AskExpired | AskWithdrawn):
+        if not isinstance(event, PERMISSION_EVENTS):
             return None
         ask = self._hub.rows.get(ASKS, event.ask_id)
         if ask is None or not self._is_ours(ask):

@@ -28,25 +28,27 @@ from greenroom.doors.run_tree_frames import (
     Wish,
     wrap_in_envelope,
 )
-from greenroom.doors.run_tree_permissions import RunTreePermissions
+from greenroom.doors.run_tree_permissions import PERMISSION_EVENTS, RunTreePermissions
 from greenroom.doors.websocket_sender import WebSocketSender
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused, Unavailable
-from greenroom.log.ids import new_id
+from greenroom.errors import Refused, Unavailable
+from greenroom.ids import new_id
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import NOBODY, Principal
-from greenroom.nouns.runs.commands import CancelRun
-from greenroom.nouns.runs.confined_runs import confine_run
-from greenroom.nouns.runs.events import RunCreated
-from greenroom.nouns.runs.model import ENDED, RUNS, Run
-from greenroom.nouns.runs.queries import find_runs, find_tree, get_current_run, may_see_run, need_run
-from greenroom.nouns.runs.run_service import start_run
-from greenroom.nouns.threads.events import MessagePosted
-from greenroom.nouns.threads.model import THREADS
-from greenroom.nouns.threads.queries import may_see_thread
+from greenroom.rules.access.model import NOBODY, Principal
+from greenroom.rules.runs.commands import CancelRun
+from greenroom.rules.runs.confined_runs import confine_run
+from greenroom.rules.runs.events import RunCreated
+from greenroom.rules.runs.model import ENDED, RUNS, Run
+from greenroom.rules.runs.queries import find_runs, find_tree, get_current_run, may_see_run, need_run
+from greenroom.rules.threads.events import MessagePosted
+from greenroom.rules.threads.model import THREADS
+from greenroom.rules.threads.queries import may_see_thread
+from greenroom.rules.workflows.model import STEPS, WORKFLOW_RUNS
+from greenroom.services.hub import Hub
+from greenroom.services.run_service import start_run
 
 logger = logging.getLogger(__name__)
 PATH = "/ws"
+_WATCHED = (RUNS, WORKFLOW_RUNS, STEPS, RunCreated, MessagePosted, *PERMISSION_EVENTS)
 _STATUS = {"waiting": "running", "interrupted": "failed"}
 _FRAME_CHARS = 1_100_000
 _FRAMES = 200
@@ -85,7 +87,7 @@ class RunTreeSocket:
     async def _serve_text(self, by: Principal, receive: Receive, send: Send) -> bytes | None:
         """Serve text frames to the end; or up to the first binary one, and return that."""
         client = RunTreeClient(self._hub, by, self._sessions)
-        end = self._hub.log.subscribe(client.on_commit)
+        end = self._hub.log.subscribe(client.on_commit, *_WATCHED)
         try:
             await client.line.serve(send, client.read(receive), client.send_changed_runs())
         finally:

@@ -4,15 +4,15 @@ from typing import Any
 
 import msgspec
 
-from greenroom.hub import Hub
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.threads.model import THREADS
-from greenroom.nouns.threads.queries import may_see_thread
-from greenroom.nouns.workflows.definition import WorkflowDefinition
-from greenroom.nouns.workflows.model import ENDED, STEPS, WORKFLOW_RUNS, WorkflowRun
-from greenroom.nouns.workflows.queries import find_steps, load_plan, may_see_workflow_run, need_version, need_workflow
-from greenroom.nouns.workflows.workflow_service import start_workflow
+from greenroom.rules.access.model import Principal
+from greenroom.rules.threads.model import THREADS
+from greenroom.rules.threads.queries import may_see_thread
+from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.model import ENDED, STEPS, WORKFLOW_RUNS, WorkflowRun
+from greenroom.rules.workflows.queries import find_steps, load_plan, may_see_workflow_run, need_version, need_workflow
+from greenroom.services.hub import Hub
+from greenroom.services.workflow_service import start_workflow
 
 _STATUS = {"completed": "completed", "failed": "failed", "cancelled": "failed"}
 _AT_WORK = ("running", "waiting", "delayed")

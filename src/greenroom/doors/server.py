@@ -20,13 +20,13 @@ from starlette.types import ASGIApp
 
 from greenroom.doors.connection import Connection, PendingConnections
 from greenroom.doors.websocket import WebSocket
-from greenroom.hub import Hub
+from greenroom.services.hub import Hub
+from greenroom.services.period import get_time_left_s
 from greenroom.settings import BadSettings, Settings
 
 _GRACE_S = 3
 _TICK_S = 1.0
 _FILES = 65_536
-_NEW_OBJECTS = 20_000
 _KEEP_ALIVE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 25_000}
 """A peer that vanished without a word, or takes nothing of what it was sent, is noticed within 25 s, where the system
 lets us choose."""
@@ -105,13 +105,6 @@ def _raise_file_limit() -> int:
     return max(soft, wanted)
 
 
-def tune_garbage_collector() -> None:
-    """Have the collector of garbage leave alone what is there: modules stay, and going through them takes long."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_NEW_OBJECTS, 20, 20)
-
-
 def build_local_url(settings: Settings, port: int) -> str:
     """Where a program on this machine reaches the hub."""
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "localhost") else settings.host  # noqa: S104
@@ -164,13 +157,17 @@ class HubServer(uvicorn.Server):
         self._exiting = asyncio.Event()
 
     async def main_loop(self) -> None:
-        """Look after the date once a second, and not ten times; a signal is heard at once."""
-        watching = asyncio.create_task(self._hub.loop_watch.run(), name="loop watch")  # from here on nobody shall wait
-        while not await self.on_tick(0):
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_TICK_S):
-                    await self._exiting.wait()
-        watching.cancel()
+        """Wait for a signal, and watch the loop: from here on nobody shall wait."""
+        tasks = [asyncio.create_task(work) for work in (self._hub.loop_watch.run(), self._update_date())]
+        await self._exiting.wait()
+        for task in tasks:
+            task.cancel()
+
+    async def _update_date(self) -> None:
+        """Look after the date of answers once a second, and not ten times."""
+        while True:
+            await self.on_tick(0)
+            await asyncio.sleep(get_time_left_s(_TICK_S))
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -191,7 +188,8 @@ class HubServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
-        tune_garbage_collector()
+        gc.collect()
+        gc.freeze()  # modules stay, and going through them takes long
         self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

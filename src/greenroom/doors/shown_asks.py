@@ -1,6 +1,6 @@
 """What was sent to clients that know no digests: their yes holds for exactly that."""
 
-from greenroom.nouns.asks.model import Ask
+from greenroom.rules.asks.model import Ask
 
 _MOST = 10_000
 

@@ -19,14 +19,14 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.endpoint import PRINCIPAL
-from greenroom.gateway.node_links import NodeLinks
-from greenroom.gateway.watched_terminals import MOST_KEYS, Viewer, WatchedTerminal, WatchedTerminals
-from greenroom.hub import Hub
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import NOBODY, Principal
-from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.runs.model import RUNS
-from greenroom.nouns.runs.queries import get_current_run, may_see_run
+from greenroom.rules.access.model import NOBODY, Principal
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.runs.model import RUNS
+from greenroom.rules.runs.queries import get_current_run, may_see_run
+from greenroom.services.hub import Hub
+from greenroom.services.node_links import NodeLinks
+from greenroom.services.watched_terminals import MOST_KEYS, Viewer, WatchedTerminal, WatchedTerminals
 
 PATH = "/api/agents/{agent_id}/attach"
 _SEND_S = 20.0
@@ -71,7 +71,7 @@ class TerminalDoor:
             async with asyncio.TaskGroup() as tasks:
                 writing = tasks.create_task(_write(viewer, send))
                 reading = tasks.create_task(_read(sight, viewer, receive))
-                end = self._hub.log.subscribe(lambda commit: self._end_if_hidden(commit, by, agent_id, reading))
+                end = self._hub.log.subscribe(lambda commit: self._end_if_hidden(commit, by, agent_id, reading), RUNS)
                 try:
                     await asyncio.wait([reading])
                 finally:
@@ -86,9 +86,9 @@ class TerminalDoor:
 
     def _end_if_hidden(self, commit: Commit, by: Principal, agent_id: str, reading: asyncio.Task[None]) -> None:
         """An agent may be called into a thread that whoever looks may not see."""
-        if by.operates or RUNS not in commit.tables:
+        if by.operates:
             return
-        called = any(c.table is RUNS and c.row is not None and c.row.agent_id == agent_id for c in commit.changes)
+        called = any(c.row is not None and c.row.agent_id == agent_id for c in commit.changes)
         if called and not self._may_look(by, agent_id):
             reading.cancel()
 

@@ -6,8 +6,8 @@ from typing import Any, TextIO
 
 import msgspec
 
+from greenroom.clock import format_iso
 from greenroom.log.chain import GENESIS, hash_link
-from greenroom.log.clock import format_iso
 
 _COLUMNS = ("seq", "at", "by", "type", "data", "hash")
 

@@ -14,11 +14,11 @@ import apsw
 import msgspec
 
 from greenroom import __version__
+from greenroom.clock import SystemClock, format_iso
+from greenroom.errors import Refused, Unavailable
 from greenroom.log.blobs import build_blob_path
 from greenroom.log.check import find_named_files, get_file_fault
-from greenroom.log.clock import SystemClock, format_iso
 from greenroom.log.data_directory import FILE, FILES, need_database, sync_folder
-from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.model import Noun
 from greenroom.log.sqlite_file import connect
 from greenroom.log.sqlite_tx import read_head

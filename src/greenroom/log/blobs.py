@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from greenroom.errors import Unavailable
+from greenroom.ids import new_id
 from greenroom.log.data_directory import sync_folder
-from greenroom.log.errors import Unavailable
-from greenroom.log.ids import new_id
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 

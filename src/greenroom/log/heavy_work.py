@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from greenroom.log.errors import Unavailable
+from greenroom.errors import Unavailable
 
 T = TypeVar("T")
 _MOST_WAITING = 64

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-from greenroom.log.errors import Unavailable
+from greenroom.errors import Unavailable
 from greenroom.log.store import Store
 
 logger = logging.getLogger(__name__)

@@ -7,11 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from greenroom.log.clock import Clock, SystemClock
-from greenroom.log.errors import LOGGED, Refused, Unavailable
+from greenroom.clock import Clock, SystemClock
+from greenroom.errors import LOGGED, Refused, Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.model import Change, Command, Commit, Context, Decide, Done, Event, Follow, Noun, Project, Rows
 from greenroom.log.store import Store, WriteTx
+from greenroom.log.subscriptions import OnCommit, Subscriptions, Watched
 from greenroom.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -21,7 +22,6 @@ _GROUP_S = 0.025
 """A group of commands ends after so long, and the others wait for the next: the loop answers nobody
 meanwhile."""
 Outcome = Done | Exception
-Subscriber = Callable[[Commit], None]
 
 
 class Log:
@@ -42,7 +42,7 @@ class Log:
         self._waiting: deque[tuple[Command, asyncio.Future[Done]]] = deque()
         self._patient: list[tuple[Command, asyncio.Future[Done]]] = []
         self._wake = asyncio.Event()
-        self._subscribers: list[Subscriber] = []
+        self._subscriptions = Subscriptions()
         self._stopping = False
 
     @property
@@ -82,13 +82,12 @@ class Log:
         """How many commands wait for the writer."""
         return len(self._waiting)
 
-    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with every commit, in order, right after it; it must be quick and not raise.
+    def subscribe(self, on_commit: OnCommit, *watched: Watched) -> Callable[[], None]:
+        """Call `on_commit` right after each commit, in order, with the watched tables' changes and the watched events.
 
-        Returns what ends the subscription.
+        Watching nothing in particular is watching everything. It must be quick. Returns what ends the subscription.
         """
-        self._subscribers.append(subscriber)
-        return lambda: self._subscribers.remove(subscriber)
+        return self._subscriptions.add(on_commit, watched)
 
     async def run(self) -> None:
         """The writer: to be run as a task for as long as the hub lives; ends after `stop` once all is written."""
@@ -144,11 +143,7 @@ class Log:
 
     def announce(self, commit: Commit) -> None:
         """Tell every subscriber of a commit; also of one that another hub on the same database has made."""
-        for subscriber in tuple(self._subscribers):
-            try:
-                subscriber(commit)
-            except Exception:
-                logger.exception("a subscriber failed at seq %s", commit.seq)
+        self._subscriptions.announce(commit)
 
     def _apply(self, tx: WriteTx, commands: list[Command]) -> list[Outcome]:
         """The outcomes of the first commands, as many as one group takes."""

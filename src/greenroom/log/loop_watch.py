@@ -1,7 +1,8 @@
 """A watchdog for the event loop: it counts pauses, tells what caused them, and logs what the loop was doing.
 
-A timer on the loop beats, and compares the loop thread's CPU time with the time that passed. A second thread looks at
-the beat, and keeps the stack of the loop when it is late. It is no profiler: it says nothing of pauses below the limit.
+A timer on the loop beats while there is work, and compares the loop thread's CPU time with the time that passed. A
+second thread looks at the beat, and keeps the stack of the loop when it is late. Both rest while nothing is queued on
+the loop, so that they do not wake an idle hub. It is no profiler: it says nothing of pauses below the limit.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import time
 import traceback
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import msgspec
 
@@ -20,6 +22,8 @@ logger = logging.getLogger(__name__)
 _BEATS = 4
 """In the time of the shortest pause that is reported."""
 _FRAMES = 12
+_QUEUE = "call_soon"
+"""The method of the loop through which every step of every task is queued."""
 _TASKS = Path("/proc/self/task")
 
 
@@ -43,6 +47,9 @@ class LoopWatch:
         self.numbers = LoopNumbers()
         self._due = 0.0
         self._cpu = 0.0
+        self._ended = False
+        self._beats = threading.Event()
+        """Set while a beat is due."""
         self._sample: tuple[float, str, float] | None = None
         """The beat that was late, what the loop was doing, and how long threads had waited for a processor."""
 
@@ -50,27 +57,53 @@ class LoopWatch:
         """Watch until cancelled."""
         if not self._pause_s:
             return
-        ended = threading.Event()
-        self._due, self._cpu = time.monotonic() + self._beat_s, time.thread_time()
-        thread = threading.Thread(
-            target=self._look, args=(threading.get_ident(), ended), name="greenroom-watch", daemon=True
-        )
-        thread.start()
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._look, args=(threading.get_ident(),), name="greenroom-watch", daemon=True).start()
+        self._expect_beat(loop)
         try:
-            while True:
-                await asyncio.sleep(self._due - time.monotonic())
-                self._beat()
+            await loop.create_future()
         finally:
-            ended.set()
+            self._ended = True
+            self._beats.set()
+            self._timer.cancel()
+            vars(loop).pop(_QUEUE, None)
 
-    def _beat(self) -> None:
-        now, cpu = time.monotonic(), time.thread_time()
-        late_s, used_s = now - self._due, cpu - self._cpu
+    def _expect_beat(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._due, self._cpu = time.monotonic() + self._beat_s, time.thread_time()
+        self._timer = loop.call_later(self._beat_s, self._beat, loop)
+        self._beats.set()
+
+    def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._judge()
+        self._expect_beat(loop)
+        loop.call_soon(self._rest, loop)  # after all that is queued by now
+        self._notice_work(loop)
+
+    def _notice_work(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let the next thing that is queued keep the beat going, or start it again."""
+
+        def call_soon(*args: Any, **named: Any) -> asyncio.Handle:
+            vars(loop).pop(_QUEUE, None)  # or somebody has kept it from before
+            if not self._beats.is_set():
+                self._expect_beat(loop)
+            return loop.call_soon(*args, **named)
+
+        vars(loop)[_QUEUE] = call_soon
+
+    def _rest(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Stop the beat if nothing has been queued since the last one."""
+        if _QUEUE in vars(loop):
+            self._timer.cancel()
+            self._judge()
+            self._beats.clear()
+
+    def _judge(self) -> None:
+        """See whether the beat that is due comes late."""
+        late_s, used_s = time.monotonic() - self._due, time.thread_time() - self._cpu
         busy_ms = round(min(late_s, used_s) * 1000)
         self.numbers.longest_busy_ms = max(self.numbers.longest_busy_ms, busy_ms)
         if late_s > self._pause_s - self._beat_s:  # it may have begun up to a beat before this one was due
             self._note(late_s, used_s)
-        self._due, self._cpu = time.monotonic() + self._beat_s, cpu
 
     def _note(self, late_s: float, used_s: float) -> None:
         due, stack, waited_s = self._sample or (0.0, "", 0.0)
@@ -90,9 +123,10 @@ class LoopWatch:
         told = f" It was here:\n{stack}" if is_sampled else ""
         logger.warning("The event loop %s for %d ms, and answered nobody.%s", kind, lasted_s * 1000, told)
 
-    def _look(self, loop_thread: int, ended: threading.Event) -> None:
+    def _look(self, loop_thread: int) -> None:
         """Keep the stack of the loop once for each beat that is late."""
-        while not ended.wait(self._pause_s / 2):
+        while self._beats.wait() and not self._ended:
+            time.sleep(self._pause_s / 2)
             due = self._due
             late_s = time.monotonic() - due
             if late_s < self._beat_s or (self._sample is not None and self._sample[0] == due):

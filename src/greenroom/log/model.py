@@ -91,8 +91,8 @@ class Table(Generic[R]):
 
     def is_number(self, column: str) -> bool:
         """Whether a field that rows are found by holds numbers."""
-        types = {field.name: field.type for field in msgspec.structs.fields(self.row)}
-        return types[column] in (int, bool, int | None)
+        declared = (vars(kind).get("__annotations__", {}) for kind in self.row.__mro__)
+        return next(fields[column] for fields in declared if column in fields) in (int, bool, int | None)
 
 
 def _make_getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Value, ...]]:

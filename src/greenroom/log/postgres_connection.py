@@ -4,7 +4,7 @@ from typing import Any
 
 import psycopg
 
-from greenroom.log.errors import Unavailable
+from greenroom.errors import Unavailable
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 LOST = (psycopg.OperationalError, psycopg.InterfaceError)

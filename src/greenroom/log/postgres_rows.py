@@ -70,9 +70,12 @@ class PostgresRows:
         found = self.run(f"SELECT data FROM row_{table.name} WHERE key = %s", (joined,)).fetchone()  # noqa: S608
         return None if found is None else found[0]
 
-    def find(
+    def find(self, table: Table[R], where: Mapping[str, Value] | None = None, **how: Any) -> list[R]:
+        return [table.decode(data) for data in self.find_data(table, where, **how)]
+
+    def find_data(
         self,
-        table: Table[R],
+        table: Table[Any],
         where: Mapping[str, Value] | None = None,
         *,
         after: tuple[str, Value] | None = None,
@@ -81,14 +84,15 @@ class PostgresRows:
         desc: bool = False,
         limit: int | None = None,
         most_bytes: int | None = None,
-    ) -> list[R]:
+    ) -> list[bytes]:
+        """The rows of `find` as they are stored."""
         sql, values = self._select(table, "data", where, after, before)
         if order:
             sql += f" ORDER BY {build_column_name(order)}{' DESC NULLS LAST' if desc else ' NULLS FIRST'}"
         if limit is not None:
             sql += " LIMIT %s"
             values.append(limit)
-        return [table.decode(data) for data in take_bytes(self.run(sql, values), most_bytes)]
+        return take_bytes(self.run(sql, values), most_bytes)
 
     def count(
         self,

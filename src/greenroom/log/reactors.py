@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from greenroom.log.errors import Unavailable
+from greenroom.errors import Unavailable
 from greenroom.log.log import Log
 from greenroom.log.model import Commit, Recorded
 
@@ -36,19 +36,15 @@ class ReactorInbox:
     """The events that a reactor wants, as they are committed; when too many gather they are read from the log again."""
 
     def __init__(self, log: Log, kinds: tuple[type, ...]) -> None:
-        self._kinds = frozenset(kinds)
         self._records: list[Recorded] = []
         self._is_whole = False
         self._wake = asyncio.Event()
-        self.close = log.subscribe(self._on_commit)
+        self.close = log.subscribe(self._on_commit, *kinds)
 
     def _on_commit(self, commit: Commit) -> None:
-        found = [record for record in commit.records if type(record.event) in self._kinds]
-        if not found:
-            return
         self._wake.set()
         if self._is_whole and len(self._records) < _WAITING:
-            self._records += found
+            self._records += commit.records
         else:
             self._is_whole = False
 

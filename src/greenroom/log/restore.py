@@ -12,6 +12,8 @@ from typing import IO
 
 import msgspec
 
+from greenroom.clock import SystemClock, format_iso
+from greenroom.errors import Refused, Unavailable
 from greenroom.log.backup import (
     FORMAT,
     MANIFEST,
@@ -23,7 +25,6 @@ from greenroom.log.backup import (
     sync_file,
 )
 from greenroom.log.blobs import build_blob_path
-from greenroom.log.clock import SystemClock, format_iso
 from greenroom.log.data_directory import (
     FILE,
     FILES,
@@ -34,7 +35,6 @@ from greenroom.log.data_directory import (
     acquire_directory,
     sync_folder,
 )
-from greenroom.log.errors import Refused, Unavailable
 from greenroom.log.sqlite_tx import read_head
 from greenroom.log.store_sqlite import SCHEMA
 

@@ -12,10 +12,10 @@ async def wait_for_row(log: Log, table: Table[R], key: str, is_over: Callable[[R
     changed = asyncio.Event()
 
     def on_commit(commit: Commit) -> None:
-        if table in commit.tables and any(c.table is table and c.key == key for c in commit.changes):
+        if any(change.key == key for change in commit.changes):
             changed.set()
 
-    leave = log.subscribe(on_commit)
+    leave = log.subscribe(on_commit, table)
     try:
         async with asyncio.timeout(timeout_s):
             while True:

@@ -1,10 +1,10 @@
 """What the log needs of a database. SQLite is the first; the contract is written so that PostgreSQL can be another."""
 
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, TypeVar
 
-from greenroom.log.model import Change, Commit, Event, Recorded, Rows, Tx
+from greenroom.log.model import Change, Commit, Event, Recorded, Rows, Table, Tx, Value
 
 T = TypeVar("T")
 MOST_EVENT_BYTES = 1 << 20
@@ -122,6 +122,21 @@ class Snapshot(Rows, Protocol):
     """A consistent view of rows and log at one seq."""
 
     seq: int
+
+    def find_data(
+        self,
+        table: Table[Any],
+        where: Mapping[str, Value] | None = None,
+        *,
+        after: tuple[str, Value] | None = None,
+        before: tuple[str, Value] | None = None,
+        order: str | None = None,
+        desc: bool = False,
+        limit: int | None = None,
+        most_bytes: int | None = None,
+    ) -> list[bytes]:
+        """The rows of `find` as they are stored, in JSON: for long lists of rows that are handed on as they are."""
+        ...
 
     def __enter__(self) -> "Snapshot": ...
 

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import psycopg
 
+from greenroom.errors import Unavailable
 from greenroom.log import postgres_rows
 from greenroom.log.codec import Codec
 from greenroom.log.data_directory import StoreUnusable, acquire_directory
-from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.model import Change, Commit, Noun, Recorded, Table
 from greenroom.log.postgres_connection import LOST, connect, make_unreachable_error

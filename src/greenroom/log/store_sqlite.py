@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 
 import apsw
 
+from greenroom.clock import SystemClock
+from greenroom.errors import Unavailable
 from greenroom.log import sqlite_rows
-from greenroom.log.clock import SystemClock
 from greenroom.log.codec import Codec
 from greenroom.log.commit_thread import CommitThread
 from greenroom.log.data_directory import FILE, AcknowledgedMark, acquire_directory
 from greenroom.log.data_directory import StoreUnusable as StoreUnusable
-from greenroom.log.errors import Unavailable
 from greenroom.log.failpoints import failpoint
 from greenroom.log.leadership import acquire_lead_alone
 from greenroom.log.model import Change, Commit, Noun, Recorded, Table

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from greenroom.gateway import frames
-from greenroom.log.ids import new_id
+from greenroom.ids import new_id
+from greenroom.link import frames
+from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.node.agent_terminal import AgentTerminal
 from greenroom.node.launch_env import LaunchContext, extract_start_options, make_session_options, remove_agent_files
 from greenroom.node.output_buffer import Show
@@ -16,7 +17,6 @@ from greenroom.node.sandbox import make_sandbox
 from greenroom.node.terminals import TerminalPacer
 from greenroom.node.tree_ender import end_tree_soon
 from greenroom.node.worktrees import find_branch
-from greenroom.nouns.agents.profiles import ProfileDefinition
 from greenroom.runtimes.contract import Driver, RuntimeSession, SessionOptions
 from greenroom.runtimes.process_trees import build_family_mark
 

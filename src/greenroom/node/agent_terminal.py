@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import Any
 
-from greenroom.gateway import frames
+from greenroom.link import frames
 from greenroom.node.output_buffer import Show
 from greenroom.node.processes import ProcessSpawner
 from greenroom.node.sandbox import Sandbox

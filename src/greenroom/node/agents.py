@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 
-from greenroom.gateway import frames
+from greenroom.link import frames
+from greenroom.link.call_digest import Subject
+from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.node.agent_process import AgentProcess
 from greenroom.node.agent_terminal import AgentTerminal
 from greenroom.node.changes import WorktreeChanges
@@ -18,8 +20,6 @@ from greenroom.node.launch_env import LaunchContext
 from greenroom.node.output_buffer import OutputBuffer, Show, Tell
 from greenroom.node.permission_gate import PermissionGate
 from greenroom.node.terminals import TerminalPacer
-from greenroom.nouns.agents.profiles import ProfileDefinition
-from greenroom.nouns.asks.model import Subject
 from greenroom.runtimes.attachable import TerminalSession
 from greenroom.runtimes.contract import (
     Died,

@@ -6,9 +6,9 @@ import posixpath
 from pathlib import Path
 from typing import Any
 
-from greenroom.nouns.policy.arguments import MOST_FILES
-from greenroom.nouns.policy.facts import find_path_texts
-from greenroom.nouns.policy.known_tools import get_tool_kind
+from greenroom.link.policy_facts.arguments import MOST_FILES
+from greenroom.runtimes.call_facts import find_path_texts
+from greenroom.runtimes.tool_kinds import get_tool_kind
 
 logger = logging.getLogger(__name__)
 

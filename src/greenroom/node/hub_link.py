@@ -12,8 +12,8 @@ import msgspec
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
-from greenroom.gateway import frames
-from greenroom.log.clock import steady_ms
+from greenroom.clock import steady_ms
+from greenroom.link import frames
 from greenroom.node.hub_addresses import Address, CertificateMismatch, HubAddress, make_tls_context
 from greenroom.node.outbox import NodeOutbox
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from greenroom.gateway import frames
+from greenroom.link import frames
+from greenroom.link.profile_definition import PLACEHOLDERS, ProfileDefinition
 from greenroom.node.worktrees import make_worktree, remove_worktree
-from greenroom.nouns.agents.profiles import PLACEHOLDERS, ProfileDefinition
 from greenroom.runtimes.contract import SessionOptions
-from greenroom.runtimes.prompt_text import choose_quoting
+from greenroom.runtimes.driver_list import choose_quoting
 
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "SSL_CERT_FILE")
 _PLACEHOLDER = re.compile("(" + "|".join(map(re.escape, PLACEHOLDERS)) + ")")

@@ -10,8 +10,8 @@ from typing import Any
 import apsw
 import msgspec
 
-from greenroom.gateway import frames
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
+from greenroom.link import frames
 
 logger = logging.getLogger(__name__)
 _TABLES = """

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from greenroom.nouns.access.tokens import hide_tokens
+from greenroom.link.tokens import hide_tokens
 from greenroom.runtimes.contract import CallFinished, CallStarted, Died, Heard, Said, Thought, TurnEnded
 
 Tell = Callable[[str, dict[str, Any]], None]

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from greenroom.link.call_digest import Subject, hash_call
 from greenroom.node.call_paths import resolve_call_paths
 from greenroom.node.program_digests import digest_programs
-from greenroom.nouns.asks.digest import hash_call
-from greenroom.nouns.asks.model import Subject
 from greenroom.runtimes.contract import PermissionAsked
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from greenroom.log.ids import new_id
+from greenroom.ids import new_id
 from greenroom.node.sandbox import Sandbox
 from greenroom.node.tree_ender import end_tree_soon
 from greenroom.runtimes.process_trees import MARK, die_with_parent, open_cgroup, reap_adopted

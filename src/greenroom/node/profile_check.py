@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from greenroom.gateway import frames
+from greenroom.link import frames
+from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.node.launch_env import build_environment
 from greenroom.node.sandbox import make_sandbox
-from greenroom.nouns.agents.profiles import ProfileDefinition
 from greenroom.runtimes.contract import Driver, ModelLister
 from greenroom.runtimes.models import explain_unknown_model
 

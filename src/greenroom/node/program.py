@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from greenroom.gateway import frames
-from greenroom.log.ids import new_id
+from greenroom.ids import new_id
+from greenroom.link import frames
 from greenroom.node.agents import HeldAgent
 from greenroom.node.hub_addresses import Address
 from greenroom.node.hub_link import HubLink, NodeDismissed, NodeRejected

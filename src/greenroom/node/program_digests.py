@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from greenroom.nouns.policy.arguments import find_command, find_directory
-from greenroom.nouns.policy.known_tools import split_words
-from greenroom.nouns.policy.shell_parser import OTHER_SHELLS, SHELLS, ParsedShell, SimpleCommand, parse_shell
+from greenroom.link.policy_facts.arguments import find_command, find_directory
+from greenroom.link.policy_facts.known_tools import split_words
+from greenroom.link.policy_facts.shell_parser import OTHER_SHELLS, SHELLS, ParsedShell, SimpleCommand, parse_shell
 
 _MOST = 64
 _WHOLE_BYTES = 64 << 20

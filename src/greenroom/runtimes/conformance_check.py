@@ -7,9 +7,10 @@ from typing import Literal
 import msgspec
 
 from greenroom.runtimes.conformance_points import BEFORE_A_SESSION, POINTS, Point
-from greenroom.runtimes.conformance_trial import ContractViolation, DriverTrial, MakeOpening, ModelScript, NotSupported
+from greenroom.runtimes.conformance_trial import ContractViolation, DriverTrial, MakeOpening, NotSupported
 from greenroom.runtimes.contract import Driver, Spawner
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.model_script import ModelScript
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 
 
 class PointResult(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from greenroom.runtimes.conformance_trial import (
     need_turn_end,
 )
 from greenroom.runtimes.contract import CallFinished, CallStarted, PermissionAsked, PermissionWithdrawn, Usage
-from greenroom.runtimes.tracking_spawner import find_files_with
+from greenroom.runtimes.spawn_tracker import find_files_with
 
 Point = Callable[[DriverTrial], Awaitable[str]]
 """Returns a word on what was found; raises Lacking or Wrong."""

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import msgspec
-
 from greenroom.runtimes.contract import (
     Died,
     Driver,
@@ -18,31 +16,14 @@ from greenroom.runtimes.contract import (
     Thought,
     TurnEnded,
 )
-from greenroom.runtimes.tracking_spawner import TrackingSpawner
+from greenroom.runtimes.model_script import ModelScript
+from greenroom.runtimes.spawn_tracker import TrackingSpawner
 
 MakeOpening = Callable[[str | None], SessionOptions]
 """An opening for a new session, or to go on with the one of this id."""
 Answer = Callable[[PermissionAsked], Awaitable[None]]
 FIRST = "good evening"
 """What the model is made to say first in every session, so that it can be asked for it later."""
-
-
-class ModelScript(msgspec.Struct, frozen=True, kw_only=True):
-    """How the model is made to do things: prompts, in which TEXT and COMMAND are filled in."""
-
-    say: str = "SAY TEXT"
-    command: str | None
-    """Run COMMAND, for which the runtime must ask, then say TEXT; None where it has no tool that runs commands."""
-    hub_tool: str | None
-    """Call a tool of the hub, then say TEXT; None where it does not use them."""
-    slow: str
-    """Say something, and not come to an end for some ten seconds."""
-    recall: str | None = "RECALL"
-    """Say the first prompt of the session; None where every prompt stands alone."""
-    sees_steering: bool = True
-    """Whether what is said into a turn reaches the model as a prompt, and not as a remark of its runtime."""
-    tokens: tuple[int, int] | None = None
-    """What the model counts for one answer."""
 
 
 class ContractViolation(Exception):

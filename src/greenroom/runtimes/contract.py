@@ -36,7 +36,7 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Set once the agent has asked the hub for its tools; None where nobody can tell."""
     model: str | None = None
     temperature: float | None = None
-    """Not every runtime can be told: see `names.UNTOLD`."""
+    """Not every runtime can be told: see `DriverInfo.untold`."""
     instructions: str | None = None
     resume: str | None = None
     """The runtime's own id of an earlier session to go on with."""

@@ -9,6 +9,9 @@ from typing import Any
 
 import msgspec
 
+from greenroom.runtimes.agent_cli import AgentCli
+from greenroom.runtimes.agents import AGENTS
+
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LOOKED_THROUGH = 512 * 1024
 """How much of a conversation is read to find where it was and what it began with."""
@@ -28,11 +31,11 @@ class LocalConversation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_local_conversations(env: Mapping[str, str], limit: int) -> list[LocalConversation]:
-    """The newest conversations of Claude Code and Codex; those of which nothing can be told are left out."""
-    dated = ((_read_mtime(path), driver, path) for driver, path in _find_files(env))
+    """The newest conversations with any agent; those of which nothing can be told are left out."""
+    dated = ((_read_mtime(path), agent, path) for agent, path in _find_files(env))
     found: list[LocalConversation] = []
-    for at, driver, path in heapq.nlargest(4 * limit, dated):
-        past = _read(driver, path, at)
+    for at, agent, path in heapq.nlargest(4 * limit, dated, key=lambda one: (one[0], one[2])):
+        past = _read(agent, path, at)
         if past is not None:
             found.append(past)
         if len(found) == limit:
@@ -42,17 +45,17 @@ def find_local_conversations(env: Mapping[str, str], limit: int) -> list[LocalCo
 
 def get_local_conversation(env: Mapping[str, str], session: str) -> LocalConversation | None:
     """One conversation by its id."""
-    named = [(driver, path) for driver, path in _find_files(env) if path.stem.endswith(session)] if session else []
-    return next((past for driver, path in named if (past := _read(driver, path, _read_mtime(path)))), None)
+    named = [(agent, path) for agent, path in _find_files(env) if path.stem.endswith(session)] if session else []
+    return next((past for agent, path in named if (past := _read(agent, path, _read_mtime(path)))), None)
 
 
-def _find_files(env: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """Where they are kept, and by which program."""
+def _find_files(env: Mapping[str, str]) -> Iterator[tuple[AgentCli, Path]]:
+    """Where they are kept, and by which agent."""
     home = Path(env.get("HOME") or Path.home())
-    claude = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
-    codex = Path(env.get("CODEX_HOME") or home / ".codex") / "sessions"
-    found = (("claude", claude.glob("*/*.jsonl")), ("codex", codex.glob("*/*/*/rollout-*.jsonl")))
-    return ((driver, path) for driver, paths in found for path in paths if _ID.fullmatch(path.stem[-36:]))
+    for agent in AGENTS:
+        if (kept := agent.conversations) is not None:
+            paths = Path(env.get(kept.variable) or home / kept.folder).glob(kept.pattern)
+            yield from ((agent, path) for path in paths if _ID.fullmatch(path.stem[-36:]))
 
 
 def _read_mtime(path: Path) -> float:
@@ -62,14 +65,21 @@ def _read_mtime(path: Path) -> float:
         return 0.0
 
 
-def _read(driver: str, path: Path, at: float) -> LocalConversation | None:
+def _read(agent: AgentCli, path: Path, at: float) -> LocalConversation | None:
+    if agent.conversations is None:
+        return None
     directory = words = ""
-    for line in _read_lines(path):
-        directory = directory or _extract_directory(line)
-        words = words or _extract_user_text(line)
+    for line in map(agent.conversations.read_line, _read_lines(path)):
+        directory = directory or line.directory
+        words = words or _extract_words(line.said)
         if directory and words:
-            session = path.stem[-36:]
-            return LocalConversation(driver=driver, session=session, directory=directory, words=words[:_WORDS], at=at)
+            return LocalConversation(
+                driver=agent.drivers[0].name,
+                session=path.stem[-36:],
+                directory=directory,
+                words=words[:_WORDS],
+                at=at,
+            )
     return None
 
 
@@ -88,26 +98,9 @@ def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
         return
 
 
-def _extract_directory(line: dict[str, Any]) -> str:
-    """Where it was: each line of Claude Code says so, the first one of Codex."""
-    match line:
-        case {"cwd": str(directory)} | {"type": "session_meta", "payload": {"cwd": str(directory)}}:
-            return directory
-    return ""
-
-
-def _extract_user_text(line: dict[str, Any]) -> str:
+def _extract_words(said: Any) -> str:
     """What a person has said; what the programs themselves add begins with a tag, or so that one knows it."""
-    match line:
-        case {"isMeta": True}:
-            return ""
-        case {"type": "user", "message": {"content": found}}:
-            content = found
-        case {"type": "response_item", "payload": {"type": "message", "role": "user", "content": found}}:
-            content = found
-        case _:
-            return ""
-    parts = content if isinstance(content, list) else [{"text": content}]
+    parts = said if isinstance(said, list) else [{"text": said}]
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    said = " ".join(" ".join(text.split()) for text in texts if isinstance(text, str))
-    return "" if said.startswith(("<", "# AGENTS.md instructions for ")) else said
+    words = " ".join(" ".join(text.split()) for text in texts if isinstance(text, str))
+    return "" if words.startswith(("<", "# AGENTS.md instructions for ")) else words

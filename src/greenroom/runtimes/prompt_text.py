@@ -3,20 +3,17 @@
 Most of a prompt is the words of others: messages, topics, outputs of other steps, mail, webhooks. Agent CLIs act on
 some words by themselves, before any model sees them: `@path` reads a file, `/name` runs a command, `!` runs a shell,
 `ultraplan` anywhere starts a session in the cloud.
-`WAYS` says, for each driver, which words those are. Every driver passes what it sends through `Way.quote`. What a
-person types at an agent's own terminal does not come this way.
+`DriverInfo.quoting` says, for each driver, which words those are. Every driver passes what it sends through
+`PromptQuoting.quote`. What a person types at an agent's own terminal does not come this way.
 """
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import msgspec
 
 LEAD = "Prompt: "
 """Goes before a text whose first character a runtime could take for a sign of its own."""
-NO_FILE_MENTIONS = {"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"}
 _PLAIN_STARTS = "\"'“”‘’«»([{*_-「『（《【"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _AFTER = r"(?<![\w.+-])"
@@ -101,35 +98,4 @@ def _add_lead(text: str) -> str:
     return text if is_plain else LEAD + text
 
 
-_DATA = PromptQuoting(is_data=True, starts=False)
-_CLAUDE = PromptQuoting(env=NO_FILE_MENTIONS, mentions=True, keywords=True)
-_UNKNOWN = PromptQuoting(env=NO_FILE_MENTIONS, all_mentions=True, skills=True, keywords=True)
-_CLI = msgspec.structs.replace(_UNKNOWN, commands=True)
-_TYPED_CLI = msgspec.structs.replace(_CLI, pastes=True)
-WAYS: dict[str, PromptQuoting] = {
-    "rehearsal": _DATA,
-    "builtin": _DATA,
-    "mcp": _DATA,
-    "claude": _CLAUDE,
-    "claude attach": msgspec.structs.replace(_CLAUDE, commands=True, pastes=True),
-    "claude-agent-acp": _CLAUDE,
-    "codex": PromptQuoting(starts=False, skills=True),
-    "codex-acp": PromptQuoting(skills=True),
-    "opencode": PromptQuoting(),
-    "copilot": PromptQuoting(),
-    "gemini": PromptQuoting(),
-    "acp": _UNKNOWN,
-    "pty": _UNKNOWN,
-    "command": msgspec.structs.replace(_DATA, env=NO_FILE_MENTIONS),
-}
-"""By driver, as each CLI was seen to behave."""
-_CLIS = frozenset({"claude", "codex", "opencode", "gemini", "copilot"})
-
-
-def choose_quoting(driver: str, command: list[str], options: Mapping[str, Any]) -> PromptQuoting:
-    """How text gets into the runtime of a profile: an agent CLI is more than a program that reads data."""
-    if driver in ("pty", "command") and command and Path(command[0]).name in _CLIS:
-        return _TYPED_CLI if driver == "pty" else _CLI
-    if driver == "claude" and options.get("attach"):
-        return WAYS["claude attach"]
-    return WAYS[driver]
+DATA = PromptQuoting(is_data=True, starts=False)

@@ -3,11 +3,9 @@
 import re
 import secrets
 
-from greenroom.nouns.policy.known_tools import HUB_TOOLS, get_tool_kind
-from greenroom.nouns.servers.model import BETWEEN, HUB_PREFIX
+from greenroom.link.hub_tools import BETWEEN, HUB, HUB_PREFIX, HUB_TOOLS
+from greenroom.runtimes.tool_kinds import get_tool_kind
 
-HUB = "greenroom"
-"""The name under which agents are given the hub."""
 _FLAT = r"(?:mcp__{0}__|mcp_{0}_|mcp\.{0}\.|{0}[-_.])(\w+(?:-\w+)*)"
 
 

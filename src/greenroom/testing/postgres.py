@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from greenroom.log.ids import new_id
+from greenroom.ids import new_id
 from greenroom.testing.hub_process import wait_until
 from greenroom.testing.machine_requirements import need_program
 from greenroom.testing.timeouts import WAIT_S

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from greenroom.nouns.agents.driver_options import McpOptions
+from greenroom.runtimes.driver_options import McpOptions
 
 CHOICE = "GREENROOM_TOOL"
 """The variable that holds the choice, as JSON."""

@@ -10,19 +10,19 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from greenroom.doors.agent_backend.session import BackendSession, Json, describe_outcome
+from greenroom.clock import format_iso
+from greenroom.doors.agent_backend.session import SESSION_EVENTS, BackendSession, Json, describe_outcome
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.shown_asks import ShownAsks
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
-from greenroom.nouns.asks.model import Ask
-from greenroom.nouns.runs.events import RunEnded, RunHeard
-from greenroom.nouns.runs.model import ENDED, RUNS, Run
+from greenroom.rules.access.model import Principal
+from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.rules.asks.model import Ask
+from greenroom.rules.runs.events import RunEnded, RunHeard
+from greenroom.rules.runs.model import ENDED, RUNS, Run
+from greenroom.services.hub import Hub
 
 T = TypeVar("T")
 _UNSENT = 10_000
@@ -99,7 +99,7 @@ class ChatStream:
         """The asks whose calls are over."""
 
     async def stream_lines(self, by: Principal, body: ChatRequest) -> AsyncIterator[bytes]:
-        end = self._hub.log.subscribe(self._on_commit)
+        end = self._hub.log.subscribe(self._on_commit, *SESSION_EVENTS)
         try:
             try:  # before the first line, so that who reads it and asks for the status is told of this run
                 self._run = await self._session.say(by, build_message(body), body.enable_mcp_tools, body.profile)

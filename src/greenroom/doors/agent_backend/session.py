@@ -5,26 +5,28 @@ import re
 from collections.abc import Container, Iterator
 from typing import Any
 
+from greenroom.clock import format_iso
 from greenroom.doors.shown_asks import ShownAsks
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id, new_secret
+from greenroom.errors import Refused
+from greenroom.ids import new_id, new_secret
+from greenroom.link.hub_tools import BETWEEN, HUB_PREFIX
 from greenroom.log.model import Commit, Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.model import AGENTS, Agent
-from greenroom.nouns.agents.profiles import PROFILES
-from greenroom.nouns.asks.commands import AnswerAsk
-from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
-from greenroom.nouns.asks.model import ASKS, Ask
-from greenroom.nouns.runs.events import RunEnded, RunHeard
-from greenroom.nouns.runs.model import CALLS, ENDED, RUNS, AgentContext, Constraints, Run
-from greenroom.nouns.runs.run_service import start_run
-from greenroom.nouns.servers.model import BETWEEN, HUB_PREFIX
-from greenroom.nouns.threads.commands import CreateThread
-from greenroom.nouns.threads.events import TokenIssued
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.model import AGENTS, Agent
+from greenroom.rules.agents.profiles import PROFILES
+from greenroom.rules.asks.commands import AnswerAsk
+from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.rules.asks.model import ASKS, Ask
+from greenroom.rules.runs.events import RunEnded, RunHeard
+from greenroom.rules.runs.model import CALLS, ENDED, RUNS, AgentContext, Constraints, Run
+from greenroom.rules.threads.commands import CreateThread
+from greenroom.rules.threads.events import TokenIssued
+from greenroom.services.hub import Hub
+from greenroom.services.run_service import start_run
 
 Json = dict[str, Any]
+SESSION_EVENTS = (RunHeard, RunEnded, AskRaised, AskAnswered, AskExpired, AskWithdrawn)
+"""What may concern a session."""
 _ID = re.compile(r"[\x21-\x7e]{1,128}")
 _ASKS = 100
 _STATES = {
@@ -174,12 +176,11 @@ class BackendSession:
         agent: Agent | None = None
         for record in commit.records:
             event = record.event
+            found: Run | Ask | None
             if isinstance(event, RunHeard | RunEnded):
-                found: Run | Ask | None = self._rows.get(RUNS, event.run_id)
-            elif isinstance(event, AskRaised | AskAnswered | AskExpired | AskWithdrawn):
-                found = self._rows.get(ASKS, event.ask_id)
+                found = self._rows.get(RUNS, event.run_id)
             else:
-                continue
+                found = self._rows.get(ASKS, event.ask_id)
             agent = agent or self.get_agent()
             if found is not None and agent is not None and found.agent_id == agent.id:
                 yield event, found

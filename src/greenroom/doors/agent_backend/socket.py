@@ -8,17 +8,23 @@ from urllib.parse import parse_qs
 from starlette.types import Receive, Scope, Send
 
 from greenroom.buckets import Bucket
-from greenroom.doors.agent_backend.session import BackendSession, Json, build_permission_request, describe_outcome
+from greenroom.doors.agent_backend.session import (
+    SESSION_EVENTS,
+    BackendSession,
+    Json,
+    build_permission_request,
+    describe_outcome,
+)
 from greenroom.doors.endpoint import PRINCIPAL
 from greenroom.doors.errors import record_refusal
 from greenroom.doors.shown_asks import ShownAsks
 from greenroom.doors.websocket_sender import WebSocketSender
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import NOBODY, Principal
-from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
-from greenroom.nouns.asks.model import Ask
+from greenroom.rules.access.model import NOBODY, Principal
+from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.rules.asks.model import Ask
+from greenroom.services.hub import Hub
 
 logger = logging.getLogger(__name__)
 PATH = "/agent_backend/ws/{session_id}"
@@ -49,7 +55,7 @@ class BackendSocket:
             return
         await send({"type": "websocket.accept"})
         client = BackendClient(self._hub, session, by)
-        end = self._hub.log.subscribe(client.on_commit)
+        end = self._hub.log.subscribe(client.on_commit, *SESSION_EVENTS)
         try:
             await client.line.serve(send, client.read(receive))
         finally:

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp
 from greenroom.doors.assist.rpc import AssistApp, AssistService
 from greenroom.doors.assist.socket import AssistSockets
 from greenroom.doors.credentials import Credentials
-from greenroom.hub import Hub
+from greenroom.services.hub import Hub
 
 
 class AssistComponents:

@@ -11,9 +11,9 @@ from greenroom.doors.assist.agentassist_pb2 import (
     McpResultContent,
     TextContent,
 )
+from greenroom.errors import Refused
 from greenroom.log.blobs import Blobs
-from greenroom.log.errors import Refused
-from greenroom.nouns.asks.model import Ask, AskAnswer, Content
+from greenroom.rules.asks.model import Ask, AskAnswer, Content
 
 TEXT, IMAGE, AUDIO, RESOURCE = 1, 2, 3, 4
 _MOST = 32

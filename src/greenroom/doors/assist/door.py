@@ -11,8 +11,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.doors.assist import MOST_BYTES, SERVICE
 from greenroom.doors.endpoint import PUBLIC, Endpoint
-from greenroom.hub import Hub
-from greenroom.nouns.access.model import Principal
+from greenroom.rules.access.model import Principal
+from greenroom.services.hub import Hub
 
 if TYPE_CHECKING:
     from greenroom.doors.assist.components import AssistComponents

@@ -11,11 +11,11 @@ from greenroom.doors.assist.agentassist_pb2 import UserLoginResponse, WebsocketM
 from greenroom.doors.assist.frames import build_frame, parse_frame, receive_frame
 from greenroom.doors.assist.rooms import RoomDevice
 from greenroom.doors.credentials import CredentialRefused, Credentials
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.nouns.access.model import NOBODY, Principal
-from greenroom.nouns.access.queries import is_room_name
-from greenroom.nouns.asks.model import ROOM
+from greenroom.errors import Refused
+from greenroom.rules.access.model import NOBODY, Principal
+from greenroom.rules.access.queries import is_room_name
+from greenroom.rules.asks.model import ROOM
+from greenroom.services.hub import Hub
 
 logger = logging.getLogger(__name__)
 PATH = "/ws"

@@ -19,12 +19,12 @@ from greenroom.doors.assist.agentassist_pb2 import (
     WorkReportResponse,
 )
 from greenroom.doors.assist.contents import build_contents, build_text_content
+from greenroom.link.call_digest import hash_wish
 from greenroom.log.blobs import Blobs
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.asks.digest import hash_wish
-from greenroom.nouns.asks.model import ASKS, Ask
-from greenroom.nouns.asks.queries import find_asks, find_rooms, is_named, may_see_ask
+from greenroom.rules.access.model import Principal
+from greenroom.rules.asks.model import ASKS, Ask
+from greenroom.rules.asks.queries import find_asks, find_rooms, is_named, may_see_ask
 
 R = TypeVar("R", AskQuestionResponse, TaskFinishResponse, WorkReportResponse)
 REQUEST_ID = "request_id"

@@ -8,8 +8,8 @@ from starlette.types import Receive, Scope, Send
 from greenroom.doors.assist.door import AssistDoor
 from greenroom.doors.credentials import read_peer_address
 from greenroom.doors.endpoint import PRINCIPAL, Endpoint
-from greenroom.hub import Hub
-from greenroom.nouns.access.model import NOBODY, Principal
+from greenroom.rules.access.model import NOBODY, Principal
+from greenroom.services.hub import Hub
 
 PATH = "/people"
 

@@ -4,6 +4,7 @@ import unicodedata
 
 from google.protobuf.json_format import MessageToJson
 
+from greenroom.clock import Clock
 from greenroom.doors.assist.agentassist_pb2 import (
     ChatMessage,
     ChatMessageNotification,
@@ -13,9 +14,8 @@ from greenroom.doors.assist.agentassist_pb2 import (
     WebsocketMessage,
 )
 from greenroom.doors.websocket_sender import WebSocketSender
-from greenroom.log.clock import Clock
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import Principal
+from greenroom.ids import new_id
+from greenroom.rules.access.model import Principal
 
 _UNSENT_BYTES = 32 << 20
 _NICKNAME = 64

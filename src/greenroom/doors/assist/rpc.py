@@ -17,12 +17,12 @@ from greenroom.doors.assist import MOST_BYTES, SERVICE
 from greenroom.doors.assist import agentassist_pb2 as pb
 from greenroom.doors.assist.messages import REQUEST_ID, R, derive_ask_id, fill_error, fill_response
 from greenroom.doors.credentials import CredentialRefused, Credentials
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import CREDENTIALS, HUB, Principal
-from greenroom.nouns.asks.commands import RaiseAsk, TakeAnswer, WithdrawAsk
-from greenroom.nouns.asks.model import ASKS, Ask, AskOption, AskQuestion
+from greenroom.rules.access.model import CREDENTIALS, HUB, Principal
+from greenroom.rules.asks.commands import RaiseAsk, TakeAnswer, WithdrawAsk
+from greenroom.rules.asks.model import ASKS, Ask, AskOption, AskQuestion
+from greenroom.services.hub import Hub
 
 logger = logging.getLogger(__name__)
 _TIMEOUT_S = 600
@@ -46,7 +46,7 @@ class AssistService:
         self._leaving: set[asyncio.Task[None]] = set()
         self._stopping = False
         self._ended: dict[str, set[asyncio.Event]] = {}
-        hub.log.subscribe(self._on_commit)
+        hub.log.subscribe(self._on_commit, CREDENTIALS)
         hub.signals.listen(self._on_signal)
 
     async def stop(self) -> None:
@@ -57,7 +57,7 @@ class AssistService:
 
     def _on_commit(self, commit: Commit) -> None:
         for change in commit.changes:
-            if change.table is CREDENTIALS and change.row is not None and change.row.revoked_at is not None:
+            if change.row is not None and change.row.revoked_at is not None:
                 self._wake(change.key)
 
     def _on_signal(self, kind: str, payload: object) -> None:

@@ -32,16 +32,17 @@ from greenroom.doors.assist.rooms import RoomDevice, Rooms
 from greenroom.doors.credentials import CredentialRefused, Credentials
 from greenroom.doors.errors import record_refusal
 from greenroom.doors.shown_asks import ShownAsks
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import CREDENTIALS, NOBODY, Principal
-from greenroom.nouns.asks.commands import AnswerAsk
-from greenroom.nouns.asks.events import AskAnswered, AskDelegated, AskExpired, AskRaised, AskWithdrawn
-from greenroom.nouns.asks.model import ASKS, Ask
-from greenroom.nouns.asks.queries import find_rooms
+from greenroom.rules.access.model import CREDENTIALS, NOBODY, Principal
+from greenroom.rules.asks.commands import AnswerAsk
+from greenroom.rules.asks.events import AskAnswered, AskDelegated, AskExpired, AskRaised, AskWithdrawn
+from greenroom.rules.asks.model import ASKS, Ask
+from greenroom.rules.asks.queries import find_rooms
+from greenroom.services.hub import Hub
 
 logger = logging.getLogger(__name__)
+_ASK_EVENTS = (AskRaised, AskDelegated, AskAnswered, AskExpired, AskWithdrawn)
 _LOGIN_S = 10.0
 _MOST_STRANGERS = 500
 _FRAMES = 200
@@ -62,7 +63,7 @@ class AssistSockets:
         self._rooms = Rooms(hub.log.clock)
         self._shown = ShownAsks()
         self._strangers = 0
-        hub.log.subscribe(self._on_commit)
+        hub.log.subscribe(self._on_commit, CREDENTIALS, *_ASK_EVENTS)
         hub.signals.listen(self._on_signal)
 
     async def serve(
@@ -224,16 +225,14 @@ class AssistSockets:
     def _on_commit(self, commit: Commit) -> None:
         """Tell every device what concerns it; this must be quick."""
         for change in commit.changes:
-            if change.table is CREDENTIALS and change.row is not None and change.row.revoked_at is not None:
+            if change.row is not None and change.row.revoked_at is not None:
                 for device in self._rooms.find_all_devices():
                     if device.by.credential == change.key:
                         device.line.close(*_REVOKED)
         for record in commit.records:
-            event = record.event
-            if isinstance(event, AskRaised | AskDelegated | AskAnswered | AskExpired | AskWithdrawn):
-                ask = self._hub.rows.get(ASKS, event.ask_id)
-                if ask is not None:
-                    self._announce_event(ask, event)
+            ask = self._hub.rows.get(ASKS, record.event.ask_id)
+            if ask is not None:
+                self._announce_event(ask, record.event)
 
     def _send_ask(self, device: RoomDevice, ask: Ask) -> None:
         for message in build_ask_messages(ask, device.family):

@@ -17,8 +17,8 @@ from greenroom.doors.mcp.tool import McpCatalog
 from greenroom.settings import Settings
 
 if TYPE_CHECKING:
-    from greenroom.gateway.tool_servers import ToolServers
-    from greenroom.hub import Hub
+    from greenroom.services.hub import Hub
+    from greenroom.services.tool_servers import ToolServers
 
 
 class McpDoor:

@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from greenroom.doors.mcp.tool import ImageBlock, TextBlock
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.threads.model import UPLOADS
-from greenroom.nouns.threads.queries import may_see_upload
+from greenroom.rules.access.model import Principal
+from greenroom.rules.threads.model import UPLOADS
+from greenroom.rules.threads.queries import may_see_upload
 
 if TYPE_CHECKING:
-    from greenroom.hub import Hub
+    from greenroom.services.hub import Hub
 
 _MAX_IMAGES = 20
 _MAX_BYTES = 5 * 1024 * 1024

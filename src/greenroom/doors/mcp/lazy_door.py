@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.gateway.sdk_import_lock import SDK_LOADING
-from greenroom.gateway.tool_servers import ToolServers
-from greenroom.hub import Hub
+from greenroom.services.hub import Hub
+from greenroom.services.sdk_import_lock import SDK_LOADING
+from greenroom.services.tool_servers import ToolServers
 
 if TYPE_CHECKING:
     from greenroom.doors.mcp.door import McpDoor

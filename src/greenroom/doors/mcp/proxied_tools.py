@@ -7,14 +7,14 @@ import mcp_types as types
 import msgspec
 
 from greenroom.doors.mcp.tool import Blocks, McpCall, TextBlock
-from greenroom.log.errors import Refused, Unavailable
-from greenroom.nouns.servers.model import McpServer, ServerTool
-from greenroom.nouns.servers.queries import find_offered, get_offered
+from greenroom.errors import Refused, Unavailable
+from greenroom.rules.servers.model import McpServer, ServerTool
+from greenroom.rules.servers.queries import find_offered, get_offered
 
 if TYPE_CHECKING:
-    from greenroom.gateway.tool_servers import ToolServers
-    from greenroom.hub import Hub
-    from greenroom.nouns.access.model import Principal
+    from greenroom.rules.access.model import Principal
+    from greenroom.services.hub import Hub
+    from greenroom.services.tool_servers import ToolServers
 
 _arguments = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -32,7 +32,7 @@ class ProxiedTool:
 
     async def run(self, call: McpCall[dict[str, Any]]) -> Blocks:
         """The server's own result; what the gate or the server refuses is an error that the model can read."""
-        from greenroom.gateway.tool_gate import call_gated_tool
+        from greenroom.services.tool_gate import call_gated_tool
 
         try:
             result = await call_gated_tool(call.hub, self.servers, call.by, self.name, call.args)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.policy.rule_set import get_state
-from greenroom.nouns.runs.commands import PauseLoop
+from greenroom.ids import new_id
+from greenroom.rules.access.model import HUB
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.policy.rule_set import get_state
+from greenroom.rules.runs.commands import PauseLoop
 
 if TYPE_CHECKING:
-    from greenroom.hub import Hub
-    from greenroom.nouns.access.model import Principal
+    from greenroom.rules.access.model import Principal
+    from greenroom.services.hub import Hub
 
 _AGENTS = 10_000
 _CALLS = 1_000

@@ -9,8 +9,8 @@ from greenroom.doors.mcp.tool import McpCall, NoArgs, Resource, ResourceTemplate
 from greenroom.doors.mcp.tools.bus import bus_get_config
 from greenroom.doors.mcp.tools.threads import build_thread_brief, build_thread_state
 from greenroom.log.model import Rows
-from greenroom.nouns.threads.queries import find_messages, find_threads, need_thread
-from greenroom.nouns.threads.visible_agents import find_agents
+from greenroom.rules.threads.queries import find_messages, find_threads, need_thread
+from greenroom.rules.threads.visible_agents import find_agents
 
 _THREADS = 200
 _TRANSCRIPT = 1000

@@ -24,11 +24,11 @@ from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.proxied_tools import ProxiedTool, ProxiedTools
 from greenroom.doors.mcp.repeat_detector import RepeatDetector
 from greenroom.doors.mcp.tool import Blocks, McpCall, McpCatalog, NoArgs, TextBlock, Tool, may_use
-from greenroom.log.errors import Refused, Unavailable
+from greenroom.errors import Refused, Unavailable
 
 if TYPE_CHECKING:
-    from greenroom.hub import Hub
-    from greenroom.nouns.access.model import Principal
+    from greenroom.rules.access.model import Principal
+    from greenroom.services.hub import Hub
 
 PRINCIPAL = "greenroom.principal"
 TOKEN = "greenroom.token"  # noqa: S105 the name of a place, not a secret

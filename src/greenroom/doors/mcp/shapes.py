@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from greenroom.clock import format_iso
 from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.images import build_image_blocks
 from greenroom.doors.mcp.tool import Blocks, ImageBlock, TextBlock
-from greenroom.log.clock import format_iso
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.model import Agent
-from greenroom.nouns.asks.waiting_askers import find_waiting_askers
-from greenroom.nouns.threads.bus import SyncContext
-from greenroom.nouns.threads.model import OPEN_STATES, THREADS, Message, Thread
-from greenroom.nouns.threads.queries import get_brief, is_for_people
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.model import Agent
+from greenroom.rules.asks.asker_list import find_waiting_askers
+from greenroom.rules.threads.model import OPEN_STATES, THREADS, Message, Thread
+from greenroom.rules.threads.queries import get_brief, is_for_people
+from greenroom.services.bus import SyncContext
 
 if TYPE_CHECKING:
-    from greenroom.hub import Hub
+    from greenroom.services.hub import Hub
 
 _IMAGE_CHARS = 16_000_000
 HIDDEN = "[This message is for people only.]"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
-    from greenroom.hub import Hub
-    from greenroom.nouns.access.model import Principal
+    from greenroom.rules.access.model import Principal
+    from greenroom.services.hub import Hub
 
 A = TypeVar("A")
 Needs = Literal["read", "chat", "register", "operate", "ask"]

@@ -6,12 +6,11 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 
 from greenroom.doors.mcp.exchange import Exchange, encode
 from greenroom.doors.mcp.sessions import McpSession, McpSessions
-from greenroom.hub import Hub
 from greenroom.log.model import Commit
-from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS
+from greenroom.rules.servers.model import SERVER_TOOLS, SERVERS
+from greenroom.services.hub import Hub
 
 _CHANGED = encode({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
-_TABLES = frozenset({SERVERS, SERVER_TOOLS})
 
 
 class ToolChangeNotifier:
@@ -27,7 +26,7 @@ class ToolChangeNotifier:
 
     async def run(self) -> None:
         """Pass changes on; to be run as a task. Several that come at once are told as one."""
-        unsubscribe = self._hub.log.subscribe(self._on_commit)
+        unsubscribe = self._hub.log.subscribe(self._on_commit, SERVERS, SERVER_TOOLS)
         try:
             while True:
                 await self._changed.wait()
@@ -38,8 +37,7 @@ class ToolChangeNotifier:
             unsubscribe()
 
     def _on_commit(self, commit: Commit) -> None:
-        if not _TABLES.isdisjoint(commit.tables):
-            self._changed.set()
+        self._changed.set()
 
 
 async def send_tool_changes(http: Exchange, session: McpSession) -> None:

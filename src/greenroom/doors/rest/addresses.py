@@ -7,8 +7,8 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.origins import find_addresses
 from greenroom.doors.rest.wire import build_json_response
-from greenroom.hub import Hub
-from greenroom.nouns.access.model import Principal
+from greenroom.rules.access.model import Principal
+from greenroom.services.hub import Hub
 
 
 class Addresses(msgspec.Struct):

@@ -4,20 +4,20 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import build_json_response, read_json_response, read_query
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.log.ids import new_id
+from greenroom.ids import new_id
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.model import Agent, KickAgent
-from greenroom.nouns.agents.profiles import Profile
-from greenroom.nouns.runs.commands import EndAgent
-from greenroom.nouns.runs.wake_targets import find_wakeable
-from greenroom.nouns.runs.waker import find_invitable
-from greenroom.nouns.threads.visible_agents import find_agents, find_present, need_agent
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.model import Agent, KickAgent
+from greenroom.rules.agents.profiles import Profile
+from greenroom.rules.runs.commands import EndAgent
+from greenroom.rules.threads.visible_agents import find_agents, find_present, need_agent
+from greenroom.services.hub import Hub
+from greenroom.services.wake_targets import find_wakeable
+from greenroom.services.waker import find_invitable
 
 
 class ListedAgent(shapes.RestAgent):

@@ -9,14 +9,14 @@ from starlette.responses import Response
 
 from greenroom.doors.page import is_outdated
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.asks.commands import AnswerAsk
-from greenroom.nouns.asks.contents import ContentInput, keep_contents
-from greenroom.nouns.asks.model import Ask
-from greenroom.nouns.asks.queries import need_ask
-from greenroom.nouns.policy.remembered_rule import RuleChoice
+from greenroom.errors import Refused
+from greenroom.rules.access.model import Principal
+from greenroom.rules.asks.commands import AnswerAsk
+from greenroom.rules.asks.model import Ask
+from greenroom.rules.asks.queries import need_ask
+from greenroom.rules.policy.remembered_rule import RuleChoice
+from greenroom.services.ask_contents import ContentInput, keep_contents
+from greenroom.services.hub import Hub
 
 _BATCH = 200
 _PAGE = "x-greenroom-page"

@@ -8,15 +8,15 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso, parse_iso
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.audit_actor import find_actor
 from greenroom.doors.rest.wire import Number, build_bad_request, encode, read_json_response, read_query
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso, parse_iso
 from greenroom.log.model import Recorded, Rows
 from greenroom.log.store import Snapshot
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.access.refusals import CallRefused
+from greenroom.rules.access.model import Principal
+from greenroom.rules.access.refused_calls import CallRefused
+from greenroom.services.hub import Hub
 
 _SCANNED = 5000
 """So many events are looked at for one page, however few of them are wanted."""

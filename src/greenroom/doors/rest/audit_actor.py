@@ -3,15 +3,15 @@
 from typing import Any, NamedTuple
 
 from greenroom.log.model import Recorded, Rows
-from greenroom.nouns.access.model import HUB
-from greenroom.nouns.access.refusals import CallRefused
-from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.agents.queries import get_known_name
-from greenroom.nouns.asks.events import AskAnswered, AskRaised
-from greenroom.nouns.asks.model import ASKS
-from greenroom.nouns.nodes.model import NODES
-from greenroom.nouns.policy.events import CallJudged
-from greenroom.nouns.runs.model import RUNS
+from greenroom.rules.access.model import HUB
+from greenroom.rules.access.refused_calls import CallRefused
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.agents.queries import get_known_name
+from greenroom.rules.asks.events import AskAnswered, AskRaised
+from greenroom.rules.asks.model import ASKS
+from greenroom.rules.nodes.model import NODES
+from greenroom.rules.policy.events import CallJudged
+from greenroom.rules.runs.model import RUNS
 
 
 class AuditActor(NamedTuple):

@@ -7,6 +7,7 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.login import end_credential
 from greenroom.doors.rest import shapes
@@ -17,15 +18,14 @@ from greenroom.doors.rest.wire import (
     read_body,
     read_json_response,
 )
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.log.ids import new_id
-from greenroom.nouns.access import model as access
-from greenroom.nouns.access.model import CreateCredential, CredentialCreated, Principal
-from greenroom.nouns.access.queries import find_credentials
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.agents.queries import agent_not_found, get_agent
-from greenroom.nouns.threads.queries import need_thread
+from greenroom.ids import new_id
+from greenroom.link.tokens import new_token
+from greenroom.rules.access import model as access
+from greenroom.rules.access.model import CreateCredential, CredentialCreated, Principal
+from greenroom.rules.access.queries import find_credentials
+from greenroom.rules.agents.queries import agent_not_found, get_agent
+from greenroom.rules.threads.queries import need_thread
+from greenroom.services.hub import Hub
 
 
 class RestCredential(msgspec.Struct):

@@ -33,8 +33,8 @@ from greenroom.doors.rest import (
     workflow_versions,
     workflows,
 )
-from greenroom.gateway.node_links import NodeLinks
-from greenroom.hub import Hub
+from greenroom.services.hub import Hub
+from greenroom.services.node_links import NodeLinks
 
 
 def endpoints(hub: Hub, links: NodeLinks, others: Sequence[Endpoint]) -> list[Endpoint]:

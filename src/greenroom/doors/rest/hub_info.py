@@ -13,10 +13,10 @@ from greenroom.doors.login import enter_room
 from greenroom.doors.page import show_front_page
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
 from greenroom.doors.server import is_exposed
-from greenroom.hub import Hub
-from greenroom.nouns.access.model import OWNER, Principal
-from greenroom.nouns.access.queries import get_person_name
-from greenroom.nouns.agents.person_names import NamePerson
+from greenroom.rules.access.model import OWNER, Principal
+from greenroom.rules.access.queries import get_person_name
+from greenroom.rules.agents.person_names import NamePerson
+from greenroom.services.hub import Hub
 
 
 class HubHealth(msgspec.Struct):

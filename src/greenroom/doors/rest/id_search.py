@@ -13,24 +13,24 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, read_query
-from greenroom.hub import Hub
 from greenroom.log.model import Rows, Table
-from greenroom.nouns.access.model import CREDENTIALS, Principal
-from greenroom.nouns.access.queries import has_right
-from greenroom.nouns.agents.model import AGENTS, Agent
-from greenroom.nouns.asks.model import ASKS
-from greenroom.nouns.asks.queries import may_see_ask
-from greenroom.nouns.channels.decide import may_see_channel
-from greenroom.nouns.channels.model import CHANNELS, Channel
-from greenroom.nouns.nodes.model import NODES
-from greenroom.nouns.policy.model import GRANTS
-from greenroom.nouns.runs.model import RUNS
-from greenroom.nouns.runs.queries import may_see_run
-from greenroom.nouns.threads import queries as threads
-from greenroom.nouns.threads.model import THREADS
-from greenroom.nouns.threads.visible_agents import may_see_agent
-from greenroom.nouns.workflows.model import WORKFLOW_RUNS
-from greenroom.nouns.workflows.queries import may_see_workflow_run
+from greenroom.rules.access.model import CREDENTIALS, Principal
+from greenroom.rules.access.queries import has_right
+from greenroom.rules.agents.model import AGENTS, Agent
+from greenroom.rules.asks.model import ASKS
+from greenroom.rules.asks.queries import may_see_ask
+from greenroom.rules.channels.decide import may_see_channel
+from greenroom.rules.channels.model import CHANNELS, Channel
+from greenroom.rules.nodes.model import NODES
+from greenroom.rules.policy.model import GRANTS
+from greenroom.rules.runs.model import RUNS
+from greenroom.rules.runs.queries import may_see_run
+from greenroom.rules.threads import queries as threads
+from greenroom.rules.threads.model import THREADS
+from greenroom.rules.threads.visible_agents import may_see_agent
+from greenroom.rules.workflows.model import WORKFLOW_RUNS
+from greenroom.rules.workflows.queries import may_see_workflow_run
+from greenroom.services.hub import Hub
 
 _LEAST = 4
 """Fewer letters mean nothing in particular."""

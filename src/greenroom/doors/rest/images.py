@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 _SIDE = 20_000
 _AREA = 100_000_000

@@ -8,23 +8,20 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import BusErrorTranslator
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, read_body, read_json_response, read_query
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.runs.agent_activity import describe_activity
-from greenroom.nouns.runs.wake_targets import UnreachedRecipient, find_unreached
-from greenroom.nouns.threads import model as threads
-from greenroom.nouns.threads.commands import React, Unreact
-from greenroom.nouns.threads.decide_post import need_post_author
-from greenroom.nouns.threads.events import MessageEdited
-from greenroom.nouns.threads.mentions import Roster
-from greenroom.nouns.threads.queries import (
+from greenroom.rules.access.model import Principal
+from greenroom.rules.threads import model as threads
+from greenroom.rules.threads.commands import React, Unreact
+from greenroom.rules.threads.decide_post import need_post_author
+from greenroom.rules.threads.events import MessageEdited
+from greenroom.rules.threads.mentions import Roster
+from greenroom.rules.threads.queries import (
     build_receipts,
     find_edits,
     find_messages,
@@ -34,6 +31,9 @@ from greenroom.nouns.threads.queries import (
     need_thread,
     search_messages,
 )
+from greenroom.services.agent_activity import describe_activity
+from greenroom.services.hub import Hub
+from greenroom.services.wake_targets import UnreachedRecipient, find_unreached
 
 _SNIPPET = 160
 _LOOKED_AT = 50

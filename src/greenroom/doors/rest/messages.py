@@ -9,6 +9,7 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import BusErrorTranslator
@@ -20,14 +21,11 @@ from greenroom.doors.rest.wire import (
     read_body,
     read_query,
 )
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.runs.wake_targets import UnreachedRecipient, look_for_unreached
-from greenroom.nouns.threads import model as threads
-from greenroom.nouns.threads.bus import PostResult
-from greenroom.nouns.threads.queries import (
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.threads import model as threads
+from greenroom.rules.threads.queries import (
     build_mailbox_id,
     find_messages,
     get_brief,
@@ -36,6 +34,9 @@ from greenroom.nouns.threads.queries import (
     may_have_more,
     need_thread,
 )
+from greenroom.services.bus import PostResult
+from greenroom.services.hub import Hub
+from greenroom.services.wake_targets import UnreachedRecipient, look_for_unreached
 
 PAGE_CHARS = 16_000_000
 """A page of messages ends early when it holds more text than this; the next one begins there."""
@@ -284,7 +285,7 @@ def _read_contents(hub: Hub, found: list[threads.Message], room: int | None) -> 
 def endpoints(hub: Hub) -> list[Endpoint]:
     """Posting and reading, and the mail."""
     faces = shapes.AgentNameCache(hub.rows)
-    hub.log.subscribe(faces.on_commit)
+    hub.log.subscribe(faces.on_commit, AGENTS)
 
     async def post_message(hub: Hub, by: Principal, request: Request) -> Response:
         return await handle_post(hub, by, request, faces)

@@ -12,24 +12,24 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import Number, build_json_response, read_query
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.log.ids import id_before
+from greenroom.ids import id_before
 from greenroom.log.loop_watch import LoopNumbers
 from greenroom.log.model import Commit, Rows
 from greenroom.log.store_sqlite import SCHEMA
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.model import AGENTS
-from greenroom.nouns.agents.stored_bytes import NearLimit, find_near_limit
-from greenroom.nouns.asks.model import ASKS
-from greenroom.nouns.policy.budgets import format_day
-from greenroom.nouns.policy.model import DAY_COSTS, DayCost
-from greenroom.nouns.runs.model import LIVE, RUNS
-from greenroom.nouns.runs.queries import count_waiting_for_people
-from greenroom.nouns.threads.events import MessagePosted
-from greenroom.nouns.threads.model import ALL_STATES, MESSAGES, STOP_REASONS, THREADS
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.agents.stored_bytes import NearLimit, find_near_limit
+from greenroom.rules.asks.model import ASKS
+from greenroom.rules.policy.budgets import format_day
+from greenroom.rules.policy.model import DAY_COSTS, DayCost
+from greenroom.rules.runs.model import LIVE, RUNS
+from greenroom.rules.runs.queries import count_waiting_for_people
+from greenroom.rules.threads.events import MessagePosted
+from greenroom.rules.threads.model import ALL_STATES, MESSAGES, STOP_REASONS, THREADS
+from greenroom.services.hub import Hub
 
 _MINUTES = (1, 5, 15)
 

@@ -7,13 +7,13 @@ from starlette.responses import Response
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import build_json_response, read_body, read_query
 from greenroom.doors.server import get_certificate_pin
-from greenroom.hub import Hub
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.nodes.decide import need_node
-from greenroom.nouns.nodes.model import NODES, DrainNode, JoinNode, Node, UndrainNode
-from greenroom.nouns.runs.commands import RemoveNode
+from greenroom.ids import new_id
+from greenroom.link.tokens import new_token
+from greenroom.rules.access.model import Principal
+from greenroom.rules.nodes.decide import need_node
+from greenroom.rules.nodes.model import NODES, DrainNode, JoinNode, Node, UndrainNode
+from greenroom.rules.runs.commands import RemoveNode
+from greenroom.services.hub import Hub
 
 
 async def list_nodes(hub: Hub, by: Principal, request: Request) -> Response:

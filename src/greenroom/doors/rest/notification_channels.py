@@ -14,18 +14,18 @@ from greenroom.buckets import Bucket
 from greenroom.doors.credentials import read_peer_address
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, get_idempotency_key, read_body
-from greenroom.gateway.notify.outbound import NotSent, need_address
-from greenroom.gateway.notify.sender import Notifier, parse_host
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.epochs import get_epoch
-from greenroom.nouns.access.model import CREDENTIALS, Principal
-from greenroom.nouns.access.queries import build_principal, is_live, need_right
-from greenroom.nouns.asks.commands import AnswerAsk
-from greenroom.nouns.asks.model import Ask
-from greenroom.nouns.channels.decide import may_see_channel, need_channel
-from greenroom.nouns.channels.model import CHANNELS, AddChannel, Channel, Kind, RemoveChannel, Rules, SetRules
+from greenroom.errors import Refused
+from greenroom.ids import new_id
+from greenroom.rules.access.epochs import get_epoch
+from greenroom.rules.access.model import CREDENTIALS, Principal
+from greenroom.rules.access.queries import build_principal, is_live, need_right
+from greenroom.rules.asks.commands import AnswerAsk
+from greenroom.rules.asks.model import Ask
+from greenroom.rules.channels.decide import may_see_channel, need_channel
+from greenroom.rules.channels.model import CHANNELS, AddChannel, Channel, Kind, RemoveChannel, Rules, SetRules
+from greenroom.services.hub import Hub
+from greenroom.services.notify.outbound import NotSent, need_address
+from greenroom.services.notify.sender import Notifier, parse_host
 
 _GUESSES = 20
 _MAX_PEERS = 10_000

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from greenroom import __version__
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import encode
-from greenroom.hub import Hub
-from greenroom.nouns.access.model import Principal
+from greenroom.rules.access.model import Principal
+from greenroom.services.hub import Hub
 
 _REF = "#/components/schemas/{name}"
 _KEY_HEADER = {
@@ -67,7 +67,7 @@ def describe_api(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
 
 
 def _rename_duplicates(described: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """Types of one name in two nouns are called by the noun too: `greenroom.nouns.runs.model.RunUsage` is RunsSpent."""
+    """Types of one name in two nouns are called by the noun too: `greenroom.rules.runs.model.RunUsage` is RunsSpent."""
     text = encode(described).decode()
     for name in sorted(names, key=len, reverse=True):
         parts = name.split(".")

@@ -16,20 +16,20 @@ from greenroom.doors.rest.wire import (
     read_json_response,
     read_query,
 )
-from greenroom.gateway.policy_file import PolicyFileProblem, read_policy
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 from greenroom.log.model import Rows
 from greenroom.log.pages import find_page
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.policy.answer_effects import find_free_rule_name
-from greenroom.nouns.policy.commands import PutRule, RemoveRule, RevokeGrant
-from greenroom.nouns.policy.compiled_rule import find_rule_problems
-from greenroom.nouns.policy.decide import find_named_rule_problems
-from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, Grant, Judgement, KeptRule, Options, Rule
-from greenroom.nouns.policy.rule_set import find_rules, get_state
-from greenroom.nouns.policy.templates import TEMPLATES, RuleTemplate, get_template
-from greenroom.nouns.policy.trials import RuleTrial, Suggestion, find_suggestions, try_rule
+from greenroom.rules.access.model import Principal
+from greenroom.rules.policy.answer_effects import find_free_rule_name
+from greenroom.rules.policy.commands import PutRule, RemoveRule, RevokeGrant
+from greenroom.rules.policy.compiled_rule import find_rule_problems
+from greenroom.rules.policy.decide import find_named_rule_problems
+from greenroom.rules.policy.model import GRANTS, JUDGEMENTS, RULES, Grant, Judgement, KeptRule, Options, Rule
+from greenroom.rules.policy.rule_set import find_rules, get_state
+from greenroom.rules.policy.templates import TEMPLATES, RuleTemplate, get_template
+from greenroom.rules.policy.trials import RuleTrial, Suggestion, find_suggestions, try_rule
+from greenroom.services.hub import Hub
+from greenroom.services.policy_file import PolicyFileProblem, read_policy
 from greenroom.validation import get_nearest
 
 Count = Annotated[int, Meta(ge=1, le=1000)]

@@ -10,16 +10,13 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import build_json_response, read_body, read_json_response, read_query
-from greenroom.gateway.node_links import NodeLinks
-from greenroom.gateway.profile_health import ProfileHealth, check_profile_health
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
+from greenroom.link.profile_definition import ProfileDefinition
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.profiles import (
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.profiles import (
     DeleteProfile,
     Profile,
-    ProfileDefinition,
     PutProfile,
     explain_definition_error,
     find_profile_problems,
@@ -27,8 +24,11 @@ from greenroom.nouns.agents.profiles import (
     need_profile,
     read_definition,
 )
-from greenroom.nouns.agents.wrong_profiles import WrongFile, find_wrong_profiles
-from greenroom.nouns.runs.queries import is_invitable
+from greenroom.rules.agents.wrong_profiles import WrongFile, find_wrong_profiles
+from greenroom.rules.runs.queries import is_invitable
+from greenroom.services.hub import Hub
+from greenroom.services.node_links import NodeLinks
+from greenroom.services.profile_health import ProfileHealth, check_profile_health
 
 
 class ListedProfile(msgspec.Struct):

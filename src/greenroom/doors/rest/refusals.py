@@ -2,15 +2,15 @@
 
 from typing import Any
 
+from greenroom.clock import format_iso
 from greenroom.doors.errors import STATUS, HttpRefused
 from greenroom.doors.rest import shapes
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
-from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.threads import sync_rules
-from greenroom.nouns.threads.bus import SyncRefused
-from greenroom.nouns.threads.queries import is_for_people
+from greenroom.errors import Refused
+from greenroom.rules.agents.queries import get_agent
+from greenroom.rules.threads import sync_rules
+from greenroom.rules.threads.queries import is_for_people
+from greenroom.services.bus import SyncRefused
+from greenroom.services.hub import Hub
 
 _SYNC = {
     sync_rules.MISSING: "MISSING_SYNC_FIELDS",

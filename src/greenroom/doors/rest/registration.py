@@ -8,13 +8,12 @@ from greenroom.doors.endpoint import TOKEN, Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, need_same_request, read_body
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.access.queries import get_principal
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.agents.model import (
+from greenroom.errors import Refused
+from greenroom.ids import new_id
+from greenroom.link.tokens import new_token
+from greenroom.rules.access.model import Principal
+from greenroom.rules.access.queries import get_principal
+from greenroom.rules.agents.model import (
     Agent,
     AgentRegistered,
     AgentSkill,
@@ -24,8 +23,9 @@ from greenroom.nouns.agents.model import (
     UnregisterAgent,
     UpdateAgent,
 )
-from greenroom.nouns.agents.queries import need_own_agent
-from greenroom.nouns.threads.visible_agents import need_agent
+from greenroom.rules.agents.queries import need_own_agent
+from greenroom.rules.threads.visible_agents import need_agent
+from greenroom.services.hub import Hub
 
 
 class NewAgent(msgspec.Struct, frozen=True):

@@ -8,13 +8,13 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import build_json_response, read_query
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.policy.model import JUDGEMENTS
-from greenroom.nouns.policy.remembered_rule import Axis, Code, RememberedRule, RuleChoice, build_remembered_rule
-from greenroom.nouns.policy.trials import RuleTrial, try_rule
+from greenroom.rules.access.model import Principal
+from greenroom.rules.policy.model import JUDGEMENTS
+from greenroom.rules.policy.remembered_rule import Axis, Code, RememberedRule, RuleChoice, build_remembered_rule
+from greenroom.rules.policy.trials import RuleTrial, try_rule
+from greenroom.services.hub import Hub
 
 _LAST = 100
 _WORDS: dict[Code, str] = {

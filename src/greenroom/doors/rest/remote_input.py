@@ -16,10 +16,10 @@ from starlette.responses import Response
 from greenroom.buckets import Bucket
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import build_json_response, read_body, read_query, run_while_connected
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id, new_secret
-from greenroom.nouns.access.model import Principal
+from greenroom.errors import Refused
+from greenroom.ids import new_id, new_secret
+from greenroom.rules.access.model import Principal
+from greenroom.services.hub import Hub
 
 _KEPT_S = 60.0
 _MOST = 100

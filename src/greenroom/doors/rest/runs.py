@@ -20,17 +20,16 @@ from greenroom.doors.rest.wire import (
     run_while_connected,
 )
 from greenroom.doors.server import build_local_url
-from greenroom.hub import Hub
-from greenroom.log.ids import new_id
+from greenroom.ids import new_id
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.runs.agent_activity import describe_obstacle
-from greenroom.nouns.runs.commands import CancelRun, ExtendRun, ResumeRun, SteerRun
-from greenroom.nouns.runs.confined_runs import confine_run, confine_tree
-from greenroom.nouns.runs.continuation import need_continuable
-from greenroom.nouns.runs.events import RunCreated
-from greenroom.nouns.runs.model import RUNS, AgentContext, Run, RunItem, ToolCall
-from greenroom.nouns.runs.queries import (
+from greenroom.rules.access.model import Principal
+from greenroom.rules.runs.commands import CancelRun, ExtendRun, ResumeRun, SteerRun
+from greenroom.rules.runs.confined_runs import confine_run, confine_tree
+from greenroom.rules.runs.continuation import need_continuable
+from greenroom.rules.runs.events import RunCreated
+from greenroom.rules.runs.model import RUNS, AgentContext, Run, RunItem, ToolCall
+from greenroom.rules.runs.node_outage import describe_obstacle
+from greenroom.rules.runs.queries import (
     find_calls,
     find_items,
     find_runs,
@@ -39,9 +38,10 @@ from greenroom.nouns.runs.queries import (
     need_run,
     need_tree,
 )
-from greenroom.nouns.runs.run_service import start_run, wait_for_end
-from greenroom.nouns.runs.waker import invite
-from greenroom.nouns.threads.queries import need_thread
+from greenroom.rules.threads.queries import need_thread
+from greenroom.services.hub import Hub
+from greenroom.services.run_service import start_run, wait_for_end
+from greenroom.services.waker import invite
 
 
 class NewRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,12 +6,11 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body, read_json_response
-from greenroom.hub import Hub
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.servers.commands import AcceptTools, HoldTools, PutServer, RemoveServer
-from greenroom.nouns.servers.decide import explain_not_offered, need_server
-from greenroom.nouns.servers.model import (
+from greenroom.rules.access.model import Principal
+from greenroom.rules.servers.commands import AcceptTools, HoldTools, PutServer, RemoveServer
+from greenroom.rules.servers.decide import explain_not_offered, need_server
+from greenroom.rules.servers.model import (
     SERVER_TOOLS,
     SERVERS,
     DescribedTool,
@@ -19,6 +18,7 @@ from greenroom.nouns.servers.model import (
     ServerDefinition,
     get_tool_risk,
 )
+from greenroom.services.hub import Hub
 
 
 class ShownTool(msgspec.Struct):

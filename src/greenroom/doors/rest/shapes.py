@@ -4,14 +4,14 @@ from typing import Any
 
 import msgspec
 
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
+from greenroom.clock import format_iso
 from greenroom.log.model import Commit, Rows
-from greenroom.nouns.agents import model as agents
-from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.threads import model as threads
-from greenroom.nouns.threads.bus import SyncContext
-from greenroom.nouns.threads.queries import get_brief
+from greenroom.rules.agents import model as agents
+from greenroom.rules.agents.queries import get_agent
+from greenroom.rules.threads import model as threads
+from greenroom.rules.threads.queries import get_brief
+from greenroom.services.bus import SyncContext
+from greenroom.services.hub import Hub
 
 PERSON, ROBOT, GEAR = "👤", "🤖", "⚙️"
 _FACES = 10_000
@@ -121,10 +121,8 @@ class AgentNameCache:
 
     def on_commit(self, commit: Commit) -> None:
         """Forget what has changed."""
-        if agents.AGENTS in commit.tables:
-            for change in commit.changes:
-                if change.table is agents.AGENTS:
-                    self._known.pop(change.key, None)
+        for change in commit.changes:
+            self._known.pop(change.key, None)
 
     def get_agent(self, agent_id: str) -> agents.Agent | None:
         if agent_id not in self._known:

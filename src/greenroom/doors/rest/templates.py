@@ -6,15 +6,15 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, need_same_request, read_body
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.threads import model as threads
-from greenroom.nouns.threads.commands import CreateTemplate, DeleteTemplate
-from greenroom.nouns.threads.events import TemplateCreated
-from greenroom.nouns.threads.queries import find_templates, need_template
+from greenroom.rules.access.model import Principal
+from greenroom.rules.threads import model as threads
+from greenroom.rules.threads.commands import CreateTemplate, DeleteTemplate
+from greenroom.rules.threads.events import TemplateCreated
+from greenroom.rules.threads.queries import find_templates, need_template
+from greenroom.services.hub import Hub
 
 
 class ListedTemplate(msgspec.Struct):

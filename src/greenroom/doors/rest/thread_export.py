@@ -9,11 +9,11 @@ from starlette.responses import Response, StreamingResponse
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
-from greenroom.hub import Hub
 from greenroom.log.store import Snapshot
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.threads.model import Message, Thread
-from greenroom.nouns.threads.queries import find_members, find_messages, get_brief, is_for_people, need_thread
+from greenroom.rules.access.model import Principal
+from greenroom.rules.threads.model import Message, Thread
+from greenroom.rules.threads.queries import find_members, find_messages, get_brief, is_for_people, need_thread
+from greenroom.services.hub import Hub
 
 _PIECE = 100
 _PIECE_BYTES = 1 << 18

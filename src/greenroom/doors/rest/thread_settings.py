@@ -6,17 +6,17 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import build_json_response, read_body
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.threads.commands import DecideAdmin, UpdateThreadSettings
-from greenroom.nouns.threads.events import AdminDecided
-from greenroom.nouns.threads.model import DECISIONS, Thread
-from greenroom.nouns.threads.queries import need_thread
+from greenroom.ids import new_id
+from greenroom.rules.access.model import Principal
+from greenroom.rules.threads.commands import DecideAdmin, UpdateThreadSettings
+from greenroom.rules.threads.events import AdminDecided
+from greenroom.rules.threads.model import DECISIONS, Thread
+from greenroom.rules.threads.queries import need_thread
+from greenroom.services.hub import Hub
 
 
 class RestThreadSettings(msgspec.Struct):

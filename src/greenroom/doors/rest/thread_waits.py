@@ -7,16 +7,16 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.messages import build_messages, need_readable_thread
 from greenroom.doors.rest.wire import Number, build_json_response, read_body, read_query, run_while_connected
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.asks.waiting_askers import find_waiting_askers
-from greenroom.nouns.threads.bus import MAX_WAIT_MS
-from greenroom.nouns.threads.queries import PAGE, need_thread
+from greenroom.rules.access.model import Principal
+from greenroom.rules.asks.asker_list import find_waiting_askers
+from greenroom.rules.threads.queries import PAGE, need_thread
+from greenroom.services.bus import MAX_WAIT_MS
+from greenroom.services.hub import Hub
 
 
 class MemberBody(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from greenroom.clock import format_iso
 from greenroom.doors.cursors import build_cursor, parse_cursor
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.errors import HttpRefused
@@ -21,14 +22,12 @@ from greenroom.doors.rest.wire import (
     read_json_response,
     read_query,
 )
-from greenroom.hub import Hub
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id, new_secret
+from greenroom.errors import Refused
+from greenroom.ids import new_id, new_secret
 from greenroom.log.model import Command, Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.threads.commands import (
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.queries import get_agent
+from greenroom.rules.threads.commands import (
     ArchiveThread,
     CloseThread,
     CreateThread,
@@ -37,15 +36,16 @@ from greenroom.nouns.threads.commands import (
     SetThreadState,
     UnarchiveThread,
 )
-from greenroom.nouns.threads.events import ThreadDeleted, TokenIssued
-from greenroom.nouns.threads.model import ALL_STATES, Thread
-from greenroom.nouns.threads.queries import (
+from greenroom.rules.threads.events import ThreadDeleted, TokenIssued
+from greenroom.rules.threads.model import ALL_STATES, Thread
+from greenroom.rules.threads.queries import (
     count_threads,
     find_members,
     find_threads,
     get_brief,
     need_thread,
 )
+from greenroom.services.hub import Hub
 
 MOST = 200
 

@@ -9,13 +9,11 @@ from greenroom.doors.credentials import read_peer_address
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.rest.wire import build_json_response, read_query, read_raw_body
-from greenroom.gateway.webhook_key import ensure_webhook_key
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.nouns.access.model import RIGHTS, Principal
-from greenroom.nouns.workflows.triggers import webhook_signature
-from greenroom.nouns.workflows.triggers.decide import need_trigger
-from greenroom.nouns.workflows.triggers.model import (
+from greenroom.errors import Refused
+from greenroom.rules.access.model import RIGHTS, Principal
+from greenroom.rules.workflows.triggers import webhook_signature
+from greenroom.rules.workflows.triggers.decide import need_trigger
+from greenroom.rules.workflows.triggers.model import (
     TRIGGERS,
     ArmTrigger,
     FireTrigger,
@@ -24,6 +22,8 @@ from greenroom.nouns.workflows.triggers.model import (
     TriggerFired,
     TriggerState,
 )
+from greenroom.services.hub import Hub
+from greenroom.services.webhook_key import ensure_webhook_key
 
 _HIDDEN = ("authorization", "cookie", "x-agent-token", *webhook_signature.HEADERS)
 _MAX_HEADER = 500

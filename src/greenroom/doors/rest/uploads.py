@@ -15,14 +15,14 @@ from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.rest.images import EXTENSIONS, need_image
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, get_idempotency_key, need_same_request
 from greenroom.doors.url_credentials import URL_PREFIX
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.threads.commands import KeepUpload
-from greenroom.nouns.threads.events import UploadKept
-from greenroom.nouns.threads.model import UPLOADS, Upload
-from greenroom.nouns.threads.queries import is_file_named, may_see_upload
+from greenroom.errors import Refused
+from greenroom.ids import new_id
+from greenroom.rules.access.model import Principal
+from greenroom.rules.threads.commands import KeepUpload
+from greenroom.rules.threads.events import UploadKept
+from greenroom.rules.threads.model import UPLOADS, Upload
+from greenroom.rules.threads.queries import is_file_named, may_see_upload
+from greenroom.services.hub import Hub
 
 _AROUND = 65_536
 """What the form around a file may take."""

@@ -13,10 +13,10 @@ from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.errors import HttpRefused
 from greenroom.doors.http_call import WHOLE, Whole
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 from greenroom.log.model import Done
 from greenroom.log.store import Snapshot
+from greenroom.services.hub import Hub
 from greenroom.validation import explain_error
 
 T = TypeVar("T")

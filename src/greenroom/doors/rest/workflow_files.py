@@ -9,21 +9,21 @@ from starlette.responses import Response
 
 from greenroom.doors.endpoint import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import build_json_response, encode, read_body
-from greenroom.gateway.node_links import NodeLinks
-from greenroom.gateway.profile_health import check_profile_health
-from greenroom.gateway.workflow_files import build_known
-from greenroom.gateway.workflow_models import Named, explain_model, find_named_models, find_problems
-from greenroom.hub import Hub
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.profiles import find_profiles, need_profile
-from greenroom.nouns.workflows.checks.definition_check import KnownNames
-from greenroom.nouns.workflows.checks.problems import BadWorkflow, Problem
-from greenroom.nouns.workflows.definition import WorkflowDefinition
-from greenroom.nouns.workflows.diagram.labels import find_arrows
-from greenroom.nouns.workflows.diagram.layout import lay_out
-from greenroom.nouns.workflows.graph import Graph
-from greenroom.nouns.workflows.parser.loader import LoadedWorkflow, load_text, parse_text
-from greenroom.nouns.workflows.schema import build_schema
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.profiles import find_profiles, need_profile
+from greenroom.rules.workflows.checks.definition_check import KnownNames
+from greenroom.rules.workflows.checks.problems import BadWorkflow, Problem
+from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.diagram.labels import find_arrows
+from greenroom.rules.workflows.diagram.layout import lay_out
+from greenroom.rules.workflows.graph import Graph
+from greenroom.rules.workflows.parser.loader import LoadedWorkflow, load_text, parse_text
+from greenroom.rules.workflows.schema import build_schema
+from greenroom.services.hub import Hub
+from greenroom.services.node_links import NodeLinks
+from greenroom.services.profile_health import check_profile_health
+from greenroom.services.workflow_files import build_known
+from greenroom.services.workflow_models import Named, explain_model, find_named_models, find_problems
 
 MAX_TEXT = 600_000
 

@@ -14,15 +14,15 @@ from greenroom.doors.rest.wire import (
     read_json_response,
     read_query,
 )
-from greenroom.hub import Hub
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.queries import get_known_name
-from greenroom.nouns.workflows.commands import RestoreWorkflow
-from greenroom.nouns.workflows.decide_definitions import prepare_saved
-from greenroom.nouns.workflows.definition import WorkflowDefinition
-from greenroom.nouns.workflows.model import SavedVersion, Workflow
-from greenroom.nouns.workflows.queries import find_saved_versions, need_saved_name, need_version, need_workflow
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.queries import get_known_name
+from greenroom.rules.workflows.commands import RestoreWorkflow
+from greenroom.rules.workflows.decide_definitions import prepare_saved
+from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.model import SavedVersion, Workflow
+from greenroom.rules.workflows.queries import find_saved_versions, need_saved_name, need_version, need_workflow
+from greenroom.services.hub import Hub
 
 _MOST = 200
 _MOST_BYTES = 1 << 23

@@ -19,29 +19,29 @@ from greenroom.doors.rest.wire import (
     read_query,
     run_while_connected,
 )
-from greenroom.gateway.workflow_files import embed_skills, find_missing_skills
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 from greenroom.log.model import Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.profiles import find_profiles
-from greenroom.nouns.threads.queries import need_thread
-from greenroom.nouns.workflows import commands as c
-from greenroom.nouns.workflows.checks.problems import BadWorkflow
-from greenroom.nouns.workflows.decide_definitions import prepare_definition
-from greenroom.nouns.workflows.definition import WorkflowDefinition
-from greenroom.nouns.workflows.graph import Graph
-from greenroom.nouns.workflows.model import FACTS, Workflow, WorkflowFacts, WorkflowRun
-from greenroom.nouns.workflows.parser.loader import parse_text, read_plain
-from greenroom.nouns.workflows.queries import (
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.profiles import find_profiles
+from greenroom.rules.threads.queries import need_thread
+from greenroom.rules.workflows import commands as c
+from greenroom.rules.workflows.checks.problems import BadWorkflow
+from greenroom.rules.workflows.decide_definitions import prepare_definition
+from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.graph import Graph
+from greenroom.rules.workflows.model import FACTS, Workflow, WorkflowFacts, WorkflowRun
+from greenroom.rules.workflows.parser.loader import parse_text, read_plain
+from greenroom.rules.workflows.queries import (
     find_workflow_runs,
     find_workflows,
     need_version,
     need_workflow,
     need_workflow_run,
 )
-from greenroom.nouns.workflows.report import StepReport, WorkflowReport, build_report
-from greenroom.nouns.workflows.workflow_service import put_workflow, start_workflow, wait_for_workflow
+from greenroom.rules.workflows.report import StepReport, WorkflowReport, build_report
+from greenroom.services.hub import Hub
+from greenroom.services.workflow_files import embed_skills, find_missing_skills
+from greenroom.services.workflow_service import put_workflow, start_workflow, wait_for_workflow
 
 
 async def list_workflows(hub: Hub, by: Principal, request: Request) -> Response:

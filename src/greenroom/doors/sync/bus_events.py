@@ -7,14 +7,14 @@ import msgspec
 
 from greenroom.log.codec import encode
 from greenroom.log.model import Event, Recorded, Rows
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.model import AGENTS, Agent, AgentUpdated
-from greenroom.nouns.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
-from greenroom.nouns.asks.model import ASKS
-from greenroom.nouns.threads import events as e
-from greenroom.nouns.threads.model import MESSAGES, THREADS, Thread
-from greenroom.nouns.threads.queries import is_for_people, may_see_thread
-from greenroom.nouns.threads.visible_agents import may_see_agent
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.model import AGENTS, Agent, AgentUpdated
+from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
+from greenroom.rules.asks.model import ASKS
+from greenroom.rules.threads import events as e
+from greenroom.rules.threads.model import MESSAGES, THREADS, Thread
+from greenroom.rules.threads.queries import is_for_people, may_see_thread
+from greenroom.rules.threads.visible_agents import may_see_agent
 
 News = list[tuple[str, dict[str, Any]]]
 

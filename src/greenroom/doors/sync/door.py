@@ -4,7 +4,7 @@ from starlette.routing import WebSocketRoute
 
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.sync import event_stream, socket
-from greenroom.hub import Hub
+from greenroom.services.hub import Hub
 
 
 def endpoints(hub: Hub) -> list[Endpoint]:

@@ -13,10 +13,10 @@ from starlette.types import Receive, Scope, Send
 from greenroom.doors.endpoint import Endpoint
 from greenroom.doors.frame_queue import SEND_S, FrameQueue
 from greenroom.doors.sync.bus_events import BusEvent, build_bus_event, build_signal_event
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 from greenroom.log.model import Commit
-from greenroom.nouns.access.model import Principal
+from greenroom.rules.access.model import Principal
+from greenroom.services.hub import Hub
 
 OUTBOX_BYTES = 4 << 20
 MOST_STREAMS = 1000

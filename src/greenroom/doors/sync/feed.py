@@ -7,14 +7,14 @@ from greenroom.doors.sync.frames import Subscribe, SyncFrame, encode_frame_row
 from greenroom.doors.sync.view_reader import EncodedRows, ReadCache, build_cache_key, read_all, read_since
 from greenroom.doors.sync.views import ALL, VIEWS, View, encode_change
 from greenroom.doors.websocket_sender import WebSocketSender
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 from greenroom.log.model import Change, Commit, Row, Rows
 from greenroom.log.store import Snapshot
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.access.queries import need_right
-from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.threads.visible_agents import may_see_agent
+from greenroom.rules.access.model import Principal
+from greenroom.rules.access.queries import need_right
+from greenroom.rules.agents.queries import get_agent
+from greenroom.rules.threads.visible_agents import may_see_agent
+from greenroom.services.hub import Hub
 
 OUTBOX_BYTES = 4 << 20
 FRAME_BYTES = 1 << 18

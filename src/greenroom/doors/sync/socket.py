@@ -15,9 +15,9 @@ from greenroom.doors.sync import frames
 from greenroom.doors.sync.feed import Feed, SyncClient
 from greenroom.doors.sync.frames import BadFrame, Subscribe, SyncPing, Unsubscribe
 from greenroom.doors.sync.views import VIEWS
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.nouns.access.model import NOBODY
+from greenroom.errors import Refused
+from greenroom.rules.access.model import NOBODY
+from greenroom.services.hub import Hub
 
 PATH = "/sync"
 MOST_SOCKETS = 1000

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from greenroom.doors.sync.frames import encode_frame_row
 from greenroom.doors.sync.views import MOST_ROWS, View, ViewTable, encode_row
 from greenroom.log.store import Snapshot
-from greenroom.nouns.access.model import Principal
+from greenroom.rules.access.model import Principal
 
 MOST_BYTES = 1 << 20
 _MOST_READ = 4 * MOST_BYTES

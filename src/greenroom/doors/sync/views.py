@@ -9,26 +9,26 @@ import msgspec
 from greenroom.doors.sync.bus_events import rebuild_deleted_thread
 from greenroom.log.codec import encode
 from greenroom.log.model import Change, Event, Row, Rows, Table, Value
-from greenroom.nouns.access.model import CREDENTIALS, Principal
-from greenroom.nouns.agents.model import AGENTS, Agent
-from greenroom.nouns.agents.profiles import PROFILES
-from greenroom.nouns.asks.model import ASKS
-from greenroom.nouns.asks.queries import may_see_ask
-from greenroom.nouns.nodes.model import NODES
-from greenroom.nouns.policy.model import GRANTS, JUDGEMENTS, RULES, STATE
-from greenroom.nouns.runs.confined_runs import confine_run, confine_tree
-from greenroom.nouns.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Run, Tree
-from greenroom.nouns.runs.queries import may_see_run, may_see_tree
-from greenroom.nouns.servers.model import SERVER_TOOLS, SERVERS
-from greenroom.nouns.threads.events import ThreadDeleted
-from greenroom.nouns.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
-from greenroom.nouns.threads.queries import is_for_people, may_see_template, may_see_thread
-from greenroom.nouns.threads.templates import BUILTIN
-from greenroom.nouns.threads.visible_agents import may_see_agent
-from greenroom.nouns.workflows.model import ATTEMPTS as WORKFLOW_ATTEMPTS
-from greenroom.nouns.workflows.model import FACTS, STEPS, WORKFLOW_RUNS, WORKFLOWS
-from greenroom.nouns.workflows.queries import may_see_workflow, may_see_workflow_run
-from greenroom.nouns.workflows.triggers.model import TRIGGERS
+from greenroom.rules.access.model import CREDENTIALS, Principal
+from greenroom.rules.agents.model import AGENTS, Agent
+from greenroom.rules.agents.profiles import PROFILES
+from greenroom.rules.asks.model import ASKS
+from greenroom.rules.asks.queries import may_see_ask
+from greenroom.rules.nodes.model import NODES
+from greenroom.rules.policy.model import GRANTS, JUDGEMENTS, RULES, STATE
+from greenroom.rules.runs.confined_runs import confine_run, confine_tree
+from greenroom.rules.runs.model import CALLS, ITEMS, LIVE, RUNS, TREES, Run, Tree
+from greenroom.rules.runs.queries import may_see_run, may_see_tree
+from greenroom.rules.servers.model import SERVER_TOOLS, SERVERS
+from greenroom.rules.threads.events import ThreadDeleted
+from greenroom.rules.threads.model import BRIEFS, DECISIONS, MEMBERS, MESSAGES, TEMPLATES, THREADS
+from greenroom.rules.threads.queries import is_for_people, may_see_template, may_see_thread
+from greenroom.rules.threads.templates import BUILTIN
+from greenroom.rules.threads.visible_agents import may_see_agent
+from greenroom.rules.workflows.model import ATTEMPTS as WORKFLOW_ATTEMPTS
+from greenroom.rules.workflows.model import FACTS, STEPS, WORKFLOW_RUNS, WORKFLOWS
+from greenroom.rules.workflows.queries import may_see_workflow, may_see_workflow_run
+from greenroom.rules.workflows.triggers.model import TRIGGERS
 
 replace = msgspec.structs.replace
 ALL = ""

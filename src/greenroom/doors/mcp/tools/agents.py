@@ -9,18 +9,18 @@ from greenroom.doors.mcp.shapes import build_agent
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker, need_speaker
 from greenroom.doors.mcp.tools.threads import ThreadId
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id
+from greenroom.errors import Refused
+from greenroom.ids import new_id
+from greenroom.link.tokens import new_token
 from greenroom.log.model import Rows
-from greenroom.nouns.access.tokens import new_token
-from greenroom.nouns.agents.model import Agent, AgentSkill, RegisterAgent, ResumeAgent, UnregisterAgent, UpdateAgent
-from greenroom.nouns.agents.profiles import Profile
-from greenroom.nouns.agents.queries import get_agent, need_own_agent
-from greenroom.nouns.runs.agent_activity import describe_activity
-from greenroom.nouns.runs.wake_targets import find_wakeable
-from greenroom.nouns.runs.waker import find_invitable
-from greenroom.nouns.threads.queries import need_thread
-from greenroom.nouns.threads.visible_agents import find_present
+from greenroom.rules.agents.model import Agent, AgentSkill, RegisterAgent, ResumeAgent, UnregisterAgent, UpdateAgent
+from greenroom.rules.agents.profiles import Profile
+from greenroom.rules.agents.queries import get_agent, need_own_agent
+from greenroom.rules.threads.queries import need_thread
+from greenroom.rules.threads.visible_agents import find_present
+from greenroom.services.agent_activity import describe_activity
+from greenroom.services.wake_targets import find_wakeable
+from greenroom.services.waker import find_invitable
 
 Ide = Annotated[str, Meta(description="The program you run in, such as Claude Code, Codex or Cursor.")]
 Model = Annotated[str, Meta(description="The model you are.")]

@@ -9,23 +9,23 @@ from msgspec import Meta
 from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.tool import AudioBlock, Blocks, FileBlock, ImageBlock, McpCall, TextBlock, Tool
 from greenroom.doors.mcp.tools.speaker import Speaker, get_speaker
-from greenroom.hub import Hub
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.profiles import PROFILES
-from greenroom.nouns.asks.ask_builder import NOT_TAKEN
-from greenroom.nouns.asks.call_text import escape_invisible
-from greenroom.nouns.asks.commands import RaiseAsk, TakeAnswer
-from greenroom.nouns.asks.contents import read_content
-from greenroom.nouns.asks.model import Ask, AskAnswer, AskOption, AskQuestion, Content
-from greenroom.nouns.asks.queries import get_by_wish
-from greenroom.nouns.policy.events import CallJudged
-from greenroom.nouns.runs.commands import FinishRun
-from greenroom.nouns.runs.model import Run
-from greenroom.nouns.runs.permission_requests import RequestPermission, hash_permission_wish
-from greenroom.nouns.runs.queries import get_current_run
-from greenroom.nouns.threads.queries import get_present_thread
+from greenroom.errors import Refused
+from greenroom.ids import new_id
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.profiles import PROFILES
+from greenroom.rules.asks.ask_builder import NOT_TAKEN
+from greenroom.rules.asks.call_text import escape_invisible
+from greenroom.rules.asks.commands import RaiseAsk, TakeAnswer
+from greenroom.rules.asks.model import Ask, AskAnswer, AskOption, AskQuestion, Content
+from greenroom.rules.asks.queries import get_by_wish
+from greenroom.rules.policy.events import CallJudged
+from greenroom.rules.runs.commands import FinishRun
+from greenroom.rules.runs.model import Run
+from greenroom.rules.runs.permission_requests import RequestPermission, hash_permission_wish
+from greenroom.rules.runs.queries import get_current_run
+from greenroom.rules.threads.queries import get_present_thread
+from greenroom.services.ask_contents import read_content
+from greenroom.services.hub import Hub
 
 _TITLE = 300
 _AGAIN_MS = 60_000

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from greenroom import __version__
+from greenroom.clock import format_iso
 from greenroom.doors.mcp.shapes import build_opening_message, build_person_fields, build_sync_fields, load_full_messages
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.agents import (
@@ -24,19 +25,18 @@ from greenroom.doors.mcp.tools.agents import (
 from greenroom.doors.mcp.tools.messages import Seq
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker
 from greenroom.doors.server import build_local_url
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id, new_secret
+from greenroom.errors import Refused
+from greenroom.ids import new_id, new_secret
 from greenroom.log.model import Done
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.agents.model import Agent
-from greenroom.nouns.agents.names import need_name
-from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.threads.bus import SyncContext
-from greenroom.nouns.threads.commands import CreateThread, IssueToken
-from greenroom.nouns.threads.events import ThreadCreated, TokenIssued
-from greenroom.nouns.threads.model import Message, Thread
-from greenroom.nouns.threads.queries import PAGE, find_messages, get_brief, may_have_more, need_thread
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.model import Agent
+from greenroom.rules.agents.names import need_name
+from greenroom.rules.agents.queries import get_agent
+from greenroom.rules.threads.commands import CreateThread, IssueToken
+from greenroom.rules.threads.events import ThreadCreated, TokenIssued
+from greenroom.rules.threads.model import Message, Thread
+from greenroom.rules.threads.queries import PAGE, find_messages, get_brief, may_have_more, need_thread
+from greenroom.services.bus import SyncContext
 
 _LANGUAGE_CHARS = 64
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.messages import Attachments, Format, Key, Patience, Seq, build_wait_result, limit_wait_ms
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, need_speaker, need_valid_token
-from greenroom.nouns.runs.agent_activity import describe_activity
+from greenroom.services.agent_activity import describe_activity
 
 
 class SendArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -18,11 +18,11 @@ from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, get_speaker, need_valid_token
 from greenroom.doors.mcp.tools.threads import ThreadId
 from greenroom.log.model import Rows
-from greenroom.nouns.runs.wake_targets import look_for_unreached
-from greenroom.nouns.threads.bus import MAX_WAIT_MS, SyncRefused, WaitResult
-from greenroom.nouns.threads.model import Message
-from greenroom.nouns.threads.queries import PAGE, find_messages, may_have_more, need_thread
-from greenroom.nouns.threads.sync_rules import MISMATCH
+from greenroom.rules.threads.model import Message
+from greenroom.rules.threads.queries import PAGE, find_messages, may_have_more, need_thread
+from greenroom.rules.threads.sync_rules import MISMATCH
+from greenroom.services.bus import MAX_WAIT_MS, SyncRefused, WaitResult
+from greenroom.services.wake_targets import look_for_unreached
 
 _HURRY_MS = 5_000
 _PATIENT_MS = 60_000

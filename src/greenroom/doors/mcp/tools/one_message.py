@@ -5,17 +5,17 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from greenroom.clock import format_iso
 from greenroom.doors.mcp.shapes import build_message, is_person, load_full_messages
 from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.snippet import cut_snippet
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_author, get_speaker
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
-from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.runs.agent_activity import describe_activity
-from greenroom.nouns.threads.commands import React, Unreact
-from greenroom.nouns.threads.model import THREADS, Message, MessageRevision
-from greenroom.nouns.threads.queries import build_receipts, find_edits, need_message, search_messages
+from greenroom.errors import Refused
+from greenroom.rules.agents.queries import get_agent
+from greenroom.rules.threads.commands import React, Unreact
+from greenroom.rules.threads.model import THREADS, Message, MessageRevision
+from greenroom.rules.threads.queries import build_receipts, find_edits, need_message, search_messages
+from greenroom.services.agent_activity import describe_activity
 
 MessageId = Annotated[str, Meta(description="The message's id: msg_id in json results of msg_list and msg_wait.")]
 

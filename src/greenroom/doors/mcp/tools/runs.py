@@ -9,21 +9,21 @@ from msgspec import Meta
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import get_taint
 from greenroom.doors.server import build_local_url
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id
-from greenroom.nouns.agents.profiles import (
+from greenroom.errors import Refused
+from greenroom.ids import new_id
+from greenroom.rules.agents.profiles import (
     DeleteProfile,
     PutProfile,
     explain_definition_error,
     find_profiles,
     read_definition,
 )
-from greenroom.nouns.runs.commands import CancelRun
-from greenroom.nouns.runs.model import ENDED, AgentContext, Run
-from greenroom.nouns.runs.queries import is_invitable, need_run
-from greenroom.nouns.runs.run_service import start_run, wait_for_end
-from greenroom.nouns.runs.waker import Invitation, invite
-from greenroom.nouns.threads.queries import need_thread
+from greenroom.rules.runs.commands import CancelRun
+from greenroom.rules.runs.model import ENDED, AgentContext, Run
+from greenroom.rules.runs.queries import is_invitable, need_run
+from greenroom.rules.threads.queries import need_thread
+from greenroom.services.run_service import start_run, wait_for_end
+from greenroom.services.waker import Invitation, invite
 
 _PATIENCE_S = 45.0
 _AT_ONCE = 16

@@ -5,12 +5,12 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta
 
 from greenroom.doors.mcp.tool import McpCall
-from greenroom.log.errors import Refused
-from greenroom.nouns.access.model import Principal
-from greenroom.nouns.access.queries import get_principal, need_right
-from greenroom.nouns.agents.model import AGENTS, Agent
-from greenroom.nouns.agents.queries import need_own_agent
-from greenroom.nouns.asks.call_text import escape_invisible
+from greenroom.errors import Refused
+from greenroom.rules.access.model import Principal
+from greenroom.rules.access.queries import get_principal, need_right
+from greenroom.rules.agents.model import AGENTS, Agent
+from greenroom.rules.agents.queries import need_own_agent
+from greenroom.rules.asks.call_text import escape_invisible
 
 AgentId = Annotated[
     str | None,

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from greenroom.clock import format_iso
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
-from greenroom.log.clock import format_iso
-from greenroom.nouns.threads.commands import CreateTemplate
-from greenroom.nouns.threads.model import ThreadTemplate
-from greenroom.nouns.threads.queries import find_templates, need_template
+from greenroom.rules.threads.commands import CreateTemplate
+from greenroom.rules.threads.model import ThreadTemplate
+from greenroom.rules.threads.queries import find_templates, need_template
 
 
 async def template_list(call: McpCall[NoArgs]) -> Any:

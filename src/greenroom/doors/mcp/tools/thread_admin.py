@@ -5,16 +5,16 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from greenroom.clock import format_iso
 from greenroom.doors.mcp.shapes import build_person_fields
 from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker
 from greenroom.doors.mcp.tools.threads import ThreadArgs, ThreadId
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
-from greenroom.nouns.agents.queries import get_agent
-from greenroom.nouns.threads.commands import CloseThread, UpdateThreadSettings
-from greenroom.nouns.threads.model import Thread
-from greenroom.nouns.threads.queries import need_thread
+from greenroom.errors import Refused
+from greenroom.rules.agents.queries import get_agent
+from greenroom.rules.threads.commands import CloseThread, UpdateThreadSettings
+from greenroom.rules.threads.model import Thread
+from greenroom.rules.threads.queries import need_thread
 
 Seconds = Annotated[int, Meta(ge=30, le=86_400)]
 

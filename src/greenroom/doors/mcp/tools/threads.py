@@ -5,25 +5,25 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from greenroom.clock import format_iso
 from greenroom.doors.cursors import build_cursor, parse_cursor
 from greenroom.doors.mcp.shapes import build_sync_fields
 from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, get_speaker
-from greenroom.log.clock import format_iso
-from greenroom.log.errors import Refused
-from greenroom.log.ids import new_id, new_secret
+from greenroom.errors import Refused
+from greenroom.ids import new_id, new_secret
 from greenroom.log.model import Rows
-from greenroom.nouns.threads.bus import SyncContext
-from greenroom.nouns.threads.commands import (
+from greenroom.rules.threads.commands import (
     ArchiveThread,
     CloseThread,
     CreateThread,
     DeleteThread,
     SetThreadState,
 )
-from greenroom.nouns.threads.events import TokenIssued
-from greenroom.nouns.threads.model import Thread
-from greenroom.nouns.threads.queries import count_threads, find_threads, get_brief, need_thread
+from greenroom.rules.threads.events import TokenIssued
+from greenroom.rules.threads.model import Thread
+from greenroom.rules.threads.queries import count_threads, find_threads, get_brief, need_thread
+from greenroom.services.bus import SyncContext
 
 _MOST = 200
 

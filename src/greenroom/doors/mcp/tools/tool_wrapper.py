@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from greenroom.doors.errors import record_refusal
 from greenroom.doors.mcp.tool import McpCall, Tool
-from greenroom.log.errors import Refused
+from greenroom.errors import Refused
 
 A = TypeVar("A")
 

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import get_taint
-from greenroom.log.errors import Refused
-from greenroom.nouns.workflows.commands import (
+from greenroom.errors import Refused
+from greenroom.rules.workflows.commands import (
     AbortWorkflow,
     AmendStep,
     PauseWorkflow,
@@ -16,10 +16,10 @@ from greenroom.nouns.workflows.commands import (
     RetryWorkflow,
     SignalStep,
 )
-from greenroom.nouns.workflows.model import ENDED, WorkflowRun
-from greenroom.nouns.workflows.queries import find_workflows, need_version, need_workflow_run
-from greenroom.nouns.workflows.report import build_report
-from greenroom.nouns.workflows.workflow_service import start_workflow, wait_for_workflow
+from greenroom.rules.workflows.model import ENDED, WorkflowRun
+from greenroom.rules.workflows.queries import find_workflows, need_version, need_workflow_run
+from greenroom.rules.workflows.report import build_report
+from greenroom.services.workflow_service import start_workflow, wait_for_workflow
 
 _PATIENCE_S = 45.0
 _SHOWN_STEPS = 200

@@ -18,15 +18,16 @@ from acp.schema import (
 )
 
 from greenroom import __version__
-from greenroom.log.ids import new_secret
-from greenroom.nouns.agents.acp_manifest import AcpManifest
+from greenroom.ids import new_secret
+from greenroom.link.hub_tools import HUB
+from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import InstalledRuntime, Opened, SessionOptions, Spawner
 from greenroom.runtimes.drivers.acp.launch import AcpLaunch, plan_launch
 from greenroom.runtimes.drivers.acp.session import AcpSession
 from greenroom.runtimes.drivers.acp.session_record import SessionRecord
 from greenroom.runtimes.programs import find_program, write_private
-from greenroom.runtimes.prompt_text import WAYS
-from greenroom.runtimes.tool_names import HUB, make_hub_name
+from greenroom.runtimes.prompt_text import PromptQuoting
+from greenroom.runtimes.tool_names import make_hub_name
 from greenroom.runtimes.transports.acp import AcpFailed
 
 Json = dict[str, Any]
@@ -43,8 +44,9 @@ _HELLO = InitializeRequest(
 class AcpDriver:
     """Drives every agent of one manifest. Without one, the profile's options are the manifest."""
 
-    def __init__(self, manifest: AcpManifest | None = None) -> None:
+    def __init__(self, manifest: AcpManifest | None, quoting: PromptQuoting) -> None:
         self._manifest = manifest
+        self._quoting = quoting
         self.name = manifest.name if manifest else "acp"
 
     async def find(self, env: dict[str, str]) -> InstalledRuntime | None:
@@ -60,14 +62,13 @@ class AcpDriver:
         token = opening.token_file.read_text().strip() if opening.token_file else None
         hub = make_hub_name() if manifest.flat_names else HUB
         launch = plan_launch(manifest, opening, token, new_secret(), hub)
-        way = WAYS[self.name]
         for path, text in launch.files.items():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_private(path, text)
         if opening.resume and manifest.resume_waits:
             await _wait_for_files(manifest.resume_waits, opening.resume, opening.env.get("HOME", ""))
-        process = await spawner.spawn(launch.command, opening.directory, {**launch.env, **way.env})
-        session = AcpSession(manifest, process, way, hub)
+        process = await spawner.spawn(launch.command, opening.directory, {**launch.env, **self._quoting.env})
+        session = AcpSession(manifest, process, self._quoting, hub)
         try:
             await _set_up(session, manifest, opening, launch)
         except ConnectionError:

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from greenroom.nouns.agents.acp_manifest import TOKEN, AcpManifest, ValueInjection
+from greenroom.link.hub_tools import HUB
+from greenroom.runtimes.acp_manifest import TOKEN, AcpManifest, ValueInjection
+from greenroom.runtimes.agents import need_agent
 from greenroom.runtimes.contract import SessionOptions
-from greenroom.runtimes.drivers.claude.own_rules import has_own_rules
-from greenroom.runtimes.tool_names import HUB
 
 Json = dict[str, Any]
 _PLACE = re.compile(r"\{(value|file|scratch|secret|hub)\}")
@@ -85,8 +85,10 @@ def plan_launch(
     """What to start; the hub is the server `hub`. Raises ValueError when a variable that must hold JSON does not."""
     plan = _LaunchPlan(opening, manifest.unset, secret, hub)
     plan.add("always", manifest.always)
-    if manifest.own_rules == "claude" and has_own_rules(opening.directory, opening.env.get("HOME", "")):
-        plan.add("asking", manifest.asking)
+    if manifest.own_rules is not None:
+        has_own_rules = need_agent(manifest.own_rules).has_own_rules
+        if has_own_rules is not None and has_own_rules(opening.directory, opening.env.get("HOME", "")):
+            plan.add("asking", manifest.asking)
     plan.apply_profile()
     mode = opening.options.get("mode") or manifest.default_mode
     for name, given, value in (

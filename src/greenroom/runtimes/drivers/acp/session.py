@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from greenroom.log.ids import new_id
-from greenroom.nouns.agents.acp_manifest import AcpManifest
+from greenroom.ids import new_id
+from greenroom.link.hub_tools import HUB
+from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import (
     Decision,
     Died,
@@ -26,7 +27,6 @@ from greenroom.runtimes.drivers.acp.session_record import SessionRecord
 from greenroom.runtimes.drivers.acp.translator import AcpTranslator, choose_option, find_options
 from greenroom.runtimes.drivers.acp.turn_end import TokenCount, TokenMeter, read_turn_end, read_turn_failure
 from greenroom.runtimes.prompt_text import PromptQuoting
-from greenroom.runtimes.tool_names import HUB
 from greenroom.runtimes.transports.acp import METHOD_NOT_FOUND, AcpFailed, AcpLink
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 
@@ -220,10 +220,7 @@ class AcpSession:
         waiting, self._asked = self._asked, {}
         self._ears.put(*(PermissionWithdrawn(permission) for permission in waiting), *self._translator.finish_calls())
         used, written = self._meter.turn, self._record.count_used() if self._record is not None else None
-        if used is None or written is None:
-            used = used or written
-        else:
-            used |= written
+        used = used | written if used and written else used or written
         cost, before = self._translator.cost_usd, self._cost_before
         self._cost_before = cost if cost is not None else before
         if used is not None:
@@ -234,12 +231,12 @@ class AcpSession:
     def _handle_message(self, method: str, params: Json, request: Any) -> None:
         match method:
             case "session/update":
-                update = params.get("update")
-                heard = self._translator.translate_update(update) if isinstance(update, dict) else []
+                update = params["update"] if isinstance(params.get("update"), dict) else {}
+                heard = self._translator.translate_update(update)
                 if self._is_open:
                     self._ears.put(*heard)
                     if not any(isinstance(one, Said | Thought) for one in heard):
-                        self._ears.put(*self._find_new_usage())
+                        self._ears.put(*self._find_new_usage(update))
                 self._updated.set()
             case "session/request_permission" | "elicitation/create" if self._turn is None:
                 is_form = method == "elicitation/create"
@@ -260,9 +257,11 @@ class AcpSession:
             case _ if request is not None:
                 self._do(self.link.refuse(request, METHOD_NOT_FOUND, "Method not found"))
 
-    def _find_new_usage(self) -> list[Heard]:
-        """What the turn has used, if the agent has written down that it is more than it was."""
-        used = self._record.count_used() if self._record is not None and self._turn is not None else None
+    def _find_new_usage(self, update: Json) -> list[Heard]:
+        """What the turn has used, if the agent has told or written down that it is more than it was."""
+        if self._turn is None:
+            return []
+        used = self._record.count_used() if self._record is not None else self._meter.count_call(update)
         if used is None or used == self._told_used:
             return []
         self._told_used = used

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from greenroom.nouns.agents.acp_manifest import UsageFiles
+from greenroom.runtimes.acp_manifest import UsageFiles
+from greenroom.runtimes.agent_cli import CallUsage
+from greenroom.runtimes.agents import need_agent
 from greenroom.runtimes.contract import TurnEnded
 from greenroom.runtimes.drivers.acp.turn_end import TokenCount
 from greenroom.runtimes.jsonl_tail import JsonlTail
@@ -23,6 +25,7 @@ class SessionRecord:
 
     def __init__(self, record: UsageFiles, env: Mapping[str, str], session: str) -> None:
         self._record = record
+        self._read = need_agent(record.form).read_record or (lambda entry: None)
         own = env.get(record.variable) if record.variable else None
         self._folder = Path(own) if own else Path(env.get("HOME") or "/") / record.folder
         self._session = session
@@ -58,8 +61,11 @@ class SessionRecord:
     def _total(self) -> TokenCount:
         for path in self._find_files():
             for entry in self._lines.read(path, self._record.having.encode()):
-                self._calls |= _READERS[self._record.form](entry)
-                self._error = _read_error(entry) or self._error
+                match self._read(entry):
+                    case CallUsage(id=id) as used:
+                        self._calls[id] = TokenCount(used.input_tokens, used.output_tokens, used.model)
+                    case str(words):
+                        self._error = words or self._error
         total = TokenCount()
         for one in self._calls.values():
             total += one
@@ -69,35 +75,3 @@ class SessionRecord:
         names = {"id": glob.escape(self._session), "id8": glob.escape(self._session[:8])}
         for pattern in self._record.files if self._session else ():
             yield from sorted(self._folder.glob(pattern.format(**names)))[:_FILES]
-
-
-def _read_copilot(entry: Json) -> dict[str, TokenCount]:
-    match entry:
-        case {"type": "session.usage_record", "id": str(id), "data": {"usage": dict(used)}}:
-            counts = _number(used, "inputTokens"), _number(used, "outputTokens")
-            return {id: TokenCount(*counts, str(used.get("model") or "") or None)}
-    return {}
-
-
-def _read_error(entry: Json) -> str:
-    match entry:
-        case {"type": "session.error", "data": {"message": str(words)}}:
-            return words
-    return ""
-
-
-def _read_gemini(entry: Json) -> dict[str, TokenCount]:
-    match entry:
-        case {"type": "gemini", "id": str(id), "tokens": dict(used)}:
-            given = _number(used, "input") + _number(used, "tool")
-            made = _number(used, "output") + _number(used, "thoughts")
-            return {id: TokenCount(given, made, str(entry.get("model") or "") or None)}
-    return {}
-
-
-def _number(counts: Json, name: str) -> int:
-    value = counts.get(name)
-    return int(value) if isinstance(value, int | float) else 0
-
-
-_READERS = {"copilot": _read_copilot, "gemini": _read_gemini}

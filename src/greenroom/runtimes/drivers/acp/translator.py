@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from greenroom.nouns.agents.acp_manifest import AcpManifest
-from greenroom.nouns.servers.model import HUB_PREFIX
+from greenroom.link.hub_tools import HUB, HUB_PREFIX
+from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import (
     CallFinished,
     CallStarted,
@@ -14,7 +14,7 @@ from greenroom.runtimes.contract import (
     Said,
     Thought,
 )
-from greenroom.runtimes.tool_names import HUB, get_hub_tool, name_server_tool, name_unknown_tool
+from greenroom.runtimes.tool_names import get_hub_tool, name_server_tool, name_unknown_tool
 
 Json = dict[str, Any]
 _ENDED = {"completed": True, "failed": False}
@@ -185,7 +185,9 @@ class AcpTranslator:
             elif self._manifest.tool_name == "call_id":
                 call.name = id.rpartition("__")[0]
         if self._manifest.tool_name == "name":
-            call.name = str(told.get("name") or _get_nested(told, "_meta", "claudeCode", "toolName") or call.name)
+            meta = told.get("_meta")
+            own = _get_nested(meta, "toolName") or _get_nested(meta, "claudeCode", "toolName")
+            call.name = str(told.get("name") or own or call.name)
         call.is_running = call.is_running or told.get("status") == "in_progress"
         call.kind = str(told.get("kind") or call.kind)
         call.title = str(told.get("title") or call.title)

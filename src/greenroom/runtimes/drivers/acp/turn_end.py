@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from greenroom.nouns.agents.acp_manifest import AcpManifest
+from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import TurnEnded
 
 Json = dict[str, Any]
@@ -78,6 +78,16 @@ class TokenMeter:
             found = _count_usage(answer)
             if found is not None and self._counts == "session":
                 found, self._session = found - self._session, found
+        self._add(found)
+
+    def count_call(self, update: Json) -> TokenCount | None:
+        """Add what an update tells of a model call, for agents that tell it so; what the turn has used up to then."""
+        if self._counts != "each_call":
+            return None
+        self._add(_count_usage(_part(update, "_meta")))
+        return self.turn
+
+    def _add(self, found: TokenCount | None) -> None:
         if found is not None:
             self.turn = found if self.turn is None else self.turn + found
 

@@ -20,8 +20,9 @@ from greenroom.runtimes.contract import (
     Spawner,
     TurnEnded,
 )
+from greenroom.runtimes.driver_list import choose_quoting
 from greenroom.runtimes.hub_variables import build_hub_variables
-from greenroom.runtimes.prompt_text import PromptQuoting, choose_quoting
+from greenroom.runtimes.prompt_text import PromptQuoting
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 
 _WORDS = 2000

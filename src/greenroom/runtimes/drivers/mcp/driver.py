@@ -9,10 +9,11 @@ import sys
 
 import msgspec
 
-from greenroom.nouns.agents.acp_manifest import AcpManifest
+from greenroom.runtimes.acp_manifest import AcpManifest
 from greenroom.runtimes.contract import SessionOptions, Spawner
 from greenroom.runtimes.drivers.acp.driver import AcpDriver
 from greenroom.runtimes.drivers.acp.session import AcpSession
+from greenroom.runtimes.prompt_text import DATA
 from greenroom.tool_agent.tool_choice import CHOICE, parse_tool_choice
 
 _PROGRAM = [sys.executable, "-m", "greenroom.tool_agent"]
@@ -23,7 +24,7 @@ class McpDriver(AcpDriver):
     """Drives one tool of an MCP server."""
 
     def __init__(self) -> None:
-        super().__init__(MANIFEST)
+        super().__init__(MANIFEST, DATA)
 
     async def open(self, opening: SessionOptions, spawner: Spawner) -> AcpSession:
         choice = parse_tool_choice(opening.command, opening.options)

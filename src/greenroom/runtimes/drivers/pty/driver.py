@@ -7,9 +7,9 @@ Options of a profile: `prompt` is "type" (put in as if typed, the default), "arg
 import re
 
 from greenroom.runtimes.contract import InstalledRuntime, SessionOptions, Spawner
+from greenroom.runtimes.driver_list import choose_quoting
 from greenroom.runtimes.drivers.pty.session import PtySession
 from greenroom.runtimes.hub_variables import build_hub_variables
-from greenroom.runtimes.prompt_text import choose_quoting
 from greenroom.runtimes.transports.pty import TerminalLine
 
 ROWS, COLUMNS = 36, 110

@@ -1,0 +1,94 @@
+"""The rules of credentials: nobody gives away more than they have."""
+
+from greenroom.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.rules.access.model import (
+    CREDENTIALS,
+    GRANTABLE,
+    RIGHTS,
+    CreateCredential,
+    CredentialCreated,
+    CredentialRevoked,
+    Principal,
+    RevokeCredential,
+)
+from greenroom.rules.access.queries import get_person_name, is_room_name, need_kind, need_right
+
+
+def create_credential(rows: Rows, command: CreateCredential, context: Context) -> list[Event]:
+    by = need_principal(command)
+    need_right(by, "operate")
+    need_kind(command.kind)
+    rights = frozenset(RIGHTS[command.kind] if command.rights is None else command.rights)
+    if not rights <= GRANTABLE[command.kind]:
+        wrong = ", ".join(sorted(rights - GRANTABLE[command.kind]))
+        raise Refused("bad_rights", f"A credential of kind {command.kind} cannot have: {wrong}.")
+    if not rights - {"node", "trigger", "ask", "answer"} <= by.rights:
+        raise Refused("too_wide", "You cannot give rights that you do not have.", "forbidden")
+    if not command.name.strip() or len(command.name) > 100:
+        raise Refused("bad_name", "Give the credential a name of 1 to 100 characters.")
+    if command.kind == "agent" and "register" not in rights and not command.agent_id:
+        raise Refused("agent_required", "An agent's credential names its agent: agent_id is missing.")
+    if (command.kind == "room") != (command.room is not None) or not (
+        command.room is None or is_room_name(command.room)
+    ):
+        raise Refused(
+            "bad_room", "A room's credential names its room, and no other does: 1 to 64 letters, digits, - or _."
+        )
+    if command.expires_at is not None and command.expires_at <= context.now:
+        raise Refused("bad_expiry", "The expiry lies in the past.")
+    person_id, person = _resolve_person(rows, command)
+    return [
+        CredentialCreated(
+            credential_id=command.credential_id,
+            kind=command.kind,
+            name=command.name.strip(),
+            digest=command.digest,
+            rights=sorted(rights),
+            agent_id=command.agent_id,
+            threads=command.threads,
+            room=command.room,
+            expires_at=command.expires_at,
+            browser=command.browser,
+            key_digest=command.key_digest,
+            login_of=command.login_of,
+            person_id=person_id,
+            person=person,
+            device=command.device[:100],
+            address=command.address[:100],
+        )
+    ]
+
+
+def _resolve_person(rows: Rows, command: CreateCredential) -> tuple[str | None, str]:
+    """The person whose credential it will be, with their name. A new person is called as their first credential is."""
+    if command.kind != "operator":
+        return None, ""
+    if command.person_id is None:
+        return command.credential_id, command.name.strip()
+    return command.person_id, get_person_name(rows, command.person_id)
+
+
+def revoke_credential(rows: Rows, command: RevokeCredential, context: Context) -> list[Event]:
+    by = need_principal(command)
+    if command.credential_id != by.credential:  # one's own may always be ended: that is how one logs out
+        need_right(by, "operate")
+    found = rows.get(CREDENTIALS, command.credential_id)
+    if found is None:
+        raise Refused("credential_not_found", "There is no such credential: see `greenroom token list`.", "not_found")
+    if found.revoked_at is not None:
+        return []
+    logins = [login for login in rows.find(CREDENTIALS, {"login_of": found.id}) if login.revoked_at is None]
+    return [CredentialRevoked(credential_id=one.id, reason=command.reason) for one in (found, *logins)]
+
+
+def need_principal(command: Command) -> Principal:
+    """Who gave the command. Every command of a noun is given by a principal."""
+    assert isinstance(command.by, Principal)  # noqa: S101 a bug, not an input
+    return command.by
+
+
+DECIDE: dict[type[Command], Decide] = {
+    CreateCredential: create_credential,
+    RevokeCredential: revoke_credential,
+}

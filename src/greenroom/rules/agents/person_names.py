@@ -1,0 +1,34 @@
+"""The name that a person gives themselves. No agent and no other person may be taken for them."""
+
+from greenroom.errors import Refused
+from greenroom.log.model import Command, Context, Event, Rows
+from greenroom.rules.access.decide import need_principal
+from greenroom.rules.access.model import CREDENTIALS, PersonNamed
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.agents.names import compute_skeleton, need_name
+
+
+class NamePerson(Command, frozen=True, kw_only=True):
+    """Give the person who calls the name that others see."""
+
+    name: str
+
+
+def name_person(rows: Rows, command: NamePerson, context: Context) -> list[Event]:
+    by = need_principal(command)
+    if by.person_id is None:
+        raise Refused("no_person", "This credential does not belong to a person: only operators have a name.")
+    name = need_name(command.name, "Your name")
+    if name == by.person:
+        return []
+    looks = compute_skeleton(name)
+    alike = rows.find(AGENTS, {"looks": looks, "state": "registered"}, limit=1)
+    if alike or looks in find_person_looks(rows, but=by.person_id):
+        raise Refused("name_taken", f"'{name}' is the name of another person or agent, or looks like it.", "conflict")
+    return [PersonNamed(person_id=by.person_id, name=name)]
+
+
+def find_person_looks(rows: Rows, but: str | None = None) -> set[str]:
+    """What the names of people who can log in look like."""
+    known = rows.find(CREDENTIALS, {"kind": "operator", "revoked_at": None})
+    return {compute_skeleton(one.person) for one in known if one.person and one.person_id != but}

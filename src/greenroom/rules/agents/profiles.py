@@ -1,0 +1,190 @@
+"""Profiles: how one kind of agent is started. Only an operator changes them."""
+
+import re
+import shlex
+from typing import Any, ClassVar
+
+import msgspec
+
+from greenroom import validation
+from greenroom.errors import Refused
+from greenroom.link.profile_definition import PLACEHOLDERS, ProfileDefinition
+from greenroom.log.model import Command, Context, Decide, Event, Project, Recorded, Row, Rows, Table, Tx
+from greenroom.rules.access.decide import need_principal
+from greenroom.rules.access.queries import need_right
+from greenroom.rules.agents.permissions import merge_permissions
+from greenroom.rules.agents.wrong_profiles import explain_missing_profile
+from greenroom.runtimes.driver_list import find_wrong_option
+
+APPROVALS = ("always", "on_risk", "never", "deny")
+SANDBOXES = ("none", "bwrap")
+WAKES = ("mention", "handoff", "mail")
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+
+
+class Profile(Row, frozen=True, kw_only=True):
+    """A definition under its name, and where it came from."""
+
+    name: str
+    definition: ProfileDefinition
+    source: str
+    """api, file, legacy (available-agents.json), bundle or builtin."""
+    changed_at: int
+    seq: int = 0
+    """Where in the log it became as it is."""
+
+
+PROFILES = Table("profile", Profile, ("name",), (("source",), ("_seq",)))
+
+
+class PutProfile(Command, frozen=True, kw_only=True):
+    """Make or replace a profile."""
+
+    name: str
+    definition: ProfileDefinition
+    source: str = "api"
+
+
+class DeleteProfile(Command, frozen=True, kw_only=True):
+    """Remove a profile; agents that were started from it go on."""
+
+    name: str
+
+
+class ProfilePut(Event, frozen=True, kw_only=True):
+    """A profile is as it is now."""
+
+    privileged: ClassVar[bool] = True
+    name: str
+    definition: ProfileDefinition
+    source: str
+
+
+class ProfileDeleted(Event, frozen=True, kw_only=True):
+    """A profile was removed."""
+
+    privileged: ClassVar[bool] = True
+    name: str
+
+
+def read_definition(fields: Any) -> ProfileDefinition:
+    """A definition from what a file holds. A command that is one text is split into words; no shell ever sees it."""
+    if isinstance(fields, dict) and "permissions" in fields:
+        fields = merge_permissions(fields)
+    if isinstance(fields, dict) and isinstance(fields.get("command"), str):
+        try:
+            fields = {**fields, "command": shlex.split(fields["command"])}
+        except ValueError as error:
+            raise ValueError(f"command: it cannot be split into words ({error}); write a list of arguments") from None
+    return msgspec.convert(fields, ProfileDefinition)
+
+
+def explain_definition_error(error: Exception) -> str:
+    """What is wrong with a definition: the key, and what to write instead."""
+    if not isinstance(error, msgspec.ValidationError):
+        return str(error)
+    key, problem = validation.explain_error(error, ProfileDefinition)
+    return f"{key}: {problem}" if key else problem
+
+
+def fill_command(definition: ProfileDefinition, values: dict[str, str]) -> str:
+    """The command as a person may read it, with its placeholders filled."""
+    words = [_PLACEHOLDER.sub(lambda found: values.get(found[0], found[0]), word) for word in definition.command]
+    return shlex.join(words) if words else f"(the own command of the driver {definition.driver})"
+
+
+def find_profile_problems(name: str, definition: ProfileDefinition) -> list[str]:
+    """What is wrong with a profile, each with its key and what to write instead."""
+    out = []
+    if not _NAME.fullmatch(name):
+        out.append("name: use 1 to 64 lower-case letters, digits, '.', '-' or '_', beginning with a letter or digit")
+    for key, allowed in (("approvals", APPROVALS), ("sandbox", SANDBOXES)):
+        if getattr(definition, key) not in allowed:
+            out.append(f"{key}: write one of {', '.join(allowed)}")
+    for wake in definition.wake_on:
+        if wake not in WAKES:
+            out.append(f"wake_on: '{wake}' is not known; write any of {', '.join(WAKES)}")
+    for key, least, most in (
+        ("max_depth", 0, 20),
+        ("max_children", 0, 100),
+        ("timeout_s", 1, 604_800),
+        ("start_timeout_s", 1, 3600),
+        ("idle_s", 0, 604_800),
+    ):
+        if not least <= getattr(definition, key) <= most:
+            out.append(f"{key}: write a number from {least} to {most}")
+    for key in ("max_tokens", "max_cost_usd"):
+        if (limit := getattr(definition, key)) is not None and limit <= 0:
+            out.append(f"{key}: write a number above 0, or leave it out")
+    if definition.temperature is not None and not 0 <= definition.temperature <= 2:
+        out.append("temperature: write a number from 0 to 2")
+    for argument in definition.command:
+        for found in _PLACEHOLDER.findall(argument):
+            if found not in PLACEHOLDERS:
+                out.append(f"command: {found} is not known; the placeholders are {', '.join(PLACEHOLDERS)}")
+    brings_manifest = definition.driver == "acp" and definition.options.get("manifest")
+    if definition.driver in ("command", "pty", "acp") and not definition.command and not brings_manifest:
+        out.append(f"command: the driver {definition.driver} needs one, as a list of arguments")
+    if (wrong := find_wrong_option(definition.driver, definition.options)) is not None:
+        out.append(wrong)
+    if definition.driver == "mcp" and not definition.command and not definition.options.get("url"):
+        out.append("command: the driver mcp needs one that starts the server, or options.url")
+    if definition.worktree and not definition.directory:
+        out.append("worktree: it needs `directory`, a git repository")
+    return out
+
+
+def put_profile(rows: Rows, command: PutProfile, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    wrong = find_profile_problems(command.name, command.definition)
+    if wrong:
+        raise Refused("bad_profile", f"Profile '{command.name[:64]}': {'; '.join(wrong)}.", problems=wrong)
+    found = rows.get(PROFILES, command.name)
+    if found is not None and found.definition == command.definition and found.source == command.source:
+        return []
+    return [ProfilePut(name=command.name, definition=command.definition, source=command.source)]
+
+
+def delete_profile(rows: Rows, command: DeleteProfile, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    need_profile(rows, command.name)
+    return [ProfileDeleted(name=command.name)]
+
+
+def need_profile(rows: Rows, name: str) -> Profile:
+    found = rows.get(PROFILES, name)
+    if found is None:
+        raise _profile_not_found(rows, name)
+    return found
+
+
+def _profile_not_found(rows: Rows, name: str) -> Refused:
+    near = validation.get_nearest(name, [profile.name for profile in find_profiles(rows)])
+    why = explain_missing_profile(rows, name)
+    if near is not None and not why:
+        words = f"There is no profile '{name[:64]}': did you mean '{near}'?"
+    else:
+        because = f" ({why})" if why else ""
+        words = f"There is no profile '{name[:64]}'{because}: see `greenroom profile list`."
+    return Refused("profile_not_found", words, "not_found")
+
+
+def find_profiles(rows: Rows) -> list[Profile]:
+    """All profiles by name."""
+    return rows.find(PROFILES, order="_key")
+
+
+def profile_put(tx: Tx, event: ProfilePut, record: Recorded) -> None:
+    profile = Profile(
+        name=event.name, definition=event.definition, source=event.source, changed_at=record.at, seq=record.seq
+    )
+    tx.put(PROFILES, profile)
+
+
+def profile_deleted(tx: Tx, event: ProfileDeleted, record: Recorded) -> None:
+    tx.drop(PROFILES, event.name)
+
+
+DECIDE: dict[type[Command], Decide] = {PutProfile: put_profile, DeleteProfile: delete_profile}
+PROJECT: dict[type[Event], Project] = {ProfilePut: profile_put, ProfileDeleted: profile_deleted}

@@ -1,0 +1,69 @@
+"""How an ask comes to be: its digest, and how long it may wait."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.link.call_digest import Subject, hash_call, hash_wish
+from greenroom.log.model import Context, Event, Rows
+from greenroom.rules.access.secrets import mask_secrets, mask_text
+from greenroom.rules.asks.call_text import build_call_title
+from greenroom.rules.asks.events import AnswerLapsed, AskRaised
+from greenroom.rules.asks.model import Asker
+from greenroom.rules.asks.queries import get_by_wish, get_deadline_s, is_lapsed
+
+NOT_TAKEN = "it was approved, but nobody took the approval in time"
+
+
+def build_lapse_events(rows: Rows, wish: str, now: int) -> list[Event]:
+    """That an earlier yes to the same wish was not taken in time, when it is asked again before a timer has seen it."""
+    ask = get_by_wish(rows, wish)
+    return [AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)] if ask is not None and is_lapsed(ask, now) else []
+
+
+def _mask_call(title: str, subject: Subject, fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What is written down and shown of a call: without its secrets, which the digest covers and the asker has."""
+    arguments = mask_secrets(subject.arguments)
+    if arguments == subject.arguments:
+        return title, fields
+    why = f"{fields.get('why') or ''} Secrets in it are masked here; the call that runs has them.".strip()
+    labels = mask_secrets(fields.get("labels") or {})
+    shown = {"subject": msgspec.structs.replace(subject, arguments=arguments), "why": mask_text(why), "labels": labels}
+    text = mask_text(fields.get("text") or "")
+    return build_call_title(subject.tool, arguments), {**fields, **shown, "text": text, "edits": False}
+
+
+def build_ask_raised(
+    context: Context,
+    ask_id: str,
+    kind: str,
+    asker: Asker,
+    title: str,
+    *,
+    wish: str | None = None,
+    risk: str = "low",
+    timeout_s: int | None = None,
+    **fields: Any,
+) -> AskRaised:
+    """The event that raises an ask; the rules have looked at it already."""
+    wait_s = timeout_s if timeout_s is not None else get_deadline_s(context.settings, kind, risk)
+    deadline = context.now + wait_s * 1000 if wait_s else 0
+    warn_ms = min(context.settings.ask_warn_s * 1000, wait_s * 500)
+    subject = fields.get("subject")
+    if subject is not None:
+        digest = hash_call(subject)
+        title, fields = _mask_call(title, subject, fields)
+    else:
+        digest = hash_wish(kind, title, fields.get("text", ""), fields.get("questions", []), fields.get("form"))
+    return AskRaised(
+        ask_id=ask_id,
+        kind=kind,
+        asker=asker,
+        title=title,
+        wish=wish or ask_id,
+        risk=risk,
+        digest=digest,
+        deadline=deadline,
+        warn_at=deadline - warn_ms if warn_ms else 0,
+        **fields,
+    )

@@ -1,0 +1,32 @@
+"""That agents of a thread wait for a person, as everybody who reads the thread may know it: who and for what kind of
+answer, never the words."""
+
+import msgspec
+
+from greenroom.log.model import Rows
+from greenroom.rules.asks.model import ASKS, Ask
+
+_MOST = 20
+
+
+class WaitingAsker(msgspec.Struct, frozen=True, kw_only=True):
+    """One who waits for a person."""
+
+    agent_id: str | None
+    name: str
+    kind: str
+    """question, report, permission, decision or gate."""
+    since: int
+
+
+def build_waiting_asker(ask: Ask) -> WaitingAsker:
+    return WaitingAsker(agent_id=ask.agent_id, name=ask.asker.name, kind=ask.kind, since=ask.asked_at)
+
+
+def find_waiting_askers(rows: Rows, thread_id: str) -> list[WaitingAsker]:
+    """Who of a thread waits for a person just now, longest first."""
+    return [
+        build_waiting_asker(ask)
+        for ask in rows.find(ASKS, {"thread_id": thread_id, "state": "open"}, order="_key", limit=_MOST)
+        if ask.kind != "report"  # it is there to be read; who gave it may have gone on
+    ]

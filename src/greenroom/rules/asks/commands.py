@@ -1,0 +1,97 @@
+"""What can be wished of asks."""
+
+from typing import Any, Literal
+
+from greenroom.link.call_digest import Subject
+from greenroom.log.model import Command
+from greenroom.rules.asks.model import Asker, AskQuestion, Content
+from greenroom.rules.policy.remembered_rule import RuleChoice
+
+
+class RaiseAsk(Command, frozen=True, kw_only=True):
+    """Ask a person. One that is there already, under this id or as the same wish of the same asker, stays as it is.
+
+    `wish` is what makes a wish the same; without one it is `ask_id`. With `again_ms` a wish whose answer was handed
+    over longer ago than that is a new one; without it the same wish always finds the same ask.
+    """
+
+    ask_id: str
+    kind: str
+    title: str
+    text: str = ""
+    asker: Asker | None = None
+    """Who waits, where the hub asks for somebody; None is who gives the command."""
+    wish: str | None = None
+    again_ms: int | None = None
+    thread_id: str | None = None
+    room: str | None = None
+    risk: str | None = None
+    """Taken from who operates only; for all others the hub judges."""
+    why: str = ""
+    rule: str = ""
+    questions: list[AskQuestion] = []
+    form: dict[str, Any] | None = None
+    subject: Subject | None = None
+    edits: bool = False
+    contents: list[Content] = []
+    labels: dict[str, str] = {}
+    asked_of: list[str] = []
+    """Who alone may answer; each has one vote. Taken from who operates only."""
+    approvers: int = 1
+    timeout_s: int | None = None
+    """How long it may wait; None is what the settings say for its kind and risk, 0 for ever."""
+
+
+class AnswerAsk(Command, frozen=True, kw_only=True):
+    """Answer an ask. The first answer wins, and only if `digest` is what is asked; a yes to a call needs it."""
+
+    ask_id: str
+    verdict: str
+    text: str = ""
+    options: list[list[str]] = []
+    arguments: Any = None
+    contents: list[Content] = []
+    form: Any = None
+    scope: str = "once"
+    remember: RuleChoice | None = None
+    """How far the rule reaches, where the scope is a rule; None is as far as the call."""
+    digest: str | None = None
+    way: Literal["alone", "batch", "ticket"] = "alone"
+    """Looked at by itself, together with others, or from a notification: high risk is approved alone only."""
+    name: str = ""
+    """How who answers calls themselves, to be shown beside what the credential proves."""
+    device: str = ""
+    """The connection that the answer came by, where a person has several."""
+
+
+class SnoozeAsk(Command, frozen=True, kw_only=True):
+    """Put an ask out of sight until a time; 0 brings it back."""
+
+    ask_id: str
+    until: int
+
+
+class DelegateAsk(Command, frozen=True, kw_only=True):
+    """Hand an ask to a person, or with `room:NAME` to the people of a room, who then see it too; "" takes it back."""
+
+    ask_id: str
+    to: str
+
+
+class WithdrawAsk(Command, frozen=True, kw_only=True):
+    """Take an ask back: nobody waits for its answer any more."""
+
+    ask_id: str
+    reason: str
+
+
+class TimeAsk(Command, frozen=True, kw_only=True):
+    """An ask's time has come: it is shown again, warned of, or refused by silence. The hub's timer says so."""
+
+    ask_id: str
+
+
+class TakeAnswer(Command, frozen=True, kw_only=True):
+    """The waiting side has been handed the answer."""
+
+    ask_id: str

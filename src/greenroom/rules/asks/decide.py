@@ -1,0 +1,210 @@
+"""The rules of asks: who may ask what, and what else may be done with an ask than answering it."""
+
+from greenroom.errors import Refused
+from greenroom.link.call_digest import hash_wish
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.rules.access.decide import need_principal
+from greenroom.rules.access.model import Principal
+from greenroom.rules.access.queries import need_right
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.asks import events as e
+from greenroom.rules.asks.ask_builder import NOT_TAKEN, build_ask_raised
+from greenroom.rules.asks.commands import (
+    AnswerAsk,
+    DelegateAsk,
+    RaiseAsk,
+    SnoozeAsk,
+    TakeAnswer,
+    TimeAsk,
+    WithdrawAsk,
+)
+from greenroom.rules.asks.decide_answer import CHARS, PARTS, answer_ask, need_contents, need_open
+from greenroom.rules.asks.forms import need_schema
+from greenroom.rules.asks.model import ASKS, KINDS, RISKS, ROOM, Ask, Asker
+from greenroom.rules.asks.queries import (
+    ask_not_found,
+    get_by_wish,
+    is_lapsed,
+    is_over_time,
+    may_see_ask,
+    need_person_for,
+)
+from greenroom.rules.asks.votes import is_of_another_room, need_voters
+from greenroom.rules.threads.queries import need_thread
+
+_TITLE = 300
+_LONGEST_S = 90 * 86_400
+
+
+def raise_ask(rows: Rows, command: RaiseAsk, context: Context) -> list[Event]:
+    by = need_principal(command)
+    if "ask" not in by.rights:
+        need_right(by, "chat")
+    asker = _build_asker(rows, by, command)
+    wish = hash_wish(by.id, command.wish) if command.wish is not None else command.ask_id
+    known = rows.get(ASKS, command.ask_id) or get_by_wish(rows, wish)
+    if known is not None and known.asker.by != asker.by:
+        raise Refused("key_reused", "This id is that of another ask: choose a new one.", "conflict")
+    if known is not None and not _is_done_with(known, command.again_ms, context.now):
+        return []
+    if command.thread_id is not None and not by.operates:
+        need_thread(rows, by, command.thread_id)
+    _need_well_formed(by, command)
+    _need_few(rows, by, asker, context)
+    return [_build_ask_raised(by, command, asker, wish, context)]
+
+
+def _build_asker(rows: Rows, by: Principal, command: RaiseAsk) -> Asker:
+    """Who waits: for whom the hub asks, or who gives the command, with the run that it is at."""
+    if command.asker is not None and by.operates:
+        return command.asker
+    agent = rows.get(AGENTS, by.agent_id) if by.agent_id else None
+    own = Asker(by=by.id, name=by.name, key=command.wish)
+    if agent is None:
+        return own
+    name = agent.display_name or agent.name
+    return Asker(by=by.id, name=name, agent_id=agent.id, run_id=agent.run_id, key=command.wish)
+
+
+def _is_done_with(known: Ask, again_ms: int | None, now: int) -> bool:
+    """Whether the same wish is a new one: the answer to the earlier one has been had for a while."""
+    if known.lapsed_at:
+        return True
+    if again_ms is None or known.state == "open":
+        return False
+    return known.taken_at > 0 and now - known.taken_at >= again_ms
+
+
+def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
+    allowed = KINDS if by.operates else ("question", "report") if by.room else ("question", "report", "permission")
+    if command.kind not in allowed:
+        raise Refused("bad_kind", f"This credential asks with one of the kinds {', '.join(allowed)}.")
+    if not command.title.strip() or len(command.title) > _TITLE or len(command.text) > CHARS:
+        raise Refused("bad_ask", f"An ask has a title of 1 to {_TITLE} characters, and at most {CHARS} of text.")
+    if command.risk is not None and command.risk not in RISKS:
+        raise Refused("bad_risk", f"Write a risk of {', '.join(RISKS)}.")
+    if (command.kind == "permission") != (command.subject is not None):
+        raise Refused("bad_ask", "A permission names the call that waits for it, and nothing else does.")
+    need_voters(command)
+    if command.timeout_s is not None and not 0 <= command.timeout_s <= _LONGEST_S:
+        raise Refused("bad_ask", f"An ask waits 0 (for ever) to {_LONGEST_S} seconds.")
+    if len(command.questions) > PARTS or sum(len(q.options) for q in command.questions) > 10 * PARTS:
+        raise Refused("bad_ask", f"At most {PARTS} questions with {10 * PARTS} options are asked at once.")
+    if len(command.labels) > PARTS or any(len(k) > 100 or len(v) > 1000 for k, v in command.labels.items()):
+        raise Refused("bad_ask", f"At most {PARTS} labels of 1,000 characters.")
+    need_contents(command.contents)
+    if command.form is not None:
+        need_schema(command.form)
+
+
+def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None:
+    """One asker does not bury the others: what it has open is limited."""
+    most = context.settings.max_open_asks
+    if asker.agent_id is not None:
+        waiting = rows.count(ASKS, {"agent_id": asker.agent_id, "state": "open"})
+    elif by.room is not None:
+        waiting = rows.count(ASKS, {"room": by.room, "state": "open"})
+    elif not by.operates:
+        waiting = rows.count(ASKS, {"agent_id": None, "state": "open"})
+    else:
+        return
+    if waiting >= most:
+        raise Refused("too_many_asks", f"{waiting} asks wait for a person already: wait for their answers.", "limited")
+
+
+def _build_ask_raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: Context) -> e.AskRaised:
+    risk = (command.risk if by.operates else None) or ("high" if command.kind == "permission" else "low")
+    return build_ask_raised(
+        context,
+        command.ask_id,
+        command.kind,
+        asker,
+        command.title.strip(),
+        wish=wish,
+        risk=risk,
+        timeout_s=command.timeout_s,
+        text=command.text,
+        thread_id=command.thread_id,
+        room=by.room if by.room is not None else command.room if by.operates else None,
+        why=command.why if by.operates else "",
+        rule=command.rule if by.operates else "",
+        questions=command.questions,
+        form=command.form,
+        subject=command.subject,
+        edits=command.edits,
+        contents=command.contents,
+        labels=command.labels,
+        asked_of=command.asked_of if by.operates else [],
+        approvers=command.approvers if by.operates else 1,
+    )
+
+
+def snooze_ask(rows: Rows, command: SnoozeAsk, context: Context) -> list[Event]:
+    ask = need_person_for(rows, need_principal(command), command.ask_id)
+    need_open(ask)
+    if command.until and command.until <= context.now:
+        raise Refused("bad_time", "That time is over: name one that is to come.")
+    if ask.deadline and command.until >= ask.deadline:
+        raise Refused("bad_time", "It would be refused by silence before that: name an earlier time.")
+    return [] if command.until == ask.snoozed_until else [e.AskSnoozed(ask_id=ask.id, until=command.until)]
+
+
+def delegate_ask(rows: Rows, command: DelegateAsk, context: Context) -> list[Event]:
+    by = need_principal(command)
+    ask = need_person_for(rows, by, command.ask_id)
+    need_open(ask)
+    if len(command.to) > 100:
+        raise Refused("bad_delegate", "Name a person, or a room as room:NAME.")
+    if not by.operates and (command.to.startswith(ROOM) or is_of_another_room(rows, by, command.to)):
+        raise Refused("forbidden", "Only an operator hands an ask to another room, or to its people.", "forbidden")
+    return [] if command.to == (ask.delegated_to or "") else [e.AskDelegated(ask_id=ask.id, to=command.to)]
+
+
+def withdraw_ask(rows: Rows, command: WithdrawAsk, context: Context) -> list[Event]:
+    by = need_principal(command)
+    ask = rows.get(ASKS, command.ask_id)
+    if ask is None or not (may_see_ask(rows, by, ask) or ask.asker.by == by.id):
+        raise ask_not_found(command.ask_id)
+    if not by.operates and ask.asker.by != by.id:
+        raise Refused("forbidden", "Only who asks takes an ask back: answer it, or snooze it.", "forbidden")
+    if ask.state != "open":
+        return []
+    return [e.AskWithdrawn(ask_id=ask.id, reason=command.reason.strip()[:500] or "taken back")]
+
+
+def time_ask(rows: Rows, command: TimeAsk, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    ask = rows.get(ASKS, command.ask_id)
+    if ask is not None and is_lapsed(ask, context.now):
+        return [e.AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)]
+    if ask is None or ask.state != "open":
+        return []
+    if is_over_time(ask, context.now):
+        return [e.AskExpired(ask_id=ask.id)]
+    events: list[Event] = []
+    if 0 < ask.snoozed_until <= context.now:
+        events.append(e.AskSnoozed(ask_id=ask.id, until=0))
+    if not ask.warned and 0 < ask.warn_at <= context.now:
+        events.append(e.AskWarned(ask_id=ask.id))
+    return events
+
+
+def take_answer(rows: Rows, command: TakeAnswer, context: Context) -> list[Event]:
+    ask = rows.get(ASKS, command.ask_id)
+    by = need_principal(command)
+    if ask is None or (ask.asker.by != by.id and not by.operates):
+        raise ask_not_found(command.ask_id)
+    if is_lapsed(ask, context.now):
+        return [e.AnswerLapsed(ask_id=ask.id, reason=NOT_TAKEN)]
+    return [] if ask.state == "open" or ask.taken_at or ask.lapsed_at else [e.AnswerTaken(ask_id=ask.id)]
+
+
+DECIDE: dict[type[Command], Decide] = {
+    RaiseAsk: raise_ask,
+    AnswerAsk: answer_ask,
+    SnoozeAsk: snooze_ask,
+    DelegateAsk: delegate_ask,
+    WithdrawAsk: withdraw_ask,
+    TimeAsk: time_ask,
+    TakeAnswer: take_answer,
+}

@@ -1,0 +1,146 @@
+"""The rules of answers: who may give one, that the first wins, and that a yes is to exactly what was shown."""
+
+from greenroom.errors import Refused
+from greenroom.link.call_digest import hash_call
+from greenroom.log.model import Context, Event, Rows
+from greenroom.rules.access.decide import need_principal
+from greenroom.rules.asks import events as e
+from greenroom.rules.asks.commands import AnswerAsk
+from greenroom.rules.asks.forms import need_choices, need_form, need_options
+from greenroom.rules.asks.model import SCOPES, Ask, Content
+from greenroom.rules.asks.queries import is_over_time, need_person_for
+from greenroom.rules.asks.votes import get_pending_vote, need_seat
+from greenroom.rules.policy.answer_effects import build_answer_events
+
+CHARS = 200_000
+PARTS = 20
+_VERDICTS = {
+    "question": ("answer", "deny"),
+    "report": ("answer", "approve", "deny"),
+    "permission": ("approve", "deny"),
+    "decision": ("approve", "deny", "answer"),
+    "gate": ("approve", "deny"),
+}
+
+
+def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
+    by = need_principal(command)
+    ask = need_person_for(rows, by, command.ask_id)
+    need_open(ask)
+    if is_over_time(ask, context.now):
+        return [e.AskExpired(ask_id=ask.id)]
+    _need_shown(ask, command)
+    _need_fitting(ask, command)
+    if command.scope == "rule" and not by.operates:
+        raise Refused("forbidden", "Only an operator makes rules: answer this call alone.", "forbidden")
+    name = by.person or command.name.strip()[:100] or by.name
+    seat = need_seat(by, ask)
+    if (vote := get_pending_vote(by, ask, command, seat, name)) is not None:
+        return [vote]
+    changed = command.arguments is not None and ask.subject is not None and command.arguments != ask.subject.arguments
+    arguments = command.arguments if changed else None
+    answered = e.AskAnswered(
+        ask_id=ask.id,
+        verdict=command.verdict,
+        name=name,
+        text=command.text,
+        options=command.options,
+        arguments=arguments,
+        digest=ask.digest if arguments is None or ask.subject is None else hash_call(ask.subject, arguments),
+        contents=command.contents,
+        form=command.form,
+        scope=command.scope,
+        seat=seat,
+        device=command.device,
+        lapses_at=_compute_lapse_time(ask, command, context),
+    )
+    scope = command.scope if arguments is None else "changed"
+    told = build_answer_events(
+        rows,
+        ask_id=ask.id,
+        answer=command.verdict,
+        scope=scope,
+        seed=ask.id.removeprefix("ask_"),
+        now=context.now,
+        remember=command.remember,
+    )
+    return [answered, *told]
+
+
+def _compute_lapse_time(ask: Ask, command: AnswerAsk, context: Context) -> int:
+    is_yes = ask.kind == "permission" and command.verdict == "approve"
+    return context.now + context.settings.approval_s * 1000 if is_yes else 0
+
+
+def _need_shown(ask: Ask, command: AnswerAsk) -> None:
+    """A yes to a call says what was looked at; and high risk is looked at alone."""
+    if command.digest is not None and command.digest != ask.digest:
+        raise Refused("changed", "What is asked is not what you were shown: look at it again.", "conflict")
+    if command.verdict != "approve":
+        return
+    if ask.subject is not None and command.digest is None:
+        raise Refused(
+            "digest_needed",
+            "Nothing was approved, because the answer does not say which call was shown. Reload the page;"
+            " a program reads the ask and sends its digest.",
+        )
+    if ask.risk == "high" and command.way != "alone":
+        raise Refused(
+            "high_risk", f"High risk is approved one at a time: open {ask.id} and answer it alone.", "conflict"
+        )
+
+
+def need_open(ask: Ask) -> None:
+    if ask.state == "open":
+        return
+    if ask.answer is not None:
+        who = ask.answer.rule or ask.answer.name
+        raise Refused(
+            "already_answered",
+            f"{who} answered this already: {ask.answer.verdict}.",
+            "conflict",
+            verdict=ask.answer.verdict,
+            by=ask.answer.by,
+            name=who,
+            at=ask.answer.at,
+        )
+    if ask.state == "expired":
+        raise Refused(
+            "ask_expired", "Nobody answered in time: it was refused by silence.", "conflict", at=ask.closed_at
+        )
+    raise Refused("ask_withdrawn", f"Nobody waits for this any more: {ask.reason}.", "conflict", at=ask.closed_at)
+
+
+def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
+    allowed = _VERDICTS[ask.kind]
+    if command.verdict not in allowed:
+        raise Refused("bad_verdict", f"A {ask.kind} is answered with {' or '.join(allowed)}.")
+    if command.scope not in SCOPES or (command.scope != "once" and ask.kind != "permission"):
+        raise Refused("bad_scope", "Only a permission is given for longer than once: for run, profile or as a rule.")
+    if command.remember is not None and command.scope != "rule":
+        raise Refused("bad_scope", "How far a rule reaches is said with the scope rule only.")
+    if len(command.text) > CHARS:
+        raise Refused("bad_answer", f"An answer has at most {CHARS} characters.", "too_large")
+    if command.arguments is not None and (not ask.edits or command.verdict != "approve"):
+        raise Refused("cannot_edit", "Changed arguments are not taken here: approve or deny it as it is.")
+    if command.arguments is not None and command.scope not in ("once", "call"):
+        raise Refused("cannot_edit", "Changed arguments hold for this call only: leave the scope at once.")
+    need_contents(command.contents)
+    need_options(ask.questions, command.options)
+    if ask.kind != "question" and command.verdict != "deny":  # a question may be answered in words
+        need_choices(ask.questions, command.options)
+    if ask.form is not None and command.verdict != "deny":
+        need_form(ask.form, command.form)
+    elif command.form is not None:
+        raise Refused("bad_answer", "This ask has no form.")
+    said = command.text.strip() or any(command.options) or command.contents or command.form is not None
+    if ask.kind == "question" and command.verdict == "answer" and not said:
+        raise Refused("bad_answer", "Say something, choose an option, or deny to leave the question unanswered.")
+    is_chosen = any(command.options) or command.form is not None or any(one.custom for one in ask.questions)
+    if ask.kind == "decision" and command.verdict == "answer" and not is_chosen:
+        raise Refused("bad_answer", "Words decide nothing by themselves: approve or deny, and add them to that.")
+
+
+def need_contents(contents: list[Content]) -> None:
+    if len(contents) > PARTS or any(len(one.text) > CHARS for one in contents):
+        raise Refused("bad_content", f"At most {PARTS} parts, each with at most {CHARS} characters.", "too_large")

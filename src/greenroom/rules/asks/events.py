@@ -1,0 +1,149 @@
+"""What can happen to asks."""
+
+from typing import Any, ClassVar
+
+from greenroom.link.call_digest import Subject
+from greenroom.log.model import Event
+from greenroom.rules.asks.model import Asker, AskQuestion, Content
+
+
+class AskRaised(Event, frozen=True, kw_only=True):
+    """Somebody waits for a person."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    kind: str
+    asker: Asker
+    wish: str
+    title: str
+    text: str = ""
+    thread_id: str | None = None
+    room: str | None = None
+    risk: str = "low"
+    why: str = ""
+    rule: str = ""
+    questions: list[AskQuestion] = []
+    form: dict[str, Any] | None = None
+    subject: Subject | None = None
+    digest: str = ""
+    edits: bool = False
+    contents: list[Content] = []
+    labels: dict[str, str] = {}
+    asked_of: list[str] = []
+    approvers: int = 1
+    deadline: int = 0
+    warn_at: int = 0
+
+    def count_file_bytes(self) -> int:
+        return sum(content.size for content in self.contents if content.file)
+
+
+class AskAnswered(Event, frozen=True, kw_only=True):
+    """An ask was answered, by a person or by a rule."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    verdict: str
+    name: str
+    text: str = ""
+    options: list[list[str]] = []
+    arguments: Any = None
+    digest: str = ""
+    contents: list[Content] = []
+    form: Any = None
+    scope: str = "once"
+    rule: str = ""
+    device: str = ""
+    """The connection that the answer came by, of those that have an id."""
+    seat: str = ""
+    """Whose vote it is, where only some are asked."""
+    lapses_at: int = 0
+    """Of a yes to a call: until when it has to be taken."""
+
+    def count_file_bytes(self) -> int:
+        return sum(content.size for content in self.contents if content.file)
+
+
+class AskApproved(Event, frozen=True, kw_only=True):
+    """One of several people has said yes; the others are still to be heard."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    name: str
+    seat: str = ""
+
+
+class AskOpposed(Event, frozen=True, kw_only=True):
+    """One of several people has said no; the others can still outvote it."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    name: str
+    seat: str
+    text: str = ""
+
+
+class AskExpired(Event, frozen=True, kw_only=True):
+    """Nobody answered in time. That refuses, and is nobody's no."""
+
+    privileged: ClassVar[bool] = True
+    refusal: ClassVar[bool] = True
+    ask_id: str
+
+
+class AskWithdrawn(Event, frozen=True, kw_only=True):
+    """Nobody waits for this answer any more."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    reason: str
+    gone: bool = False
+    """Whether who waited is gone, so that nobody needs to be told."""
+
+
+class AskSnoozed(Event, frozen=True, kw_only=True):
+    """An ask is out of sight until a time; 0: it is back."""
+
+    ask_id: str
+    until: int
+
+
+class AskDelegated(Event, frozen=True, kw_only=True):
+    """An ask was handed to somebody."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    to: str
+
+
+class AskWarned(Event, frozen=True, kw_only=True):
+    """An ask will soon be refused by silence."""
+
+    ask_id: str
+
+
+class AskTimesMoved(Event, frozen=True, kw_only=True):
+    """The clock was set: asks are open for as long as they would have been."""
+
+    ms: int
+
+
+class AnswerMissed(Event, frozen=True, kw_only=True):
+    """Who asked has not waited for the answer, and cannot be given it any more."""
+
+    ask_id: str
+    reason: str
+
+
+class AnswerLapsed(Event, frozen=True, kw_only=True):
+    """What came of an ask is good for nobody any more: who still wants it asks again."""
+
+    privileged: ClassVar[bool] = True
+    ask_id: str
+    reason: str
+
+
+class AnswerTaken(Event, frozen=True, kw_only=True):
+    """The waiting side has the answer."""
+
+    ask_id: str

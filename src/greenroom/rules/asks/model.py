@@ -1,0 +1,184 @@
+"""Asks as rows: who waits for a person, for what exactly, and what the answer was."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.link.call_digest import Subject
+from greenroom.log.model import Row, Table
+
+KINDS = ("question", "report", "permission", "decision", "gate")
+RISKS = ("low", "medium", "high")
+SCOPES = ("once", "call", "run", "profile", "rule")
+"""once: as far as the rule that asks says; call: this call and no other."""
+ROOM = "room:"
+"""What stands before the name of a room in `delegated_to` and `asked_of`; anything else there names a person."""
+
+
+class Asker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who waits, and by what the waiting side finds its ask again."""
+
+    by: str
+    """The id of the principal that raised it."""
+    name: str = ""
+    agent_id: str | None = None
+    run_id: str | None = None
+    call_id: str | None = None
+    native: str | None = None
+    """The runtime's own id of what waits, for the node."""
+    workflow_run_id: str | None = None
+    step: str | None = None
+    key: str | None = None
+    """The caller's own id for what it asks, if it gave one."""
+
+
+class AskOption(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that can be chosen."""
+
+    label: str
+    description: str = ""
+
+
+class AskQuestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One of the questions of an ask."""
+
+    question: str
+    header: str = ""
+    options: list[AskOption] = []
+    multiple: bool = False
+    custom: bool = True
+    """Whether an answer in words of one's own is taken beside the options."""
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A piece of an ask or of an answer. What is not text is kept as a file, named by its SHA-256."""
+
+    type: str
+    """text, image, audio or resource."""
+    text: str = ""
+    mime: str = ""
+    uri: str = ""
+    name: str = ""
+    file: str | None = None
+    size: int = 0
+
+
+class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One yes where several are needed, or one no where others can outvote it."""
+
+    by: str
+    name: str
+    at: int
+    seat: str = ""
+    """The one of `asked_of` whose vote it is."""
+    person_id: str | None = None
+
+
+class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was answered, by whom."""
+
+    verdict: str
+    """approve, deny or answer."""
+    by: str
+    name: str
+    at: int
+    text: str = ""
+    options: list[list[str]] = []
+    """What was chosen, for each question."""
+    arguments: Any = None
+    """The arguments as they were changed; None leaves them as they were asked."""
+    digest: str = ""
+    """What may run: the digest of the subject, with changed arguments if there are any."""
+    contents: list[Content] = []
+    form: Any = None
+    scope: str = "once"
+    rule: str = ""
+    """What answered when it was no person: the rule, with the words it gives for it."""
+    lapses_at: int = 0
+    """Of a yes to a call: from when on it is good for nothing unless it was taken before."""
+
+
+class Ask(Row, frozen=True, kw_only=True):
+    """Somebody waits for a person."""
+
+    id: str
+    kind: str
+    state: str
+    """open, answered, expired or withdrawn."""
+    asker: Asker
+    key: str
+    """What the same asker's same wish has in common, so that asking again finds it."""
+    title: str
+    asked_at: int
+    agent_id: str | None = None
+    run_id: str | None = None
+    workflow_run_id: str | None = None
+    thread_id: str | None = None
+    room: str | None = None
+    risk: str = "low"
+    why: str = ""
+    """Why it is asked: the words of the rule that made it an ask."""
+    rule: str = ""
+    text: str = ""
+    questions: list[AskQuestion] = []
+    form: dict[str, Any] | None = None
+    """The JSON schema that an answer's form value must fit."""
+    subject: Subject | None = None
+    digest: str = ""
+    edits: bool = False
+    """Whether changed arguments are taken."""
+    contents: list[Content] = []
+    labels: dict[str, str] = {}
+    """What the asker says of itself (project_directory, agent_name, reasoning_model_name, ...): never proof."""
+    asked_of: list[str] = []
+    """Who alone may answer: people by the names of their credentials, rooms as room:NAME; empty is whoever may."""
+    approvers: int = 1
+    approvals: list[Approval] = []
+    refusals: list[Approval] = []
+    """Who of `asked_of` has said no while the others could still outvote it."""
+    deadline: int = 0
+    """When silence becomes refusal; 0 waits for ever."""
+    warn_at: int = 0
+    warned: bool = False
+    snoozed_until: int = 0
+    delegated_to: str | None = None
+    due: int = 0
+    """The next time at which something happens by itself; 0 is never."""
+    answer: AskAnswer | None = None
+    closed_at: int = 0
+    reason: str = ""
+    """Why it was withdrawn, or why its answer reaches nobody."""
+    taken_at: int = 0
+    """When the waiting side was handed the answer."""
+    lapsed_at: int = 0
+    """When the answer, which nobody had taken, was ended."""
+    seq: int = 0
+    """The place in the log of what last changed it: lists are paged by it."""
+
+
+class AskFile(Row, frozen=True, kw_only=True):
+    """A file that an ask or its answer holds."""
+
+    ask_id: str
+    file: str
+    mime: str
+    size: int
+
+
+ASKS = Table(
+    "ask",
+    Ask,
+    ("id",),
+    (
+        ("state", "_seq"),
+        ("state", "due"),
+        ("key",),
+        ("run_id", "state"),
+        ("agent_id", "state"),
+        ("workflow_run_id", "state"),
+        ("room", "state"),
+        ("thread_id", "state"),
+        ("_seq",),
+    ),
+)
+ASK_FILES = Table("ask_file", AskFile, ("ask_id", "file"), (("file",),), file="file")

@@ -1,0 +1,88 @@
+"""Votes on an ask of which several people have a say: who has one, and what is still outstanding."""
+
+from greenroom.errors import Refused
+from greenroom.log.model import Rows
+from greenroom.rules.access.model import CREDENTIALS, OWNER, Principal
+from greenroom.rules.access.queries import build_principal, is_live
+from greenroom.rules.asks.commands import AnswerAsk, RaiseAsk
+from greenroom.rules.asks.events import AskApproved, AskOpposed
+from greenroom.rules.asks.model import ROOM, Approval, Ask
+
+_MOST = 100
+_TEXT = 500
+
+
+def need_voters(command: RaiseAsk) -> None:
+    """Refuse an ask on which there could never be an answer."""
+    names = command.asked_of
+    if not 1 <= command.approvers <= _MOST or len(names) > _MOST:
+        raise Refused("bad_ask", f"Between 1 and {_MOST} people can be asked for their yes.")
+    if len(set(names)) < len(names) or any(not name.strip() or len(name) > _MOST for name in names):
+        raise Refused("bad_ask", "Name everybody who is asked once: people by name, rooms as room:NAME.")
+    if names and command.approvers > len(names):
+        raise Refused("bad_ask", f"{command.approvers} of {len(names)} can never agree: name more people.")
+
+
+def find_strangers(rows: Rows, names: list[str], now: int) -> list[str]:
+    """Those of the named whom nobody's credential makes them."""
+    seats: set[str] = set()
+    for kind in ("operator", "room"):
+        given = rows.find(CREDENTIALS, {"kind": kind, "revoked_at": None})
+        seats |= {seat for one in given if is_live(one, now) for seat in find_seats(build_principal(one))}
+    return [name for name in names if name not in seats]
+
+
+def is_of_another_room(rows: Rows, by: Principal, name: str) -> bool:
+    """Whether somebody is named so who is not of this person's room."""
+    given = rows.find(CREDENTIALS, {"kind": "room", "revoked_at": None})
+    return any(one.name == name and build_principal(one).room != by.room for one in given)
+
+
+def find_seats(by: Principal) -> tuple[str, ...]:
+    """What a person can be named as: their own name, the name of their first token, or their room's."""
+    if by.kind == "room":
+        return by.name, f"{ROOM}{by.room}"
+    return by.name, "operator" if by.person_id == OWNER else by.handle
+
+
+def need_seat(by: Principal, ask: Ask) -> str:
+    """Whose vote an answer is; empty where whoever may answer does. A name that is claimed in an answer is no proof."""
+    if not ask.asked_of:
+        return ""
+    seat = next((name for name in find_seats(by) if name in ask.asked_of), None)
+    if seat is None:
+        raise Refused(
+            "not_asked",
+            f"This is asked of {_join_names(ask.asked_of)}, and your credential is '{by.name}'. An operator gives them"
+            " credentials: `greenroom token create --kind operator --name NAME`, or --room for the people of a room.",
+            "forbidden",
+            asked_of=ask.asked_of,
+        )
+    return seat
+
+
+def get_pending_vote(
+    by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: str
+) -> AskApproved | AskOpposed | None:
+    """The vote to be noted while others are still to be heard; None once it decides."""
+    if command.verdict == "approve" and ask.approvers > 1:
+        if any(_is_of(by, one) or (seat and one.seat == seat) for one in ask.approvals):
+            raise Refused("already_approved", "Your yes counts already: another person is needed.", "conflict")
+        if len(ask.approvals) + 1 < ask.approvers:
+            return AskApproved(ask_id=ask.id, name=name, seat=seat)
+    elif command.verdict == "deny" and seat and ask.approvers > 1:
+        others = {one.seat for one in ask.refusals} - {seat}
+        if len(ask.asked_of) - len(others) - 1 >= ask.approvers:
+            if any(one.seat == seat for one in ask.refusals):
+                raise Refused("already_denied", "Your no counts already: the others are still to be heard.", "conflict")
+            return AskOpposed(ask_id=ask.id, name=name, seat=seat, text=command.text[:_TEXT])
+    return None
+
+
+def _is_of(by: Principal, vote: Approval) -> bool:
+    """Whether a vote is this person's, with whichever of their tokens and logins they gave it."""
+    return vote.by == by.id or (by.person_id is not None and vote.person_id == by.person_id)
+
+
+def _join_names(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

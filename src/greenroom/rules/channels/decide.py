@@ -1,0 +1,102 @@
+"""The rules of channels: a person is reached as they wish, and sees of others' channels nothing."""
+
+import re
+
+from greenroom.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.rules.access.decide import need_principal
+from greenroom.rules.access.model import Principal
+from greenroom.rules.access.queries import need_right
+from greenroom.rules.channels.model import (
+    CHANNELS,
+    KINDS,
+    AddChannel,
+    Channel,
+    ChannelAdded,
+    ChannelRemoved,
+    DeliveryNoted,
+    NoteDelivery,
+    RemoveChannel,
+    Rules,
+    RulesSet,
+    SetRules,
+)
+
+_ASKS = ("question", "report", "permission", "decision", "gate")
+_RISKS = ("low", "medium", "high")
+_HOURS = re.compile(r"([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d")
+_MOST = 50
+
+
+def add_channel(rows: Rows, command: AddChannel, context: Context) -> list[Event]:
+    by = need_principal(command)
+    need_right(by, "answer")
+    if command.kind not in KINDS:
+        raise Refused("bad_channel", f"A channel is one of {', '.join(KINDS)}.")
+    if command.kind != "push":
+        need_right(by, "operate")
+    if not command.name.strip() or len(command.name) > 100:
+        raise Refused("bad_channel", "Give the channel a name of 1 to 100 characters.")
+    need_rules(command.rules)
+    owner = by.credential or by.id
+    if rows.count(CHANNELS, {"owner": owner}) >= _MOST:
+        raise Refused("too_many_channels", f"You have {_MOST} channels: remove one first.", "limited")
+    return [
+        ChannelAdded(
+            channel_id=command.channel_id,
+            kind=command.kind,
+            name=command.name.strip(),
+            host=command.host,
+            owner=owner,
+            room=by.room,
+            rules=command.rules,
+        )
+    ]
+
+
+def need_rules(rules: Rules) -> None:
+    if wrong := [kind for kind in rules.kinds if kind not in _ASKS]:
+        raise Refused("bad_rules", f"There is no kind '{wrong[0][:40]}': write {', '.join(_ASKS)}.")
+    if wrong := [risk for risk in [*rules.risks, *rules.loud] if risk not in _RISKS]:
+        raise Refused("bad_rules", f"There is no risk '{wrong[0][:40]}': write {', '.join(_RISKS)}.")
+    if rules.quiet and not _HOURS.fullmatch(rules.quiet):
+        raise Refused("bad_rules", "Write quiet hours as 22:00-07:00.")
+
+
+def may_see_channel(by: Principal, channel: Channel) -> bool:
+    """An operator sees all, others their own."""
+    return by.operates or channel.owner == (by.credential or by.id)
+
+
+def need_channel(rows: Rows, by: Principal, channel_id: str) -> Channel:
+    channel = rows.get(CHANNELS, channel_id)
+    if channel is None or not may_see_channel(by, channel):
+        raise Refused("channel_not_found", "There is no such channel: see `greenroom notify list`.", "not_found")
+    return channel
+
+
+def set_rules(rows: Rows, command: SetRules, context: Context) -> list[Event]:
+    channel = need_channel(rows, need_principal(command), command.channel_id)
+    need_rules(command.rules)
+    return [] if channel.rules == command.rules else [RulesSet(channel_id=channel.id, rules=command.rules)]
+
+
+def remove_channel(rows: Rows, command: RemoveChannel, context: Context) -> list[Event]:
+    channel = need_channel(rows, need_principal(command), command.channel_id)
+    return [ChannelRemoved(channel_id=channel.id, reason=command.reason[:300])]
+
+
+def note_delivery(rows: Rows, command: NoteDelivery, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    channel = rows.get(CHANNELS, command.channel_id)
+    if channel is None or channel.failed == command.failed[:300]:
+        return []
+    return [DeliveryNoted(channel_id=channel.id, failed=command.failed[:300])]
+
+
+DECIDE: dict[type[Command], Decide] = {
+    AddChannel: add_channel,
+    SetRules: set_rules,
+    RemoveChannel: remove_channel,
+    NoteDelivery: note_delivery,
+}

@@ -1,0 +1,122 @@
+"""Rows of nodes and their orders."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Event, Noun, Project, Recorded, Tx
+from greenroom.rules.nodes.decide import DECIDE
+from greenroom.rules.nodes.model import (
+    NODES,
+    ORDERS,
+    ItemsTaken,
+    Node,
+    NodeConnected,
+    NodeDrained,
+    NodeJoined,
+    NodeLost,
+    NodeRemoved,
+    NodeRevoked,
+    NodeUndrained,
+    Order,
+    OrderGiven,
+    OrdersTaken,
+)
+
+
+def node_joined(tx: Tx, event: NodeJoined, record: Recorded) -> None:
+    node = Node(id=event.node_id, name=event.name, local=event.local, joined_at=record.at, changed_at=record.at)
+    tx.put(NODES, node)
+
+
+def node_connected(tx: Tx, event: NodeConnected, record: Recorded) -> None:
+    node = tx.get(NODES, event.node_id)
+    _change(
+        tx,
+        event.node_id,
+        state="connected",
+        epoch=event.epoch,
+        boot=event.boot,
+        labels=event.labels,
+        capacity=event.capacity,
+        drivers=event.drivers,
+        hub=event.hub,
+        insecure=event.insecure,
+        taken=max(node.taken if node else 0, event.acked),  # what a log has lost that a backup replaced comes no more
+        changed_at=record.at,
+    )
+
+
+def node_lost(tx: Tx, event: NodeLost, record: Recorded) -> None:
+    _change(tx, event.node_id, state="unreachable", changed_at=record.at)
+
+
+def node_revoked(tx: Tx, event: NodeRevoked, record: Recorded) -> None:
+    tx.drop_all(ORDERS, {"node_id": event.node_id})
+    _change(tx, event.node_id, state="revoked", changed_at=record.at)
+
+
+def node_drained(tx: Tx, event: NodeDrained, record: Recorded) -> None:
+    _change(tx, event.node_id, draining=True, changed_at=record.at)
+
+
+def node_undrained(tx: Tx, event: NodeUndrained, record: Recorded) -> None:
+    _change(tx, event.node_id, draining=False, changed_at=record.at)
+
+
+def node_removed(tx: Tx, event: NodeRemoved, record: Recorded) -> None:
+    tx.drop_all(ORDERS, {"node_id": event.node_id})
+    tx.drop(NODES, event.node_id)
+
+
+def order_given(tx: Tx, event: OrderGiven, record: Recorded) -> None:
+    tx.put(
+        ORDERS,
+        Order(
+            id=event.order_id,
+            node_id=event.node_id,
+            op=event.op,
+            run_id=event.run_id,
+            agent_id=event.agent_id,
+            body=event.body,
+            at=record.at,
+        ),
+    )
+
+
+def orders_taken(tx: Tx, event: OrdersTaken, record: Recorded) -> None:
+    for order_id in event.order_ids:
+        tx.drop(ORDERS, order_id)
+
+
+def items_taken(tx: Tx, event: ItemsTaken, record: Recorded) -> None:
+    _change(tx, event.node_id, taken=event.number)
+
+
+def _change(tx: Tx, node_id: str, **fields: Any) -> None:
+    node = tx.get(NODES, node_id)
+    if node is not None:
+        tx.put(NODES, msgspec.structs.replace(node, **fields))
+
+
+PROJECT: dict[type[Event], Project] = {
+    NodeJoined: node_joined,
+    NodeConnected: node_connected,
+    NodeLost: node_lost,
+    NodeRevoked: node_revoked,
+    NodeDrained: node_drained,
+    NodeUndrained: node_undrained,
+    NodeRemoved: node_removed,
+    OrderGiven: order_given,
+    OrdersTaken: orders_taken,
+    ItemsTaken: items_taken,
+}
+
+NODES_NOUN = Noun(
+    name="nodes",
+    tables=(NODES, ORDERS),
+    events=tuple(PROJECT),
+    decide=DECIDE,
+    project=PROJECT,
+    sources=("greenroom.rules.nodes.model", "greenroom.rules.nodes.project"),
+)

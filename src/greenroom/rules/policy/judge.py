@@ -1,0 +1,242 @@
+"""The judge: may this call run? Pure, and whatever goes wrong inside it refuses."""
+
+import hashlib
+import logging
+
+import msgspec
+
+from greenroom.link.policy_facts.call_request import CallRequest, LineageEntry, Risk
+from greenroom.link.profile_definition import ProfileDefinition
+from greenroom.log.codec import encode
+from greenroom.log.model import Rows
+from greenroom.rules.agents.profiles import PROFILES
+from greenroom.rules.policy.budgets import apply_budget, describe_repeats
+from greenroom.rules.policy.compiled_rule import OUTSIDE_PROFILE
+from greenroom.rules.policy.globs import Glob
+from greenroom.rules.policy.model import GRANTS, STRICTNESS, Decision, Options, Verdict
+from greenroom.rules.policy.rule_set import RuleSet, get_rule_set
+from greenroom.runtimes.call_facts import CallFacts, read_call_facts
+
+logger = logging.getLogger(__name__)
+_MOST_LIKE = 200
+_STRICTEST = ProfileDefinition(driver="", approvals="always")
+"""How a profile counts that is not there any more."""
+_OUTSIDE = ProfileDefinition(driver="")
+"""How an agent counts that came from outside and has no profile."""
+RISKS: dict[Risk, int] = {"low": 0, "medium": 1, "high": 2}
+
+
+def judge(rows: Rows, wanted: CallRequest, now: int) -> Verdict:
+    """What the policy says of a call."""
+    try:
+        book, options = get_rule_set(rows)
+        verdict = judge_by_rules(rows, book, options, wanted, now)
+        return _apply_limits(rows, options, wanted, _get_first_entry(wanted), verdict, now)
+    except Exception as error:
+        logger.exception("the policy failed at a call of %s", wanted.tool[:100])
+        why = f"The policy failed at this call ({type(error).__name__}), so it is refused."
+        return Verdict(decision="deny", risk="high", rule="error", why=why)
+
+
+def is_refused_despite_approval(verdict: Verdict) -> bool:
+    """Whether a call must not run though a person has said yes; of what comes from counting the person was told."""
+    return verdict.decision == "deny" and not verdict.rule.startswith(("budget.", "loop"))
+
+
+def judge_by_rules(rows: Rows, book: RuleSet, options: Options, wanted: CallRequest, now: int) -> Verdict:
+    """What rules and profiles say, without regard to what was answered or counted before."""
+    facts = read_call_facts(wanted)
+    lineage = wanted.lineage or [_get_first_entry(wanted)]
+    found = [_judge_for_entry(rows, book, options, wanted, facts, place, now) for place in lineage]
+    verdict = max(found, key=lambda one: STRICTNESS[one.decision])
+    verdict = verdict if verdict is found[0] or found[0].decision != verdict.decision else found[0]
+    once = "run" if all(one.once == "run" for one in found if one.decision == "ask") else ""
+    risk, why = _raise_tainted_risk(lineage, verdict)
+    like, words = _build_like_key(wanted, facts, risk)
+    return msgspec.structs.replace(
+        verdict,
+        risk=risk,
+        why=why,
+        once=once if verdict.decision == "ask" else "",
+        like=like,
+        like_words=words,
+        kind=facts.kind,
+        digest=facts.digest,
+    )
+
+
+def _get_first_entry(wanted: CallRequest) -> LineageEntry:
+    return wanted.lineage[0] if wanted.lineage else LineageEntry(profile=None)
+
+
+def _judge_for_entry(
+    rows: Rows, book: RuleSet, options: Options, wanted: CallRequest, facts: CallFacts, place: LineageEntry, now: int
+) -> Verdict:
+    """What holds for one run of the line: as if it made the call itself."""
+    definition = _get_definition(rows, place)
+    name = f"profile.{place.profile or OUTSIDE_PROFILE}"
+    refused = _explain_refusal(wanted, facts, place, definition)
+    if refused:
+        return _build_verdict("deny", facts, name, refused)
+    found = book.find(wanted, facts, place, now, options.timezone)
+    if found is not None and found.rule.rule.decision == "deny" and found.is_sure:
+        return _build_rule_verdict("deny", facts, found.rule.name, found.rule.rule.note, found.rule.rule.risk)
+    if definition.approvals == "always":
+        return _build_verdict("ask", facts, name, "Every call of this profile is asked about.")
+    if found is not None and not found.is_sure:
+        note = f"it cannot be told whether this is what the rule is about ({facts.unsure or 'part of it is not known'})"
+        return _build_rule_verdict("ask", facts, found.rule.name, note, "high")
+    if found is not None:
+        rule = found.rule.rule
+        verdict = _build_rule_verdict(rule.decision, facts, found.rule.name, rule.note, rule.risk)
+        return msgspec.structs.replace(verdict, once=rule.once if rule.decision == "ask" else "")
+    if _is_named(definition.allowed_tools, wanted.tool):
+        return _build_verdict("allow", facts, name, "The profile allows this tool.")
+    if definition.approvals == "never":
+        return _build_verdict("allow", facts, name, "Nothing of this profile is asked about.")
+    return _judge_by_default(facts, wanted.contested)
+
+
+def _get_definition(rows: Rows, place: LineageEntry) -> ProfileDefinition:
+    if place.profile is None:
+        return _OUTSIDE
+    profile = rows.get(PROFILES, place.profile)
+    return profile.definition if profile is not None else _STRICTEST
+
+
+def _explain_refusal(wanted: CallRequest, facts: CallFacts, place: LineageEntry, definition: ProfileDefinition) -> str:
+    """Why a call is out of the question, whatever the rules allow; empty when it is not."""
+    if wanted.own or facts.get_hub_file():
+        return "The hub's own files are nobody's business but the operator's."
+    if definition.approvals == "deny":
+        return "This profile may call nothing that needs leave."
+    if _is_named(definition.denied_tools, wanted.tool):
+        return "The profile forbids this tool."
+    if place.allowed_tools is not None and not _is_named(place.allowed_tools, wanted.tool):
+        return "Whoever started this run has not given it this tool."
+    does = facts.kind
+    if not definition.may_write and (does == "write" or (does == "execute" and facts.shell and facts.shell.writes)):
+        return "This profile may not change files."
+    if not definition.may_execute and does == "execute":
+        return "This profile may not run commands."
+    if not definition.may_network and (does == "network" or facts.hosts or facts.has_unknown_hosts):
+        return "This profile may not reach the network."
+    return ""
+
+
+def _judge_by_default(facts: CallFacts, contested: str) -> Verdict:
+    """What holds where no rule says anything: safe, and quiet where it can be."""
+    guarded, secret = facts.get_guarded_file(), facts.get_secret()
+    if facts.doubt:
+        return _build_verdict("ask", facts, "default.uninspectable", f"It cannot be inspected: {facts.doubt}.")
+    match facts.kind:
+        case "hub":
+            return _build_verdict("allow", facts, "default.hub", "The hub judges calls of its own tools itself.")
+        case "plan":
+            return _build_verdict("allow", facts, "default.plan", "It changes nothing outside the agent.")
+        case "read" | "search" if secret:
+            return _build_verdict("ask", facts, "default.secret", f"{secret} may hold secrets.")
+        case "read" | "search" if facts.is_inside:
+            return _build_verdict("allow", facts, "default.read", "Reading in the working directory is free.")
+        case "read" | "search":
+            return _build_verdict("ask", facts, "default.read_outside", "It reads out of the working directory.")
+        case "write" if guarded:
+            return _build_verdict(
+                "ask", facts, "default.guarded", f"{guarded.text} changes what programs or agents may do."
+            )
+        case "write" if facts.is_inside and contested:
+            return _build_verdict("ask", facts, "default.contested", f"{contested}.")
+        case "write" if facts.is_inside:
+            verdict = _build_verdict("ask", facts, "default.write", "It writes in the working directory.")
+            return msgspec.structs.replace(verdict, once="run")
+        case "write":
+            return _build_verdict("ask", facts, "default.write_outside", "It writes out of the working directory.")
+        case "execute" if facts.only_reads and facts.is_inside and not secret:
+            return _build_verdict("allow", facts, "default.read", "The command only reads in the working directory.")
+        case "execute":
+            return _build_verdict("ask", facts, "default.execute", f"{facts.danger or 'It runs a command'}.")
+        case "network":
+            return _build_verdict("ask", facts, "default.network", "It reaches the network.")
+    if facts.risk == "low":
+        return _build_verdict("allow", facts, "default.low", "The operator has called this tool harmless.")
+    return _build_verdict("ask", facts, "default.unknown", "Nothing is known of this tool.")
+
+
+def _apply_limits(
+    rows: Rows, options: Options, wanted: CallRequest, place: LineageEntry, verdict: Verdict, now: int
+) -> Verdict:
+    """A verdict after what was answered before, loops and budgets."""
+    if verdict.decision == "deny":
+        return verdict
+    looping = describe_repeats(rows, options, wanted, verdict.digest, now)
+    if looping:
+        return msgspec.structs.replace(verdict, decision="ask", risk="high", rule="loop", why=looping, once="")
+    over = apply_budget(rows, options, wanted, place, verdict, now)
+    if over is not None:
+        return over
+    if verdict.decision != "ask":
+        return verdict
+    for holder in (wanted.agent_id if place.run is None else place.run, place.profile):
+        granted = rows.find(GRANTS, {"holder": holder, "like": verdict.like}, limit=1) if holder else []
+        if granted:
+            grant = granted[0]
+            scope = "this run" if grant.scope == "run" else f"the profile {grant.holder}"
+            why = f"{grant.by} has allowed it for {scope}: {grant.words}."
+            return msgspec.structs.replace(verdict, decision="allow", rule=f"grant.{grant.id}", why=why, once="")
+    return verdict
+
+
+def _raise_tainted_risk(lineage: list[LineageEntry], verdict: Verdict) -> tuple[Risk, str]:
+    """The risk of a call, and why: a level higher where the run, or one above it, was told what strangers say."""
+    taint = next((place.taint for place in lineage if place.taint), "")
+    if not taint:
+        return verdict.risk, verdict.why
+    risk: Risk = "high" if RISKS[verdict.risk] else "medium"
+    return risk, f"{verdict.why} What it works on comes from {taint}, so that it counts as riskier."
+
+
+def _build_like_key(wanted: CallRequest, facts: CallFacts, risk: Risk) -> tuple[str, str]:
+    """The key of all calls that one yes would cover, and the same in words."""
+    subject: list[object]
+    if (
+        facts.doubt
+        or wanted.contested
+        or facts.get_guarded_file()
+        or facts.get_secret()
+        or "high" in (facts.risk, risk)
+    ):
+        subject, words = _build_exact_subject(wanted, facts), "exactly this call"
+    elif facts.kind == "write" and facts.is_inside:
+        subject, words = ["write", wanted.directory], "writing in the working directory"
+    elif facts.kind in ("read", "search") and facts.files:
+        names = sorted(file.real for file in facts.files)
+        subject, words = ["read", *names], f"reading {', '.join(names)}"
+    elif facts.kind == "network" and facts.hosts:
+        subject, words = ["network", *sorted(facts.hosts)], f"reaching {', '.join(sorted(facts.hosts))}"
+    elif facts.kind in ("other", "network"):
+        subject, words = ["tool", wanted.server, wanted.tool], f"every call of {wanted.tool}"
+    else:
+        subject, words = _build_exact_subject(wanted, facts), "exactly this call"
+    if len(words) > _MOST_LIKE:  # nobody would see all that they allow
+        subject, words = _build_exact_subject(wanted, facts), "exactly this call"
+    return hashlib.sha256(encode(subject)).hexdigest()[:32], words
+
+
+def _build_exact_subject(wanted: CallRequest, facts: CallFacts) -> list[object]:
+    """One call, where it runs, and where the paths in it lead that say something else."""
+    elsewhere = sorted({(file.full, file.real) for file in facts.files if file.real != file.full})
+    return ["call", facts.digest, wanted.directory, *elsewhere]
+
+
+def _is_named(patterns: list[str], tool: str) -> bool:
+    return any(pattern == tool or Glob(pattern).fits(tool) for pattern in patterns)
+
+
+def _build_verdict(decision: Decision, facts: CallFacts, rule: str, why: str) -> Verdict:
+    return Verdict(decision=decision, risk=facts.risk, rule=rule, why=why)
+
+
+def _build_rule_verdict(decision: Decision, facts: CallFacts, name: str, note: str, risk: Risk | None) -> Verdict:
+    said = {"allow": "allows it", "deny": "forbids it", "ask": "wants a person to be asked"}[decision]
+    why = f"The rule '{name}' {said}" + (f": {note}" if note else "")
+    return Verdict(decision=decision, risk=risk or facts.risk, rule=name, why=why.rstrip(".") + ".")

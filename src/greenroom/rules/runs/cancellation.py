@@ -1,0 +1,22 @@
+"""How a run is ended from outside, here and now."""
+
+from greenroom.log.model import Event, Rows
+from greenroom.rules.agents.model import AGENTS, AgentProcessChanged
+from greenroom.rules.nodes.model import OrderGiven
+from greenroom.rules.runs.events import RunEnded
+from greenroom.rules.runs.model import Run
+from greenroom.rules.runs.orders import revoke_credentials
+
+
+def build_cancel_events(rows: Rows, run: Run, order_id: str, reason: str, status: str = "cancelled") -> list[Event]:
+    """A run ends here and now; its process is ended by the node as soon as it hears of it."""
+    events: list[Event] = [RunEnded(run_id=run.id, status=status, error=reason or status)]
+    if run.node_id is not None:
+        order = OrderGiven(order_id=order_id, node_id=run.node_id, op="cancel", run_id=run.id, agent_id=run.agent_id)
+        events.append(order)
+    agent = rows.get(AGENTS, run.agent_id)
+    if agent is None or agent.run_id != run.id:
+        return events
+    if run.keep and agent.process == "busy":
+        return [*events, AgentProcessChanged(agent_id=agent.id, process="idle")]
+    return [*events, AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]

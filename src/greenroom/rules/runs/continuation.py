@@ -1,0 +1,33 @@
+"""Whether the agent of a run that is over can be given more to do, in the conversation that it had."""
+
+from greenroom.errors import Refused
+from greenroom.log.model import Rows
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.nodes.model import NODES
+from greenroom.rules.runs.model import LIVE, Run
+from greenroom.rules.runs.queries import need_run
+
+
+def need_continuable(rows: Rows, by: Principal, run_id: str) -> Run:
+    """The run, if its agent can go on with it; the refusal says why not, and what to do instead."""
+    run = need_run(rows, by, run_id)
+    if run.status in LIVE:
+        raise Refused(
+            "run_not_over", f"The run is {run.status}: say it to the agent with `greenroom runs steer`.", "conflict"
+        )
+    why = _explain_obstacle(rows, run)
+    if why:
+        raise Refused("cannot_continue", f"{why}: start a new run with the same profile and folder.", "conflict")
+    return run
+
+
+def _explain_obstacle(rows: Rows, run: Run) -> str:
+    agent = rows.get(AGENTS, run.agent_id)
+    if agent is None or agent.state != "registered":
+        return "The agent has left the hub"
+    if not agent.session and agent.process not in ("starting", "busy", "idle"):
+        return "The agent keeps no conversation that it could go on with"
+    if agent.node_id is not None and rows.get(NODES, agent.node_id) is None:
+        return "The node with the agent's conversation was removed"
+    return ""

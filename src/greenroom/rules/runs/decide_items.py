@@ -1,0 +1,218 @@
+"""The rules by which what a node hears becomes facts of runs: each item once, in order, from the newest connection."""
+
+from typing import Any
+
+from greenroom.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.rules.access.decide import need_principal
+from greenroom.rules.access.secrets import mask_secrets
+from greenroom.rules.agents.model import AGENTS, AgentProcessChanged
+from greenroom.rules.agents.profiles import PROFILES
+from greenroom.rules.agents.stored_bytes import get_stored_bytes
+from greenroom.rules.nodes.decide import need_connection
+from greenroom.rules.nodes.model import ItemsTaken
+from greenroom.rules.policy.budgets import format_day, get_exhausted_day_budget
+from greenroom.rules.policy.events import MoneySpent
+from greenroom.rules.policy.rule_set import get_state
+from greenroom.rules.runs.cancellation import build_cancel_events
+from greenroom.rules.runs.commands import NodeItem, TakeItem
+from greenroom.rules.runs.events import ApprovalRefused, RunBegan, RunEnded, RunHeard
+from greenroom.rules.runs.loop_detection import pause_if_looping
+from greenroom.rules.runs.model import LIVE, PLACE_CHARS, RUNS, TREES, Run, RunUsage, read_spent
+from greenroom.rules.runs.orders import build_start_order, revoke_credentials
+from greenroom.rules.runs.pauses import pause_for_quota, pause_run
+from greenroom.rules.runs.permissions import ask_permission, ask_question, withdraw_asks_of_call, withdraw_asks_of_run
+
+LOST = "the node was restarted: resume the run to go on"
+_ENDINGS = ("turn_ended", "died", "lost")
+_WITH_ARGUMENTS = ("call_started", "permission_asked")
+_WITHOUT_WORDS = {
+    "refused": "the model refused to go on",
+    "limit": "the agent's runtime reached a limit of its own",
+}
+"""Why a turn failed, where its runtime does not say."""
+_STATUS = {"done": "completed", "cancelled": "cancelled", "refused": "failed", "limit": "failed", "failed": "failed"}
+
+
+_ACCOUNTS = ("usage", "model_call_cut")
+"""What is booked even if it comes after the end of a run."""
+
+
+def take_item(rows: Rows, command: TakeItem, context: Context) -> list[Event]:
+    node = need_connection(rows, need_principal(command), command.node_id, command.epoch)
+    item = command.item
+    if item.number <= node.taken:
+        return []
+    if item.number != node.taken + 1:
+        raise Refused("gap", f"Item {node.taken + 1} of the node is missing before {item.number}.", "conflict")
+    taken = ItemsTaken(node_id=node.id, number=item.number)
+    if item.heard.get("type") == "asleep":
+        return [*_put_to_sleep(rows, node.id, str(item.heard.get("agent"))), taken]
+    run = rows.get(RUNS, item.run_id)
+    if run is None or run.node_id != node.id:
+        return [taken]
+    if run.status not in LIVE and item.heard.get("type") not in _ACCOUNTS:
+        return [taken]  # a late word of a run that was cancelled
+    return [*_build_item_events(rows, run, item, command.order_id, context), taken]
+
+
+def _put_to_sleep(rows: Rows, node_id: str, agent_id: str) -> list[Event]:
+    """A kept agent's process was ended while it idled."""
+    agent = rows.get(AGENTS, agent_id)
+    if agent is None or agent.node_id != node_id or agent.run_id is not None or agent.process == "asleep":
+        return []
+    return [AgentProcessChanged(agent_id=agent.id, process="asleep"), *revoke_credentials(rows, agent.id)]
+
+
+def _build_item_events(rows: Rows, run: Run, item: NodeItem, seed: str, context: Context) -> list[Event]:
+    heard = item.heard
+    kind = str(heard.get("type", ""))
+    exceeded = _find_exceeded_limit(rows, run, item, context)
+    if exceeded and kind not in _ENDINGS:
+        return [
+            *build_cancel_events(rows, run, seed, exceeded, "failed"),
+            *withdraw_asks_of_run(rows, run, "the run was cut off"),
+        ]
+    data = {k: v for k, v in heard.items() if k != "type"}
+    if kind in _WITH_ARGUMENTS:
+        data = mask_secrets(data)
+    events: list[Event] = [RunHeard(run_id=run.id, kind=kind, data=data, heard_at=item.at, size=item.size)]
+    if kind == "opened":
+        session = str(heard.get("session") or "") or None
+        events.append(RunBegan(run_id=run.id, session=session, **_read_place(heard)))
+        busy = AgentProcessChanged(agent_id=run.agent_id, process="busy", session=session, run_id=run.id)
+        events.append(busy)
+        if heard.get("credential"):
+            events += revoke_credentials(rows, run.agent_id, but=str(heard["credential"]))
+    elif kind == "call_started":
+        events += pause_if_looping(rows, run, heard, seed, context)
+    elif kind == "permission_asked":
+        events += ask_permission(rows, run, heard, seed, context)
+    elif kind == "approval_refused":
+        told = {name: str(heard.get(name) or "")[:500] for name in ("permission", "reason")}
+        events.append(ApprovalRefused(run_id=run.id, **told))
+    elif kind == "question_asked":
+        events += ask_question(rows, run, heard, seed, context)
+    elif kind == "permission_gone":
+        events += withdraw_asks_of_call(rows, run, str(heard.get("permission") or ""))
+    elif kind == "usage":
+        events += _count_usage(rows, run, heard, seed, context)
+    elif kind == "turn_used_up":
+        events += pause_for_quota(rows, run, heard, seed, context)
+    elif kind == "turn_ended":
+        events += _end_turn(rows, run, heard, seed)
+    elif kind == "died":
+        words = str(heard.get("last_words") or "").strip()
+        error = f"the agent's process ended (code {heard.get('code')})" + (f": {words}" if words else "")
+        if run.is_paused:  # not every runtime outlasts being stopped
+            error = f"{run.waiting_for}; {error}"
+        events += build_end_events(rows, run, "failed", seed, error=error, alive=False)
+    elif kind == "lost":
+        events += build_end_events(rows, run, "interrupted", seed, error=LOST, alive=False)
+    return events
+
+
+def _find_exceeded_limit(rows: Rows, run: Run, item: NodeItem, context: Context) -> str:
+    """Which limit of bytes a run goes beyond with an item; empty if none."""
+    settings, said = context.settings, run.heard_bytes + item.size
+    if settings.max_run_bytes and said > settings.max_run_bytes:
+        most = settings.max_run_bytes
+        return f"the run has said more than {most} bytes and was cut off: see the setting max_run_bytes"
+    most = settings.max_agent_bytes
+    if most and get_stored_bytes(rows, run.agent_id) + said > most:
+        return f"the agent has stored more than {most} bytes in all and was cut off: see the setting max_agent_bytes"
+    return ""
+
+
+def _read_place(heard: dict[str, Any]) -> dict[str, str]:
+    """Where the agent works, and with which model; a node of an earlier version does not tell."""
+    told = heard.get("place")
+    names = ("directory", "repository", "branch", "model")
+    return {name: str(told.get(name) or "")[:PLACE_CHARS] for name in names} if isinstance(told, dict) else {}
+
+
+def _count_usage(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+    """What a run uses counts for the day; beyond a limit it is paused, and a person is asked. Nothing is lost."""
+    spent = read_spent(heard, run.earlier)
+    usd = max(0.0, (spent.cost_usd or 0.0) - (run.cost_usd or 0.0))
+    tokens = max(0, spent.tokens - run.input_tokens - run.output_tokens)
+    events: list[Event] = []
+    if usd or tokens:
+        events.append(MoneySpent(day=format_day(context.now), run_id=run.id, usd=usd, tokens=tokens))
+    if run.status != "running" or run.node_id is None or heard.get("is_last") is True:
+        return events
+    reason = _get_reached_limit(rows, run, spent, usd, tokens, context)
+    if reason is None:
+        return events
+    return [*events, *pause_run(rows, run, reason, seed, context)]
+
+
+def _get_reached_limit(rows: Rows, run: Run, spent: RunUsage, usd: float, tokens: int, context: Context) -> str | None:
+    tree = rows.get(TREES, run.root_id)
+    if tree is None:
+        return None
+    limits, used, cost = tree.limits, tree.tokens + tokens, tree.cost_usd + usd
+    if limits.max_tokens is not None and used > limits.max_tokens:
+        return f"the tree has used {used} of {limits.max_tokens} tokens"
+    if limits.max_cost_usd is not None and cost > limits.max_cost_usd:
+        return f"the tree has used {cost:.2f} of {limits.max_cost_usd:.2f} USD"
+    if run.max_tokens is not None and spent.tokens > run.max_tokens:
+        return f"the run has used {spent.tokens} of {run.max_tokens} tokens"
+    if run.max_cost_usd is not None and (spent.cost_usd or 0.0) > run.max_cost_usd:
+        return f"the run has used {spent.cost_usd:.2f} of {run.max_cost_usd:.2f} USD"
+    if run.extended_at and format_day(run.extended_at) == format_day(context.now):
+        return None  # a person has let it go on today
+    today = get_exhausted_day_budget(rows, get_state(rows).options, context.now, usd=usd, tokens=tokens)
+    return None if today is None else today[1][0].lower() + today[1][1:]
+
+
+def _end_turn(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
+    status = _STATUS.get(str(heard.get("reason")), "failed")
+    error = str(heard.get("error") or "") or None
+    if error is None and status == "failed":
+        error = _WITHOUT_WORDS.get(str(heard.get("reason")), "the agent's runtime failed")
+    return build_end_events(
+        rows, run, status, seed, error=error, output=heard.get("text"), result=heard.get("output"), alive=True
+    )
+
+
+def build_end_events(
+    rows: Rows,
+    run: Run,
+    status: str,
+    seed: str,
+    *,
+    error: str | None = None,
+    output: Any = None,
+    result: Any = None,
+    alive: bool,
+) -> list[Event]:
+    """A run is over: what waited in it is gone, its agent is free or asleep, and who waited for the agent is next."""
+    ended = RunEnded(
+        run_id=run.id,
+        status=status,
+        output=None if output is None else str(output),
+        result=result,
+        error=error if status != "completed" else None,
+    )
+    events: list[Event] = [ended, *withdraw_asks_of_run(rows, run, f"the run is over: {status}")]
+    agent = rows.get(AGENTS, run.agent_id)
+    if agent is None:
+        return events
+    waiting = rows.find(RUNS, {"agent_id": agent.id, "status": "pending"}, order="_key", limit=2)
+    following = next((one for one in waiting if one.id != run.id), None)
+    profile = rows.get(PROFILES, following.profile) if following else None
+    if following is not None and profile is not None and agent.node_id is not None:
+        return [*events, *build_start_order(rows, following, f"{seed}_next", profile.definition, agent)]
+    if alive and run.keep:
+        return [*events, AgentProcessChanged(agent_id=agent.id, process="idle")]
+    return [
+        *events,
+        AgentProcessChanged(agent_id=agent.id, process="asleep"),
+        *revoke_credentials(rows, agent.id),
+    ]
+
+
+DECIDE: dict[type[Command], Decide] = {
+    TakeItem: take_item,
+}

@@ -1,0 +1,135 @@
+"""What can happen to runs."""
+
+from typing import Any, ClassVar
+
+from greenroom.log.model import Event
+from greenroom.rules.runs.model import AgentContext, Overrides, TreeLimits
+
+
+class RunCreated(Event, frozen=True, kw_only=True):
+    """An agent is to work; it waits for its node."""
+
+    run_id: str
+    profile: str
+    agent_id: str
+    root_id: str
+    depth: int
+    path: list[str]
+    prompt: str
+    parent_id: str | None = None
+    thread_id: str | None = None
+    node_id: str | None = None
+    pinned: str | None = None
+    keep: bool = False
+    context: AgentContext | None = None
+    timeout_s: int = 3600
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    isolation: str = "none"
+    overrides: Overrides = {}
+    taint: str = ""
+    is_step: bool = False
+    session: str | None = None
+    """The runtime's conversation that it goes on with, if that was begun outside of the hub."""
+    limits: TreeLimits | None = None
+    """The tree's limits, on its root."""
+    task: str | None = None
+    """The run whose task this one finishes, if that run was interrupted."""
+    continues: str | None = None
+    """The run that was over, and whose agent is given more to do, or resumes it."""
+
+
+class RunPlaced(Event, frozen=True, kw_only=True):
+    """A run that waited for a node has got one."""
+
+    run_id: str
+    node_id: str
+
+
+class RunTainted(Event, frozen=True, kw_only=True):
+    """Words that are no person's were said to an agent at work."""
+
+    run_id: str
+    taint: str
+
+
+class RunBegan(Event, frozen=True, kw_only=True):
+    """The agent has begun, at a place that its node has told."""
+
+    run_id: str
+    session: str | None = None
+    directory: str = ""
+    repository: str = ""
+    branch: str = ""
+    model: str = ""
+
+
+class RunHeard(Event, frozen=True, kw_only=True):
+    """Something was heard from the agent."""
+
+    run_id: str
+    kind: str
+    data: dict[str, Any]
+    heard_at: int
+    size: int = 0
+    """The bytes that it came in; 0 in logs from before they were counted."""
+
+
+class RunWaits(Event, frozen=True, kw_only=True):
+    """Something in a run waits for a person."""
+
+    run_id: str
+    waiting_for: str
+
+
+class RunWentOn(Event, frozen=True, kw_only=True):
+    """Nothing in a run waits for a person any more."""
+
+    run_id: str
+
+
+class RunPaused(Event, frozen=True, kw_only=True):
+    """A run has reached a limit and waits for a person to say whether it may go on, or for a time."""
+
+    run_id: str
+    reason: str
+    until: int = 0
+    """When it goes on by itself; 0 if a person has to say so."""
+
+
+class ApprovalRefused(Event, frozen=True, kw_only=True):
+    """A node has not let an approved call run: what would have run was not what was approved."""
+
+    privileged: ClassVar[bool] = True
+    run_id: str
+    permission: str
+    reason: str
+
+
+class RunExtended(Event, frozen=True, kw_only=True):
+    """A person let a run go on beyond its limit."""
+
+    privileged: ClassVar[bool] = True
+    run_id: str
+    timeout_s: int
+    max_tokens: int | None
+    limits: TreeLimits
+    max_cost_usd: float | None = None
+
+
+class RunEnded(Event, frozen=True, kw_only=True):
+    """A run is over."""
+
+    run_id: str
+    status: str
+    output: str | None = None
+    result: Any = None
+    error: str | None = None
+
+
+class TreeCancelled(Event, frozen=True, kw_only=True):
+    """A tree of runs is dead: nothing is started in it any more."""
+
+    privileged: ClassVar[bool] = True
+    root_id: str
+    reason: str = ""

@@ -1,0 +1,67 @@
+"""What a person says to the report of an agent that does not wait for it: its next prompt, if it can take one."""
+
+from greenroom.log.model import Context, Event, Rows
+from greenroom.rules.agents.model import AGENTS, Agent
+from greenroom.rules.agents.profiles import PROFILES, Profile
+from greenroom.rules.asks.events import AnswerMissed, AnswerTaken, AskAnswered
+from greenroom.rules.asks.model import ASKS
+from greenroom.rules.nodes.model import NODES
+from greenroom.rules.policy.budgets import get_exhausted_day_budget
+from greenroom.rules.policy.rule_set import get_state
+from greenroom.rules.runs.events import RunCreated
+from greenroom.rules.runs.model import LIVE, RUNS, TREES, Run
+from greenroom.rules.runs.orders import build_start_order, make_room
+from greenroom.rules.runs.queries import get_placement
+
+
+def handle_report_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
+    """Words become the next run of the agent; where it cannot take any, the person is told so. A yes needs nothing."""
+    ask = rows.get(ASKS, event.ask_id)
+    run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
+    if ask is None or run is None or ask.kind != "report" or event.verdict == "approve" or not event.text.strip():
+        return []
+    agent, profile = rows.get(AGENTS, run.agent_id), rows.get(PROFILES, run.profile)
+    if run.status in LIVE and (profile is None or profile.definition.driver != "pty"):
+        return []  # the call by which it reported waits for this answer
+    hindrance = _explain_obstacle(rows, run, agent, profile, context)
+    if hindrance or agent is None or profile is None:
+        return [AnswerMissed(ask_id=ask.id, reason=f"your words reach nobody: {hindrance}. Start a new run with them")]
+    next_run = RunCreated(
+        run_id=f"run_{ask.id.removeprefix('ask_')}",
+        profile=run.profile,
+        agent_id=run.agent_id,
+        root_id=run.root_id,
+        depth=run.depth,
+        path=run.path,
+        prompt=event.text,
+        parent_id=run.parent_id,
+        thread_id=run.thread_id,
+        keep=run.keep,
+        timeout_s=run.timeout_s,
+        max_tokens=run.max_tokens,
+        max_cost_usd=run.max_cost_usd,
+        isolation=run.isolation,
+        overrides=run.overrides,
+        taint=run.taint,
+    )
+    events: list[Event] = [next_run, AnswerTaken(ask_id=ask.id)]
+    if agent.run_id is not None or (node_id := get_placement(rows, profile.definition, None, agent)) is None:
+        return events  # it is started when the agent, or the node, is free
+    order_id = f"ord_{ask.id.removeprefix('ask_')}_next"
+    room = make_room(rows, node_id, agent.id, next_run.run_id, order_id)
+    return [*events, *room, *build_start_order(rows, next_run, order_id, profile.definition, agent)]
+
+
+def _explain_obstacle(rows: Rows, run: Run, agent: Agent | None, profile: Profile | None, context: Context) -> str:
+    """Why the agent cannot be given the words; empty when it can."""
+    tree = rows.get(TREES, run.root_id)
+    if agent is None or agent.state != "registered" or not (agent.session or (run.keep and agent.process != "asleep")):
+        return "the agent has ended, and what it knew is gone"
+    if agent.node_id is None or rows.get(NODES, agent.node_id) is None:
+        return "the machine that held the agent is no node any more"
+    if profile is None or not profile.definition.enabled:
+        return "its profile is deleted or switched off"
+    if tree is None or tree.tombstone is not None:
+        return "its tree of runs was cancelled"
+    spent = get_exhausted_day_budget(rows, get_state(rows).options, context.now)
+    return "" if spent is None else spent[1][0].lower() + spent[1][1:]

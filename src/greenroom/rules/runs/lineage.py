@@ -1,0 +1,54 @@
+"""A run's line up to its root, as the policy looks at it, and whose words come down that line."""
+
+from greenroom.link.policy_facts.call_request import LineageEntry
+from greenroom.log.model import Context, Event, Rows
+from greenroom.rules.access.model import Principal
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.asks.call_text import escape_invisible
+from greenroom.rules.runs.events import RunTainted
+from greenroom.rules.runs.model import LIVE, RUNS, Run
+
+_DEEPEST = 50
+
+
+def build_lineage(rows: Rows, run: Run) -> list[LineageEntry]:
+    """The run and all above it, nearest first."""
+    line: list[LineageEntry] = []
+    above: Run | None = run
+    while above is not None and len(line) < _DEEPEST:
+        narrowed = above.context.constraints.allowed_tools if above.context is not None else None
+        line.append(
+            LineageEntry(
+                profile=above.profile,
+                depth=above.depth,
+                thread=above.thread_id,
+                run=above.id,
+                allowed_tools=narrowed,
+                taint=above.taint,
+            )
+        )
+        above = rows.get(RUNS, above.parent_id) if above.parent_id else None
+    return line
+
+
+def get_caller_taint(rows: Rows, by: Principal) -> str:
+    """Whose words a caller passes on that are no person's; empty for a person.
+
+    An agent at a run passes on what its run was told. Any other agent speaks for itself.
+    """
+    agent = rows.get(AGENTS, by.agent_id) if by.agent_id is not None else None
+    if by.agent_id is None:
+        return ""
+    run = rows.get(RUNS, agent.run_id) if agent is not None and agent.run_id else None
+    if run is not None and run.status in LIVE:
+        return next((place.taint for place in build_lineage(rows, run) if place.taint), "")
+    return f"the agent {escape_invisible((agent.display_name or agent.name) if agent is not None else by.name)}"
+
+
+def taint_parent(rows: Rows, event: RunTainted, context: Context) -> list[Event]:
+    """What an agent at work was told comes, with its result, to the one that has started it."""
+    run = rows.get(RUNS, event.run_id)
+    parent = rows.get(RUNS, run.parent_id) if run is not None and run.parent_id else None
+    if parent is None or parent.taint or parent.status not in LIVE:
+        return []
+    return [RunTainted(run_id=parent.id, taint=event.taint)]

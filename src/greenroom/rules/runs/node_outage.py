@@ -1,0 +1,16 @@
+"""What an unreachable node means for the runs on it."""
+
+from greenroom.log.model import Rows
+from greenroom.rules.nodes.model import NODES
+from greenroom.rules.runs.model import LIVE, Run
+
+
+def describe_obstacle(rows: Rows, run: Run) -> str:
+    """What keeps a run from being heard, and what to do about it; empty if nothing does."""
+    node = rows.get(NODES, run.node_id) if run.node_id and run.status in LIVE else None
+    if node is None or node.state != "unreachable":
+        return ""
+    return (
+        f"its node {node.name} cannot be reached: it goes on when that is back;"
+        f" `greenroom node remove {node.name} --force` gives it up"
+    )

@@ -1,0 +1,124 @@
+"""Runs that have reached a limit: they are paused, and a person is asked whether they may go on."""
+
+import datetime
+from typing import Any, TypeVar
+
+import msgspec
+
+from greenroom.log.model import Context, Event, Rows
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.asks.ask_builder import build_ask_raised
+from greenroom.rules.asks.events import AskAnswered, AskWithdrawn
+from greenroom.rules.asks.model import ASKS, Asker
+from greenroom.rules.asks.queries import find_open_of_run
+from greenroom.rules.nodes.model import OrderGiven
+from greenroom.rules.runs.cancellation import build_cancel_events
+from greenroom.rules.runs.events import RunExtended, RunPaused
+from greenroom.rules.runs.model import RUNS, TREES, Run, Tree, TreeLimits
+
+Limit = TypeVar("Limit", int, float)
+LIMIT, LOOP = "limit", "loop"
+"""The keys of the asks by which they are known."""
+_WORDS = 1000
+_AGAIN_MS = 60_000
+_LATE_MS = 3_600_000
+_FAR_MS = 32 * 24 * _LATE_MS
+"""An account is tried again after a minute if its time is just over; a time that makes no sense is none."""
+_ENDED = {LIMIT: "it had reached a limit, and a person ended it", LOOP: "it looked like a loop, and a person ended it"}
+
+
+def pause_run(
+    rows: Rows,
+    run: Run,
+    said: str,
+    order_id: str,
+    context: Context,
+    *,
+    key: str = LIMIT,
+    text: str = "",
+    is_stopped: bool = False,
+) -> list[Event]:
+    """Stop the turn, unless it has, keep the run, and ask. The caller has seen that the run is on a node."""
+    agent = rows.get(AGENTS, run.agent_id)
+    name = (agent.display_name or agent.name) if agent else run.profile
+    title = "It looks like a loop: shall it go on?" if key == LOOP else f"{name} has reached a limit: shall it go on?"
+    more = "" if key == LOOP or is_stopped else ", with as much again"
+    ask = build_ask_raised(
+        context,
+        f"ask_{order_id.removeprefix('ord_')}",
+        "gate",
+        Asker(by=run.agent_id, name=name, agent_id=run.agent_id, run_id=run.id, key=key),
+        title,
+        text=f"{said}{text}\nApprove to let it go on{more}; deny to end the run.",
+        thread_id=run.thread_id,
+        risk="high" if key == LOOP else "medium",
+        why=f"{said}.",
+        rule=key,
+        timeout_s=0,
+    )
+    stop = [] if is_stopped else [_build_order(run, order_id, "pause")]
+    return [RunPaused(run_id=run.id, reason=f"limit: {said}"), *stop, ask]
+
+
+def pause_for_quota(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
+    """The account of the agent's runtime is used up: the run waits until it is not, or for a person if none knows."""
+    if run.is_paused:
+        return []  # a person has been asked already, and has not answered yet
+    told = heard.get("resets_at")
+    said = "the account that it works with is used up"
+    words = str(heard.get("error") or "")[:_WORDS]
+    if not isinstance(told, int) or not context.now - _LATE_MS <= told <= context.now + _FAR_MS:
+        return pause_run(rows, run, said, seed, context, text=f": {words}" if words else "", is_stopped=True)
+    until = told if told > context.now else context.now + _AGAIN_MS
+    at = datetime.datetime.fromtimestamp(until / 1000, datetime.UTC)
+    return [RunPaused(run_id=run.id, reason=f"limit: {said} until {at:%Y-%m-%d %H:%M} UTC", until=until)]
+
+
+def handle_pause_answer(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
+    """A person has said whether the run may go on; a no ends it."""
+    ask = rows.get(ASKS, event.ask_id)
+    run = rows.get(RUNS, ask.run_id) if ask is not None and ask.run_id else None
+    if ask is None or run is None or ask.asker.key not in _ENDED or ask.kind != "gate":
+        return []
+    if not run.is_paused or run.node_id is None:
+        return []
+    order_id = f"ord_{ask.id.removeprefix('ask_')}_pause"
+    tree = rows.get(TREES, run.root_id)
+    if event.verdict != "approve" or tree is None:
+        return build_cancel_events(rows, run, order_id, _ENDED[ask.asker.key])
+    extended = RunExtended(
+        run_id=run.id,
+        timeout_s=run.timeout_s,
+        max_tokens=_raise_limit(run.max_tokens, run.input_tokens + run.output_tokens),
+        max_cost_usd=_raise_limit(run.max_cost_usd, run.cost_usd or 0.0),
+        limits=raise_limits(tree),
+    )
+    return [extended, _build_order(run, order_id, "go_on")]
+
+
+def withdraw_pause_asks(rows: Rows, run: Run) -> list[Event]:
+    """The run goes on by other means."""
+    return [
+        AskWithdrawn(ask_id=ask.id, reason="it was let go on")
+        for ask in find_open_of_run(rows, run.id)
+        if ask.asker.key in _ENDED
+    ]
+
+
+def raise_limits(tree: Tree) -> TreeLimits:
+    """A tree's limits, where they are reached with as much again."""
+    limits = tree.limits
+    return msgspec.structs.replace(
+        limits,
+        max_tokens=_raise_limit(limits.max_tokens, tree.tokens),
+        max_cost_usd=_raise_limit(limits.max_cost_usd, tree.cost_usd),
+    )
+
+
+def _raise_limit(limit: Limit | None, used: Limit) -> Limit | None:
+    return used + limit if limit is not None and used >= limit else limit
+
+
+def _build_order(run: Run, order_id: str, op: str) -> OrderGiven:
+    assert run.node_id is not None  # noqa: S101 the callers have looked
+    return OrderGiven(order_id=order_id, node_id=run.node_id, op=op, run_id=run.id, agent_id=run.agent_id)

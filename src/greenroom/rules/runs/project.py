@@ -1,0 +1,286 @@
+"""Rows of runs and trees."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.log.model import Context, Event, Noun, Project, Recorded, Rows, Tx
+from greenroom.rules.access.model import CredentialRevoked
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.agents.stored_bytes import add_stored_bytes
+from greenroom.rules.asks.events import AskAnswered
+from greenroom.rules.clock.model import ClockMoved
+from greenroom.rules.runs import clock_shift, legacy_events
+from greenroom.rules.runs import events as e
+from greenroom.rules.runs.decide import DECIDE
+from greenroom.rules.runs.decide_nodes import on_node_revoked
+from greenroom.rules.runs.feedback import handle_report_answer
+from greenroom.rules.runs.file_writes import WRITINGS, forget_file_writes, note_file_writes
+from greenroom.rules.runs.lineage import taint_parent
+from greenroom.rules.runs.loop_detection import hash_repeated_call
+from greenroom.rules.runs.model import (
+    CALLS,
+    ITEMS,
+    LIVE,
+    PLACE_CHARS,
+    RUNS,
+    TREES,
+    Run,
+    RunItem,
+    RunUsage,
+    ToolCall,
+    Tree,
+    TreeLimits,
+    read_spent,
+)
+from greenroom.rules.runs.pauses import handle_pause_answer
+from greenroom.rules.runs.permissions import FOLLOW
+from greenroom.rules.threads.model import THREADS
+from greenroom.runtimes import tool_kinds
+
+replace = msgspec.structs.replace
+
+
+def run_created(tx: Tx, event: e.RunCreated, record: Recorded) -> None:
+    tx.put(
+        RUNS,
+        Run(
+            id=event.run_id,
+            profile=event.profile,
+            agent_id=event.agent_id,
+            root_id=event.root_id,
+            depth=event.depth,
+            path=event.path,
+            status="pending",
+            prompt=event.prompt,
+            created_at=record.at,
+            by=record.by,
+            seq=record.seq,
+            parent_id=event.parent_id,
+            thread_id=event.thread_id,
+            node_id=event.node_id,
+            pinned=event.pinned,
+            keep=event.keep,
+            context=event.context,
+            timeout_s=event.timeout_s,
+            max_tokens=event.max_tokens,
+            max_cost_usd=event.max_cost_usd,
+            isolation=event.isolation,
+            overrides=event.overrides,
+            taint=event.taint,
+            is_step=event.is_step,
+            session=event.session,
+            task=event.task,
+            continues=event.continues,
+        ),
+    )
+    if event.continues is not None:
+        _change(tx, event.continues, continued_in=event.run_id)
+    tree = tx.get(TREES, event.root_id) or Tree(root_id=event.root_id, limits=event.limits or TreeLimits())
+    tx.put(TREES, replace(tree, runs=tree.runs + 1, live=tree.live + 1))
+    agent = tx.get(AGENTS, event.agent_id)
+    thread = tx.get(THREADS, event.thread_id) if event.thread_id else None
+    if agent is not None and thread is not None and thread.mailbox_of is None:
+        tx.put(AGENTS, replace(agent, thread_id=thread.id))
+
+
+def run_placed(tx: Tx, event: e.RunPlaced, record: Recorded) -> None:
+    _change(tx, event.run_id, node_id=event.node_id)
+
+
+def run_tainted(tx: Tx, event: e.RunTainted, record: Recorded) -> None:
+    _change(tx, event.run_id, taint=event.taint)
+
+
+def run_began(tx: Tx, event: e.RunBegan, record: Recorded) -> None:
+    run = tx.get(RUNS, event.run_id)
+    if run is not None:
+        deadline = record.at + run.timeout_s * 1000
+        began = replace(run, status="running", session=event.session, started_at=record.at, deadline=deadline)
+        place = {name: getattr(event, name) for name in ("directory", "repository", "branch", "model")}
+        tx.put(RUNS, replace(began, **place))
+
+
+def run_heard(tx: Tx, event: e.RunHeard, record: Recorded) -> None:
+    run = tx.get(RUNS, event.run_id)
+    if run is None:
+        return
+    number = run.items + 1
+    item = RunItem(
+        run_id=run.id, place=f"{number:09d}", number=number, kind=event.kind, data=event.data, at=event.heard_at
+    )
+    tx.put(ITEMS, item)
+    data = event.data
+    if event.kind in ("call_started", "permission_asked"):
+        note_file_writes(tx, run, data, record.at)
+    if event.kind == "call_started":
+        _start_call(tx, run, data, event.heard_at)
+        run = replace(run, calls=run.calls + 1)
+    elif event.kind == "call_finished":
+        _finish_call(tx, run, data, event.heard_at)
+    elif event.kind == "usage":
+        run = _count_usage(tx, run, data)
+    elif event.kind in ("model_call_cut", "lost"):
+        run = replace(run, is_usage_partial=True)
+    elif event.kind in ("turn_ended", "turn_went_on", "turn_paused", "turn_used_up"):
+        run = replace(run, earlier=RunUsage(run.input_tokens, run.output_tokens, run.cost_usd))
+    tx.put(RUNS, replace(run, items=number, heard_bytes=run.heard_bytes + event.size))
+
+
+def _start_call(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
+    call = ToolCall(
+        run_id=run.id,
+        call_id=str(data.get("call")),
+        tool=str(data.get("tool")),
+        title=str(data.get("title") or ""),
+        input=data.get("input"),
+        started_at=at,
+        digest=hash_repeated_call(str(data.get("tool")), data.get("input")),
+    )
+    tx.put(CALLS, call)
+
+
+def _finish_call(tx: Tx, run: Run, data: dict[str, Any], at: int) -> None:
+    call = tx.get(CALLS, run.id, str(data.get("call")))
+    if call is not None:
+        tx.put(CALLS, replace(call, ok=bool(data.get("ok")), output=str(data.get("output") or ""), ended_at=at))
+
+
+def _count_usage(tx: Tx, run: Run, data: dict[str, Any]) -> Run:
+    """The runtime tells totals of the turn; the tree counts what is new in them."""
+    spent = read_spent(data, run.earlier)
+    tree = tx.get(TREES, run.root_id)
+    if tree is not None:
+        tokens = tree.tokens + spent.tokens - run.input_tokens - run.output_tokens
+        cost = tree.cost_usd + (spent.cost_usd or 0.0) - (run.cost_usd or 0.0)
+        tx.put(TREES, replace(tree, tokens=tokens, cost_usd=cost))
+    used = {"input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens, "cost_usd": spent.cost_usd}
+    model = data.get("model")
+    return replace(run, **used, model=model[:PLACE_CHARS] if isinstance(model, str) and model else run.model)
+
+
+def run_waits(tx: Tx, event: e.RunWaits, record: Recorded) -> None:
+    _change(tx, event.run_id, status="waiting", waiting_for=event.waiting_for)
+
+
+def run_went_on(tx: Tx, event: e.RunWentOn, record: Recorded) -> None:
+    _change(tx, event.run_id, status="running", waiting_for=None, goes_on_at=0)
+
+
+def run_paused(tx: Tx, event: e.RunPaused, record: Recorded) -> None:
+    run = tx.get(RUNS, event.run_id)
+    if run is not None:
+        rest = event.until - record.at if event.until else 0  # its own time stands still meanwhile
+        paused = replace(run, status="waiting", waiting_for=event.reason, goes_on_at=event.until)
+        tx.put(RUNS, replace(paused, deadline=run.deadline + rest))
+
+
+def project_nothing(tx: Tx, event: e.ApprovalRefused, record: Recorded) -> None:
+    """It is read in the audit; what follows is told to the agent by its node."""
+
+
+def run_extended(tx: Tx, event: e.RunExtended, record: Recorded) -> None:
+    deadline = record.at + event.timeout_s * 1000
+    _change(
+        tx,
+        event.run_id,
+        status="running",
+        waiting_for=None,
+        goes_on_at=0,
+        extended_at=record.at,
+        timeout_s=event.timeout_s,
+        max_tokens=event.max_tokens,
+        max_cost_usd=event.max_cost_usd,
+        deadline=deadline,
+    )
+    run = tx.get(RUNS, event.run_id)
+    tree = tx.get(TREES, run.root_id) if run else None
+    if tree is not None:
+        tx.put(TREES, replace(tree, limits=event.limits))
+
+
+def run_ended(tx: Tx, event: e.RunEnded, record: Recorded) -> None:
+    run = tx.get(RUNS, event.run_id)
+    if run is None or run.status not in LIVE:
+        return
+    tx.put(
+        RUNS,
+        replace(
+            run,
+            status=event.status,
+            output=event.output,
+            result=event.result,
+            error=event.error,
+            waiting_for=None,
+            goes_on_at=0,
+            ended_at=record.at,
+            deadline=0,
+        ),
+    )
+    forget_file_writes(tx, run.id)
+    add_stored_bytes(tx, run.agent_id, run.heard_bytes)
+    tree = tx.get(TREES, run.root_id)
+    if tree is not None:
+        tx.put(TREES, replace(tree, live=tree.live - 1))
+
+
+def tree_cancelled(tx: Tx, event: e.TreeCancelled, record: Recorded) -> None:
+    tree = tx.get(TREES, event.root_id)
+    if tree is not None:
+        tx.put(TREES, replace(tree, tombstone=record.by))
+
+
+def _change(tx: Tx, run_id: str, **fields: Any) -> None:
+    run = tx.get(RUNS, run_id)
+    if run is not None:
+        tx.put(RUNS, replace(run, **fields))
+
+
+PROJECT: dict[type[Event], Project] = {
+    e.RunCreated: run_created,
+    e.RunPlaced: run_placed,
+    e.RunTainted: run_tainted,
+    e.RunBegan: run_began,
+    e.RunHeard: run_heard,
+    e.RunWaits: run_waits,
+    e.RunWentOn: run_went_on,
+    e.RunPaused: run_paused,
+    e.ApprovalRefused: project_nothing,
+    e.RunExtended: run_extended,
+    e.RunEnded: run_ended,
+    e.TreeCancelled: tree_cancelled,
+    **legacy_events.PROJECT,
+    **clock_shift.PROJECT,
+}
+
+
+def _on_ask_closed(rows: Rows, event: AskAnswered, context: Context) -> list[Event]:
+    """A run that may go on beyond a limit, or must not; else a call that waits in a runtime, or words on a report."""
+    paused = handle_pause_answer(rows, event, context)
+    return paused or [*FOLLOW[AskAnswered](rows, event, context), *handle_report_answer(rows, event, context)]
+
+
+RUNS_NOUN = Noun(
+    name="runs",
+    tables=(RUNS, TREES, CALLS, ITEMS, WRITINGS),
+    events=tuple(PROJECT),
+    decide=DECIDE,
+    project=PROJECT,
+    follow={
+        **FOLLOW,
+        AskAnswered: _on_ask_closed,
+        ClockMoved: clock_shift.on_clock_moved,
+        CredentialRevoked: on_node_revoked,
+        e.RunTainted: taint_parent,
+    },
+    sources=(
+        "greenroom.rules.runs.model",
+        "greenroom.rules.runs.project",
+        "greenroom.rules.runs.clock_shift",
+        "greenroom.rules.runs.loop_detection",
+        "greenroom.rules.runs.file_writes",
+        "greenroom.runtimes.call_facts",
+        "greenroom.link.policy_facts.known_tools",
+        *tool_kinds.SOURCES,
+    ),
+)

@@ -1,0 +1,174 @@
+"""The rules of servers: only an operator registers them, and what was not seen is not offered."""
+
+import re
+from pathlib import PurePath
+from urllib.parse import urlsplit
+
+from greenroom.errors import Refused
+from greenroom.link.hub_tools import BETWEEN
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.rules.access.decide import need_principal
+from greenroom.rules.access.queries import need_right
+from greenroom.rules.servers.commands import (
+    AcceptTools,
+    HoldTools,
+    NoteServer,
+    NoteTools,
+    PutServer,
+    RemoveServer,
+    ServerPut,
+    ServerRemoved,
+    ServerStateChanged,
+    ToolAccepted,
+    ToolGone,
+    ToolHeld,
+    ToolSeen,
+)
+from greenroom.rules.servers.model import SERVER_TOOLS, SERVERS, McpServer, ServerDefinition
+from greenroom.validation import get_nearest
+
+MAX_TOOLS = 500
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,29}[a-z0-9])?")
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_OFFERED = 64
+_SECRET = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:/.+")
+_LOOKS_SECRET = re.compile(r"(?i)(token|secret|password|passwd|api_?key|credential)")
+_OWN = ("greenroom", "hub")
+
+
+def find_server_problems(name: str, definition: ServerDefinition) -> list[str]:
+    """What is wrong with a server, each with its key and what to write instead."""
+    out = []
+    if not _NAME.fullmatch(name) or name in _OWN:
+        out.append("name: use 1 to 31 lower-case letters, digits or '-', and neither 'greenroom' nor 'hub'")
+    if bool(definition.command) == bool(definition.url):
+        out.append("command: write either it, as a list of arguments, or url")
+    if definition.url:
+        address = urlsplit(definition.url)
+        if address.scheme not in ("http", "https") or not address.hostname or address.username or address.password:
+            out.append("url: write an address that begins with http:// or https://, without a name or password in it")
+    if definition.directory is not None and not PurePath(definition.directory).is_absolute():
+        out.append("directory: write a whole path")
+    for key, reference in definition.secrets.items():
+        if not _SECRET.fullmatch(reference):
+            out.append(f"secrets.{key}: write env:NAME or file:/path, never the secret itself")
+    for key in definition.env:
+        if _LOOKS_SECRET.search(key):
+            out.append(f"env.{key}: it looks like a secret; write it under secrets, as env:NAME or file:/path")
+    if not 1 <= definition.timeout_s <= 86_400:
+        out.append("timeout_s: write a number from 1 to 86400")
+    return out
+
+
+def put_server(rows: Rows, command: PutServer, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    wrong = find_server_problems(command.name, command.definition)
+    if wrong:
+        raise Refused("bad_server", f"Server '{command.name[:64]}': {'; '.join(wrong)}.", problems=wrong)
+    found = rows.get(SERVERS, command.name)
+    if found is not None and (found.definition, found.source) == (command.definition, command.source):
+        return []
+    events: list[Event] = [ServerPut(name=command.name, definition=command.definition, source=command.source)]
+    if found is not None and _runs_other(found.definition, command.definition):
+        # Another program under the same name: what was accepted of the old one says nothing of it.
+        events += [
+            ToolHeld(server=tool.server, name=tool.name)
+            for tool in rows.find(SERVER_TOOLS, {"server": command.name})
+            if tool.state == "accepted"
+        ]
+    return events
+
+
+def _runs_other(before: ServerDefinition, after: ServerDefinition) -> bool:
+    return (before.command, before.url, before.directory) != (after.command, after.url, after.directory)
+
+
+def remove_server(rows: Rows, command: RemoveServer, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    need_server(rows, command.name)
+    return [ServerRemoved(name=command.name)]
+
+
+def accept_tools(rows: Rows, command: AcceptTools, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    need_server(rows, command.server)
+    events: list[Event] = []
+    for name, digest in command.tools.items():
+        tool = rows.get(SERVER_TOOLS, command.server, name)
+        if tool is None or tool.state == "gone":
+            raise Refused("tool_not_found", f"{command.server} has no tool '{name[:64]}'.", "not_found")
+        if digest is not None and digest != tool.seen.digest:
+            raise Refused("tool_changed", f"'{name[:64]}' has changed since you saw it: look at it again.", "conflict")
+        wrong = explain_not_offered(command.server, name)
+        if wrong:
+            raise Refused("bad_tool", wrong)
+        if tool.state != "accepted":
+            events.append(ToolAccepted(server=command.server, name=name, digest=tool.seen.digest))
+    return events
+
+
+def explain_not_offered(server: str, name: str) -> str:
+    """Why a tool can never be offered; empty when it can."""
+    if not _TOOL_NAME.fullmatch(name):
+        return f"The tool's name '{name[:64]}' has characters that agents do not take."
+    if len(server) + len(BETWEEN) + len(name) > _OFFERED:
+        return f"'{server}{BETWEEN}{name}' is longer than {_OFFERED} characters: give the server a shorter name."
+    return ""
+
+
+def hold_tools(rows: Rows, command: HoldTools, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    need_server(rows, command.server)
+    found = [rows.get(SERVER_TOOLS, command.server, name) for name in command.tools]
+    return [ToolHeld(server=one.server, name=one.name) for one in found if one is not None and one.state == "accepted"]
+
+
+def note_tools(rows: Rows, command: NoteTools, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    if rows.get(SERVERS, command.server) is None:
+        return []
+    known = {tool.name: tool for tool in rows.find(SERVER_TOOLS, {"server": command.server})}
+    told = {tool.name: tool for tool in command.tools[:MAX_TOOLS]}
+    events: list[Event] = []
+    for name, tool in told.items():
+        before = known.get(name)
+        if before is None or before.state == "gone" or before.seen.digest != tool.digest:
+            events.append(ToolSeen(server=command.server, tool=tool))
+    events += [
+        ToolGone(server=command.server, name=name)
+        for name, before in known.items()
+        if name not in told and before.state != "gone"
+    ]
+    return events
+
+
+def note_server(rows: Rows, command: NoteServer, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    found = rows.get(SERVERS, command.name)
+    if found is None or (found.state, found.error) == (command.state, command.error):
+        return []
+    return [ServerStateChanged(name=command.name, state=command.state, error=command.error)]
+
+
+def need_server(rows: Rows, name: str) -> McpServer:
+    found = rows.get(SERVERS, name)
+    if found is None:
+        raise _server_not_found(rows, name)
+    return found
+
+
+DECIDE: dict[type[Command], Decide] = {
+    PutServer: put_server,
+    RemoveServer: remove_server,
+    AcceptTools: accept_tools,
+    HoldTools: hold_tools,
+    NoteTools: note_tools,
+    NoteServer: note_server,
+}
+
+
+def _server_not_found(rows: Rows, name: str) -> Refused:
+    near = get_nearest(name, [one.name for one in rows.find(SERVERS)])
+    if near is not None:
+        return Refused("server_not_found", f"There is no server '{name[:64]}': did you mean '{near}'?", "not_found")
+    return Refused("server_not_found", f"There is no server '{name[:64]}': see `greenroom tools list`.", "not_found")

@@ -1,0 +1,157 @@
+"""The rules of administration: decisions that a person takes about a silent thread, each once."""
+
+from typing import Any
+
+from greenroom.errors import Refused
+from greenroom.log.model import Command, Context, Decide, Event, Rows
+from greenroom.rules.access.decide import need_principal
+from greenroom.rules.access.queries import need_right
+from greenroom.rules.agents.model import AGENTS
+from greenroom.rules.threads.commands import DecideAdmin, RaiseDecision
+from greenroom.rules.threads.events import AdminDecided, AdminDecisionRaised, MessagePosted
+from greenroom.rules.threads.model import DECISIONS, OPEN_STATES, THREADS, Decision, Thread
+from greenroom.rules.threads.queries import need_thread
+
+ACTIONS = {"takeover": ("takeover", "cancel"), "switch": ("switch", "keep")}
+
+
+def raise_decision(rows: Rows, command: RaiseDecision, context: Context) -> list[Event]:
+    need_right(need_principal(command), "operate")
+    thread = rows.get(THREADS, command.thread_id)
+    if thread is None or thread.status not in OPEN_STATES or thread.current_seq != command.about_seq:
+        return []
+    if rows.find(DECISIONS, {"thread_id": thread.id, "about_seq": command.about_seq}, limit=1):
+        return []
+    waiting = rows.find(DECISIONS, {"thread_id": thread.id}, order="about_seq", desc=True, limit=1)
+    if waiting and waiting[0].action is None:
+        return []  # one question at a time
+    raised = AdminDecisionRaised(
+        thread_id=thread.id,
+        message_id=command.message_id,
+        kind=command.kind,
+        candidate_id=command.candidate_id,
+        about_seq=command.about_seq,
+    )
+    events: list[Event] = [raised, _build_question(rows, thread, command)]
+    if command.kind == "switch" and thread.admin_id:
+        events.append(_build_instruction(rows, thread, command))
+    return events
+
+
+def _build_question(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
+    candidate = rows.get(AGENTS, command.candidate_id) if command.candidate_id else None
+    name = candidate.name if candidate else "nobody"
+    if command.kind == "takeover":
+        text = f"Every agent in this thread is waiting. Shall {name} take the thread over and go on?"
+    else:
+        text = f"The thread's admin has been silent. Shall {name} become its admin?"
+    yes, no = ACTIONS[command.kind]
+    return _build_system_message(
+        thread,
+        command.message_id,
+        text,
+        {
+            "ui_type": f"admin_{command.kind}_confirmation",
+            "visibility": "human_only",
+            "actions": [yes, no],
+            "candidate_admin_id": command.candidate_id,
+            "current_admin_id": thread.admin_id,
+        },
+    )
+
+
+def _build_instruction(rows: Rows, thread: Thread, command: RaiseDecision) -> MessagePosted:
+    assert thread.admin_id is not None  # noqa: S101 the caller has looked
+    admin = rows.get(AGENTS, thread.admin_id)
+    text = (
+        f"{admin.name if admin else thread.admin_id}: all agents here are waiting. As the admin of this thread,"
+        " say who does what next, or close it with a summary."
+    )
+    metadata = {"ui_type": "admin_coordination", "handoff_target": thread.admin_id}
+    return _build_system_message(thread, command.instruction_id, text, metadata, thread.admin_id)
+
+
+def _build_system_message(
+    thread: Thread, message_id: str, text: str, metadata: dict[str, Any], handoff_target: str | None = None
+) -> MessagePosted:
+    return MessagePosted(
+        message_id=message_id,
+        thread_id=thread.id,
+        author_id="system",
+        author_name="system",
+        role="system",
+        content=text,
+        priority="system",
+        metadata=metadata,
+        handoff_target=handoff_target,
+    )
+
+
+def decide_admin(rows: Rows, command: DecideAdmin, context: Context) -> list[Event]:
+    by = need_principal(command)
+    need_right(by, "operate")
+    thread = need_thread(rows, by, command.thread_id)
+    known = {action for pair in ACTIONS.values() for action in pair}
+    if command.action not in known:
+        raise Refused("bad_action", f"action must be one of {', '.join(sorted(known))}.")
+    decision = None
+    if command.source_message_id is not None:
+        decision = rows.get(DECISIONS, command.source_message_id)
+        if decision is None or decision.thread_id != thread.id:
+            raise Refused("decision_not_found", "source_message_id names no open decision of this thread.", "not_found")
+        if decision.action is not None:
+            return []  # answered before; the caller is told by the row
+        if command.action not in ACTIONS[decision.kind]:
+            raise Refused("bad_action", f"This decision takes {' or '.join(ACTIONS[decision.kind])}.")
+    admin_id = None
+    if command.action in ("takeover", "switch"):
+        admin_id = command.candidate_admin_id or (decision.candidate_id if decision else None)
+        if admin_id is None or rows.get(AGENTS, admin_id) is None:
+            raise Refused("bad_candidate", "candidate_admin_id must name a registered agent.")
+    decided = AdminDecided(
+        thread_id=thread.id,
+        message_id=decision.message_id if decision else None,
+        action=command.action,
+        admin_id=admin_id,
+    )
+    if thread.status not in OPEN_STATES:
+        return [decided]
+    return [decided, _build_result(rows, thread, command, admin_id, decision)]
+
+
+def _build_result(
+    rows: Rows, thread: Thread, command: DecideAdmin, admin_id: str | None, decision: Decision | None
+) -> MessagePosted:
+    """The decision as a message of the thread. Where the admin changes or must act, agents read it too."""
+    admin = rows.get(AGENTS, admin_id) if admin_id else None
+    kind = "takeover" if command.action in ACTIONS["takeover"] else "switch"
+    metadata = {
+        "ui_type": f"admin_{kind}_decision_result",
+        "decision": command.action,
+        "thread_id": thread.id,
+        "source_message_id": decision.message_id if decision else None,
+    }
+    if admin is None:
+        metadata["visibility"] = "human_only"
+    else:
+        metadata["handoff_target"] = admin.id
+    text = _build_result_text(command.action, admin.name if admin else "")
+    return _build_system_message(thread, command.result_id, text, metadata, admin.id if admin else None)
+
+
+def _build_result_text(action: str, name: str) -> str:
+    match action:
+        case "takeover":
+            return f"A person decided: {name} takes this thread over and goes on."
+        case "switch":
+            return f"A person decided: {name} is now the admin of this thread."
+        case "cancel":
+            return "A person decided: nobody takes this thread over; it goes on waiting."
+        case _:
+            return "A person decided: the admin of this thread stays."
+
+
+DECIDE: dict[type[Command], Decide] = {
+    RaiseDecision: raise_decision,
+    DecideAdmin: decide_admin,
+}

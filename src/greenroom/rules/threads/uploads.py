@@ -1,0 +1,27 @@
+"""Uploads that a message shows, and whether whoever writes it may show them."""
+
+import re
+from typing import Any
+
+from greenroom.errors import Refused
+from greenroom.log.model import Rows
+from greenroom.rules.access.model import Principal
+from greenroom.rules.threads.model import UPLOADS
+from greenroom.rules.threads.queries import may_see_upload
+
+_PREFIX = "upl_"
+_ID = re.compile(r"\bupl_[0-9a-z]{26}\b")
+
+
+def find_shown_uploads(content: str, metadata: dict[str, Any] | None = None) -> set[str]:
+    """The ids of uploads that a message shows, in its text or beside it."""
+    texts = [content, str(metadata)] if metadata else [content]
+    return {found for text in texts if _PREFIX in text for found in _ID.findall(text)}
+
+
+def need_own_uploads(rows: Rows, by: Principal, content: str, metadata: dict[str, Any] | None = None) -> None:
+    """Refuse to show an upload to the readers of a thread by its id alone: whoever shows it must be able to see it."""
+    for upload_id in find_shown_uploads(content, metadata):
+        upload = rows.get(UPLOADS, upload_id)
+        if upload is not None and not may_see_upload(rows, by, upload):
+            raise Refused("upload_not_found", "This message shows an upload that you cannot see.", "not_found")

@@ -1,0 +1,118 @@
+"""What can be wished of workflows."""
+
+from typing import Any
+
+from greenroom.log.model import Command
+from greenroom.rules.workflows.core.news import News
+from greenroom.rules.workflows.definition import WorkflowDefinition
+
+
+class PutWorkflow(Command, frozen=True, kw_only=True):
+    """Make a workflow, or replace the version that was edited. Runs keep what they began with."""
+
+    definition: WorkflowDefinition
+    replaces: int | None = None
+    """The version that was edited; 0 makes a new workflow. None makes one too, but accepts that the same is there."""
+    overwrite: bool = False
+    """Replace whatever version there is, as running a file does."""
+    source: str = ""
+    """The file it comes from, to be shown."""
+    text: str = ""
+    """The YAML that it was written in, comments and all, if it was."""
+
+
+class RestoreWorkflow(Command, frozen=True, kw_only=True):
+    """Save an earlier version as the newest one, also of a workflow that was deleted."""
+
+    name: str
+    version: int | None = None
+    """None is the version before the present one, or the last one of a deleted workflow."""
+    replaces: int | None = None
+    """The version that the caller has seen as the newest (0: none); None is whatever there is."""
+
+
+class DeleteWorkflow(Command, frozen=True, kw_only=True):
+    """Forget a workflow; its runs go on."""
+
+    name: str
+
+
+class StartWorkflow(Command, frozen=True, kw_only=True):
+    """Carry a workflow out."""
+
+    run_id: str
+    workflow: str
+    digest: str | None = None
+    """The very definition that is meant; None is the newest of that name."""
+    inputs: dict[str, Any] = {}
+    thread_id: str | None = None
+    trigger: str = "hand"
+    taint: str = ""
+    """Whose words, which are no person's, began it, such as `the agent Ada`."""
+    directory: str | None = None
+    parent_id: str | None = None
+    """The run of which this is a step; the hub says so."""
+    parent_step: str | None = None
+    parent_attempt: int = 0
+
+
+class TellRun(Command, frozen=True, kw_only=True):
+    """Tell a run what has happened outside; the engine does. News that comes too late changes nothing."""
+
+    run_id: str
+    news: list[News]
+
+
+class EndingIsDone(Command, frozen=True, kw_only=True):
+    """What a step did not want any more is ended; the engine says so."""
+
+    what: list[str]
+
+
+class PauseWorkflow(Command, frozen=True, kw_only=True):
+    """Begin nothing new in a run; what is at work goes on."""
+
+    run_id: str
+    reason: str = ""
+
+
+class ResumeWorkflow(Command, frozen=True, kw_only=True):
+    """Let a paused run go on."""
+
+    run_id: str
+
+
+class AbortWorkflow(Command, frozen=True, kw_only=True):
+    """End a run and all that it has started. Nothing is begun any more, unless what it had completed is taken back."""
+
+    run_id: str
+    reason: str = ""
+    rollback: bool = False
+    """Carry out the rollback steps of what was completed. A run that does so already is ended by aborting it again."""
+
+
+class RetryWorkflow(Command, frozen=True, kw_only=True):
+    """Take a run that is over up again, from a step on or where it failed; what was finished before is kept."""
+
+    run_id: str
+    step: str | None = None
+
+
+class AmendStep(Command, frozen=True, kw_only=True):
+    """Change a step that has not begun, in this run only."""
+
+    run_id: str
+    step: str
+    changes: dict[str, Any]
+    taint: str = ""
+    """Whose words they are, if no person's."""
+
+
+class SignalStep(Command, frozen=True, kw_only=True):
+    """Give a step that waits what it waits for, or skip its waiting."""
+
+    run_id: str
+    step: str
+    value: Any = None
+    taint: str = ""
+    """Whose words they are, if no person's."""

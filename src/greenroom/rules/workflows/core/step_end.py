@@ -1,0 +1,236 @@
+"""How an attempt and a step end: another try, another turn, the next item, and what comes after."""
+
+from typing import Any
+
+import msgspec
+
+from greenroom.expressions import ExpressionFailed
+from greenroom.rules.workflows.core.news import Ended, Work
+from greenroom.rules.workflows.core.plan import PlanNode
+from greenroom.rules.workflows.core.step_start import build_own_inputs, find_unkept_index
+from greenroom.rules.workflows.core.transition import Transition, evaluate_mapping, hash_parts
+from greenroom.rules.workflows.events import EndingWanted, StepDelayed, StepEnded, StepRepeats, WorkflowPaused
+from greenroom.rules.workflows.model import STEP_ENDED, WorkflowStep, WorkflowUsage, build_item_id, get_step_id
+
+_NOTHING = WorkflowUsage()
+OUTSIDE = ("run ", "workflow ", "ask ")
+"""What has to be ended outside when its step does not want it any more."""
+
+
+def end_attempt(course: Transition, news: Ended) -> None:
+    """An attempt is over."""
+    step = course.get_attempted_step(news.step, news.attempt)
+    if step is None:
+        return
+    _look_at_budget(course, news.spent)
+    if news.ok:
+        succeed(course, step.id, news)
+    else:
+        fail(course, step.id, (news.failure, news.error or "it failed"), news)
+
+
+def set_values(course: Transition, news: Work) -> None:
+    """Carry out what needs nobody: the values of a `set` step."""
+    step, node = course.get_attempted_step(news.step, news.attempt), course.node(news.step)
+    if step is None:
+        return
+    try:
+        seen = course.values(step, node.set, input=build_own_inputs(course, node, step))
+        output = evaluate_mapping(node.set, seen)
+    except ExpressionFailed as failed:
+        fail(course, step.id, ("expression", failed.message))
+        return
+    succeed(course, step.id, Ended(step=step.id, attempt=step.attempt, ok=True, output=output))
+
+
+def _look_at_budget(course: Transition, spent: WorkflowUsage) -> None:
+    """A run that goes beyond what it may use is paused, once: whoever resumes it lets it go on."""
+    limits, before = course.plan.definition.limits, course.run.spent
+    after = before + spent
+    reason = None
+    if limits.max_tokens is not None and before.tokens < limits.max_tokens <= after.tokens:
+        reason = f"limit: {after.tokens} of {limits.max_tokens} tokens are used"
+    elif limits.max_cost_usd is not None and before.cost_usd < limits.max_cost_usd <= after.cost_usd:
+        reason = f"limit: {after.cost_usd:.2f} of {limits.max_cost_usd:.2f} USD are used"
+    if reason is not None and course.run.status == "running":
+        course.emit(WorkflowPaused(run_id=course.run.id, reason=f"{reason}; resume the run to let it go on"))
+
+
+def succeed(course: Transition, step_id: str, news: Ended) -> None:
+    """What came out is shaped, looked at by the loop, and saved."""
+    node, step = course.node(step_id), course.step(step_id)
+    if node.is_plain:
+        complete(
+            course,
+            step_id,
+            news.output,
+            kept_as=node.step.kept_name if news.agent_id else None,
+            **_build_attempt_facts(news),
+        )
+        return
+    try:
+        mapped = (node.output, node.go_on, node.enough, node.save)
+        seen = course.values(step, *mapped, input=build_own_inputs(course, node, step), output=news.output)
+        if node.output is not None:
+            seen["output"] = evaluate_mapping(node.output, seen)
+        output = seen["output"]
+        again = bool(node.loop_max) and _needs_another_round(node, seen)
+        saved = evaluate_mapping(node.save, seen) if step.index is None else {}
+    except ExpressionFailed as failed:
+        fail(course, step_id, ("expression", failed.message), news)
+        return
+    about = _build_attempt_facts(news)
+    if not again:
+        complete(course, step_id, output, saved=saved, kept_as=node.step.kept_name if news.agent_id else None, **about)
+    elif step.round + 1 >= node.loop_max:
+        words = f"its loop has made {node.loop_max} rounds and would go on; raise loop.max, or see why it does not end"
+        fail(course, step_id, ("failed", words), msgspec.structs.replace(news, final=True))
+    else:
+        course.emit(StepRepeats(run_id=course.run.id, step=step_id, output=output, saved=saved, **about))
+        course.schedule("attempt", step_id)
+
+
+def _build_attempt_facts(news: Ended | None) -> dict[str, Any]:
+    """Who made the attempt, and what it has used."""
+    if news is None or news.agent_run is None:
+        return {} if news is None or news.spent == _NOTHING else {"spent": news.spent}
+    return {"spent": news.spent, "agent_id": news.agent_id, "agent_run": news.agent_run}
+
+
+def _needs_another_round(node: PlanNode, seen: dict[str, Any]) -> bool:
+    if node.enough is not None and node.enough.holds(seen):
+        return False
+    return node.go_on.holds(seen) if node.go_on is not None else node.enough is not None
+
+
+def fail(course: Transition, step_id: str, why: tuple[str, str], news: Ended | None = None) -> None:
+    """An attempt has failed: there is another one after a while, or the step is over."""
+    failure, error = why
+    node, step = course.node(step_id), course.step(step_id)
+    retry = node.step.retry
+    worth = failure in retry.on if retry.on else failure != "expression"
+    about = _build_attempt_facts(news)
+    if worth and step.tries <= retry.max and step.attempt and not (news and news.final):
+        due = course.now + int(compute_retry_pause_s(course.run.id, step, node) * 1000)
+        course.emit(StepDelayed(run_id=course.run.id, step=step_id, error=error, due=max(due, 1), **about))
+        if due <= course.now:
+            course.schedule("attempt", step_id)
+        return
+    give_up(course, step_id, error, **about)
+
+
+def compute_retry_pause_s(run_id: str, step: WorkflowStep, node: PlanNode) -> float:
+    """How long to wait before the next try; it follows from the ids, so that it is the same wherever it is computed."""
+    retry = node.step.retry
+    plain = min(retry.backoff_s * retry.factor ** max(step.tries - 1, 0), retry.max_backoff_s)
+    chance = int.from_bytes(hash_parts(run_id, step.id, step.attempt)[:4], "big") / 2**32
+    return max(0.0, plain * (1 + retry.jitter * chance))
+
+
+def give_up(course: Transition, step_id: str, error: str, **about: Any) -> None:
+    """A step has failed for good: what that means is the step's own choice, or the policy's."""
+    node, step = course.node(step_id), course.step(step_id)
+    policy, on_error = course.plan.definition.policy, node.step.on_error
+    if step.index is not None:
+        settled = node.step.for_each is not None and node.step.for_each.join != "all"
+        close(course, step_id, "failed", error=error, debt=settled, **about)
+    elif node.is_rollback:
+        close(course, step_id, "failed", error=error, debt=True, **about)
+    elif node.step.route is not None:
+        close(course, step_id, "failed", error=error, reason=f"{node.step.route} is done instead", **about)
+    elif on_error == "skip":
+        reason = "it failed, and is skipped with what depends on it"
+        close(course, step_id, "skipped", error=error, reason=reason, **about)
+    elif on_error == "ignore" or policy == "allow_debt":
+        close(course, step_id, "failed", error=error, debt=True, **about)
+    elif policy == "first_success":
+        close(course, step_id, "failed", error=error, **about)
+    else:
+        close(course, step_id, "failed", error=error, **about)
+        course.schedule("stop", step_id, ("failed", f"step '{step_id}' failed: {error}"))
+
+
+def complete(course: Transition, step_id: str, output: Any, **about: Any) -> None:
+    close(course, step_id, "completed", output=output, **about)
+
+
+def skip(course: Transition, step_id: str, reason: str) -> None:
+    close(course, step_id, "skipped", reason=reason)
+
+
+def close(course: Transition, step_id: str, status: str, **fields: Any) -> None:
+    """A step or an item is over; whoever waited for it is looked at."""
+    step, node = course.step(step_id), course.node(step_id)
+    reached: list[str] = []
+    if step.index is None:
+        for following in node.after:
+            if course.step(following).seen + 1 >= len(course.node(following).incoming):
+                course.schedule("ready", following)
+            else:
+                reached.append(following)
+    course.emit(StepEnded(run_id=course.run.id, step=step_id, status=status, reached=reached, **fields))
+    if step.index is not None and status != "cancelled":
+        course.schedule("item", get_step_id(step_id), status)
+    enough = course.plan.definition.policy == "first_success" and step_id in course.plan.last
+    if enough and status == "completed":
+        course.schedule("stop", step_id, ("completed", None))
+
+
+def end_item(course: Transition, fan_id: str, status: str) -> None:
+    """An item of a fan-out is over: the next begins, or all of them are joined."""
+    fan, node = course.step(fan_id), course.node(fan_id)
+    if fan.status in STEP_ENDED or node.step.for_each is None:
+        return
+    join = node.step.for_each.join
+    place = node.parallel + fan.done - len(fan.kept) - 1  # as many as may be began at first, and one at each end
+    if (join == "any" and status == "completed") or fan.lost:
+        for one in course.items(fan):
+            cancel(course, one, "another item has decided")
+        course.schedule("join", fan_id)
+    elif fan.done == fan.total:
+        course.schedule("join", fan_id)
+    elif place < fan.total - len(fan.kept):
+        course.schedule("attempt", build_item_id(fan_id, find_unkept_index(fan.kept, place)))
+
+
+def join_items(course: Transition, fan_id: str, _: Any) -> None:
+    """All items are over, or enough of them: the fan-out ends with their outputs in order."""
+    fan, node = course.step(fan_id), course.node(fan_id)
+    if fan.status in STEP_ENDED or node.step.for_each is None:
+        return
+    items = course.items(fan)
+    done = [one for one in items if one.status == "completed"]
+    failed = next((one for one in items if one.status == "failed"), None)
+    join = node.step.for_each.join
+    if (join == "all" and failed is not None) or (join == "any" and not done and items):
+        first = failed or items[0]
+        give_up(course, fan_id, f"item {first.index} failed: {first.error}")
+        return
+    output: Any = [one.output for one in items]
+    if join == "any":
+        output = [one.output for one in done]
+    try:
+        seen = course.values(fan, node.output, node.save, input={}, output=output)
+        if node.output is not None:
+            seen["output"] = evaluate_mapping(node.output, seen)
+        saved = evaluate_mapping(node.save, seen)
+    except ExpressionFailed as error:
+        give_up(course, fan_id, error.message)
+        return
+    complete(course, fan_id, seen["output"], saved=saved)
+
+
+def cancel(course: Transition, step: WorkflowStep, reason: str) -> None:
+    """A step or an item is not wanted any more."""
+    if step.status in STEP_ENDED or (step.status == "pending" and step.index is None):
+        return
+    abandon(course, step, reason)
+    course.emit(StepEnded(run_id=course.run.id, step=step.id, status="cancelled", reason=reason))
+
+
+def abandon(course: Transition, step: WorkflowStep, reason: str) -> None:
+    """Have what a step waits for outside ended."""
+    if course.is_whole_tree and (step.waits_for or "").startswith("workflow "):
+        return
+    if step.waits_for is not None and step.waits_for.startswith(OUTSIDE):
+        course.emit(EndingWanted(run_id=course.run.id, step=step.id, what=step.waits_for, reason=reason[:500]))

@@ -1,0 +1,221 @@
+"""How a step begins: the ways that lead to it, its condition, the people it asks, and the attempt itself."""
+
+from typing import Any
+
+from greenroom.clock import parse_iso
+from greenroom.expressions import ExpressionFailed
+from greenroom.rules.workflows.core.news import Interrupted
+from greenroom.rules.workflows.core.plan import IncomingEdge, PlanNode
+from greenroom.rules.workflows.core.state import is_working
+from greenroom.rules.workflows.core.transition import Transition, derive_id, evaluate_mapping
+from greenroom.rules.workflows.definition import Level
+from greenroom.rules.workflows.events import StepAsked, StepBegan, StepFanned, StepHeld, StepQueued
+from greenroom.rules.workflows.model import WorkflowStep, WorkflowUsage, build_item_id
+
+MOST_ITEMS = 10_000
+RECOMMENDED_S = 300
+
+
+class UnusableValue(Exception):
+    """A value that an expression gave cannot be used; the message says why."""
+
+
+def begin_or_skip(course: Transition, step_id: str, _: Any) -> None:
+    """All that comes before a step is over: it is begun, or skipped."""
+    node, step = course.node(step_id), course.step(step_id)
+    if course.run.status != "running":
+        _hold(course, step_id, leave=False)
+        return
+    try:
+        ways = [_is_taken(course, way) for way in node.incoming]
+        if ways and not (any(ways) if node.step.join == "any" else all(ways)):
+            course.schedule("skip", step_id, "no way to it was taken")
+        elif node.when is not None and not node.when.holds(course.values(step, node.when)):
+            course.schedule("skip", step_id, f"its condition does not hold: {node.step.when}")
+        else:
+            course.schedule("leave", step_id)
+    except ExpressionFailed as failed:
+        course.schedule("fail", step_id, ("expression", failed.message))
+
+
+def _hold(course: Transition, step_id: str, *, leave: bool) -> None:
+    if course.run.status == "paused":
+        course.emit(StepHeld(run_id=course.run.id, step=step_id, leave=leave))
+
+
+def _is_taken(course: Transition, way: IncomingEdge) -> bool:
+    source = course.step(way.source)
+    if way.on_error:
+        return source.status == "failed" and not source.debt
+    if source.status != "completed" and not source.debt:
+        return False
+    seen = course.values(None, *way.conditions, output=source.output)
+    return not way.conditions or any(condition.holds(seen) for condition in way.conditions)
+
+
+def ask_permission(course: Transition, step_id: str, _: Any) -> None:
+    """Ask people first where the step's level says so; begin otherwise."""
+    node = course.node(step_id)
+    level = node.step.level
+    if level.kind == "mechanical":
+        course.schedule("pass" if node.kind == "gate" else "start", step_id)
+        return
+    seconds = (level.timeout_s or RECOMMENDED_S) if level.kind == "recommended" else level.timeout_s
+    number, before = course.step(step_id).attempt + 1, course.step(step_id).waits_for
+    course.emit(
+        StepAsked(
+            run_id=course.run.id,
+            step=step_id,
+            ask_id=derive_id("ask", course.now, course.run.id, step_id, number, "leave", before),
+            due=course.now + seconds * 1000 if seconds else 0,
+            reason=_describe_asked(level),
+        )
+    )
+
+
+def _describe_asked(level: Level) -> str:
+    names = ", ".join(level.stakeholders)
+    if not names:
+        return f"{level.kind}: a person is asked first"
+    if level.kind != "arbitrated":
+        return f"{level.kind}: {names} must agree first"
+    return f"{level.kind}: {level.quorum or len(set(level.stakeholders))} of {names} must agree first"
+
+
+def start_step(course: Transition, step_id: str, _: Any) -> None:
+    """Begin a step: a fan-out opens, anything else makes an attempt."""
+    node = course.node(step_id)
+    if node.items is None:
+        make_attempt(course, step_id, None)
+        return
+    try:
+        items = node.items
+        if not isinstance(items, list):
+            items = items.evaluate(course.values(course.step(step_id), items))
+        if not isinstance(items, list):
+            raise UnusableValue(f"for_each needs a list, and this is {_render_value(items)}")
+        if len(items) > MOST_ITEMS:
+            raise UnusableValue(f"for_each has {len(items)} items; at most {MOST_ITEMS} are taken")
+    except (ExpressionFailed, UnusableValue) as error:
+        course.schedule("fail", step_id, ("expression", str(error)))
+        return
+    kept = _find_kept(course, course.step(step_id), items)
+    course.emit(StepFanned(run_id=course.run.id, step=step_id, items=items, kept=kept))
+    if len(kept) == len(items):
+        course.schedule("join", step_id)
+    for place in range(min(node.parallel, len(items) - len(kept))):
+        course.schedule("attempt", build_item_id(step_id, find_unkept_index(kept, place)))
+
+
+def _find_kept(course: Transition, fan: WorkflowStep, items: list[Any]) -> list[int]:
+    """The items of a fan-out that is taken up again which were completed, and are the same as then."""
+    before = [course.step(build_item_id(fan.id, index)) for index in range(min(fan.total, len(items)))]
+    return [at for at, one in enumerate(before) if one.status == "completed" and one.item == items[at]]
+
+
+def find_unkept_index(kept: list[int], place: int) -> int:
+    """The index of an item, counted among those that are not kept."""
+    for index in kept:
+        if index > place:
+            break
+        place += 1
+    return place
+
+
+def _render_value(value: object) -> str:
+    return repr(value)[:60]
+
+
+def make_attempt(course: Transition, step_id: str, before: Interrupted | None) -> None:
+    """Make an attempt, unless the run is paused or has as many at work as may be."""
+    run, node, step = course.run, course.node(step_id), course.step(step_id)
+    if run.status != "running" and not node.is_rollback:
+        _hold(course, step_id, leave=True)
+        return
+    works = node.kind in ("agent", "workflow", "set")
+    others = run.working - is_working(step)
+    if works and others >= course.plan.definition.limits.max_parallel and not node.is_rollback:
+        course.emit(StepQueued(run_id=run.id, step=step_id))
+        return
+    number = step.attempt + 1
+    try:
+        status, waits_for, due, dated = _choose_attempt_state(course, node, step, number)
+    except (ExpressionFailed, UnusableValue) as error:
+        course.schedule("fail", step_id, ("expression", str(error)))
+        return
+    course.emit(
+        StepBegan(
+            run_id=run.id,
+            step=step_id,
+            attempt=number,
+            status=status,
+            waits_for=waits_for,
+            due=due,
+            dated=dated,
+            tries=step.tries + 1,
+            round=step.round,
+            resumed=before.agent_run if before and before.can_resume else None,
+            spent=before.spent if before else WorkflowUsage(),
+            rollback=node.is_rollback,
+        )
+    )
+
+
+def _choose_attempt_state(
+    course: Transition, node: PlanNode, step: WorkflowStep, number: int
+) -> tuple[str, str, int, bool]:
+    """The attempt's status, what it waits for, and until when."""
+    about = (course.run.id, step.id, number)
+    seconds = node.step.timeout_s
+    due = course.now + seconds * 1000 if seconds else 0
+    match node.kind:
+        case "agent":
+            return "running", f"run {derive_id('run', course.now, *about)}", due, False
+        case "workflow":
+            return "running", f"workflow {derive_id('wfr', course.now, *about)}", due, False
+        case "set":
+            return "running", "engine", due, False
+        case _:
+            return _choose_wait_state(course, node, step, due)
+
+
+def _choose_wait_state(course: Transition, node: PlanNode, step: WorkflowStep, due: int) -> tuple[str, str, int, bool]:
+    wait = node.step.wait
+    assert wait is not None  # noqa: S101 gates never come here
+    if wait.webhook is not None:
+        return "waiting", f"webhook {wait.webhook}", due, False
+    if wait.message is not None:
+        text = node.template(wait.message.thread)
+        thread = text.render(course.values(step, text, input=build_own_inputs(course, node, step)))
+        return "waiting", f"message {thread}", due, False
+    if wait.until is not None:
+        return "waiting", "time", _parse_moment(_evaluate_text(course, node, step, wait.until)), True
+    value = wait.seconds
+    if isinstance(value, str):
+        value = _evaluate_text(course, node, step, value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10**10:
+        raise UnusableValue(f"wait.seconds needs a number of seconds, and this is {_render_value(value)}")
+    return "waiting", "time", max(course.now + int(value * 1000), 1), False
+
+
+def _evaluate_text(course: Transition, node: PlanNode, step: WorkflowStep, text: str) -> Any:
+    expression = node.expression(text)
+    return expression.evaluate(course.values(step, expression, input=build_own_inputs(course, node, step)))
+
+
+def _parse_moment(value: Any) -> int:
+    try:
+        moment = parse_iso(value) if isinstance(value, str) else value
+    except ValueError:
+        moment = None
+    if isinstance(moment, bool) or not isinstance(moment, int | float) or not 0 <= moment < 10**14:
+        raise UnusableValue(f"wait.until needs a time such as 2026-11-16T09:00:00Z, and this is {_render_value(value)}")
+    return max(int(moment), 1)
+
+
+def build_own_inputs(course: Transition, node: PlanNode, step: WorkflowStep) -> dict[str, Any]:
+    """The step's own inputs, `input` in its texts."""
+    if not node.inputs:
+        return {}
+    worked: dict[str, Any] = evaluate_mapping(node.inputs, course.values(step, node.inputs))
+    return worked

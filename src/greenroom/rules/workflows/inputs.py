@@ -1,0 +1,66 @@
+"""The inputs of a run: what was given, with its types checked and its defaults filled in."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from greenroom.errors import Refused
+from greenroom.rules.workflows.checks.problems import suggest_nearest
+from greenroom.rules.workflows.definition import Input, WorkflowDefinition
+
+_TYPES: dict[str, tuple[type[Any], ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "list": (list,),
+    "object": (dict,),
+    "any": (object,),
+}
+
+
+def read_inputs(definition: WorkflowDefinition, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Every input of the workflow by name; refuses what is missing, unknown or of another type."""
+    for name in given:
+        if name not in definition.inputs:
+            remedy = suggest_nearest(name, definition.inputs, "it takes none" if not definition.inputs else "")
+            raise Refused(
+                "bad_input", f"The workflow has no input '{name[:64]}': {remedy}{'' if remedy.endswith('?') else '.'}"
+            )
+    values: dict[str, Any] = {}
+    for name, one in definition.inputs.items():
+        if name not in given:
+            if one.required:
+                raise Refused("bad_input", f"The input '{name}' is missing: give a {one.type}.")
+            values[name] = one.default
+            continue
+        wrong = check_value(one, given[name])
+        if wrong and not (given[name] is None and not one.required):
+            raise Refused("bad_input", f"The input '{name}' {wrong}.")
+        values[name] = given[name]
+    return values
+
+
+def parse_input(definition: WorkflowDefinition, name: str, text: str) -> Any:
+    """The value that a text stands for, as on a command line: the text itself, or JSON when the input is no string."""
+    one = definition.inputs.get(name)
+    if one is None or one.type == "string":
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        if one.type == "any":
+            return text
+        raise Refused(
+            "bad_input", f"The input '{name}' is a {one.type}: '{text[:60]}' cannot be read as one."
+        ) from None
+
+
+def check_value(one: Input, value: Any) -> str:
+    """What is wrong with a value, or nothing."""
+    fits = isinstance(value, _TYPES[one.type]) and (one.type in ("boolean", "any") or not isinstance(value, bool))
+    if not fits:
+        return f"is not of the type {one.type}"
+    if one.choices and value not in one.choices:
+        return f"is none of {', '.join(json.dumps(choice, ensure_ascii=False) for choice in one.choices[:12])}"
+    return ""

@@ -1,0 +1,8 @@
+"""What a profile of OpenCode can say in `options`."""
+
+from greenroom.runtimes.driver_options import AcpOptions
+
+
+class OpencodeOptions(AcpOptions, frozen=True, kw_only=True):
+    attach: bool = False
+    """Whether a person can sit in the live session, in OpenCode's own terminal program."""

@@ -1,1 +1,0 @@
-"""Claude Code, on its stream of JSON with the control protocol."""

@@ -1,1 +1,0 @@
-"""Codex, on its app server."""

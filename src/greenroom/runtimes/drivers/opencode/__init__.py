@@ -1,1 +1,0 @@
-"""OpenCode, on a server of its own at which a person can sit in."""

@@ -1,0 +1,43 @@
+"""The skills that a profile names: their texts are read when an agent is started, and told to it as instructions."""
+
+from pathlib import Path
+from typing import Any
+
+from greenroom.rules.workflows.parser.skills import read_skill
+from greenroom.services.workflow_files import SKILL_FILE, find_skill
+
+
+def add_skills(body: dict[str, Any], data: Path) -> dict[str, Any]:
+    """The body of an order to start an agent, with the skills of its profile; the names of those that nobody has."""
+    definition = body.get("definition") or {}
+    names = definition.get("skills") or []
+    if not names:
+        return body
+    texts = _find_all(names, definition.get("directory"), data)
+    parts = [definition.get("instructions") or "", *(_format_skill(name, text) for name, text in texts.items())]
+    instructions = "\n\n".join(part for part in parts if part)
+    missing = [name for name in names if name not in texts]
+    return {**body, "definition": {**definition, "instructions": instructions}, "missing_skills": missing}
+
+
+def find_missing_skills(names: list[str], directory: str | None, data: Path) -> list[str]:
+    """Those that nobody has, each with what to write."""
+    found = _find_all(names, directory, data)
+    return [
+        f"skills: '{name[:64]}' is not found; write skills/{name[:64]}/{SKILL_FILE} in the data directory"
+        for name in names
+        if name not in found
+    ]
+
+
+def _find_all(names: list[str], directory: str | None, data: Path) -> dict[str, str]:
+    """The texts by name: of where the agent works, if that is on this machine, else of the data directory."""
+    places = [*([Path(directory).expanduser()] if directory else []), data]
+    texts = {name: find_skill(name, places) for name in names}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def _format_skill(name: str, text: str) -> str:
+    skill = read_skill(text)
+    about = f"{skill.description}\n\n" if skill.description else ""
+    return f"# Skill: {skill.name or name}\n\n{about}{skill.text}"

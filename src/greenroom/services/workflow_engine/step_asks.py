@@ -1,0 +1,92 @@
+"""How people are asked for a step, and what their answers mean for it."""
+
+from typing import Any
+
+from greenroom.log.log import Log
+from greenroom.rules.access.model import HUB
+from greenroom.rules.asks.commands import RaiseAsk
+from greenroom.rules.asks.model import Ask, Asker, AskOption, AskQuestion
+from greenroom.rules.asks.votes import find_strangers
+from greenroom.rules.workflows.core.news import Answered
+from greenroom.rules.workflows.core.plan import PlanNode
+from greenroom.rules.workflows.model import WorkflowRun, WorkflowStep
+from greenroom.services.workflow_engine.prompts import StepTexts
+
+_TITLE = 300
+_TEXT = 8_000
+_AFTER_A_CRASH = {
+    "Resume": "the agent goes on in its own session, if it has one",
+    "Do it again": "a new attempt from the beginning; what was done already may be done twice",
+    "Skip the step": "and what depends on it",
+    "Give up": "the step has failed",
+}
+_VERDICTS = {"Resume": "resume", "Do it again": "rerun", "Skip the step": "skip", "Give up": "stop"}
+
+
+async def raise_ask(
+    log: Log, run: WorkflowRun, node: PlanNode, step: WorkflowStep, telling: StepTexts, ask_id: str
+) -> None:
+    """Ask whoever answers asks; an ask that is there already stays as it is."""
+    level = node.step.level
+    about: dict[str, Any] = {}
+    if step.asking == "crash":
+        title = f"Step '{step.id}' of “{run.workflow}” was interrupted: what now?"
+        options = [AskOption(label=label, description=told) for label, told in _AFTER_A_CRASH.items()]
+        about = {"kind": "decision", "questions": [AskQuestion(question=title, options=options, custom=False)]}
+        text = step.reason or ""
+    else:
+        title = telling.text(level.question) or f"May step '{node.step.name or step.id}' of “{run.workflow}” go on?"
+        text = telling.prompt() if node.kind == "agent" else node.step.description
+        about = {"kind": "decision" if level.kind == "recommended" else "gate"}
+        about["asked_of"] = list(dict.fromkeys(level.stakeholders))
+        text += _describe_strangers(
+            find_strangers(log.rows, about["asked_of"], log.clock.now()) if level.stakeholders else []
+        )
+        if level.kind == "arbitrated":
+            about["approvers"] = max(1, level.quorum or len(about["asked_of"]))
+    labels = {"workflow": run.workflow, "step": step.id}
+    await log.do(
+        RaiseAsk(
+            by=HUB,
+            ask_id=ask_id,
+            title=title[:_TITLE],
+            text=text[:_TEXT],
+            asker=Asker(by=HUB.id, name=f"workflow {run.workflow}", workflow_run_id=run.id, step=step.id),
+            thread_id=run.thread_id,
+            why=f"level {level.kind}" if step.asking == "leave" else "a crash",
+            labels=labels,
+            timeout_s=0,  # the step's own time decides
+            **about,
+        )
+    )
+
+
+def _describe_strangers(names: list[str]) -> str:
+    """A word for who looks at it, lest it wait for people who cannot come."""
+    if not names:
+        return ""
+    return (
+        f"\n\nNobody is called {', '.join(names)} here yet: `greenroom token create --kind operator --name NAME` lets a"
+        " person in under a name, `--room NAME` the people of a room."
+    )
+
+
+def build_answer_news(step: WorkflowStep, ask: Ask) -> Answered:
+    """What an ask that is closed means for its step."""
+    answer = ask.answer
+    if answer is None:
+        words = f"nobody has answered: the question was {ask.state}"
+        return Answered(step=step.id, ask_id=ask.id, verdict="stop", words=words)
+    who = _join_names([one.name or one.by for one in ask.refusals]) if answer.verdict == "deny" and ask.refusals else ""
+    who = who or answer.name or answer.by
+    words = f"{who}: {answer.text}" if answer.text else f"{who} said {'no' if answer.verdict == 'deny' else 'yes'}"
+    verdict = "stop" if answer.verdict == "deny" else "go"
+    if step.asking == "crash" and answer.verdict != "deny":
+        chosen = answer.options[0][0] if answer.options and answer.options[0] else "Resume"
+        verdict = _VERDICTS.get(chosen, "resume")
+    output = {"verdict": answer.verdict, "text": answer.text, "by": who, "form": answer.form}
+    return Answered(step=step.id, ask_id=ask.id, verdict=verdict, words=words, output=output)
+
+
+def _join_names(names: list[str]) -> str:
+    return " and ".join(dict.fromkeys(names))
