@@ -47,7 +47,7 @@ class LoopWatch:
         self.numbers = LoopNumbers()
         self._due = 0.0
         self._cpu = 0.0
-        self._ended = False
+        self._ended = threading.Event()
         self._beats = threading.Event()
         """Set while a beat is due."""
         self._sample: tuple[float, str, float] | None = None
@@ -63,7 +63,7 @@ class LoopWatch:
         try:
             await loop.create_future()
         finally:
-            self._ended = True
+            self._ended.set()
             self._beats.set()
             self._timer.cancel()
             vars(loop).pop(_QUEUE, None)
@@ -125,8 +125,7 @@ class LoopWatch:
 
     def _look(self, loop_thread: int) -> None:
         """Keep the stack of the loop once for each beat that is late."""
-        while self._beats.wait() and not self._ended:
-            time.sleep(self._pause_s / 2)
+        while self._beats.wait() and not self._ended.wait(self._pause_s / 2):
             due = self._due
             late_s = time.monotonic() - due
             if late_s < self._beat_s or (self._sample is not None and self._sample[0] == due):
