@@ -10,21 +10,22 @@ from starlette.responses import Response
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors import login, node, run_tree_socket, terminal_door
-from greenroom.doors.agent_backend import chat
-from greenroom.doors.agent_backend import socket as backend
-from greenroom.doors.assist import people
-from greenroom.doors.assist.door import AssistDoor
-from greenroom.doors.dispatcher import Dispatcher
-from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.errors import build_error_response
+from greenroom.doors import login, node, terminal_door
+from greenroom.doors.compat.agent_backend import chat
+from greenroom.doors.compat.agent_backend import socket as backend
+from greenroom.doors.compat.assist import people
+from greenroom.doors.compat.assist.door import AssistDoor
+from greenroom.doors.compat.run_tree import socket as run_tree
+from greenroom.doors.compat.shown_asks import ShownAsks
+from greenroom.doors.http.dispatcher import Dispatcher
+from greenroom.doors.http.endpoint import Endpoint
+from greenroom.doors.http.errors import build_error_response
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.mcp import PATHS, TOOL_PREFIX
 from greenroom.doors.mcp.lazy_door import LazyMcpDoor
 from greenroom.doors.page import PageDoor
 from greenroom.doors.rest import door as rest
 from greenroom.doors.rest import notification_channels, remote_input
-from greenroom.doors.shown_asks import ShownAsks
 from greenroom.doors.sync import door as sync
 from greenroom.services.connections import Connections
 from greenroom.services.hub import Hub
@@ -51,7 +52,7 @@ async def build_app(
         WebSocketRoute(backend.PATH, backend.BackendSocket(hub, shown)),
         WebSocketRoute(backend.BARE_PATH, backend.BackendSocket(hub, shown)),
         WebSocketRoute(people.PATH, people.PeopleSocket(assist)),
-        WebSocketRoute(run_tree_socket.PATH, run_tree_socket.RunTreeSocket(hub, assist)),
+        WebSocketRoute(run_tree.PATH, run_tree.RunTreeSocket(hub, assist)),
     ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: handle_http_error})
     mcp = LazyMcpDoor(hub, connections.servers)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import Receive, Scope, Send
 
+from greenroom.doors.compat.legacy_sse.transport import LegacySse
 from greenroom.doors.mcp import PATHS, TOOL_PREFIX
 from greenroom.doors.mcp.exchange import SESSION_ID
 from greenroom.doors.mcp.http import StreamableHttp
-from greenroom.doors.mcp.legacy_sse import LegacySse
 from greenroom.doors.mcp.proxied_tools import ProxiedTools
 from greenroom.doors.mcp.server import PROGRESS_S, McpService
 from greenroom.doors.mcp.single_calls import SingleCalls

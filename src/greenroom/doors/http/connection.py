@@ -9,7 +9,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from greenroom.doors.response_writer import ResponseWriter
+from greenroom.doors.http.response_writer import ResponseWriter
 
 HEAD_BYTES = 65_536
 HEAD_S = 10.0

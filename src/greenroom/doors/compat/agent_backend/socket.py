@@ -8,17 +8,17 @@ from urllib.parse import parse_qs
 from starlette.types import Receive, Scope, Send
 
 from greenroom.buckets import Bucket
-from greenroom.doors.agent_backend.session import (
+from greenroom.doors.compat.agent_backend.session import (
     SESSION_EVENTS,
     BackendSession,
     Json,
     build_permission_request,
     describe_outcome,
 )
-from greenroom.doors.endpoint import PRINCIPAL
-from greenroom.doors.errors import record_refusal
-from greenroom.doors.shown_asks import ShownAsks
-from greenroom.doors.websocket_sender import WebSocketSender
+from greenroom.doors.compat.shown_asks import ShownAsks
+from greenroom.doors.http.endpoint import PRINCIPAL
+from greenroom.doors.http.errors import record_refusal
+from greenroom.doors.http.websocket_sender import WebSocketSender
 from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import NOBODY, Principal

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from starlette.types import ASGIApp, Message
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from greenroom.doors.http_call import BORNE, WHOLE, Headers
+from greenroom.doors.http.http_call import BORNE, WHOLE, Headers
 
 logger = logging.getLogger(__name__)
 _WHOLE_BYTES = 262_144

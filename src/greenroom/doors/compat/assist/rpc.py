@@ -13,10 +13,10 @@ from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
 from connectrpc.request import RequestContext
 from connectrpc.server import ConnectASGIApplication, Endpoint
 
-from greenroom.doors.assist import MOST_BYTES, SERVICE
-from greenroom.doors.assist import agentassist_pb2 as pb
-from greenroom.doors.assist.messages import REQUEST_ID, R, derive_ask_id, fill_error, fill_response
-from greenroom.doors.credentials import CredentialRefused, Credentials
+from greenroom.doors.compat.assist import MOST_BYTES, SERVICE
+from greenroom.doors.compat.assist import agentassist_pb2 as pb
+from greenroom.doors.compat.assist.messages import REQUEST_ID, R, derive_ask_id, fill_error, fill_response
+from greenroom.doors.http.credentials import CredentialRefused, Credentials
 from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import CREDENTIALS, HUB, Principal

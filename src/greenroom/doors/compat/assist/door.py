@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors.assist import MOST_BYTES, SERVICE
-from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.compat.assist import MOST_BYTES, SERVICE
+from greenroom.doors.http.endpoint import PUBLIC, Endpoint
 from greenroom.rules.access.model import Principal
 from greenroom.services.hub import Hub
 
 if TYPE_CHECKING:
-    from greenroom.doors.assist.components import AssistComponents
-    from greenroom.doors.assist.rooms import RoomDevice
+    from greenroom.doors.compat.assist.components import AssistComponents
+    from greenroom.doors.compat.assist.rooms import RoomDevice
 
 _RPCS = {
     "AskQuestion": "Ask the people of a room and wait for their answer",
@@ -57,7 +57,7 @@ class AssistDoor:
         async with self._loading:
             if self._loaded is None:
                 await asyncio.to_thread(_import_dependencies)
-                from greenroom.doors.assist.components import AssistComponents
+                from greenroom.doors.compat.assist.components import AssistComponents
 
                 self._loaded = AssistComponents(self._hub)
         return self._loaded
@@ -96,4 +96,4 @@ class AssistDoor:
 
 def _import_dependencies() -> None:
     """Load protobuf and Connect, which takes a moment."""
-    import greenroom.doors.assist.components  # noqa: F401
+    import greenroom.doors.compat.assist.components  # noqa: F401

@@ -5,9 +5,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.assist.door import AssistDoor
-from greenroom.doors.credentials import read_peer_address
-from greenroom.doors.endpoint import PRINCIPAL, Endpoint
+from greenroom.doors.compat.assist.door import AssistDoor
+from greenroom.doors.http.credentials import read_peer_address
+from greenroom.doors.http.endpoint import PRINCIPAL, Endpoint
 from greenroom.rules.access.model import NOBODY, Principal
 from greenroom.services.hub import Hub
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.types import Send
 
-from greenroom.doors.frame_queue import SEND_S, F, FrameQueue
+from greenroom.doors.http.frame_queue import SEND_S, F, FrameQueue
 
 _TOO_SLOW = 4408
 

@@ -5,7 +5,7 @@ import unicodedata
 from google.protobuf.json_format import MessageToJson
 
 from greenroom.clock import Clock
-from greenroom.doors.assist.agentassist_pb2 import (
+from greenroom.doors.compat.assist.agentassist_pb2 import (
     ChatMessage,
     ChatMessageNotification,
     OnlineUser,
@@ -13,7 +13,7 @@ from greenroom.doors.assist.agentassist_pb2 import (
     UserLoginResponse,
     WebsocketMessage,
 )
-from greenroom.doors.websocket_sender import WebSocketSender
+from greenroom.doors.http.websocket_sender import WebSocketSender
 from greenroom.ids import new_id
 from greenroom.rules.access.model import Principal
 

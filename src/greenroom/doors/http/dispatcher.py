@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors.endpoint import PLACE, PRINCIPAL, PUBLIC, Endpoint
-from greenroom.doors.errors import build_error_response, build_refusal_response
-from greenroom.doors.route_table import RouteMatch, RouteTable
+from greenroom.doors.http.endpoint import PLACE, PRINCIPAL, PUBLIC, Endpoint
+from greenroom.doors.http.errors import build_error_response, build_refusal_response
+from greenroom.doors.http.route_table import RouteMatch, RouteTable
 from greenroom.rules.access.model import NOBODY
 from greenroom.rules.access.queries import need_right
 from greenroom.services.hub import Hub

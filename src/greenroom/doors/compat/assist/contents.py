@@ -4,7 +4,7 @@ import base64
 import binascii
 from collections.abc import Iterable
 
-from greenroom.doors.assist.agentassist_pb2 import (
+from greenroom.doors.compat.assist.agentassist_pb2 import (
     AudioContent,
     EmbeddedResource,
     ImageContent,

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from typing import Any
 
 from greenroom.clock import format_iso
-from greenroom.doors.shown_asks import ShownAsks
+from greenroom.doors.compat.shown_asks import ShownAsks
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
 from greenroom.link.hub_tools import BETWEEN, HUB_PREFIX

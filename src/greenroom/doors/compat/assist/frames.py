@@ -4,7 +4,7 @@ from google.protobuf.json_format import Parse, ParseError
 from google.protobuf.message import DecodeError
 from starlette.types import Message, Receive
 
-from greenroom.doors.assist.agentassist_pb2 import WebsocketMessage
+from greenroom.doors.compat.assist.agentassist_pb2 import WebsocketMessage
 
 
 def parse_frame(data: bytes | str, *, is_text: bool = False) -> WebsocketMessage | None:

@@ -4,9 +4,9 @@ from typing import cast
 
 from starlette.types import ASGIApp
 
-from greenroom.doors.assist.rpc import AssistApp, AssistService
-from greenroom.doors.assist.socket import AssistSockets
-from greenroom.doors.credentials import Credentials
+from greenroom.doors.compat.assist.rpc import AssistApp, AssistService
+from greenroom.doors.compat.assist.socket import AssistSockets
+from greenroom.doors.http.credentials import Credentials
 from greenroom.services.hub import Hub
 
 

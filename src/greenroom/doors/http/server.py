@@ -18,8 +18,8 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
-from greenroom.doors.connection import Connection, PendingConnections
-from greenroom.doors.websocket import WebSocket
+from greenroom.doors.http.connection import Connection, PendingConnections
+from greenroom.doors.http.websocket import WebSocket
 from greenroom.services.hub import Hub
 from greenroom.services.period import get_time_left_s
 from greenroom.settings import BadSettings, Settings

@@ -6,7 +6,7 @@ import logging
 from starlette.types import Receive, Send
 
 from greenroom.buckets import Bucket
-from greenroom.doors.assist.agentassist_pb2 import (
+from greenroom.doors.compat.assist.agentassist_pb2 import (
     CheckMessageValidityResponse,
     GetOnlineUsersResponse,
     GetPendingMessagesResponse,
@@ -14,10 +14,10 @@ from greenroom.doors.assist.agentassist_pb2 import (
     RequestCancelledNotification,
     WebsocketMessage,
 )
-from greenroom.doors.assist.contents import extract_text, store_files
-from greenroom.doors.assist.frames import parse_frame, receive_frame
-from greenroom.doors.assist.login import LOG_IN, PATH, Logins
-from greenroom.doors.assist.messages import (
+from greenroom.doors.compat.assist.contents import extract_text, store_files
+from greenroom.doors.compat.assist.frames import parse_frame, receive_frame
+from greenroom.doors.compat.assist.login import LOG_IN, PATH, Logins
+from greenroom.doors.compat.assist.messages import (
     LEAVE,
     build_answered_messages,
     build_ask_messages,
@@ -28,10 +28,10 @@ from greenroom.doors.assist.messages import (
     get_ask,
     is_for,
 )
-from greenroom.doors.assist.rooms import RoomDevice, Rooms
-from greenroom.doors.credentials import CredentialRefused, Credentials
-from greenroom.doors.errors import record_refusal
-from greenroom.doors.shown_asks import ShownAsks
+from greenroom.doors.compat.assist.rooms import RoomDevice, Rooms
+from greenroom.doors.compat.shown_asks import ShownAsks
+from greenroom.doors.http.credentials import CredentialRefused, Credentials
+from greenroom.doors.http.errors import record_refusal
 from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import CREDENTIALS, NOBODY, Principal

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from greenroom.doors.assist.agentassist_pb2 import (
+from greenroom.doors.compat.assist.agentassist_pb2 import (
     AskQuestionRequest,
     AskQuestionResponse,
     McpAskQuestionRequest,
@@ -18,7 +18,7 @@ from greenroom.doors.assist.agentassist_pb2 import (
     WorkReportRequest,
     WorkReportResponse,
 )
-from greenroom.doors.assist.contents import build_contents, build_text_content
+from greenroom.doors.compat.assist.contents import build_contents, build_text_content
 from greenroom.link.call_digest import hash_wish
 from greenroom.log.blobs import Blobs
 from greenroom.log.model import Rows

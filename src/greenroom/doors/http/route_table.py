@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.endpoint import Endpoint
 
 _ANY = "{}"
 

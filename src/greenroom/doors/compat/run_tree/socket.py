@@ -12,11 +12,8 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from greenroom.buckets import Bucket
-from greenroom.doors import run_tree_workflows
-from greenroom.doors.credentials import read_peer_address
-from greenroom.doors.endpoint import PRINCIPAL
-from greenroom.doors.errors import record_refusal
-from greenroom.doors.run_tree_frames import (
+from greenroom.doors.compat.run_tree import workflows
+from greenroom.doors.compat.run_tree.frames import (
     AgentCancel,
     AgentSpawn,
     AgentStatusQuery,
@@ -28,8 +25,11 @@ from greenroom.doors.run_tree_frames import (
     Wish,
     wrap_in_envelope,
 )
-from greenroom.doors.run_tree_permissions import PERMISSION_EVENTS, RunTreePermissions
-from greenroom.doors.websocket_sender import WebSocketSender
+from greenroom.doors.compat.run_tree.permissions import PERMISSION_EVENTS, RunTreePermissions
+from greenroom.doors.http.credentials import read_peer_address
+from greenroom.doors.http.endpoint import PRINCIPAL
+from greenroom.doors.http.errors import record_refusal
+from greenroom.doors.http.websocket_sender import WebSocketSender
 from greenroom.errors import Refused, Unavailable
 from greenroom.ids import new_id
 from greenroom.log.model import Commit
@@ -142,7 +142,7 @@ class RunTreeClient:
                     self._notify(self._build_update(run))
                     self._send_run_end(run)
             for flow_id in flows:
-                if (flow := run_tree_workflows.build_update(self._hub, flow_id)) is not None:
+                if (flow := workflows.build_update(self._hub, flow_id)) is not None:
                     self._notify(flow)
             await self.line.wait_for_room()
 
@@ -186,8 +186,8 @@ class RunTreeClient:
                 return await self._permissions.decide(wish)
             case RunTreePing():
                 return {"type": "pong", "timestamp": wish.timestamp}
-            case run_tree_workflows.WorkflowStart():
-                started = await run_tree_workflows.start_named_workflow(self._hub, self._by, wish)
+            case workflows.WorkflowStart():
+                started = await workflows.start_named_workflow(self._hub, self._by, wish)
                 self._flows[started.id] = None
                 self._wake.set()
                 return {"type": "workflow_started", "workflowId": wish.workflow_id, "workflowRunId": started.id}
@@ -259,7 +259,7 @@ class RunTreeClient:
                 self._relay(event)
             elif (permission := self._permissions.build_frame_for_event(event)) is not None:
                 self._notify({**permission, "sessionId": self._session_of(permission["agentRunId"])})
-        for run_id in run_tree_workflows.find_changed_runs(self._hub, self._by, commit):
+        for run_id in workflows.find_changed_runs(self._hub, self._by, commit):
             self._flows[run_id] = None
             self._wake.set()
         for change in commit.changes:

@@ -11,13 +11,13 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from greenroom.doors.credentials import SUBPROTOCOL, CredentialRefused, Credentials, read_peer_address
-from greenroom.doors.endpoint import PLACE, PRINCIPAL, PUBLIC, TOKEN, Endpoint
-from greenroom.doors.http_call import CountFrame, GuardRefused, HttpCall, choose_close_code, send_refusal
-from greenroom.doors.origins import Origins
+from greenroom.doors.http.credentials import SUBPROTOCOL, CredentialRefused, Credentials, read_peer_address
+from greenroom.doors.http.endpoint import PLACE, PRINCIPAL, PUBLIC, TOKEN, Endpoint
+from greenroom.doors.http.http_call import CountFrame, GuardRefused, HttpCall, choose_close_code, send_refusal
+from greenroom.doors.http.origins import Origins
+from greenroom.doors.http.route_table import RouteTable
+from greenroom.doors.http.url_credentials import is_allowed_at, take_token
 from greenroom.doors.page import is_for_sandbox, is_public, show_not_found, wants_page
-from greenroom.doors.route_table import RouteTable
-from greenroom.doors.url_credentials import is_allowed_at, take_token
 from greenroom.errors import Unavailable
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import CREDENTIALS, Principal

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from greenroom.doors.run_tree_workflows import WorkflowStart
+from greenroom.doors.compat.run_tree.workflows import WorkflowStart
 from greenroom.ids import new_id
 from greenroom.rules.runs.model import AgentContext
 

@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from greenroom.clock import format_iso
-from greenroom.doors.agent_backend.session import SESSION_EVENTS, BackendSession, Json, describe_outcome
-from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.errors import HttpRefused
-from greenroom.doors.shown_asks import ShownAsks
+from greenroom.doors.compat.agent_backend.session import SESSION_EVENTS, BackendSession, Json, describe_outcome
+from greenroom.doors.compat.shown_asks import ShownAsks
+from greenroom.doors.http.endpoint import Endpoint
+from greenroom.doors.http.errors import HttpRefused
 from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import Principal

@@ -13,11 +13,11 @@ import mcp_types as types
 from anyio.abc import TaskGroup
 from starlette.types import Message, Receive, Scope, Send
 
+from greenroom.doors.http.url_credentials import URL_PREFIX
 from greenroom.doors.mcp.exchange import EVENTS, JSON, SESSION_ID, ClientGone, Exchange, Rejected
 from greenroom.doors.mcp.http import RETRY, StreamableHttp
 from greenroom.doors.mcp.server import PROGRESS_S, read_caller, send_progress_until_cancelled
 from greenroom.doors.mcp.tool_changes import send_tool_changes
-from greenroom.doors.url_credentials import URL_PREFIX
 from greenroom.settings import Settings
 
 

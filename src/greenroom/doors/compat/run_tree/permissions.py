@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from greenroom.doors.run_tree_frames import PermissionDecision
-from greenroom.doors.shown_asks import ShownAsks
+from greenroom.doors.compat.run_tree.frames import PermissionDecision
+from greenroom.doors.compat.shown_asks import ShownAsks
 from greenroom.errors import Refused
 from greenroom.rules.access.model import Principal
 from greenroom.rules.asks.commands import AnswerAsk

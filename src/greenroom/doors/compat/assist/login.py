@@ -7,10 +7,10 @@ import msgspec
 from google.protobuf.json_format import MessageToJson
 from starlette.types import Receive, Send
 
-from greenroom.doors.assist.agentassist_pb2 import UserLoginResponse, WebsocketMessage
-from greenroom.doors.assist.frames import build_frame, parse_frame, receive_frame
-from greenroom.doors.assist.rooms import RoomDevice
-from greenroom.doors.credentials import CredentialRefused, Credentials
+from greenroom.doors.compat.assist.agentassist_pb2 import UserLoginResponse, WebsocketMessage
+from greenroom.doors.compat.assist.frames import build_frame, parse_frame, receive_frame
+from greenroom.doors.compat.assist.rooms import RoomDevice
+from greenroom.doors.http.credentials import CredentialRefused, Credentials
 from greenroom.errors import Refused
 from greenroom.rules.access.model import NOBODY, Principal
 from greenroom.rules.access.queries import is_room_name
