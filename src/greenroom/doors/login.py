@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from greenroom.buckets import Bucket
 from greenroom.doors.http.credentials import build_cookie_name, read_peer_address
-from greenroom.doors.http.endpoint import PUBLIC, Endpoint
+from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.doors.http.user_agent import describe_device
 from greenroom.doors.login_form import build_login_page
 from greenroom.ids import new_secret

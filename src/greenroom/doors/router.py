@@ -17,9 +17,8 @@ from greenroom.doors.compat.assist import people
 from greenroom.doors.compat.assist.door import AssistDoor
 from greenroom.doors.compat.run_tree import socket as run_tree
 from greenroom.doors.compat.shown_asks import ShownAsks
-from greenroom.doors.http.dispatcher import Dispatcher
-from greenroom.doors.http.endpoint import Endpoint
 from greenroom.doors.http.errors import build_error_response
+from greenroom.doors.http.routes import Dispatcher, Endpoint
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.mcp import PATHS, TOOL_PREFIX
 from greenroom.doors.mcp.lazy_door import LazyMcpDoor

@@ -51,8 +51,7 @@ def build_error_response(error: Exception) -> Response:
         case HttpRefused():
             return build_refusal_response(error.status, error.code, error.detail, error.fields)
         case Unavailable():
-            status = 507 if error.code == "storage_full" else 503
-            retry_after = max(1, math.ceil(error.retry_after_s))
+            status, retry_after = choose_unavailable_status(error)
             return build_refusal_response(status, error.code, error.message, {"retry_after": retry_after})
         case HTTPException():
             code, sentence = _NAMES.get(error.status_code, ("refused", error.detail))
@@ -65,6 +64,11 @@ def build_error_response(error: Exception) -> Response:
             return build_refusal_response(
                 500, "internal", "Something went wrong inside the hub. Its log says what; try again."
             )
+
+
+def choose_unavailable_status(no: Unavailable) -> tuple[int, int]:
+    """The status of what cannot be done just now, and after how many seconds to try again."""
+    return 507 if no.code == "storage_full" else 503, max(1, math.ceil(no.retry_after_s))
 
 
 def build_refusal_response(status: int, code: str, detail: Any, fields: Mapping[str, Any] | None = None) -> Response:

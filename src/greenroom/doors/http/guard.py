@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 import re
 import time
 from collections.abc import Iterable
@@ -12,10 +11,10 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from greenroom.doors.http.credentials import SUBPROTOCOL, CredentialRefused, Credentials, read_peer_address
-from greenroom.doors.http.endpoint import PLACE, PRINCIPAL, PUBLIC, TOKEN, Endpoint
+from greenroom.doors.http.errors import choose_unavailable_status
 from greenroom.doors.http.http_call import CountFrame, GuardRefused, HttpCall, choose_close_code, send_refusal
 from greenroom.doors.http.origins import Origins
-from greenroom.doors.http.route_table import RouteTable
+from greenroom.doors.http.routes import PLACE, PRINCIPAL, PUBLIC, TOKEN, Endpoint, RouteTable
 from greenroom.doors.http.url_credentials import is_allowed_at, take_token
 from greenroom.doors.page import is_for_sandbox, is_public, show_not_found, wants_page
 from greenroom.errors import Unavailable
@@ -67,7 +66,8 @@ class Guard:
                 await send_refusal(scope, send, no, receive)
             return
         except Unavailable as no:
-            await send_refusal(scope, send, GuardRefused(503, no.code, no.message, math.ceil(no.retry_after_s)))
+            status, retry_after_s = choose_unavailable_status(no)
+            await send_refusal(scope, send, GuardRefused(status, no.code, no.message, retry_after_s))
             return
         except Exception:  # a database that cannot be read proves nobody
             logger.exception("the guard failed")

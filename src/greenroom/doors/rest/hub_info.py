@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom import __version__
-from greenroom.doors.http.endpoint import PUBLIC, Endpoint
+from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.doors.http.server import is_exposed
 from greenroom.doors.login import enter_room
 from greenroom.doors.page import show_front_page

@@ -4,7 +4,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.http.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.http.server import get_certificate_pin
 from greenroom.doors.rest.wire import build_json_response, read_body, read_query
 from greenroom.ids import new_id

@@ -7,7 +7,7 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.http.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.http.server import build_local_url
 from greenroom.doors.rest.shapes import AgentNameCache
 from greenroom.doors.rest.wire import (

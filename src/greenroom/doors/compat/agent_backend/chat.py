@@ -13,8 +13,8 @@ from starlette.responses import Response, StreamingResponse
 from greenroom.clock import format_iso
 from greenroom.doors.compat.agent_backend.session import SESSION_EVENTS, BackendSession, Json, describe_outcome
 from greenroom.doors.compat.shown_asks import ShownAsks
-from greenroom.doors.http.endpoint import Endpoint
 from greenroom.doors.http.errors import HttpRefused
+from greenroom.doors.http.routes import Endpoint
 from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import Principal

@@ -16,8 +16,8 @@ from greenroom.doors.compat.agent_backend.session import (
     describe_outcome,
 )
 from greenroom.doors.compat.shown_asks import ShownAsks
-from greenroom.doors.http.endpoint import PRINCIPAL
 from greenroom.doors.http.errors import record_refusal
+from greenroom.doors.http.routes import PRINCIPAL
 from greenroom.doors.http.websocket_sender import WebSocketSender
 from greenroom.errors import Refused, Unavailable
 from greenroom.log.model import Commit

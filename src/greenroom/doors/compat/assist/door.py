@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.doors.compat.assist import MOST_BYTES, SERVICE
-from greenroom.doors.http.endpoint import PUBLIC, Endpoint
+from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.rules.access.model import Principal
 from greenroom.services.hub import Hub
 

@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.compat.assist.door import AssistDoor
 from greenroom.doors.http.credentials import read_peer_address
-from greenroom.doors.http.endpoint import PRINCIPAL, Endpoint
+from greenroom.doors.http.routes import PRINCIPAL, Endpoint
 from greenroom.rules.access.model import NOBODY, Principal
 from greenroom.services.hub import Hub
 

@@ -27,8 +27,8 @@ from greenroom.doors.compat.run_tree.frames import (
 )
 from greenroom.doors.compat.run_tree.permissions import PERMISSION_EVENTS, RunTreePermissions
 from greenroom.doors.http.credentials import read_peer_address
-from greenroom.doors.http.endpoint import PRINCIPAL
 from greenroom.doors.http.errors import record_refusal
+from greenroom.doors.http.routes import PRINCIPAL
 from greenroom.doors.http.websocket_sender import WebSocketSender
 from greenroom.errors import Refused, Unavailable
 from greenroom.ids import new_id
