@@ -1,15 +1,15 @@
 """`/ws`: in text frames runs are started, cancelled and followed in the words of the run-tree clients.
 
-Binary frames are another door's: a connection is handed over to it with the first of them.
+Binary frames are another protocol's: shared_socket.py hands the connection over to it with the first of them.
 """
 
 import asyncio
 import json
 import logging
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Send
 
 from greenroom.buckets import Bucket
 from greenroom.doors.compat.run_tree import workflows
@@ -26,14 +26,12 @@ from greenroom.doors.compat.run_tree.frames import (
     wrap_in_envelope,
 )
 from greenroom.doors.compat.run_tree.permissions import PERMISSION_EVENTS, RunTreePermissions
-from greenroom.doors.http.credentials import read_peer_address
 from greenroom.doors.http.errors import record_refusal
-from greenroom.doors.http.routes import PRINCIPAL
 from greenroom.doors.http.websocket_sender import WebSocketSender
 from greenroom.errors import Refused, Unavailable
 from greenroom.ids import new_id
 from greenroom.log.model import Commit
-from greenroom.rules.access.model import NOBODY, Principal
+from greenroom.rules.access.model import Principal
 from greenroom.rules.runs.commands import CancelRun
 from greenroom.rules.runs.confined_runs import confine_run
 from greenroom.rules.runs.events import RunCreated
@@ -59,32 +57,15 @@ _SESSIONS = 10_000
 Json = dict[str, Any]
 
 
-class BinaryFrames(Protocol):
-    """Who serves a connection that speaks in binary frames; `first` is one that has come already."""
-
-    async def serve(
-        self, by: Principal, peer: str, receive: Receive, send: Send, first: bytes | None = None
-    ) -> None: ...
-
-
 class RunTreeSocket:
-    """The ASGI application at `/ws`; the guard has proven who calls, or that nobody claims to be somebody."""
+    """The text frames of `/ws`, for whoever has the right to read."""
 
-    def __init__(self, hub: Hub, binary: BinaryFrames) -> None:
+    def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._binary = binary
         self._sessions: dict[str, str] = {}
         """The names that clients have given to the sessions of their runs, by run; all connections share them."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await receive()
-        by = scope.get(PRINCIPAL, NOBODY)
-        await send({"type": "websocket.accept"})
-        first = await self._serve_text(by, receive, send) if "read" in by.rights else None
-        if first is not None or "read" not in by.rights:
-            await self._binary.serve(by, read_peer_address(scope), receive, send, first)
-
-    async def _serve_text(self, by: Principal, receive: Receive, send: Send) -> bytes | None:
+    async def serve(self, by: Principal, receive: Receive, send: Send) -> bytes | None:
         """Serve text frames to the end; or up to the first binary one, and return that."""
         client = RunTreeClient(self._hub, by, self._sessions)
         end = self._hub.log.subscribe(client.on_commit, *_WATCHED)
