@@ -96,7 +96,7 @@ census: setup ## count what makes the code hard to read
 docs: setup ## renew the tables of the reference in docs/users
 	$(BIN)/python docs/write_reference.py
 
-ASSIST := src/greenroom/doors/assist
+ASSIST := src/greenroom/doors/compat/assist
 proto: setup ## renew the code that is made from agentassist.proto
 	$(BIN)/python -m grpc_tools.protoc -I$(ASSIST) --python_out=$(ASSIST) --pyi_out=$(ASSIST) agentassist.proto
 

@@ -23,7 +23,7 @@ from greenroom import settings
 from greenroom.app import open_hub
 from greenroom.cli.main import build_parser
 from greenroom.doors import router
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.login import LoginCodes
 from greenroom.rules.workflows import definition
 from greenroom.rules.workflows.schema import build_schema, read_key_descriptions

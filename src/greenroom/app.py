@@ -13,10 +13,10 @@ from starlette.types import ASGIApp
 
 from greenroom.clock import Clock, HubClock
 from greenroom.doors import router
-from greenroom.doors.guard import Guard
+from greenroom.doors.http.guard import Guard
+from greenroom.doors.http.origins import Origins
+from greenroom.doors.http.server import HubServer, bind_socket, build_config, build_local_url, get_certificate_pin
 from greenroom.doors.login import LoginCodes
-from greenroom.doors.origins import Origins
-from greenroom.doors.server import HubServer, bind_socket, build_config, build_local_url, get_certificate_pin
 from greenroom.log import failpoints
 from greenroom.log.data_directory import HUB_FILE, StoreUnusable, acquire_directory
 from greenroom.log.log import Log

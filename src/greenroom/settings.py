@@ -105,6 +105,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Hosts (host or host:port) of your own network that notifications may be sent to, also without TLS."""
     backend_profile: str = ""
     """The profile that agent_backend's clients chat with; without one, the first whose driver is builtin."""
+    compat_assist: bool = True
+    """Serve Agent Assistant's clients: its RPCs, and binary frames on /ws."""
+    compat_agent_backend: bool = True
+    """Serve agent_backend's clients: chat and sockets below /agent_backend."""
+    compat_run_tree: bool = True
+    """Serve the run-tree clients: text frames on /ws."""
+    compat_legacy_sse: bool = True
+    """Serve MCP clients that know only the transport of 2024-11-05: /sse and /messages."""
     local_node: bool = True
     """Keep a node on this machine, so that agents can be started here."""
     local_capacity: Annotated[int, Meta(ge=1, le=10_000)] = 16

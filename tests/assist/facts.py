@@ -58,7 +58,7 @@ def classes() -> dict[str, Any]:
     """The message classes by name."""
     from grpc_tools import protoc
 
-    source = importlib.resources.files("greenroom.doors.assist") / "agentassist.proto"
+    source = importlib.resources.files("greenroom.doors.compat.assist") / "agentassist.proto"
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "client.proto").write_text(source.read_text())
         made = Path(folder) / "made"

@@ -8,7 +8,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from greenroom.doors.websocket import OLDER_CLIENTS, PING_S, PONG_S
+from greenroom.doors.http.websocket import OLDER_CLIENTS, PING_S, PONG_S
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.timeouts import WAIT_S
 from tests.assist.facts import make, parse

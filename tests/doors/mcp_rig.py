@@ -12,6 +12,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from greenroom.doors.compat import legacy_sse
 from greenroom.doors.mcp.door import McpDoor
 from greenroom.doors.mcp.tool import (
     Blocks,
@@ -168,11 +169,11 @@ async def serving(
 ) -> AsyncIterator[Rig]:
     """Serve while this is entered; on the way out the server has ended and so has every call."""
     stage = Stage()
-    door = McpDoor(offer, cast(Any, stage), Settings(**settings), progress_s)
+    door = McpDoor(offer, cast(Any, stage), Settings(**settings), progress_s, legacy=legacy_sse.load_transport())
 
     async def guard(scope: Any, receive: Any, send: Any) -> None:
         who = dict(scope["headers"]).get(b"x-who", b"").decode() or _bearer(scope)
-        if who in PEOPLE and scope["path"] in McpDoor.PATHS:
+        if who in PEOPLE and scope["path"] in (*McpDoor.PATHS, *legacy_sse.PATHS):
             scope["greenroom.principal"] = PEOPLE[who]
             await door(scope, receive, send)
         else:

@@ -14,8 +14,8 @@ import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from greenroom.app import open_doors, open_hub
+from greenroom.doors.http.server import HubServer, bind_socket, build_config
 from greenroom.doors.login import LoginCodes
-from greenroom.doors.server import HubServer, bind_socket, build_config
 from greenroom.ids import new_id, new_secret
 from greenroom.link.tokens import new_token
 from greenroom.rules.access.model import HUB, CreateCredential, Principal, RevokeCredential

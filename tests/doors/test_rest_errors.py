@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from starlette.exceptions import HTTPException
 
-from greenroom.doors.errors import STATUS, HttpRefused, build_error_response
+from greenroom.doors.http.errors import STATUS, HttpRefused, build_error_response
 from greenroom.errors import LOGGED, Refused, Unavailable
 from greenroom.testing.hub_process import HubProcess
 

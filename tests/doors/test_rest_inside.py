@@ -11,8 +11,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from greenroom.app import open_hub
-from greenroom.doors.dispatcher import Dispatcher
-from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.doors.http.routes import PRINCIPAL, Dispatcher
 from greenroom.doors.rest import door
 from greenroom.ids import new_id
 from greenroom.rules.access.model import HUB, RIGHTS, Principal

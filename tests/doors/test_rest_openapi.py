@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from greenroom.doors import node
+from greenroom.doors.compat import legacy_sse
 from greenroom.doors.mcp.door import McpDoor
 from greenroom.doors.sync import socket
 from greenroom.testing.hub_process import HubProcess
@@ -61,7 +62,7 @@ def test_every_operation_says_what_it_needs_takes_and_answers(api: dict[str, Any
 
 def test_the_doors_that_speak_otherwise_are_named(api: dict[str, Any]) -> None:
     named = {path for _, path, operation in operations(api) if "x-protocol" in operation}
-    assert named == {*McpDoor.PATHS, "/api/mcp/tool/{name}", socket.PATH, node.PATH}
+    assert named == {*McpDoor.PATHS, *legacy_sse.PATHS, "/api/mcp/tool/{name}", socket.PATH, node.PATH}
 
 
 def test_answers_are_as_they_are_described(rest: Rest, api: dict[str, Any]) -> None:

@@ -14,8 +14,8 @@ import websockets
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
-from greenroom.doors import frame_queue
-from greenroom.doors.credentials import build_cookie_name
+from greenroom.doors.http import frame_queue
+from greenroom.doors.http.credentials import build_cookie_name
 from greenroom.doors.sync import feed
 from greenroom.link.tokens import hash_token, new_key
 from greenroom.testing.timeouts import WAIT_S
@@ -196,7 +196,7 @@ async def test_a_client_that_does_not_read_is_cut_and_can_resume(rig: Rig, monke
 
 async def test_a_client_that_never_reads_again_is_given_up(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "OUTBOX_BYTES", 200_000)
-    monkeypatch.setattr("greenroom.doors.websocket_sender.SEND_S", 0.2)
+    monkeypatch.setattr("greenroom.doors.http.websocket_sender.SEND_S", 0.2)
     thread = await rig.thread()
     others = asyncio.all_tasks()
     async with StuckSocket(rig.url, rig.operator, thread):

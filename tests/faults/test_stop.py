@@ -95,7 +95,7 @@ def patient_hub(tmp_path: Path) -> Iterator[HubProcess]:
     """A hub that gives calls ten minutes to end when it stops."""
     patient = tmp_path / "python"
     program = (
-        "import greenroom.doors.server as server; server._GRACE_S = 600;"
+        "import greenroom.doors.http.server as server; server._GRACE_S = 600;"
         " from greenroom.cli.main import main; raise SystemExit(main())"
     )
     patient.write_text(f"#!/bin/sh\nshift 2\nexec {shlex.quote(sys.executable)} -c '{program}' \"$@\"\n")

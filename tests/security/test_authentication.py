@@ -17,8 +17,7 @@ from starlette.routing import BaseRoute, WebSocketRoute
 
 from greenroom.app import open_hub
 from greenroom.doors import router
-from greenroom.doors.dispatcher import Dispatcher
-from greenroom.doors.endpoint import PUBLIC
+from greenroom.doors.http.routes import PUBLIC, Dispatcher
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.page import PageDoor
 from greenroom.services.connections import Connections

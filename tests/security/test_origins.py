@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from greenroom.app import open_hub
-from greenroom.doors.credentials import build_cookie_name
-from greenroom.doors.origins import Origins, find_addresses
+from greenroom.doors.http.credentials import build_cookie_name
+from greenroom.doors.http.origins import Origins, find_addresses
 from greenroom.settings import Settings
 from greenroom.testing.browser_login import parse_page_key
 from greenroom.testing.hub_process import HubProcess

@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from greenroom.doors.assist.agentassist_pb2 import WebsocketMessage
+from greenroom.doors.compat.assist.agentassist_pb2 import WebsocketMessage
 from greenroom.link import frames
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S

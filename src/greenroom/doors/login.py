@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from greenroom.buckets import Bucket
-from greenroom.doors.credentials import build_cookie_name, read_peer_address
-from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.http.credentials import build_cookie_name, read_peer_address
+from greenroom.doors.http.routes import PUBLIC, Endpoint
+from greenroom.doors.http.user_agent import describe_device
 from greenroom.doors.login_form import build_login_page
-from greenroom.doors.user_agent import describe_device
 from greenroom.ids import new_secret
 from greenroom.link.tokens import hash_token, new_key, new_token
 from greenroom.rules.access.model import CREDENTIALS, HUB, OWNER, CreateCredential, Principal, RevokeCredential

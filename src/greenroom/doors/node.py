@@ -2,7 +2,7 @@
 
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.doors.http.routes import PRINCIPAL
 from greenroom.services.node_links import NodeLinks
 
 PATH = "/node"

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors.credentials import build_cookie_name, find_cookies
+from greenroom.doors.http.credentials import build_cookie_name, find_cookies
 from greenroom.rules.access.queries import is_login
 from greenroom.services.hub import Hub
 

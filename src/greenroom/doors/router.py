@@ -10,21 +10,17 @@ from starlette.responses import Response
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.doors import login, node, run_tree_socket, terminal_door
-from greenroom.doors.agent_backend import chat
-from greenroom.doors.agent_backend import socket as backend
-from greenroom.doors.assist import people
-from greenroom.doors.assist.door import AssistDoor
-from greenroom.doors.dispatcher import Dispatcher
-from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.errors import build_error_response
+from greenroom.doors import login, node, terminal_door
+from greenroom.doors.compat import legacy_sse
+from greenroom.doors.compat.door import CompatDoor
+from greenroom.doors.http.errors import build_error_response
+from greenroom.doors.http.routes import Dispatcher, Endpoint
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.mcp import PATHS, TOOL_PREFIX
 from greenroom.doors.mcp.lazy_door import LazyMcpDoor
 from greenroom.doors.page import PageDoor
 from greenroom.doors.rest import door as rest
 from greenroom.doors.rest import notification_channels, remote_input
-from greenroom.doors.shown_asks import ShownAsks
 from greenroom.doors.sync import door as sync
 from greenroom.services.connections import Connections
 from greenroom.services.hub import Hub
@@ -37,10 +33,8 @@ async def build_app(
     """The application, and what each endpoint declares."""
     endpoints = login.endpoints(codes)
     endpoints += sync.endpoints(hub)
-    assist = AssistDoor(hub)
-    endpoints += [*assist.endpoints(), *people.endpoints(assist)]
-    shown = ShownAsks()
-    endpoints += chat.endpoints(shown)
+    compat = CompatDoor(hub)
+    endpoints += compat.endpoints()
     endpoints += [*notification_channels.endpoints(connections.notifier), *remote_input.endpoints()]
     links = connections.links
     endpoints += rest.endpoints(hub, links, endpoints)
@@ -48,15 +42,13 @@ async def build_app(
         *sync.routes(hub),
         WebSocketRoute(node.PATH, node.NodeDoor(links)),
         WebSocketRoute(terminal_door.PATH, terminal_door.TerminalDoor(hub, links)),
-        WebSocketRoute(backend.PATH, backend.BackendSocket(hub, shown)),
-        WebSocketRoute(backend.BARE_PATH, backend.BackendSocket(hub, shown)),
-        WebSocketRoute(people.PATH, people.PeopleSocket(assist)),
-        WebSocketRoute(run_tree_socket.PATH, run_tree_socket.RunTreeSocket(hub, assist)),
+        *compat.routes(),
     ]
     beyond = Starlette(routes=sockets, exception_handlers={HTTPException: handle_http_error})
-    mcp = LazyMcpDoor(hub, connections.servers)
-    async with mcp.run(), assist.run():
-        yield Dispatcher(hub, endpoints, mount_at_paths(PATHS, TOOL_PREFIX, mcp, PageDoor(hub, beyond))), endpoints
+    mcp_paths = (*PATHS, *compat.get_mcp_paths())
+    mcp = LazyMcpDoor(hub, connections.servers, legacy_sse.load_transport if compat.get_mcp_paths() else None)
+    async with mcp.run(), compat.assist.run():
+        yield Dispatcher(hub, endpoints, mount_at_paths(mcp_paths, TOOL_PREFIX, mcp, PageDoor(hub, beyond))), endpoints
 
 
 def mount_at_paths(paths: Collection[str], prefix: str, door: ASGIApp, beyond: ASGIApp) -> ASGIApp:

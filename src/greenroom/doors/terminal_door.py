@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.endpoint import PRINCIPAL
+from greenroom.doors.http.routes import PRINCIPAL
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import NOBODY, Principal
 from greenroom.rules.agents.model import AGENTS

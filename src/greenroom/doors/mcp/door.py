@@ -1,15 +1,14 @@
 """The MCP door as one ASGI application: which path is which transport."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from starlette.types import Receive, Scope, Send
 
 from greenroom.doors.mcp import PATHS, TOOL_PREFIX
 from greenroom.doors.mcp.exchange import SESSION_ID
 from greenroom.doors.mcp.http import StreamableHttp
-from greenroom.doors.mcp.legacy_sse import LegacySse
 from greenroom.doors.mcp.proxied_tools import ProxiedTools
 from greenroom.doors.mcp.server import PROGRESS_S, McpService
 from greenroom.doors.mcp.single_calls import SingleCalls
@@ -21,8 +20,24 @@ if TYPE_CHECKING:
     from greenroom.services.tool_servers import ToolServers
 
 
+class LegacyTransport(Protocol):
+    """The transport of older clients: a stream of events, and a place to post messages."""
+
+    async def stream(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    async def post(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    def end_streams(self) -> None: ...
+
+
+MakeLegacy = Callable[[StreamableHttp, Settings], LegacyTransport]
+
+
 class McpDoor:
-    """Serves PATHS. The guard in front sets scope["greenroom.principal"]; `run` is entered while it serves."""
+    """Serves PATHS, and `/sse` and `/messages` if it has the legacy transport.
+
+    The guard in front sets scope["greenroom.principal"]; `run` is entered while it serves.
+    """
 
     PATHS = PATHS
 
@@ -33,13 +48,14 @@ class McpDoor:
         settings: Settings,
         progress_s: float = PROGRESS_S,
         servers: "ToolServers | None" = None,
+        legacy: MakeLegacy | None = None,
     ) -> None:
         self._hub = hub
         foreign = None if servers is None else ProxiedTools(hub, servers)
         service = McpService(offer, hub, foreign)
         self.http = StreamableHttp(service, settings, progress_s)
         self.single_calls = SingleCalls(service, self.http, settings)
-        self.legacy = LegacySse(self.http, settings)
+        self.legacy = None if legacy is None else legacy(self.http, settings)
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -52,13 +68,13 @@ class McpDoor:
             unlisten()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"]
+        path, legacy = scope["path"], self.legacy
         if path == "/mcp/messages" or path.startswith(TOOL_PREFIX):
             await self.single_calls(scope, receive, send)
-        elif path == "/messages":
-            await self.legacy.post(scope, receive, send)
-        elif path == "/sse" or (path == "/mcp/sse" and _opens_legacy_stream(scope)):
-            await self.legacy.stream(scope, receive, send)
+        elif legacy is not None and path == "/messages":
+            await legacy.post(scope, receive, send)
+        elif legacy is not None and (path == "/sse" or (path == "/mcp/sse" and _opens_legacy_stream(scope))):
+            await legacy.stream(scope, receive, send)
         else:
             await self.http(scope, receive, send)
 
@@ -66,7 +82,8 @@ class McpDoor:
         # Calls that wait are let go by what they wait for, with an answer; a stream has nobody else to end it.
         if kind == "hub.stopping":
             self.http.end_streams()
-            self.legacy.end_streams()
+            if self.legacy is not None:
+                self.legacy.end_streams()
 
 
 def _opens_legacy_stream(scope: Scope) -> bool:

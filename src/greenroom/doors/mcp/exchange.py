@@ -8,7 +8,7 @@ import mcp_types as types
 import msgspec
 from starlette.types import Message, Receive, Scope, Send
 
-from greenroom.doors.http_call import WHOLE, Whole
+from greenroom.doors.http.http_call import WHOLE, Whole
 
 SESSION_ID = b"mcp-session-id"
 JSON = b"application/json"

@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -13,16 +13,17 @@ from greenroom.services.sdk_import_lock import SDK_LOADING
 from greenroom.services.tool_servers import ToolServers
 
 if TYPE_CHECKING:
-    from greenroom.doors.mcp.door import McpDoor
+    from greenroom.doors.mcp.door import MakeLegacy, McpDoor
     from greenroom.doors.mcp.tool import McpCatalog
 
 
 class LazyMcpDoor:
     """Stands where the MCP door will be; who comes first waits until it is up. `run` is entered while it serves."""
 
-    def __init__(self, hub: Hub, servers: ToolServers) -> None:
+    def __init__(self, hub: Hub, servers: ToolServers, load_legacy: "Callable[[], MakeLegacy] | None") -> None:
         self._hub = hub
         self._servers = servers
+        self._load_legacy = load_legacy
         self._wanted = asyncio.Event()
         self._over = asyncio.Event()
         self._door: asyncio.Future[ASGIApp] = asyncio.get_running_loop().create_future()
@@ -47,17 +48,20 @@ class LazyMcpDoor:
         await self._wanted.wait()
         if self._over.is_set():
             return
-        make, offer = await asyncio.to_thread(_import_door)
-        door = make(offer, self._hub, self._hub.settings, servers=self._servers)
+        make, offer, legacy = await asyncio.to_thread(_import_door, self._load_legacy)
+        door = make(offer, self._hub, self._hub.settings, servers=self._servers, legacy=legacy)
         gc.freeze()  # what was imported stays
         async with door.run():
             self._door.set_result(door)
             await self._over.wait()
 
 
-def _import_door() -> "tuple[type[McpDoor], McpCatalog]":
+def _import_door(
+    load_legacy: "Callable[[], MakeLegacy] | None",
+) -> "tuple[type[McpDoor], McpCatalog, MakeLegacy | None]":
     with SDK_LOADING:
         from greenroom.doors.mcp.catalog import OFFER
         from greenroom.doors.mcp.door import McpDoor
 
-    return McpDoor, OFFER
+        legacy = None if load_legacy is None else load_legacy()
+    return McpDoor, OFFER, legacy

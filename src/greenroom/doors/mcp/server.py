@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from greenroom import __version__
-from greenroom.doors.errors import record_refusal
+from greenroom.doors.http.errors import record_refusal
 from greenroom.doors.mcp.exchange import encode
 from greenroom.doors.mcp.proxied_tools import ProxiedTool, ProxiedTools
 from greenroom.doors.mcp.repeat_detector import RepeatDetector

@@ -4,8 +4,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.origins import find_addresses
+from greenroom.doors.http.origins import find_addresses
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import build_json_response
 from greenroom.rules.access.model import Principal
 from greenroom.services.hub import Hub

@@ -7,7 +7,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.answers import AnswerBatch, AnswerBody, AnswerResults, answer_ask, answer_asks
 from greenroom.doors.rest.wire import (
     Limit,

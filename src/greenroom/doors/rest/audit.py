@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.clock import format_iso, parse_iso
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.audit_actor import find_actor
 from greenroom.doors.rest.wire import Number, build_bad_request, encode, read_json_response, read_query
 from greenroom.log.model import Recorded, Rows

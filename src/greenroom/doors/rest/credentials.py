@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.clock import format_iso
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.login import end_credential
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest import (
     addresses,
     agents,

@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom import __version__
-from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.http.routes import PUBLIC, Endpoint
+from greenroom.doors.http.server import is_exposed
 from greenroom.doors.login import enter_room
 from greenroom.doors.page import show_front_page
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
-from greenroom.doors.server import is_exposed
 from greenroom.rules.access.model import OWNER, Principal
 from greenroom.rules.access.queries import get_person_name
 from greenroom.rules.agents.person_names import NamePerson

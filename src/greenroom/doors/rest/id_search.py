@@ -11,7 +11,7 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, read_query
 from greenroom.log.model import Rows, Table
 from greenroom.rules.access.model import CREDENTIALS, Principal

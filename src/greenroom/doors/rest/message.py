@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.clock import format_iso
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import BusErrorTranslator
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, read_body, read_json_response, read_query

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.clock import format_iso
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import Number, build_json_response, read_query
 from greenroom.ids import id_before
 from greenroom.log.loop_watch import LoopNumbers

@@ -4,9 +4,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
+from greenroom.doors.http.server import get_certificate_pin
 from greenroom.doors.rest.wire import build_json_response, read_body, read_query
-from greenroom.doors.server import get_certificate_pin
 from greenroom.ids import new_id
 from greenroom.link.tokens import new_token
 from greenroom.rules.access.model import Principal

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from greenroom.buckets import Bucket
-from greenroom.doors.credentials import read_peer_address
-from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.http.credentials import read_peer_address
+from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, get_idempotency_key, read_body
 from greenroom.errors import Refused
 from greenroom.ids import new_id

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom import __version__
-from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import encode
 from greenroom.rules.access.model import Principal
 from greenroom.services.hub import Hub

@@ -7,7 +7,7 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import (
     Number,
     build_json_response,

@@ -8,7 +8,7 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import build_json_response, read_body, read_json_response, read_query
 from greenroom.errors import Refused
 from greenroom.link.profile_definition import ProfileDefinition

@@ -3,7 +3,7 @@
 from typing import Any
 
 from greenroom.clock import format_iso
-from greenroom.doors.errors import STATUS, HttpRefused
+from greenroom.doors.http.errors import STATUS, HttpRefused
 from greenroom.doors.rest import shapes
 from greenroom.errors import Refused
 from greenroom.rules.agents.queries import get_agent

@@ -4,8 +4,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import TOKEN, Endpoint
-from greenroom.doors.errors import HttpRefused
+from greenroom.doors.http.errors import HttpRefused
+from greenroom.doors.http.routes import TOKEN, Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, need_same_request, read_body
 from greenroom.errors import Refused

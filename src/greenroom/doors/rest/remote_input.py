@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.buckets import Bucket
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import build_json_response, read_body, read_query, run_while_connected
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret

@@ -7,7 +7,8 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
+from greenroom.doors.http.server import build_local_url
 from greenroom.doors.rest.shapes import AgentNameCache
 from greenroom.doors.rest.wire import (
     Limit,
@@ -19,7 +20,6 @@ from greenroom.doors.rest.wire import (
     read_query,
     run_while_connected,
 )
-from greenroom.doors.server import build_local_url
 from greenroom.ids import new_id
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal

@@ -4,7 +4,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body, read_json_response
 from greenroom.log.model import Rows
 from greenroom.rules.access.model import Principal

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.clock import format_iso
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, need_same_request, read_body
 from greenroom.rules.access.model import Principal
 from greenroom.rules.threads import model as threads

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.log.store import Snapshot
 from greenroom.rules.access.model import Principal

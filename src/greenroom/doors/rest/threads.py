@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from greenroom.clock import format_iso
 from greenroom.doors.cursors import build_cursor, parse_cursor
-from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.errors import HttpRefused
+from greenroom.doors.http.errors import HttpRefused
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.rest import shapes
 from greenroom.doors.rest.refusals import BusErrorTranslator
 from greenroom.doors.rest.wire import (

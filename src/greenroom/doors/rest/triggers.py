@@ -5,9 +5,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from greenroom.buckets import Bucket
-from greenroom.doors.credentials import read_peer_address
-from greenroom.doors.endpoint import PUBLIC, Endpoint
-from greenroom.doors.errors import HttpRefused
+from greenroom.doors.http.credentials import read_peer_address
+from greenroom.doors.http.errors import HttpRefused
+from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import build_json_response, read_query, read_raw_body
 from greenroom.errors import Refused
 from greenroom.rules.access.model import RIGHTS, Principal

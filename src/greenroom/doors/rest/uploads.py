@@ -11,10 +11,10 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
+from greenroom.doors.http.url_credentials import URL_PREFIX
 from greenroom.doors.rest.images import EXTENSIONS, need_image
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, get_idempotency_key, need_same_request
-from greenroom.doors.url_credentials import URL_PREFIX
 from greenroom.errors import Refused
 from greenroom.ids import new_id
 from greenroom.rules.access.model import Principal

@@ -11,8 +11,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.errors import HttpRefused
-from greenroom.doors.http_call import WHOLE, Whole
+from greenroom.doors.http.errors import HttpRefused
+from greenroom.doors.http.http_call import WHOLE, Whole
 from greenroom.errors import Refused
 from greenroom.log.model import Done
 from greenroom.log.store import Snapshot

@@ -7,7 +7,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from greenroom.doors.endpoint import PUBLIC, Endpoint
+from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import build_json_response, encode, read_body
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.profiles import find_profiles, need_profile

@@ -2,7 +2,7 @@
 
 from starlette.routing import WebSocketRoute
 
-from greenroom.doors.endpoint import Endpoint
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.sync import event_stream, socket
 from greenroom.services.hub import Hub
 

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from greenroom.doors.endpoint import Endpoint
-from greenroom.doors.frame_queue import SEND_S, FrameQueue
+from greenroom.doors.http.frame_queue import SEND_S, FrameQueue
+from greenroom.doors.http.routes import Endpoint
 from greenroom.doors.sync.bus_events import BusEvent, build_bus_event, build_signal_event
 from greenroom.errors import Refused
 from greenroom.log.model import Commit

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from greenroom.doors.http.websocket_sender import WebSocketSender
 from greenroom.doors.sync import frames
 from greenroom.doors.sync.frames import Subscribe, SyncFrame, encode_frame_row
 from greenroom.doors.sync.view_reader import EncodedRows, ReadCache, build_cache_key, read_all, read_since
 from greenroom.doors.sync.views import ALL, VIEWS, View, encode_change
-from greenroom.doors.websocket_sender import WebSocketSender
 from greenroom.errors import Refused
 from greenroom.log.model import Change, Commit, Row, Rows
 from greenroom.log.store import Snapshot

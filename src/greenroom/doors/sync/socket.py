@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 from starlette.types import Receive, Scope, Send
 
 from greenroom.buckets import Bucket
-from greenroom.doors.endpoint import PRINCIPAL
-from greenroom.doors.errors import record_refusal
+from greenroom.doors.http.errors import record_refusal
+from greenroom.doors.http.routes import PRINCIPAL
 from greenroom.doors.page import is_outdated
 from greenroom.doors.sync import frames
 from greenroom.doors.sync.feed import Feed, SyncClient

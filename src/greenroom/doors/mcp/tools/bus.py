@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from greenroom import __version__
 from greenroom.clock import format_iso
+from greenroom.doors.http.server import build_local_url
 from greenroom.doors.mcp.shapes import build_opening_message, build_person_fields, build_sync_fields, load_full_messages
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.agents import (
@@ -24,7 +25,6 @@ from greenroom.doors.mcp.tools.agents import (
 )
 from greenroom.doors.mcp.tools.messages import Seq
 from greenroom.doors.mcp.tools.speaker import AgentId, AgentToken, need_speaker
-from greenroom.doors.server import build_local_url
 from greenroom.errors import Refused
 from greenroom.ids import new_id, new_secret
 from greenroom.log.model import Done

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from greenroom.doors.http.server import build_local_url
 from greenroom.doors.mcp.tool import McpCall, NoArgs, Tool
 from greenroom.doors.mcp.tools.speaker import get_taint
-from greenroom.doors.server import build_local_url
 from greenroom.errors import Refused
 from greenroom.ids import new_id
 from greenroom.rules.agents.profiles import (

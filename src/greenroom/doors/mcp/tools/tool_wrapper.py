@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, TypeVar
 
-from greenroom.doors.errors import record_refusal
+from greenroom.doors.http.errors import record_refusal
 from greenroom.doors.mcp.tool import McpCall, Tool
 from greenroom.errors import Refused
 

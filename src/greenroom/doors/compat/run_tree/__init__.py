@@ -1,0 +1,1 @@
+"""The JSON messages of the run-tree clients, over `/ws`."""

@@ -1,0 +1,78 @@
+"""How an error becomes an HTTP answer: once, for every door that speaks HTTP."""
+
+import logging
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from greenroom.errors import LOGGED, Refused, Unavailable
+from greenroom.rules.access.model import Principal
+from greenroom.services.hub import Hub
+
+logger = logging.getLogger(__name__)
+STATUS: dict[str, int] = {
+    "invalid": 400,
+    "forbidden": 403,
+    "not_found": 404,
+    "conflict": 409,
+    "too_large": 413,
+    "limited": 429,
+}
+"""The status of each kind of refusal."""
+_NAMES = {404: ("not_found", "Not Found"), 405: ("method_not_allowed", "Method Not Allowed")}
+
+
+class HttpRefused(Exception):
+    """A refusal whose status or body is part of a protocol and not of the rules."""
+
+    def __init__(self, status: int, code: str, detail: Any, **fields: Any) -> None:
+        super().__init__(code)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.fields = fields
+
+
+def record_refusal(hub: Hub, by: Principal, action: str, no: Refused) -> None:
+    """Into the audit, for doors whose refusals are no answers that the guard sees: inside of sockets and tools."""
+    hub.refusals.note(by=by.id, peer="", action=action, code=no.code, status=STATUS[no.kind])
+
+
+def build_error_response(error: Exception) -> Response:
+    """The answer to a call that failed. A bug gets a sentence; what it was is in the log, once."""
+    match error:
+        case Refused():
+            when = {"retry_after": 1} if error.kind == "limited" else {}
+            return build_refusal_response(STATUS[error.kind], error.code, error.message, when | error.details)
+        case HttpRefused():
+            return build_refusal_response(error.status, error.code, error.detail, error.fields)
+        case Unavailable():
+            status, retry_after = choose_unavailable_status(error)
+            return build_refusal_response(status, error.code, error.message, {"retry_after": retry_after})
+        case HTTPException():
+            code, sentence = _NAMES.get(error.status_code, ("refused", error.detail))
+            answer = build_refusal_response(error.status_code, code, sentence)
+            answer.headers.update(error.headers or {})
+            return answer
+        case _:
+            if LOGGED not in getattr(error, "__notes__", ()):
+                logger.error("a call failed", exc_info=error)
+            return build_refusal_response(
+                500, "internal", "Something went wrong inside the hub. Its log says what; try again."
+            )
+
+
+def choose_unavailable_status(no: Unavailable) -> tuple[int, int]:
+    """The status of what cannot be done just now, and after how many seconds to try again."""
+    return 507 if no.code == "storage_full" else 503, max(1, math.ceil(no.retry_after_s))
+
+
+def build_refusal_response(status: int, code: str, detail: Any, fields: Mapping[str, Any] | None = None) -> Response:
+    """A body that says what to do (`detail`) and what it is for programs (`code`); a wait becomes Retry-After."""
+    content = {"detail": detail, "code": code, **(fields or {})}
+    headers = {"retry-after": str(content["retry_after"])} if "retry_after" in content else None
+    return Response(msgspec.json.encode(content), status, headers, "application/json")
