@@ -937,7 +937,8 @@ export interface WorkflowDefinition {
 }
 
 export interface WorkflowEnding {
-  what: string
+  kind: "agent" | "ask" | "run" | "workflow"
+  key: string
   run_id: string
   step: string
   reason?: string
@@ -1005,7 +1006,8 @@ export interface WorkflowStep {
   attempt?: number
   tries?: number
   round?: number
-  waits_for?: string | null
+  waits_kind?: "ask" | "engine" | "message" | "run" | "time" | "webhook" | "workflow" | null
+  waits_key?: string
   due?: number
   dated?: boolean
   leave?: boolean

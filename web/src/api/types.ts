@@ -1730,6 +1730,8 @@ export interface StepReport {
   duration_ms: number | null
   spent: WorkflowUsage
   waits_for: string | null
+  waits_kind: "ask" | "engine" | "message" | "run" | "time" | "webhook" | "workflow" | null
+  waits_key: string
   reason: string | null
   error: string | null
   output: unknown

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from greenroom.log.model import Event
 from greenroom.rules.workflows.definition import WorkflowDefinition
-from greenroom.rules.workflows.model import PersonWait, WorkflowUsage
+from greenroom.rules.workflows.model import OutsideWork, PersonWait, StepWait, WorkflowUsage
 
 
 class WorkflowPut(Event, frozen=True, kw_only=True):
@@ -54,11 +54,12 @@ class WorkflowBegan(Event, frozen=True, kw_only=True):
 class StepBegan(Event, frozen=True, kw_only=True):
     """An attempt is to be made; this stands in the log before anything is done for it."""
 
+    version: ClassVar[int] = 2
     run_id: str
     step: str
     attempt: int
     status: str
-    waits_for: str
+    waits_for: StepWait
     due: int = 0
     dated: bool = False
     tries: int = 0
@@ -150,9 +151,10 @@ class StepRepeats(Event, frozen=True, kw_only=True):
 class StepMoved(Event, frozen=True, kw_only=True):
     """The attempt goes on elsewhere: the agent was asked to mend its output."""
 
+    version: ClassVar[int] = 2
     run_id: str
     step: str
-    waits_for: str
+    waits_for: StepWait
     reason: str
     spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
@@ -191,16 +193,18 @@ class StepReset(Event, frozen=True, kw_only=True):
 class EndingWanted(Event, frozen=True, kw_only=True):
     """Something outside is to be ended, because its step does not want it any more."""
 
+    version: ClassVar[int] = 2
     run_id: str
     step: str
-    what: str
+    what: OutsideWork
     reason: str = ""
 
 
 class EndingDone(Event, frozen=True, kw_only=True):
     """It is ended."""
 
-    what: str
+    version: ClassVar[int] = 2
+    what: OutsideWork
 
 
 class WorkflowPaused(Event, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from greenroom.rules.runs.node_outage import describe_obstacle
 from greenroom.rules.workflows.core.plan import Plan, PlanNode
 from greenroom.rules.workflows.model import (
     WORKFLOW_RUNS,
+    WaitKind,
     WorkflowAttempt,
     WorkflowRun,
     WorkflowStep,
@@ -53,6 +54,9 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     """How long its attempts took together, without the time between them."""
     spent: WorkflowUsage
     waits_for: str | None
+    """What it waits for in one text, such as `run ID` or `time`; `waits_kind` and `waits_key` are its parts."""
+    waits_kind: WaitKind | None
+    waits_key: str
     reason: str | None
     """Why it was skipped or cancelled, what it waits for, or what holds up who is at work for it."""
     error: str | None
@@ -147,7 +151,9 @@ def _build_step_report(
         ended_at=step.ended_at,
         duration_ms=took if step.ended_at is not None and began is not None else None,
         spent=step.spent,
-        waits_for=step.waits_for,
+        waits_for=None if step.waits_for is None else str(step.waits_for),
+        waits_kind=step.waits_kind,
+        waits_key=step.waits_key,
         reason=_describe_obstacle(rows, step, at_work, now) or step.reason,
         error=step.error,
         output=step.output,
@@ -160,9 +166,8 @@ def _describe_obstacle(rows: Rows, step: WorkflowStep, at_work: Run | None, now:
     """What keeps a step that is at work from going on, and what to do about it."""
     if step.status != "running":
         return None
-    kind, _, key = (step.waits_for or "").partition(" ")
-    if kind == "workflow" and rows.get(WORKFLOW_RUNS, key) is not None:
-        return f"see `greenroom dag status {key}`"
+    if step.waits_kind == "workflow" and rows.get(WORKFLOW_RUNS, step.waits_key) is not None:
+        return f"see `greenroom dag status {step.waits_key}`"
     if at_work is None:
         return None
     if held_up := describe_obstacle(rows, at_work):

@@ -15,7 +15,7 @@ from greenroom.rules.workflows.events import (
     WorkflowRetried,
     WorkflowStopping,
 )
-from greenroom.rules.workflows.model import ENDED, STEP_ENDED, WorkflowStep
+from greenroom.rules.workflows.model import ENDED, STEP_ENDED, OutsideWork, WorkflowStep
 
 
 def pause(course: Transition, news: PauseRequested) -> None:
@@ -127,7 +127,9 @@ def _end(course: Transition, status: str, output: Any, error: str | None) -> Non
     run_id = course.run.id
     for name, agent_id in course.board.facts.agents.items():
         if not name.startswith("pool:"):
-            course.emit(EndingWanted(run_id=run_id, step="", what=f"agent {agent_id}", reason="its workflow is over"))
+            course.emit(
+                EndingWanted(run_id=run_id, step="", what=OutsideWork("agent", agent_id), reason="its workflow is over")
+            )
     course.emit(WorkflowEnded(run_id=run_id, status=status, output=output, error=error))
 
 
