@@ -1,10 +1,17 @@
 """What can happen to workflows."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from greenroom.log.model import Event
 from greenroom.rules.workflows.definition import WorkflowDefinition
-from greenroom.rules.workflows.model import OutsideWork, PersonWait, StepWait, WorkflowUsage
+from greenroom.rules.workflows.model import (
+    OutsideWork,
+    PersonWait,
+    RunVerdict,
+    StepVerdict,
+    StepWait,
+    WorkflowUsage,
+)
 
 
 class WorkflowPut(Event, frozen=True, kw_only=True):
@@ -58,7 +65,7 @@ class StepBegan(Event, frozen=True, kw_only=True):
     run_id: str
     step: str
     attempt: int
-    status: str
+    status: Literal["running", "waiting"]
     waits_for: StepWait
     due: int = 0
     dated: bool = False
@@ -165,7 +172,7 @@ class StepEnded(Event, frozen=True, kw_only=True):
 
     run_id: str
     step: str
-    status: str
+    status: StepVerdict
     output: Any = None
     error: str | None = None
     reason: str | None = None
@@ -258,7 +265,7 @@ class WorkflowStopping(Event, frozen=True, kw_only=True):
     """A run will end thus, once what is at work is ended and taken back."""
 
     run_id: str
-    verdict: str
+    verdict: RunVerdict
     error: str | None = None
     takes_back: bool | None = None
     """Whether rollback steps are carried out; None, in older logs, is whether it has failed."""
@@ -268,6 +275,6 @@ class WorkflowEnded(Event, frozen=True, kw_only=True):
     """A run is over."""
 
     run_id: str
-    status: str
+    status: RunVerdict
     output: Any = None
     error: str | None = None

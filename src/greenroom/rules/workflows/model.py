@@ -8,6 +8,12 @@ from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
 from greenroom.rules.workflows.definition import WorkflowDefinition
 
+RunVerdict = Literal["completed", "failed", "cancelled"]
+WorkflowStatus = Literal["running", "paused", "stopping"] | RunVerdict
+"""stopping: the rest is cancelled or taken back."""
+StepVerdict = RunVerdict | Literal["skipped"]
+StepStatus = Literal["pending", "running", "waiting", "delayed", "held", "queued"] | StepVerdict
+AttemptStatus = StepStatus | Literal["interrupted"]
 LIVE = ("running", "paused", "stopping")
 ENDED = ("completed", "failed", "cancelled")
 STEP_ENDED = ("completed", "failed", "skipped", "cancelled")
@@ -143,8 +149,7 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     id: str
     workflow: str
     digest: str
-    status: str
-    """running, paused, stopping (the rest is cancelled or taken back), completed, failed or cancelled."""
+    status: WorkflowStatus
     created_at: int
     by: str
     root_id: str
@@ -174,7 +179,7 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     """Whose words, which are no person's, began it, such as `the agent Ada`."""
     note: str | None = None
     """Why it is paused."""
-    verdict: str | None = None
+    verdict: RunVerdict | None = None
     """How it will end, while it is stopping."""
     takes_back: bool = False
     """Whether rollback steps are carried out before that."""
@@ -214,8 +219,7 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     run_id: str
     id: str
     """The step's id; an item of a fan-out is `step[0]`, `step[1]`, ..."""
-    status: str = "pending"
-    """pending, running, waiting, delayed, held, queued, completed, failed, skipped or cancelled."""
+    status: StepStatus = "pending"
     seen: int = 0
     """How many of the steps before it are over."""
     attempt: int = 0
@@ -288,7 +292,7 @@ class WorkflowAttempt(Row, frozen=True, kw_only=True):
     """The step and the number of the attempt, so that they stand in order."""
     step: str
     number: int
-    status: str
+    status: AttemptStatus
     began_at: int | None = None
     ended_at: int | None = None
     agent_id: str | None = None

@@ -9,8 +9,11 @@ from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.runs.model import RUNS, Run
 from greenroom.rules.runs.node_outage import describe_obstacle
 from greenroom.rules.workflows.core.plan import Plan, PlanNode
+from greenroom.rules.workflows.definition import Kind
 from greenroom.rules.workflows.model import (
     WORKFLOW_RUNS,
+    AttemptStatus,
+    StepStatus,
     WaitKind,
     WorkflowAttempt,
     WorkflowRun,
@@ -28,7 +31,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt at a step."""
 
     number: int
-    status: str
+    status: AttemptStatus
     began_at: int | None
     ended_at: int | None
     agent_id: str | None
@@ -42,8 +45,8 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     name: str
-    kind: str
-    status: str
+    kind: Kind
+    status: StepStatus
     profile: str | None
     agent: str | None
     """The name of the agent that did it."""

@@ -11,6 +11,7 @@ from greenroom.rules.workflows.core.board import Board
 from greenroom.rules.workflows.model import (
     ACTIVE,
     NOTHING,
+    AttemptStatus,
     WorkflowAttempt,
     WorkflowEnding,
     WorkflowStep,
@@ -72,7 +73,9 @@ def _wait_ended(board: Board, event: e.WorkflowWaitEnded, at: int) -> None:
     board.run = replace(board.run, waits_for=[one for one in board.run.waits_for if one.ask_id != event.ask_id])
 
 
-def _file_attempt(board: Board, step: WorkflowStep, status: str, at: int, error: str | None, event: Any = None) -> None:
+def _file_attempt(
+    board: Board, step: WorkflowStep, status: AttemptStatus, at: int, error: str | None, event: Any = None
+) -> None:
     """An attempt is over while its step goes on: it gets a row of its own."""
     board.put_attempt(
         WorkflowAttempt(
@@ -247,7 +250,7 @@ def _reset(board: Board, event: e.StepReset, at: int) -> None:
     if old.attempt and old.index is None and not old.total:
         _file_attempt(board, old, old.status, old.ended_at or at, old.error)
     is_counted = old.status in _COUNTED and not old.rollback
-    counts = {old.status: getattr(board.run, old.status) - 1} if is_counted else {}
+    counts: dict[str, int] = {old.status: getattr(board.run, old.status) - 1} if is_counted else {}
     if old.debt and not old.rollback:
         counts["debts"] = board.run.debts - 1
     fresh = WorkflowStep(run_id=old.run_id, id=old.id, seen=event.seen, attempt=old.attempt, spent=old.spent)

@@ -13,6 +13,7 @@ from greenroom.rules.workflows.events import EndingWanted, StepDelayed, StepEnde
 from greenroom.rules.workflows.model import (
     STEP_ENDED,
     OutsideWork,
+    StepVerdict,
     WorkflowStep,
     WorkflowUsage,
     build_item_id,
@@ -163,7 +164,7 @@ def skip(course: Transition, step_id: str, reason: str) -> None:
     close(course, step_id, "skipped", reason=reason)
 
 
-def close(course: Transition, step_id: str, status: str, **fields: Any) -> None:
+def close(course: Transition, step_id: str, status: StepVerdict, **fields: Any) -> None:
     """A step or an item is over; whoever waited for it is looked at."""
     step, node = course.step(step_id), course.node(step_id)
     reached: list[str] = []
@@ -181,7 +182,7 @@ def close(course: Transition, step_id: str, status: str, **fields: Any) -> None:
         course.schedule("stop", step_id, ("completed", None))
 
 
-def end_item(course: Transition, fan_id: str, status: str) -> None:
+def end_item(course: Transition, fan_id: str, status: StepVerdict) -> None:
     """An item of a fan-out is over: the next begins, or all of them are joined."""
     fan, node = course.step(fan_id), course.node(fan_id)
     if fan.status in STEP_ENDED or node.step.for_each is None:

@@ -1,6 +1,6 @@
 """How a step begins: the ways that lead to it, its condition, the people it asks, and the attempt itself."""
 
-from typing import Any
+from typing import Any, Literal
 
 from greenroom.clock import parse_iso
 from greenroom.expressions import ExpressionFailed
@@ -12,6 +12,7 @@ from greenroom.rules.workflows.definition import Level
 from greenroom.rules.workflows.events import StepAsked, StepBegan, StepFanned, StepHeld, StepQueued
 from greenroom.rules.workflows.model import StepWait, WorkflowStep, WorkflowUsage, build_item_id
 
+_AttemptState = tuple[Literal["running", "waiting"], StepWait, int, bool]
 MOST_ITEMS = 10_000
 RECOMMENDED_S = 300
 
@@ -161,9 +162,7 @@ def make_attempt(course: Transition, step_id: str, before: Interrupted | None) -
     )
 
 
-def _choose_attempt_state(
-    course: Transition, node: PlanNode, step: WorkflowStep, number: int
-) -> tuple[str, StepWait, int, bool]:
+def _choose_attempt_state(course: Transition, node: PlanNode, step: WorkflowStep, number: int) -> _AttemptState:
     """The attempt's status, what it waits for, and until when."""
     about = (course.run.id, step.id, number)
     seconds = node.step.timeout_s
@@ -179,9 +178,7 @@ def _choose_attempt_state(
             return _choose_wait_state(course, node, step, due)
 
 
-def _choose_wait_state(
-    course: Transition, node: PlanNode, step: WorkflowStep, due: int
-) -> tuple[str, StepWait, int, bool]:
+def _choose_wait_state(course: Transition, node: PlanNode, step: WorkflowStep, due: int) -> _AttemptState:
     wait = node.step.wait
     assert wait is not None  # noqa: S101 gates never come here
     if wait.webhook is not None:
