@@ -13,7 +13,7 @@ from greenroom.testing.postgres import PostgresServer
 from greenroom.testing.timeouts import WAIT_S
 
 pytestmark = pytest.mark.anyio
-_STEP = WorkflowStep(run_id="wfr_1", id="each[0]", attempt=2, waits_for="engine", status="running")
+_STEP = WorkflowStep(run_id="wfr_1", id="each[0]", attempt=2, waits_kind="engine", status="running")
 _ID = "wfr_1:each[0]:2"
 
 
@@ -58,7 +58,7 @@ async def test_an_attempt_put_in_twice_is_carried_out_once_and_forgotten_after_i
         carrier.may_end.set()
         await all_done(queue)
         await queue.put(_STEP)
-        next_one = WorkflowStep(run_id="wfr_1", id="last", attempt=1, waits_for="engine", status="running")
+        next_one = WorkflowStep(run_id="wfr_1", id="last", attempt=1, waits_kind="engine", status="running")
         await queue.put(next_one)
         assert await carrier.given.get() == ("wfr_1", "last", 1)
         await all_done(queue)

@@ -76,13 +76,13 @@ class Player:
 
     def at_work(self) -> list[WorkflowStep]:
         """The attempts that are being made, in the order in which they end."""
-        found = [s for s in self.board.steps.values() if s.status == "running" and s.waits_for is not None]
+        found = [s for s in self.board.steps.values() if s.status == "running" and s.waits_kind is not None]
         return sorted(found, key=lambda step: self.rank(step.id))
 
     def end(self, step: WorkflowStep) -> None:
         """End one attempt as the script, or its own expressions, say."""
         node = self.plan.nodes[step.id.partition("[")[0]]
-        if step.waits_for == "engine":
+        if step.waits_kind == "engine":
             output = evaluate_mapping(node.set, build_values(self.plan, self.board, [("steps",)], step, input={}))
             self.tell(Ended(step=step.id, attempt=step.attempt, ok=True, output=output))
             return

@@ -126,12 +126,12 @@ def find_blockers(report: Json) -> list[str]:
 
 
 def _is_asking(step: Json) -> bool:
-    return str(step.get("waits_for") or "").startswith("ask ")
+    return bool(step.get("waits_kind") == "ask")
 
 
 def _describe_blocker(step: Json) -> str:
     if _is_asking(step):
-        return f"{escape_line(step['id'])} needs a person: greenroom ask show {escape_line(str(step['waits_for'])[4:])}"
+        return f"{escape_line(step['id'])} needs a person: greenroom ask show {escape_line(step['waits_key'])}"
     is_held_up = step["status"] == "running" and step["kind"] == "agent" and step.get("reason")
     return f"{escape_line(step['id'])} {escape_line(step['reason'])}" if is_held_up else ""
 

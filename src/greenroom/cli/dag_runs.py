@@ -286,10 +286,10 @@ def run_kill(args: argparse.Namespace) -> int:
 
 def run_unblock(args: argparse.Namespace) -> int:
     client = open_client(args)
-    waits_for = str(_find_steps(client, args.id, args.step)[0].get("waits_for") or "")
-    if not waits_for.startswith("ask "):
+    step = _find_steps(client, args.id, args.step)[0]
+    if step.get("waits_kind") != "ask":
         raise Refused("not_waiting", f"Step '{args.step}' does not wait for a person.")
-    ask = client.get("asks", waits_for.removeprefix("ask "))
+    ask = client.get("asks", step["waits_key"])
     show_call(ask)
     body = {"verdict": "approve", "text": args.text, "digest": ask["digest"]}
     ask = client.post("asks", ask["id"], "answer", body=body)

@@ -909,7 +909,7 @@ export interface WorkflowAttempt {
   place: string
   step: string
   number: number
-  status: string
+  status: "delayed" | "held" | "pending" | "queued" | "running" | "waiting" | "cancelled" | "completed" | "failed" | "skipped" | "interrupted"
   began_at?: number | null
   ended_at?: number | null
   agent_id?: string | null
@@ -937,7 +937,8 @@ export interface WorkflowDefinition {
 }
 
 export interface WorkflowEnding {
-  what: string
+  kind: "agent" | "ask" | "run" | "workflow"
+  key: string
   run_id: string
   step: string
   reason?: string
@@ -963,7 +964,7 @@ export interface WorkflowRun {
   id: string
   workflow: string
   digest: string
-  status: string
+  status: "paused" | "running" | "stopping" | "cancelled" | "completed" | "failed"
   created_at: number
   by: string
   root_id: string
@@ -986,7 +987,7 @@ export interface WorkflowRun {
   trigger?: string
   taint?: string
   note?: string | null
-  verdict?: string | null
+  verdict?: "cancelled" | "completed" | "failed" | null
   takes_back?: boolean
   error?: string | null
   output?: unknown
@@ -1000,12 +1001,13 @@ export interface WorkflowRun {
 export interface WorkflowStep {
   run_id: string
   id: string
-  status?: string
+  status?: "delayed" | "held" | "pending" | "queued" | "running" | "waiting" | "cancelled" | "completed" | "failed" | "skipped"
   seen?: number
   attempt?: number
   tries?: number
   round?: number
-  waits_for?: string | null
+  waits_kind?: "ask" | "engine" | "message" | "run" | "time" | "webhook" | "workflow" | null
+  waits_key?: string
   due?: number
   dated?: boolean
   leave?: boolean

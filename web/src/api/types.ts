@@ -216,7 +216,7 @@ export interface Asks {
 
 export interface AttemptReport {
   number: number
-  status: string
+  status: "delayed" | "held" | "pending" | "queued" | "running" | "waiting" | "cancelled" | "completed" | "failed" | "skipped" | "interrupted"
   began_at: number | null
   ended_at: number | null
   agent_id: string | null
@@ -1720,8 +1720,8 @@ export interface Step {
 export interface StepReport {
   id: string
   name: string
-  kind: string
-  status: string
+  kind: "agent" | "gate" | "set" | "wait" | "workflow"
+  status: "delayed" | "held" | "pending" | "queued" | "running" | "waiting" | "cancelled" | "completed" | "failed" | "skipped"
   profile: string | null
   agent: string | null
   attempts: AttemptReport[]
@@ -1730,6 +1730,8 @@ export interface StepReport {
   duration_ms: number | null
   spent: WorkflowUsage
   waits_for: string | null
+  waits_kind: "ask" | "engine" | "message" | "run" | "time" | "webhook" | "workflow" | null
+  waits_key: string
   reason: string | null
   error: string | null
   output: unknown
@@ -2009,7 +2011,7 @@ export interface WorkflowRun {
   id: string
   workflow: string
   digest: string
-  status: string
+  status: "paused" | "running" | "stopping" | "cancelled" | "completed" | "failed"
   created_at: number
   by: string
   root_id: string
@@ -2032,7 +2034,7 @@ export interface WorkflowRun {
   trigger?: string
   taint?: string
   note?: string | null
-  verdict?: string | null
+  verdict?: "cancelled" | "completed" | "failed" | null
   takes_back?: boolean
   error?: string | null
   output?: unknown

@@ -5,6 +5,7 @@ from typing import Any
 from greenroom.log.model import Command
 from greenroom.rules.workflows.core.news import News
 from greenroom.rules.workflows.definition import WorkflowDefinition
+from greenroom.rules.workflows.model import OutsideWork
 
 
 class PutWorkflow(Command, frozen=True, kw_only=True):
@@ -66,7 +67,7 @@ class TellRun(Command, frozen=True, kw_only=True):
 class EndingIsDone(Command, frozen=True, kw_only=True):
     """What a step did not want any more is ended; the engine says so."""
 
-    what: list[str]
+    what: list[OutsideWork]
 
 
 class PauseWorkflow(Command, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ def tell_run(rows: Rows, command: TellRun, context: Context) -> list[Event]:
 
 def ending_is_done(rows: Rows, command: EndingIsDone, context: Context) -> list[Event]:
     need_right(need_principal(command), "operate")
-    return [EndingDone(what=what) for what in command.what if rows.get(ENDINGS, what) is not None]
+    return [EndingDone(what=what) for what in command.what if rows.get(ENDINGS, what.kind, what.key)]
 
 
 def _need_steered_run(rows: Rows, command: Command, run_id: str) -> WorkflowRun:
@@ -167,7 +167,7 @@ def amend_step(rows: Rows, command: AmendStep, context: Context) -> list[Event]:
 def signal_step(rows: Rows, command: SignalStep, context: Context) -> list[Event]:
     run = _need_steered_run(rows, command, command.run_id)
     step = rows.get(STEPS, run.id, command.step)
-    if step is None or step.status != "waiting" or (step.waits_for or "").startswith("ask "):
+    if step is None or step.status != "waiting" or step.waits_kind == "ask":
         raise Refused("not_waiting", "The step does not wait for anything of that kind.", "conflict")
     ended = Ended(step=step.id, attempt=step.attempt, ok=True, output=command.value)
     return [*taint_run(rows, need_principal(command), run, command.taint), *_advance(rows, run, ended, context)]

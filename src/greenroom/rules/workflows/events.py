@@ -1,10 +1,17 @@
 """What can happen to workflows."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from greenroom.log.model import Event
 from greenroom.rules.workflows.definition import WorkflowDefinition
-from greenroom.rules.workflows.model import PersonWait, WorkflowUsage
+from greenroom.rules.workflows.model import (
+    OutsideWork,
+    PersonWait,
+    RunVerdict,
+    StepVerdict,
+    StepWait,
+    WorkflowUsage,
+)
 
 
 class WorkflowPut(Event, frozen=True, kw_only=True):
@@ -54,11 +61,12 @@ class WorkflowBegan(Event, frozen=True, kw_only=True):
 class StepBegan(Event, frozen=True, kw_only=True):
     """An attempt is to be made; this stands in the log before anything is done for it."""
 
+    version: ClassVar[int] = 2
     run_id: str
     step: str
     attempt: int
-    status: str
-    waits_for: str
+    status: Literal["running", "waiting"]
+    waits_for: StepWait
     due: int = 0
     dated: bool = False
     tries: int = 0
@@ -150,9 +158,10 @@ class StepRepeats(Event, frozen=True, kw_only=True):
 class StepMoved(Event, frozen=True, kw_only=True):
     """The attempt goes on elsewhere: the agent was asked to mend its output."""
 
+    version: ClassVar[int] = 2
     run_id: str
     step: str
-    waits_for: str
+    waits_for: StepWait
     reason: str
     spent: WorkflowUsage = WorkflowUsage()
     agent_id: str | None = None
@@ -163,7 +172,7 @@ class StepEnded(Event, frozen=True, kw_only=True):
 
     run_id: str
     step: str
-    status: str
+    status: StepVerdict
     output: Any = None
     error: str | None = None
     reason: str | None = None
@@ -191,16 +200,18 @@ class StepReset(Event, frozen=True, kw_only=True):
 class EndingWanted(Event, frozen=True, kw_only=True):
     """Something outside is to be ended, because its step does not want it any more."""
 
+    version: ClassVar[int] = 2
     run_id: str
     step: str
-    what: str
+    what: OutsideWork
     reason: str = ""
 
 
 class EndingDone(Event, frozen=True, kw_only=True):
     """It is ended."""
 
-    what: str
+    version: ClassVar[int] = 2
+    what: OutsideWork
 
 
 class WorkflowPaused(Event, frozen=True, kw_only=True):
@@ -254,7 +265,7 @@ class WorkflowStopping(Event, frozen=True, kw_only=True):
     """A run will end thus, once what is at work is ended and taken back."""
 
     run_id: str
-    verdict: str
+    verdict: RunVerdict
     error: str | None = None
     takes_back: bool | None = None
     """Whether rollback steps are carried out; None, in older logs, is whether it has failed."""
@@ -264,6 +275,6 @@ class WorkflowEnded(Event, frozen=True, kw_only=True):
     """A run is over."""
 
     run_id: str
-    status: str
+    status: RunVerdict
     output: Any = None
     error: str | None = None

@@ -1,6 +1,6 @@
 """Workflows, their runs, and the steps of these, as rows."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -8,12 +8,48 @@ from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
 from greenroom.rules.workflows.definition import WorkflowDefinition
 
+RunVerdict = Literal["completed", "failed", "cancelled"]
+WorkflowStatus = Literal["running", "paused", "stopping"] | RunVerdict
+"""stopping: the rest is cancelled or taken back."""
+StepVerdict = RunVerdict | Literal["skipped"]
+StepStatus = Literal["pending", "running", "waiting", "delayed", "held", "queued"] | StepVerdict
+AttemptStatus = StepStatus | Literal["interrupted"]
 LIVE = ("running", "paused", "stopping")
 ENDED = ("completed", "failed", "cancelled")
 STEP_ENDED = ("completed", "failed", "skipped", "cancelled")
 ACTIVE = ("running", "waiting", "delayed", "held", "queued")
 """What a step is between being ready and being over: at work, waiting, between two tries, held back by a pause, or in
 the queue because as many are at work as may be."""
+
+
+WaitKind = Literal["run", "workflow", "ask", "message", "webhook", "time", "engine"]
+"""What a step can wait for: an agent's run, a nested workflow, an answer, a message in a thread, a call to a webhook,
+a moment, or the engine itself."""
+OutsideKind = Literal["run", "workflow", "ask", "agent"]
+"""What a workflow begins outside itself, and has ended when it does not want it any more."""
+
+
+class StepWait(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a step waits for."""
+
+    kind: WaitKind
+    key: str = ""
+    """The id of the run, workflow run or ask, the thread of the message (empty is any), or the name of the webhook;
+    empty for the others."""
+
+    def __str__(self) -> str:
+        """As doors show it in one field: `run ID`, `time`."""
+        return self.kind if self.kind in ("time", "engine") else f"{self.kind} {self.key}"
+
+
+class OutsideWork(msgspec.Struct, frozen=True):
+    """Something outside a workflow that one of its steps has begun."""
+
+    kind: OutsideKind
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
 
 
 class WorkflowUsage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -113,8 +149,7 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     id: str
     workflow: str
     digest: str
-    status: str
-    """running, paused, stopping (the rest is cancelled or taken back), completed, failed or cancelled."""
+    status: WorkflowStatus
     created_at: int
     by: str
     root_id: str
@@ -144,7 +179,7 @@ class WorkflowRun(PagedRow, frozen=True, kw_only=True):
     """Whose words, which are no person's, began it, such as `the agent Ada`."""
     note: str | None = None
     """Why it is paused."""
-    verdict: str | None = None
+    verdict: RunVerdict | None = None
     """How it will end, while it is stopping."""
     takes_back: bool = False
     """Whether rollback steps are carried out before that."""
@@ -184,8 +219,7 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     run_id: str
     id: str
     """The step's id; an item of a fan-out is `step[0]`, `step[1]`, ..."""
-    status: str = "pending"
-    """pending, running, waiting, delayed, held, queued, completed, failed, skipped or cancelled."""
+    status: StepStatus = "pending"
     seen: int = 0
     """How many of the steps before it are over."""
     attempt: int = 0
@@ -194,9 +228,10 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     """How many attempts were made since it was last ready; the limit of retries is about these."""
     round: int = 0
     """Which turn of its loop it is at."""
-    waits_for: str | None = None
-    """What it waits for outside: `run ID`, `workflow ID`, `ask ID`, `message THREAD`, `webhook NAME`,
-    `time`, or `engine` for what the engine does itself."""
+    waits_kind: WaitKind | None = None
+    """What kind of thing it waits for; None while it waits for nothing."""
+    waits_key: str = ""
+    """Which of that kind, see `StepWait.key`."""
     due: int = 0
     """When its time is over, or its next try or its waiting ends; 0 is never."""
     dated: bool = False
@@ -236,9 +271,17 @@ class WorkflowStep(Row, frozen=True, kw_only=True):
     """For a fan-out that is done again: the items that were completed before, and are not done again."""
 
     @property
+    def waits_for(self) -> StepWait | None:
+        return None if self.waits_kind is None else StepWait(self.waits_kind, self.waits_key)
+
+    @property
     def waits_for_leave(self) -> bool:
         """Whether people are asked before it begins."""
-        return self.status == "waiting" and self.asking == "leave" and (self.waits_for or "").startswith("ask ")
+        return self.status == "waiting" and self.asking == "leave" and self.waits_kind == "ask"
+
+    def is_waiting_for(self, kind: WaitKind, key: str = "") -> bool:
+        """Whether it waits for this very thing."""
+        return self.waits_kind == kind and self.waits_key == key
 
 
 class WorkflowAttempt(Row, frozen=True, kw_only=True):
@@ -249,7 +292,7 @@ class WorkflowAttempt(Row, frozen=True, kw_only=True):
     """The step and the number of the attempt, so that they stand in order."""
     step: str
     number: int
-    status: str
+    status: AttemptStatus
     began_at: int | None = None
     ended_at: int | None = None
     agent_id: str | None = None
@@ -262,10 +305,15 @@ class WorkflowAttempt(Row, frozen=True, kw_only=True):
 class WorkflowEnding(Row, frozen=True, kw_only=True):
     """Something outside that a step does not want any more: it is ended as soon as the engine comes to it."""
 
-    what: str
+    kind: OutsideKind
+    key: str
     run_id: str
     step: str
     reason: str = ""
+
+    @property
+    def work(self) -> OutsideWork:
+        return OutsideWork(self.kind, self.key)
 
 
 class RunWait(Row, frozen=True, kw_only=True):
@@ -295,10 +343,10 @@ WORKFLOW_RUNS = Table(
     ),
 )
 FACTS = Table("workflow_facts", WorkflowFacts, ("run_id",))
-STEPS = Table("workflow_step", WorkflowStep, ("run_id", "id"), (("run_id",), ("waits_for",), ("due",)))
+STEPS = Table("workflow_step", WorkflowStep, ("run_id", "id"), (("run_id",), ("waits_kind", "waits_key"), ("due",)))
 ATTEMPTS = Table("workflow_attempt", WorkflowAttempt, ("run_id", "place"), (("run_id",),))
 WAITS = Table("workflow_wait", RunWait, ("ask_id", "run_id"), (("ask_id",),))
-ENDINGS = Table("workflow_ending", WorkflowEnding, ("what",), (("run_id",),))
+ENDINGS = Table("workflow_ending", WorkflowEnding, ("kind", "key"), (("run_id",),))
 
 
 def format_version(version: int) -> str:

@@ -22,7 +22,7 @@ def on_ask_raised(rows: Rows, event: AskRaised, context: Context) -> list[Event]
     step = _get_step_of_agent(rows, asker.run_id)
     if asker.workflow_run_id is not None and asker.step is not None:
         step = rows.get(STEPS, asker.workflow_run_id, asker.step)
-        step = step if step is not None and step.waits_for == f"ask {event.ask_id}" else None
+        step = step if step is not None and step.is_waiting_for("ask", event.ask_id) else None
     wait = PersonWait(
         ask_id=event.ask_id, kind=event.kind, step="", since=context.now, name=asker.name, asked_of=event.asked_of
     )
@@ -37,7 +37,7 @@ def _get_step_of_agent(rows: Rows, run_id: str | None) -> WorkflowStep | None:
     for _ in range(_MOST_LEVELS):
         if run_id is None:
             return None
-        found = rows.find(STEPS, {"waits_for": f"run {run_id}"}, limit=1)
+        found = rows.find(STEPS, {"waits_kind": "run", "waits_key": run_id}, limit=1)
         if found:
             return found[0]
         run = rows.get(RUNS, run_id)

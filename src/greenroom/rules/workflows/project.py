@@ -36,6 +36,7 @@ from greenroom.rules.workflows.triggers.decide import DECIDE as TRIGGERS_DECIDE
 from greenroom.rules.workflows.triggers.decide import disarm_all
 from greenroom.rules.workflows.triggers.model import SEEN, TRIGGERS
 from greenroom.rules.workflows.triggers.project import drop_triggers, put_triggers
+from greenroom.rules.workflows.upcasters import UPCAST
 
 
 def workflow_put(tx: Tx, event: e.WorkflowPut, record: Recorded) -> None:
@@ -127,7 +128,7 @@ def workflow_tainted(tx: Tx, event: e.WorkflowTainted, record: Recorded) -> None
 
 
 def ending_done(tx: Tx, event: e.EndingDone, record: Recorded) -> None:
-    tx.drop(ENDINGS, event.what)
+    tx.drop(ENDINGS, event.what.kind, event.what.key)
 
 
 PROJECT: dict[type[Event], Project] = {
@@ -151,12 +152,14 @@ WORKFLOWS_NOUN = Noun(
     decide=DECIDE | TRIGGERS_DECIDE,
     project=PROJECT,
     follow={ClockMoved: clock_shift.on_clock_moved, EpochBegun: disarm_all, **person_waits.FOLLOW, **taint.FOLLOW},
+    upcast=UPCAST,
     sources=(
         "greenroom.rules.workflows.model",
         "greenroom.rules.workflows.project",
         "greenroom.rules.workflows.core.board",
         "greenroom.rules.workflows.core.state",
         "greenroom.rules.workflows.clock_shift",
+        "greenroom.rules.workflows.upcasters",
         "greenroom.rules.workflows.triggers.model",
         "greenroom.rules.workflows.triggers.project",
     ),

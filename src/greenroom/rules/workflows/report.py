@@ -9,8 +9,12 @@ from greenroom.rules.agents.model import AGENTS
 from greenroom.rules.runs.model import RUNS, Run
 from greenroom.rules.runs.node_outage import describe_obstacle
 from greenroom.rules.workflows.core.plan import Plan, PlanNode
+from greenroom.rules.workflows.definition import Kind
 from greenroom.rules.workflows.model import (
     WORKFLOW_RUNS,
+    AttemptStatus,
+    StepStatus,
+    WaitKind,
     WorkflowAttempt,
     WorkflowRun,
     WorkflowStep,
@@ -27,7 +31,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt at a step."""
 
     number: int
-    status: str
+    status: AttemptStatus
     began_at: int | None
     ended_at: int | None
     agent_id: str | None
@@ -41,8 +45,8 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     name: str
-    kind: str
-    status: str
+    kind: Kind
+    status: StepStatus
     profile: str | None
     agent: str | None
     """The name of the agent that did it."""
@@ -53,6 +57,9 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
     """How long its attempts took together, without the time between them."""
     spent: WorkflowUsage
     waits_for: str | None
+    """What it waits for in one text, such as `run ID` or `time`; `waits_kind` and `waits_key` are its parts."""
+    waits_kind: WaitKind | None
+    waits_key: str
     reason: str | None
     """Why it was skipped or cancelled, what it waits for, or what holds up who is at work for it."""
     error: str | None
@@ -147,7 +154,9 @@ def _build_step_report(
         ended_at=step.ended_at,
         duration_ms=took if step.ended_at is not None and began is not None else None,
         spent=step.spent,
-        waits_for=step.waits_for,
+        waits_for=None if step.waits_for is None else str(step.waits_for),
+        waits_kind=step.waits_kind,
+        waits_key=step.waits_key,
         reason=_describe_obstacle(rows, step, at_work, now) or step.reason,
         error=step.error,
         output=step.output,
@@ -160,9 +169,8 @@ def _describe_obstacle(rows: Rows, step: WorkflowStep, at_work: Run | None, now:
     """What keeps a step that is at work from going on, and what to do about it."""
     if step.status != "running":
         return None
-    kind, _, key = (step.waits_for or "").partition(" ")
-    if kind == "workflow" and rows.get(WORKFLOW_RUNS, key) is not None:
-        return f"see `greenroom dag status {key}`"
+    if step.waits_kind == "workflow" and rows.get(WORKFLOW_RUNS, step.waits_key) is not None:
+        return f"see `greenroom dag status {step.waits_key}`"
     if at_work is None:
         return None
     if held_up := describe_obstacle(rows, at_work):

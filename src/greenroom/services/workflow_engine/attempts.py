@@ -23,7 +23,7 @@ def is_work(step: WorkflowStep) -> bool:
 
     People, nested workflows, messages, calls and time are waited for by rows alone.
     """
-    return step.waits_for == "engine" or (step.waits_for or "").startswith("run ")
+    return step.waits_kind in ("engine", "run")
 
 
 class AttemptRunner:
@@ -56,7 +56,7 @@ class AttemptRunner:
                 step = self._log.rows.get(STEPS, run_id, step_id)
                 if step is None or step.attempt != number or not is_work(step):
                     return
-                with self._watch_places(f"step {run_id} {step_id}", step.waits_for or "") as changed:
+                with self._watch_places(f"step {run_id} {step_id}", f"run {step.waits_key}") as changed:
                     await self._advance_attempt(step)
                     await changed.wait()
             except Unavailable as no:
@@ -66,7 +66,7 @@ class AttemptRunner:
     async def _advance_attempt(self, step: WorkflowStep) -> None:
         """Do what there is to do at an attempt now."""
         try:
-            if step.waits_for == "engine":
+            if step.waits_kind == "engine":
                 await tell_run(self._log, step.run_id, [Work(step=step.id, attempt=step.attempt)], self._complain)
                 return
             news = self._world.get_news(step)

@@ -19,7 +19,17 @@ from greenroom.rules.runs.events import RunEnded
 from greenroom.rules.workflows import events as e
 from greenroom.rules.workflows.commands import EndingIsDone
 from greenroom.rules.workflows.core.news import Due, Ended, News, RunDue, Work
-from greenroom.rules.workflows.model import ENDED, ENDINGS, STEPS, WORKFLOW_RUNS, WorkflowEnding, WorkflowStep
+from greenroom.rules.workflows.model import (
+    ENDED,
+    ENDINGS,
+    STEPS,
+    WORKFLOW_RUNS,
+    OutsideWork,
+    StepWait,
+    WaitKind,
+    WorkflowEnding,
+    WorkflowStep,
+)
 from greenroom.services.workflow_engine.executor import AttemptExecutor
 from greenroom.services.workflow_engine.news_delivery import tell_run
 from greenroom.services.workflow_engine.timers import TimerEntry, Timers
@@ -28,8 +38,8 @@ logger = logging.getLogger(__name__)
 _TOLD_AT_ONCE = 20
 _AT_ONCE = 500
 _RETRY_S = 5.0
-_AT_WORK = (("ask ", "ask!"), ("engin", "engine!"), ("run ", "run!"), ("workflow ", "workflow!"))
-"""Between which texts lies what steps wait for that somebody has to see to."""
+_AT_WORK: tuple[WaitKind, ...] = ("ask", "engine", "run", "workflow")
+"""What steps wait for that the engine begins or sees to; the rest comes by itself."""
 
 
 class Engine:
@@ -47,9 +57,9 @@ class Engine:
         self._wake = asyncio.Event()
         self._news: dict[str, list[News]] = {}
         self._steps: dict[tuple[str, str], None] = {}
-        self._outside: dict[str, None] = {}
-        self._endings: dict[str, None] = {}
-        self._ended: dict[str, None] = {}
+        self._outside: dict[StepWait, None] = {}
+        self._endings: dict[OutsideWork, None] = {}
+        self._ended: dict[OutsideWork, None] = {}
 
     async def run(self) -> None:
         """Take up what was at work when the hub went down, and then whatever comes."""
@@ -65,7 +75,7 @@ class Engine:
     def _on_commit(self, commit: Commit) -> None:
         for change in commit.changes:  # a nested run that is over
             if change.row.parent_id is not None and change.row.status in ENDED:
-                self._outside[f"workflow {change.key}"] = None
+                self._outside[StepWait("workflow", change.key)] = None
                 self._wake.set()
         for record in commit.records:
             _NOTES[type(record.event)](self, record)
@@ -73,12 +83,12 @@ class Engine:
     async def _recover(self) -> None:
         """Look through the rows once; what waits for time, words or calls costs nothing but its timer."""
         rows = self._log.rows
-        for first, after in _AT_WORK:
-            for step in rows.find(STEPS, after=("waits_for", first), before=("waits_for", after)):
+        for kind in _AT_WORK:
+            for step in rows.find(STEPS, {"waits_kind": kind}):
                 self._steps[step.run_id, step.id] = None
         self._add_all_timers()
         for ending in rows.find(ENDINGS):
-            self._endings[ending.what] = None
+            self._endings[ending.work] = None
         for number, step_id in enumerate(tuple(self._steps)):
             self._check_step(rows.get(STEPS, *step_id))
             if number % _AT_ONCE == 0:
@@ -99,7 +109,7 @@ class Engine:
         event: e.StepBegan = record.event
         if event.due:
             self._timers.add(TimerEntry(event.run_id, event.step, event.due), dated=event.dated)
-        if event.waits_for == "engine" and self._carries:
+        if event.waits_for.kind == "engine" and self._carries:
             self._queue_news(event.run_id, Work(step=event.step, attempt=event.attempt))
         elif event.status == "running":
             self._steps[event.run_id, event.step] = None
@@ -129,11 +139,11 @@ class Engine:
 
     def _note_run_ended(self, record: Recorded) -> None:
         if self._carries:
-            self._outside[f"run {record.event.run_id}"] = None
+            self._outside[StepWait("run", record.event.run_id)] = None
             self._wake.set()
 
     def _note_ask(self, record: Recorded) -> None:
-        self._outside[f"ask {record.event.ask_id}"] = None
+        self._outside[StepWait("ask", record.event.ask_id)] = None
         self._wake.set()
 
     def _queue_news(self, run_id: str, news: News) -> None:
@@ -141,7 +151,7 @@ class Engine:
 
     def _check_step(self, step: WorkflowStep | None) -> None:
         """See whether what a step waits for has come already."""
-        news = self._world.get_news(step) if step is not None and step.waits_for is not None else None
+        news = self._world.get_news(step) if step is not None and step.waits_kind is not None else None
         if step is not None and news is not None:
             self._steps.pop((step.run_id, step.id), None)
             self._queue_news(step.run_id, news)
@@ -151,7 +161,7 @@ class Engine:
         self._wake.clear()
         outside, self._outside = self._outside, {}
         for what in outside:
-            for step in self._log.rows.find(STEPS, {"waits_for": what}):
+            for step in self._log.rows.find(STEPS, {"waits_kind": what.kind, "waits_key": what.key}):
                 self._check_step(step)
         for timed in self._timers.take_due():
             told = Due(step=timed.step, due=timed.due) if timed.step else RunDue(due=timed.due)
@@ -167,7 +177,7 @@ class Engine:
         await self._run_all(wishes)
         endings, self._endings = self._endings, {}
         if endings:
-            agents = [what for what in endings if what.startswith("agent ")]
+            agents = [what for what in endings if what.kind == "agent"]
             await self._run_all(self._cancel(what) for what in endings if what not in agents)
             await self._run_all(self._cancel(what) for what in agents)  # their runs are ended first
             done, self._ended = list(self._ended), {}
@@ -187,7 +197,7 @@ class Engine:
 
     async def _begin(self, run_id: str, step_id: str) -> None:
         step = self._log.rows.get(STEPS, run_id, step_id)
-        if step is None or step.waits_for is None:
+        if step is None or step.waits_kind is None:
             return
         try:
             await self._world.submit(step)
@@ -199,15 +209,15 @@ class Engine:
             self._queue_news(run_id, failed)
             self._wake.set()
 
-    async def _cancel(self, what: str) -> None:
+    async def _cancel(self, what: OutsideWork) -> None:
         def again() -> None:
             self._endings[what] = None
 
         if await self._try(self._end_outside(what), again):
             self._ended[what] = None
 
-    async def _end_outside(self, what: str) -> None:
-        ending: WorkflowEnding | None = self._log.rows.get(ENDINGS, what)
+    async def _end_outside(self, what: OutsideWork) -> None:
+        ending: WorkflowEnding | None = self._log.rows.get(ENDINGS, what.kind, what.key)
         if ending is not None:
             await self._world.cancel(ending)
 

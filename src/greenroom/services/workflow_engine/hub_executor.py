@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 from greenroom.errors import Refused
 from greenroom.expressions import BadExpression, ExpressionFailed
@@ -24,6 +24,7 @@ from greenroom.rules.workflows.model import LIVE as GOING_ON
 from greenroom.rules.workflows.model import (
     STEPS,
     WORKFLOW_RUNS,
+    WaitKind,
     WorkflowEnding,
     WorkflowRun,
     WorkflowStep,
@@ -39,7 +40,7 @@ from greenroom.services.workflow_engine.results import UnusableOutput, parse_out
 from greenroom.services.workflow_engine.step_asks import build_answer_news, raise_ask
 
 logger = logging.getLogger(__name__)
-_TABLES: dict[str, Table[Any]] = {"run": RUNS, "workflow": WORKFLOW_RUNS, "ask": ASKS}
+_TABLES: dict[WaitKind, Table[Any]] = {"run": RUNS, "workflow": WORKFLOW_RUNS, "ask": ASKS}
 """Where the things are kept that steps wait for."""
 
 
@@ -67,78 +68,89 @@ class HubExecutor:
             await self._log.do(TellRun(by=HUB, run_id=run.id, news=[_build_cannot_resume(step, str(no))]))
 
     def _is_there(self, step: WorkflowStep) -> bool:
-        kind, _, key = (step.waits_for or "").partition(" ")
-        table = _TABLES.get(kind)
-        return table is not None and self._log.rows.get(table, key) is not None
+        table = _TABLES.get(step.waits_kind) if step.waits_kind else None
+        return table is not None and self._log.rows.get(table, step.waits_key) is not None
 
     async def _begin(self, run: WorkflowRun, step: WorkflowStep) -> None:
         plan = load_plan(self._log.rows, run)
         board = RowsBoard(self._log.rows, run)
         node = plan.nodes[get_step_id(step.id)]
-        kind, _, key = (step.waits_for or "").partition(" ")
-        telling = StepTexts(plan, board, node, step, self._skills)
-        if kind == "run":
-            await start_agent(self._log, run, board.facts, node, step, telling, key)
-        elif kind == "workflow":
-            await self._log.do(
-                StartWorkflow(
-                    by=HUB,
-                    run_id=key,
-                    workflow=node.step.workflow or "",
-                    inputs=telling.inputs,
-                    trigger=f"step {step.id}",
-                    taint=get_work_taint(self._log.rows, run, telling),
-                    parent_id=run.id,
-                    parent_step=step.id,
-                    parent_attempt=step.attempt,
-                )
+        texts = StepTexts(plan, board, node, step, self._skills)
+        match step.waits_kind:
+            case "run":
+                await start_agent(self._log, run, board.facts, node, step, texts, step.waits_key)
+            case "workflow":
+                await self._start_nested(run, node, step, texts)
+            case "ask":
+                await raise_ask(self._log, run, node, step, texts, step.waits_key)
+            case "engine":
+                await self._log.do(TellRun(by=HUB, run_id=run.id, news=[Work(step=step.id, attempt=step.attempt)]))
+            case "message" | "webhook" | "time" | None:
+                return
+            case _:
+                assert_never(step.waits_kind)
+
+    async def _start_nested(self, run: WorkflowRun, node: PlanNode, step: WorkflowStep, texts: StepTexts) -> None:
+        await self._log.do(
+            StartWorkflow(
+                by=HUB,
+                run_id=step.waits_key,
+                workflow=node.step.workflow or "",
+                inputs=texts.inputs,
+                trigger=f"step {step.id}",
+                taint=get_work_taint(self._log.rows, run, texts),
+                parent_id=run.id,
+                parent_step=step.id,
+                parent_attempt=step.attempt,
             )
-        elif kind == "ask":
-            await raise_ask(self._log, run, node, step, telling, key)
-        elif kind == "engine":
-            await self._log.do(TellRun(by=HUB, run_id=run.id, news=[Work(step=step.id, attempt=step.attempt)]))
+        )
 
     async def cancel(self, ending: WorkflowEnding) -> None:
         rows = self._log.rows
-        kind, _, key = ending.what.partition(" ")
-        reason = ending.reason or "its workflow does not need it any more"
+        key, reason = ending.key, ending.reason or "its workflow does not need it any more"
         try:
-            if kind == "run":
-                run = rows.get(RUNS, key)
-                if run is not None and run.status in LIVE:
-                    seed = derive_id("ord", run.created_at, key, "cancel")
-                    await self._log.do(CancelRun(by=HUB, run_id=key, order_seed=seed, reason=reason))
-            elif kind == "workflow":
-                below = rows.get(WORKFLOW_RUNS, key)
-                if below is not None and below.status in GOING_ON:
-                    above = rows.get(WORKFLOW_RUNS, ending.run_id)
-                    rollback = above is not None and above.takes_back
-                    await self._log.do(AbortWorkflow(by=HUB, run_id=key, reason=reason, rollback=rollback))
-            elif kind == "ask":
-                ask = rows.get(ASKS, key)
-                if ask is not None and ask.state == "open":
-                    await self._log.do(WithdrawAsk(by=HUB, ask_id=key, reason=reason))
-            elif kind == "agent":
-                agent = rows.get(AGENTS, key)
-                if agent is not None and agent.run_id is None:
-                    seed = derive_id("ord", agent.registered_at, key, ending.run_id, "end")
-                    await self._log.do(EndAgent(by=HUB, agent_id=key, order_id=seed))
+            match ending.kind:
+                case "run":
+                    run = rows.get(RUNS, key)
+                    if run is not None and run.status in LIVE:
+                        seed = derive_id("ord", run.created_at, key, "cancel")
+                        await self._log.do(CancelRun(by=HUB, run_id=key, order_seed=seed, reason=reason))
+                case "workflow":
+                    below = rows.get(WORKFLOW_RUNS, key)
+                    if below is not None and below.status in GOING_ON:
+                        above = rows.get(WORKFLOW_RUNS, ending.run_id)
+                        rollback = above is not None and above.takes_back
+                        await self._log.do(AbortWorkflow(by=HUB, run_id=key, reason=reason, rollback=rollback))
+                case "ask":
+                    ask = rows.get(ASKS, key)
+                    if ask is not None and ask.state == "open":
+                        await self._log.do(WithdrawAsk(by=HUB, ask_id=key, reason=reason))
+                case "agent":
+                    agent = rows.get(AGENTS, key)
+                    if agent is not None and agent.run_id is None:
+                        seed = derive_id("ord", agent.registered_at, key, ending.run_id, "end")
+                        await self._log.do(EndAgent(by=HUB, agent_id=key, order_id=seed))
+                case _:
+                    assert_never(ending.kind)
         except Refused as no:
-            logger.info("%s was not ended: %s", ending.what, no.message)
+            logger.info("%s was not ended: %s", ending.work, no.message)
 
     def get_news(self, step: WorkflowStep) -> News | None:
         rows = self._log.rows
-        kind, _, key = (step.waits_for or "").partition(" ")
-        if kind == "run":
-            run = rows.get(RUNS, key)
-            return self._build_run_news(step, run) if run is not None and run.status in ENDED else None
-        if kind == "workflow":
-            below = rows.get(WORKFLOW_RUNS, key)
-            return _build_nested_end(step, below) if below is not None and below.status in OVER else None
-        if kind == "ask":
-            ask = rows.get(ASKS, key)
-            return build_answer_news(step, ask) if ask is not None and ask.state != "open" else None
-        return None
+        match step.waits_kind:
+            case "run":
+                run = rows.get(RUNS, step.waits_key)
+                return self._build_run_news(step, run) if run is not None and run.status in ENDED else None
+            case "workflow":
+                below = rows.get(WORKFLOW_RUNS, step.waits_key)
+                return _build_nested_end(step, below) if below is not None and below.status in OVER else None
+            case "ask":
+                ask = rows.get(ASKS, step.waits_key)
+                return build_answer_news(step, ask) if ask is not None and ask.state != "open" else None
+            case "message" | "webhook" | "time" | "engine" | None:
+                return None
+            case _:
+                assert_never(step.waits_kind)
 
     def _build_run_news(self, step: WorkflowStep, run: Run) -> News:
         spent = WorkflowUsage(run.input_tokens, run.output_tokens, run.cost_usd or 0.0)

@@ -35,14 +35,14 @@ def build_message_reactor(log: Log) -> EventReactor:
 
 def is_any_step_waiting(rows: Rows) -> bool:
     """Whether any step waits for any message."""
-    return bool(rows.find(STEPS, after=("waits_for", "message"), before=("waits_for", "messagf"), limit=1))
+    return bool(rows.find(STEPS, {"waits_kind": "message"}, limit=1))
 
 
 def find_waiting_steps(rows: Rows, message: Message, by: str) -> list[WorkflowStep]:
     """The steps that wait for such a message; `by` is the credential that posted it."""
     thread = rows.get(THREADS, message.thread_id)
     places = {"", message.thread_id, thread.topic if thread else ""}
-    waiting = [step for place in places for step in rows.find(STEPS, {"waits_for": f"message {place}"})]
+    waiting = [step for place in places for step in rows.find(STEPS, {"waits_kind": "message", "waits_key": place})]
     return [step for step in waiting if _wants(rows, step, message, by)]
 
 

@@ -7,7 +7,7 @@ from greenroom.rules.workflows.core.run_control import stop
 from greenroom.rules.workflows.core.step_end import abandon, complete, fail, give_up, skip
 from greenroom.rules.workflows.core.transition import Transition, derive_id
 from greenroom.rules.workflows.events import StepAsked, StepMoved
-from greenroom.rules.workflows.model import WorkflowStep
+from greenroom.rules.workflows.model import StepWait, WorkflowStep
 
 _DEFAULTS = {"run": "go", "skip": "skip", "abort": "stop"}
 MOST_CRASHES = 5
@@ -22,7 +22,7 @@ def handle_due(course: Transition, news: Due) -> None:
     level = course.node(step.id).step.level
     if step.status == "delayed":
         course.schedule("attempt", step.id)
-    elif step.status == "waiting" and step.waits_for == "time":
+    elif step.status == "waiting" and step.waits_kind == "time":
         complete(course, step.id, None)
     elif step.status == "waiting" and step.asking == "leave":
         abandon(course, step, "nobody has answered in time")
@@ -46,7 +46,7 @@ def handle_run_due(course: Transition, news: RunDue) -> None:
 def handle_answer(course: Transition, news: Answered) -> None:
     """A person has answered."""
     step = course.board.step(news.step)
-    if step is None or step.waits_for != f"ask {news.ask_id}":
+    if step is None or not step.is_waiting_for("ask", news.ask_id):
         return
     if step.asking == "crash" and news.verdict in ("rerun", "resume"):
         run_id = step.resumed or step.agent_run or ""  # of both the session is the same, and the first is interrupted
@@ -110,7 +110,7 @@ def request_correction(course: Transition, news: Mend) -> None:
         StepMoved(
             run_id=course.run.id,
             step=step.id,
-            waits_for=f"run {run_id}",
+            waits_for=StepWait("run", run_id),
             reason=news.reason,
             spent=news.spent,
             agent_id=news.agent_id,

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from greenroom.rules.workflows.model import WorkflowUsage
+from greenroom.rules.workflows.model import RunVerdict, WorkflowUsage
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ class ResumeRequested(News, frozen=True, kw_only=True):
 class StopRequested(News, frozen=True, kw_only=True):
     """End the run."""
 
-    verdict: str = "cancelled"
+    verdict: RunVerdict = "cancelled"
     error: str | None = None
     cascade: bool = False
     """Whether the runs below it are told so too; else each is ended for itself."""

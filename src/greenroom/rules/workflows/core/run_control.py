@@ -15,7 +15,7 @@ from greenroom.rules.workflows.events import (
     WorkflowRetried,
     WorkflowStopping,
 )
-from greenroom.rules.workflows.model import ENDED, STEP_ENDED, WorkflowStep
+from greenroom.rules.workflows.model import ENDED, STEP_ENDED, OutsideWork, RunVerdict, WorkflowStep
 
 
 def pause(course: Transition, news: PauseRequested) -> None:
@@ -56,7 +56,7 @@ def _stop_rollback(course: Transition, reason: str) -> None:
     )
 
 
-def stop(course: Transition, _: str, how: tuple[str, str | None], *, takes_back: bool | None = None) -> None:
+def stop(course: Transition, _: str, how: tuple[RunVerdict, str | None], *, takes_back: bool | None = None) -> None:
     """End what is at work; a run that has failed, or is to, then takes back what it had completed."""
     verdict, error = how
     if course.run.status in ENDED or course.run.status == "stopping":
@@ -123,11 +123,13 @@ def _evaluate_output(course: Transition) -> tuple[Any, str | None]:
         return None, f"the workflow's output could not be worked out: {failed.message}"
 
 
-def _end(course: Transition, status: str, output: Any, error: str | None) -> None:
+def _end(course: Transition, status: RunVerdict, output: Any, error: str | None) -> None:
     run_id = course.run.id
     for name, agent_id in course.board.facts.agents.items():
         if not name.startswith("pool:"):
-            course.emit(EndingWanted(run_id=run_id, step="", what=f"agent {agent_id}", reason="its workflow is over"))
+            course.emit(
+                EndingWanted(run_id=run_id, step="", what=OutsideWork("agent", agent_id), reason="its workflow is over")
+            )
     course.emit(WorkflowEnded(run_id=run_id, status=status, output=output, error=error))
 
 

@@ -11,6 +11,7 @@ from greenroom.rules.workflows.core.board import Board
 from greenroom.rules.workflows.model import (
     ACTIVE,
     NOTHING,
+    AttemptStatus,
     WorkflowAttempt,
     WorkflowEnding,
     WorkflowStep,
@@ -19,6 +20,7 @@ from greenroom.rules.workflows.model import (
 )
 
 replace = msgspec.structs.replace
+_NO_WAIT: dict[str, Any] = {"waits_kind": None, "waits_key": "", "due": 0}
 
 
 def apply_event(board: Board, event: Event, at: int) -> None:
@@ -36,7 +38,7 @@ def _get_step(board: Board, step_id: str) -> WorkflowStep:
 
 def is_working(step: WorkflowStep) -> bool:
     """Whether an attempt is being made; a fan-out works through its items only."""
-    return step.status == "running" and step.waits_for is not None
+    return step.status == "running" and step.waits_kind is not None
 
 
 def _put(board: Board, old: WorkflowStep, new: WorkflowStep, **run: Any) -> None:
@@ -56,7 +58,7 @@ def _put(board: Board, old: WorkflowStep, new: WorkflowStep, **run: Any) -> None
 
 def _forget_waits(board: Board, old: WorkflowStep, new: WorkflowStep) -> None:
     """A step that does not wait for the same thing any more is held up by no ask of before."""
-    if board.run.waits_for and old.waits_for != new.waits_for:
+    if board.run.waits_for and (old.waits_kind, old.waits_key) != (new.waits_kind, new.waits_key):
         waits = [one for one in board.run.waits_for if one.step != old.id]
         if len(waits) < len(board.run.waits_for):
             board.run = replace(board.run, waits_for=waits)
@@ -71,7 +73,9 @@ def _wait_ended(board: Board, event: e.WorkflowWaitEnded, at: int) -> None:
     board.run = replace(board.run, waits_for=[one for one in board.run.waits_for if one.ask_id != event.ask_id])
 
 
-def _file_attempt(board: Board, step: WorkflowStep, status: str, at: int, error: str | None, event: Any = None) -> None:
+def _file_attempt(
+    board: Board, step: WorkflowStep, status: AttemptStatus, at: int, error: str | None, event: Any = None
+) -> None:
     """An attempt is over while its step goes on: it gets a row of its own."""
     board.put_attempt(
         WorkflowAttempt(
@@ -97,12 +101,12 @@ def _began(board: Board, event: e.StepBegan, at: int) -> None:
         board.run = replace(board.run, first_queued=old.next_queued)
     if old.status == "running" or old.asking == "crash":
         _file_attempt(board, old, "interrupted", at, old.reason, event)
-    run_id = event.waits_for.removeprefix("run ") if event.waits_for.startswith("run ") else None
     new = replace(
         old,
         status=event.status,
         attempt=event.attempt,
-        waits_for=event.waits_for,
+        waits_kind=event.waits_for.kind,
+        waits_key=event.waits_for.key,
         due=event.due,
         dated=event.dated,
         tries=event.tries,
@@ -116,7 +120,7 @@ def _began(board: Board, event: e.StepBegan, at: int) -> None:
         next_queued=None,
         began_at=at,
         ended_at=None,
-        agent_run=run_id,
+        agent_run=event.waits_for.key if event.waits_for.kind == "run" else None,
         error=None,
         spent_before=old.spent if event.spent == NOTHING else old.spent + event.spent,
     )
@@ -125,7 +129,7 @@ def _began(board: Board, event: e.StepBegan, at: int) -> None:
 
 def _asked(board: Board, event: e.StepAsked, at: int) -> None:
     old = _get_step(board, event.step)
-    new = replace(old, status="waiting", waits_for=f"ask {event.ask_id}", due=event.due, dated=False)
+    new = replace(old, status="waiting", waits_kind="ask", waits_key=event.ask_id, due=event.due, dated=False)
     new = replace(new, reason=event.reason, asking=event.about, began_at=old.began_at if event.about == "crash" else at)
     _put(board, old, _count_usage(board, new, event))
 
@@ -133,7 +137,7 @@ def _asked(board: Board, event: e.StepAsked, at: int) -> None:
 def _fanned(board: Board, event: e.StepFanned, at: int) -> None:
     old = _get_step(board, event.step)
     new = replace(old, status="running", total=len(event.items), done=len(event.kept), kept=event.kept, lost=0)
-    new = replace(new, began_at=at, leave=True, waits_for=None, due=0, reason=None, ended_at=None)
+    new = replace(new, began_at=at, leave=True, **_NO_WAIT, reason=None, ended_at=None)
     _put(board, old, new)
     kept = frozenset(event.kept)
     for index, item in enumerate(event.items):
@@ -151,7 +155,8 @@ def _fanned(board: Board, event: e.StepFanned, at: int) -> None:
 def _delayed(board: Board, event: e.StepDelayed, at: int) -> None:
     old = _get_step(board, event.step)
     _file_attempt(board, old, "failed", at, event.error, event)
-    new = replace(old, status="delayed", waits_for="time", due=event.due, dated=False, error=event.error, reason=None)
+    new = replace(old, status="delayed", waits_kind="time", waits_key="", due=event.due, dated=False)
+    new = replace(new, error=event.error, reason=None)
     _put(board, old, _count_usage(board, new, event))
 
 
@@ -168,20 +173,20 @@ def _queued(board: Board, event: e.StepQueued, at: int) -> None:
     behind = _get_step(board, run.last_queued) if run.first_queued and run.last_queued else None
     if behind is not None:
         board.put_step(replace(behind, next_queued=old.id))
-    new = replace(old, status="queued", waits_for=None, due=0, reason="as many are at work as may be", leave=True)
+    new = replace(old, status="queued", **_NO_WAIT, reason="as many are at work as may be", leave=True)
     _put(board, old, new, first_queued=run.first_queued or old.id, last_queued=old.id)
 
 
 def _held(board: Board, event: e.StepHeld, at: int) -> None:
     old = _get_step(board, event.step)
     reason = "the workflow is paused"
-    _put(board, old, replace(old, status="held", waits_for=None, due=0, reason=reason, leave=event.leave))
+    _put(board, old, replace(old, status="held", **_NO_WAIT, reason=reason, leave=event.leave))
 
 
 def _repeats(board: Board, event: e.StepRepeats, at: int) -> None:
     old = _get_step(board, event.step)
     _file_attempt(board, old, "completed", at, None, event)
-    new = replace(old, status="delayed", waits_for=None, due=0, tries=0, round=old.round + 1, output=event.output)
+    new = replace(old, status="delayed", **_NO_WAIT, tries=0, round=old.round + 1, output=event.output)
     _put(board, old, _count_usage(board, replace(new, agent_id=event.agent_id or old.agent_id), event))
     _save(board, event.saved)
 
@@ -195,13 +200,14 @@ def _moved(board: Board, event: e.StepMoved, at: int) -> None:
     old = _get_step(board, event.step)
     moved = replace(
         old,
-        waits_for=event.waits_for,
+        waits_kind=event.waits_for.kind,
+        waits_key=event.waits_for.key,
         reason=event.reason,
         repairs=old.repairs + 1,
         agent_id=event.agent_id or old.agent_id,
     )
-    if event.waits_for.startswith("run "):
-        moved = replace(moved, agent_run=event.waits_for.removeprefix("run "))
+    if event.waits_for.kind == "run":
+        moved = replace(moved, agent_run=event.waits_for.key)
     _forget_waits(board, old, moved)
     board.put_step(_count_usage(board, moved, event))
 
@@ -215,8 +221,7 @@ def _ended(board: Board, event: e.StepEnded, at: int) -> None:
         error=event.error,
         reason=event.reason,
         debt=event.debt,
-        waits_for=None,
-        due=0,
+        **_NO_WAIT,
         ended_at=at,
         agent_id=event.agent_id or old.agent_id,
         agent_run=event.agent_run or old.agent_run,
@@ -245,7 +250,7 @@ def _reset(board: Board, event: e.StepReset, at: int) -> None:
     if old.attempt and old.index is None and not old.total:
         _file_attempt(board, old, old.status, old.ended_at or at, old.error)
     is_counted = old.status in _COUNTED and not old.rollback
-    counts = {old.status: getattr(board.run, old.status) - 1} if is_counted else {}
+    counts: dict[str, int] = {old.status: getattr(board.run, old.status) - 1} if is_counted else {}
     if old.debt and not old.rollback:
         counts["debts"] = board.run.debts - 1
     fresh = WorkflowStep(run_id=old.run_id, id=old.id, seen=event.seen, attempt=old.attempt, spent=old.spent)
@@ -257,7 +262,11 @@ _COUNTED = ("completed", "failed", "skipped", "cancelled")
 
 
 def _ending_wanted(board: Board, event: e.EndingWanted, at: int) -> None:
-    board.put_ending(WorkflowEnding(what=event.what, run_id=event.run_id, step=event.step, reason=event.reason))
+    board.put_ending(
+        WorkflowEnding(
+            kind=event.what.kind, key=event.what.key, run_id=event.run_id, step=event.step, reason=event.reason
+        )
+    )
 
 
 def _paused(board: Board, event: e.WorkflowPaused, at: int) -> None:

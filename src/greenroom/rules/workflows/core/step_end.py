@@ -1,6 +1,6 @@
 """How an attempt and a step end: another try, another turn, the next item, and what comes after."""
 
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
@@ -10,11 +10,17 @@ from greenroom.rules.workflows.core.plan import PlanNode
 from greenroom.rules.workflows.core.step_start import build_own_inputs, find_unkept_index
 from greenroom.rules.workflows.core.transition import Transition, evaluate_mapping, hash_parts
 from greenroom.rules.workflows.events import EndingWanted, StepDelayed, StepEnded, StepRepeats, WorkflowPaused
-from greenroom.rules.workflows.model import STEP_ENDED, WorkflowStep, WorkflowUsage, build_item_id, get_step_id
+from greenroom.rules.workflows.model import (
+    STEP_ENDED,
+    OutsideWork,
+    StepVerdict,
+    WorkflowStep,
+    WorkflowUsage,
+    build_item_id,
+    get_step_id,
+)
 
 _NOTHING = WorkflowUsage()
-OUTSIDE = ("run ", "workflow ", "ask ")
-"""What has to be ended outside when its step does not want it any more."""
 
 
 def end_attempt(course: Transition, news: Ended) -> None:
@@ -158,7 +164,7 @@ def skip(course: Transition, step_id: str, reason: str) -> None:
     close(course, step_id, "skipped", reason=reason)
 
 
-def close(course: Transition, step_id: str, status: str, **fields: Any) -> None:
+def close(course: Transition, step_id: str, status: StepVerdict, **fields: Any) -> None:
     """A step or an item is over; whoever waited for it is looked at."""
     step, node = course.step(step_id), course.node(step_id)
     reached: list[str] = []
@@ -176,7 +182,7 @@ def close(course: Transition, step_id: str, status: str, **fields: Any) -> None:
         course.schedule("stop", step_id, ("completed", None))
 
 
-def end_item(course: Transition, fan_id: str, status: str) -> None:
+def end_item(course: Transition, fan_id: str, status: StepVerdict) -> None:
     """An item of a fan-out is over: the next begins, or all of them are joined."""
     fan, node = course.step(fan_id), course.node(fan_id)
     if fan.status in STEP_ENDED or node.step.for_each is None:
@@ -230,7 +236,13 @@ def cancel(course: Transition, step: WorkflowStep, reason: str) -> None:
 
 def abandon(course: Transition, step: WorkflowStep, reason: str) -> None:
     """Have what a step waits for outside ended."""
-    if course.is_whole_tree and (step.waits_for or "").startswith("workflow "):
-        return
-    if step.waits_for is not None and step.waits_for.startswith(OUTSIDE):
-        course.emit(EndingWanted(run_id=course.run.id, step=step.id, what=step.waits_for, reason=reason[:500]))
+    match step.waits_kind:
+        case "workflow" if course.is_whole_tree:
+            return
+        case "run" | "workflow" | "ask" as kind:
+            what = OutsideWork(kind, step.waits_key)
+            course.emit(EndingWanted(run_id=course.run.id, step=step.id, what=what, reason=reason[:500]))
+        case "message" | "webhook" | "time" | "engine" | None:
+            return
+        case _:
+            assert_never(step.waits_kind)

@@ -1,6 +1,6 @@
 """How a step begins: the ways that lead to it, its condition, the people it asks, and the attempt itself."""
 
-from typing import Any
+from typing import Any, Literal
 
 from greenroom.clock import parse_iso
 from greenroom.expressions import ExpressionFailed
@@ -10,8 +10,9 @@ from greenroom.rules.workflows.core.state import is_working
 from greenroom.rules.workflows.core.transition import Transition, derive_id, evaluate_mapping
 from greenroom.rules.workflows.definition import Level
 from greenroom.rules.workflows.events import StepAsked, StepBegan, StepFanned, StepHeld, StepQueued
-from greenroom.rules.workflows.model import WorkflowStep, WorkflowUsage, build_item_id
+from greenroom.rules.workflows.model import StepWait, WorkflowStep, WorkflowUsage, build_item_id
 
+_AttemptState = tuple[Literal["running", "waiting"], StepWait, int, bool]
 MOST_ITEMS = 10_000
 RECOMMENDED_S = 300
 
@@ -66,7 +67,7 @@ def ask_permission(course: Transition, step_id: str, _: Any) -> None:
         StepAsked(
             run_id=course.run.id,
             step=step_id,
-            ask_id=derive_id("ask", course.now, course.run.id, step_id, number, "leave", before),
+            ask_id=derive_id("ask", course.now, course.run.id, step_id, number, "leave", before and str(before)),
             due=course.now + seconds * 1000 if seconds else 0,
             reason=_describe_asked(level),
         )
@@ -161,41 +162,39 @@ def make_attempt(course: Transition, step_id: str, before: Interrupted | None) -
     )
 
 
-def _choose_attempt_state(
-    course: Transition, node: PlanNode, step: WorkflowStep, number: int
-) -> tuple[str, str, int, bool]:
+def _choose_attempt_state(course: Transition, node: PlanNode, step: WorkflowStep, number: int) -> _AttemptState:
     """The attempt's status, what it waits for, and until when."""
     about = (course.run.id, step.id, number)
     seconds = node.step.timeout_s
     due = course.now + seconds * 1000 if seconds else 0
     match node.kind:
         case "agent":
-            return "running", f"run {derive_id('run', course.now, *about)}", due, False
+            return "running", StepWait("run", derive_id("run", course.now, *about)), due, False
         case "workflow":
-            return "running", f"workflow {derive_id('wfr', course.now, *about)}", due, False
+            return "running", StepWait("workflow", derive_id("wfr", course.now, *about)), due, False
         case "set":
-            return "running", "engine", due, False
+            return "running", StepWait("engine"), due, False
         case _:
             return _choose_wait_state(course, node, step, due)
 
 
-def _choose_wait_state(course: Transition, node: PlanNode, step: WorkflowStep, due: int) -> tuple[str, str, int, bool]:
+def _choose_wait_state(course: Transition, node: PlanNode, step: WorkflowStep, due: int) -> _AttemptState:
     wait = node.step.wait
     assert wait is not None  # noqa: S101 gates never come here
     if wait.webhook is not None:
-        return "waiting", f"webhook {wait.webhook}", due, False
+        return "waiting", StepWait("webhook", wait.webhook), due, False
     if wait.message is not None:
         text = node.template(wait.message.thread)
         thread = text.render(course.values(step, text, input=build_own_inputs(course, node, step)))
-        return "waiting", f"message {thread}", due, False
+        return "waiting", StepWait("message", thread), due, False
     if wait.until is not None:
-        return "waiting", "time", _parse_moment(_evaluate_text(course, node, step, wait.until)), True
+        return "waiting", StepWait("time"), _parse_moment(_evaluate_text(course, node, step, wait.until)), True
     value = wait.seconds
     if isinstance(value, str):
         value = _evaluate_text(course, node, step, value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 10**10:
         raise UnusableValue(f"wait.seconds needs a number of seconds, and this is {_render_value(value)}")
-    return "waiting", "time", max(course.now + int(value * 1000), 1), False
+    return "waiting", StepWait("time"), max(course.now + int(value * 1000), 1), False
 
 
 def _evaluate_text(course: Transition, node: PlanNode, step: WorkflowStep, text: str) -> Any:

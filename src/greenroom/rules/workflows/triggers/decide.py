@@ -81,7 +81,7 @@ def fire_trigger(rows: Rows, command: m.FireTrigger, context: Context) -> list[E
 def signal_hook(rows: Rows, command: m.SignalHook, context: Context) -> list[Event]:
     need_right(need_principal(command), "trigger")
     events: list[Event] = list(_need_unseen(rows, f"hook {command.hook}", command.nonce, command.signed_at))
-    waiting = rows.find(STEPS, {"waits_for": f"webhook {command.hook}"}, limit=1000)
+    waiting = rows.find(STEPS, {"waits_kind": "webhook", "waits_key": command.hook}, limit=1000)
     if not waiting:
         raise Refused(
             "nobody_waits", f"No step waits for the webhook '{command.hook[:64]}' now: try again.", "conflict"
