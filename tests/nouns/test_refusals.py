@@ -1,23 +1,13 @@
 """Each refusal of the rules of access, agents, threads, channels and nodes, by its code and over REST."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
+from tests.doors.refusals import Case, assert_refused, describe_case
 from tests.doors.rest_rig import Rest, code_of
-
-
-class Case(NamedTuple):
-    """A request that is refused; `{thread}` and such stand for what the stage has."""
-
-    code: str
-    status: int
-    method: str
-    path: str
-    body: Any = None
-
 
 CASES = [
     Case("bad_room", 400, "POST", "/api/credentials", {"kind": "room", "name": "x"}),
@@ -68,23 +58,9 @@ def known(rest: Rest) -> dict[str, str]:
     return {"archived": archived, "address": "https://example.invalid/hook"}
 
 
-def fill(value: Any, known: dict[str, str]) -> Any:
-    """The value with what its placeholders stand for."""
-    match value:
-        case str():
-            for name, meant in known.items():
-                value = value.replace(f"{{{name}}}", meant)
-            return value
-        case dict():
-            return {name: fill(inner, known) for name, inner in value.items()}
-        case _:
-            return value
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.code} {case.method} {case.path}")
+@pytest.mark.parametrize("case", CASES, ids=describe_case)
 def test_a_wrong_request_is_refused_by_its_code(rest: Rest, known: dict[str, str], case: Case) -> None:
-    answer = rest.operator.request(case.method, fill(case.path, known), json=fill(case.body, known))
-    assert code_of(answer) == (case.status, case.code)
+    assert_refused(rest.operator, known, case)
 
 
 def test_nobody_gives_rights_that_they_do_not_have(rest: Rest) -> None:
