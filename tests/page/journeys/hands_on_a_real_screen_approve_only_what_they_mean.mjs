@@ -37,10 +37,12 @@ await journey(
       await page.sees('what takes input', isSettled)
       return ask
     }
+    /** Where the button is on the screen, also when the page is zoomed. */
     const middle = () =>
       page.evaluate(() => {
         const { left, top, width, height } = document.querySelector('.detail [data-do=approve]').getBoundingClientRect()
-        return { x: Math.round(screenX + left + width / 2), y: Math.round(screenY + outerHeight - innerHeight + top + height / 2) }
+        const [zoom, bars] = [devicePixelRatio, outerHeight - innerHeight * devicePixelRatio]
+        return { x: Math.round(screenX + (left + width / 2) * zoom), y: Math.round(screenY + bars + (top + height / 2) * zoom) }
       })
     const moveTo = async ({ x, y }) => {
       await xdotool('mousemove', x - 30, y - 20)
@@ -80,6 +82,35 @@ await journey(
       await xdotool('windowmap', other)
       await xdotool('windowmove', other, 700, 500)
       await toFront(here)
+      await deny(ask)
+    }
+
+    // The whole page moves on the screen, and the button comes under a mouse that rests: nobody has pointed to it.
+    const shift = {
+      'the window moved': [() => xdotool('windowmove', here, 200, 10), () => xdotool('windowmove', here, 10, 10)],
+      'a bar of the browser opened': [() => xdotool('key', 'ctrl+shift+b'), () => xdotool('key', 'ctrl+shift+b')],
+      'the page was zoomed': [() => xdotool('key', 'ctrl+plus'), () => xdotool('key', 'ctrl+0')],
+    }
+    for (const [why, [act, undo]] of Object.entries(shift)) {
+      const ask = await show(why)
+      const before = await middle()
+      const isAt = (what, fits) => until(what, async () => fits(await middle()))
+      const isBefore = ({ x, y }) => x === before.x && y === before.y
+      await act()
+      await isAt('the page elsewhere', (now) => !isBefore(now))
+      await pause(LONG_MS)
+      const after = await middle()
+      await undo()
+      await isAt('the page where it was', isBefore)
+      await moveTo(after)
+      await pause(LONG_MS)
+      await act()
+      await isAt('the button under the mouse', ({ x, y }) => x === after.x && y === after.y)
+      await pause(LONG_MS)
+      await xdotool('click', 1)
+      await isOpen(ask, why)
+      await undo()
+      await isAt('the page where it was', isBefore)
       await deny(ask)
     }
 

@@ -30,6 +30,27 @@ await journey(async (visit) => {
   }
   await isOpen('no key approves after the box was left')
 
+  // Nor does one after a look at another ask, a reload, or a visit elsewhere: the words are still there.
+  const other = await api('POST', '/api/asks', { kind: 'gate', title: 'Something else' })
+  const isKept = async (why) => {
+    await settled(page)
+    assert.equal(await box.inputValue(), WHY_NOT, why)
+    await page.keyboard.press('y')
+    await page.getByRole('status').filter({ hasText: 'Choose a button' }).waitFor()
+    await isOpen(why)
+  }
+  await page.locator(`.ask a[href="/inbox/${other.id}"]`).click()
+  await page.locator('.detail h2', { hasText: 'Something else' }).waitFor()
+  assert.equal(await box.inputValue(), '', 'the words are for one ask alone')
+  await page.locator(`.ask a[href="/inbox/${ask.id}"]`).click()
+  await isKept('after another ask')
+  await page.reload()
+  await isKept('after a reload')
+  await page.goto('about:blank')
+  await page.goBack()
+  await isKept('after a visit elsewhere')
+  await api('POST', `/api/asks/${other.id}/answer`, { verdict: 'deny' })
+
   // The button is the next stop of the Tab key: there a key asks first, and Enter once more is no yes either.
   const approve = page.locator('[data-do=approve]')
   for (const key of ['Enter', 'Space']) {
@@ -53,6 +74,8 @@ await journey(async (visit) => {
   await endOf(run.id)
   const { answer } = await api('GET', `/api/asks/${ask.id}`)
   assert.deepEqual([answer.verdict, answer.text], ['deny', WHY_NOT])
+  await page.locator('.given').waitFor()
+  assert.equal(await page.evaluate(() => JSON.stringify(sessionStorage).includes('deletes')), false, 'what was sent is kept no longer')
 
   // A decision is made by yes or no, or by an option: words pass for neither.
   const decision = await api('POST', '/api/asks', { kind: 'decision', title: 'Publish it tonight?' })

@@ -60,6 +60,21 @@ document.addEventListener('visibilitychange', leave)
 /** Whether a click would bring the window to the front first: it may have been meant for that alone. */
 const isBehind = () => !isTouchInput() && !document.hasFocus()
 
+/** Where the page is on the screen and how large it is drawn, as far as a page can know that. A window that moves, a bar of the
+ *  browser that comes or goes and a zoom carry every control along, though none of them moves within the page. */
+const readFrame = () =>
+  [screenX, screenY, outerWidth - innerWidth, outerHeight - innerHeight, devicePixelRatio, visualViewport?.scale].join(' ')
+let pageFrame = readFrame()
+const shifts = new Set<() => void>()
+function lookAtFrame(): void {
+  const before = pageFrame
+  pageFrame = readFrame()
+  // A phone's address bar comes and goes with the hand that scrolls.
+  if (before === pageFrame || (isTouchInput() && isScrolling())) return
+  losePointer() // the mouse may be over something else now without having moved
+  shifts.forEach((shift) => shift())
+}
+
 const looks = new Set<() => void>()
 setInterval(() => looks.forEach((look) => look()), LOOK_MS)
 
@@ -142,6 +157,7 @@ export function usePressGuard(subject: () => string, element?: Ref<HTMLElement |
   }
   function look(): void {
     if (!element?.value) return
+    lookAtFrame()
     const [now, byHand] = [performance.now(), isScrolling()]
     const hasMoved = state.setPlace(placeOf(element.value), now, byHand)
     if (state.setCovered(isCovered(element.value), now, byHand) || hasMoved) change()
@@ -155,12 +171,14 @@ export function usePressGuard(subject: () => string, element?: Ref<HTMLElement |
   watch(subject, (now) => state.setSubject(now, performance.now()) && change(), { flush: 'sync' })
   if (element) {
     looks.add(look)
+    shifts.add(change)
     states.add(state)
   }
   onScopeDispose(() => {
     stop()
     leaves.delete(leaveHere)
     looks.delete(look)
+    shifts.delete(change)
     states.delete(state)
   })
   return {
