@@ -14,6 +14,7 @@ from greenroom.rules.nodes.model import ItemsTaken
 from greenroom.rules.policy.budgets import format_day, get_exhausted_day_budget
 from greenroom.rules.policy.events import MoneySpent
 from greenroom.rules.policy.rule_set import get_state
+from greenroom.rules.runs.call_size import has_too_many_values, trim_values
 from greenroom.rules.runs.cancellation import build_cancel_events
 from greenroom.rules.runs.commands import NodeItem, TakeItem
 from greenroom.rules.runs.events import ApprovalRefused, RunBegan, RunEnded, RunHeard
@@ -21,11 +22,19 @@ from greenroom.rules.runs.loop_detection import pause_if_looping
 from greenroom.rules.runs.model import LIVE, PLACE_CHARS, RUNS, TREES, Run, RunUsage, read_spent
 from greenroom.rules.runs.orders import build_start_order, revoke_credentials
 from greenroom.rules.runs.pauses import pause_for_quota, pause_run
-from greenroom.rules.runs.permissions import ask_permission, ask_question, withdraw_asks_of_call, withdraw_asks_of_run
+from greenroom.rules.runs.permissions import (
+    ask_permission,
+    ask_question,
+    refuse_unreadable_call,
+    withdraw_asks_of_call,
+    withdraw_asks_of_run,
+)
 
 LOST = "the node was restarted: resume the run to go on"
 _ENDINGS = ("turn_ended", "died", "lost")
 _WITH_ARGUMENTS = ("call_started", "permission_asked")
+_READ = (*_WITH_ARGUMENTS, "question_asked")
+"""Items whose values the rules read, and do not only store."""
 _WITHOUT_WORDS = {
     "refused": "the model refused to go on",
     "limit": "the agent's runtime reached a limit of its own",
@@ -73,6 +82,9 @@ def _build_item_events(rows: Rows, run: Run, item: NodeItem, seed: str, context:
             *build_cancel_events(rows, run, seed, exceeded, "failed"),
             *withdraw_asks_of_run(rows, run, "the run was cut off"),
         ]
+    is_too_large = kind in _READ and has_too_many_values(heard)
+    if is_too_large:
+        heard = trim_values(heard, item.size)
     data = {k: v for k, v in heard.items() if k != "type"}
     if kind in _WITH_ARGUMENTS:
         data = mask_secrets(data)
@@ -86,6 +98,8 @@ def _build_item_events(rows: Rows, run: Run, item: NodeItem, seed: str, context:
             events += revoke_credentials(rows, run.agent_id, but=str(heard["credential"]))
     elif kind == "call_started":
         events += pause_if_looping(rows, run, heard, seed, context)
+    elif kind == "permission_asked" and is_too_large:
+        events += refuse_unreadable_call(rows, run, heard, seed)
     elif kind == "permission_asked":
         events += ask_permission(rows, run, heard, seed, context)
     elif kind == "approval_refused":

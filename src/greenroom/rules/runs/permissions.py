@@ -36,8 +36,7 @@ def ask_permission(rows: Rows, run: Run, heard: dict[str, Any], seed: str, conte
         subject = _build_subject(run, heard)
         digest = hash_call(subject)
     except (ValueError, TypeError, RecursionError):
-        words = "This call cannot be looked at, so it is refused."
-        return [*again, _build_decision_order(run, seed, native, "deny", words)]
+        return refuse_unreadable_call(rows, run, heard, seed)
     wanted = build_call_request(rows, run, subject, context.now, heard.get("resolved"))
     wanted = replace(wanted, own=heard.get("own") is True)
     verdict = judge(rows, wanted, context.now)
@@ -66,6 +65,13 @@ def ask_permission(rows: Rows, run: Run, heard: dict[str, Any], seed: str, conte
         labels=build_reach_labels(verdict),
     )
     return [*again, ask, *judged]
+
+
+def refuse_unreadable_call(rows: Rows, run: Run, heard: dict[str, Any], seed: str) -> list[Event]:
+    """Refuse a call that cannot be judged, such as one with too many values."""
+    native = str(heard.get("permission") or "")
+    words = "This call cannot be looked at, so it is refused."
+    return [*_withdraw_superseded(rows, run, native), _build_decision_order(run, seed, native, "deny", words)]
 
 
 def ask_question(rows: Rows, run: Run, heard: dict[str, Any], seed: str, context: Context) -> list[Event]:
