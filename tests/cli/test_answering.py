@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.person import Person
 from tests.cli.shell import done, greenroom
-from tests.runs.stage import Stage
+from tests.stage import Stage
 
 pytestmark = pytest.mark.one_stage
 

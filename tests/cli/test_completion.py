@@ -10,7 +10,7 @@ import pytest
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.person import Person
 from tests.cli.shell import done, environment, greenroom
-from tests.runs.stage import Stage
+from tests.stage import Stage
 
 pytestmark = pytest.mark.one_stage
 BIN = Path(sys.executable).parent

@@ -14,9 +14,10 @@ from greenroom.testing.agent_clis import CLAUDE, CODEX
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine_requirements import skip_or_fail
 from greenroom.testing.timeouts import WAIT_S
+from tests import ROOT
 from tests.cli.shell import done, environment, greenroom
 
-CLIS = Path(__file__).parents[2] / ".clis"
+CLIS = ROOT / ".clis"
 OTHER = {"theme": "dark", "own": {"key": [1]}}
 
 

@@ -10,6 +10,7 @@ import psycopg
 
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.postgres import PostgresServer
+from tests import ROOT
 from tests.cli.shell import greenroom
 
 
@@ -30,7 +31,7 @@ def test_the_doctor_and_the_security_page_name_the_risks_that_remain(tmp_path: P
     _, found = examine(tmp_path / "data", GREENROOM_PORT="0")
     assert "can do what you can" in found["your account"]["found"]
     assert "can approve in a browser that is logged in" in found["your browser"]["found"]
-    written = " ".join((Path(__file__).parents[2] / "SECURITY.md").read_text().split())
+    written = " ".join((ROOT / "SECURITY.md").read_text().split())
     for sentence in ("An agent under your own account can do what you can.", "in a browser that is logged in"):
         assert sentence in written
 

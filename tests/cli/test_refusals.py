@@ -8,7 +8,7 @@ from greenroom.cli.main import build_parser
 from greenroom.errors import Refused
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
-from tests.asks.desk import Desk
+from tests.rules.asks.desk import Desk
 
 WITHOUT_HUB = [
     ("bad_anchor", "audit verify --anchor zz"),

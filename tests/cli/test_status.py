@@ -14,7 +14,7 @@ import pytest
 from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess
 from tests.cli.shell import done, greenroom
-from tests.runs.stage import Stage
+from tests.stage import Stage
 
 
 def test_the_status_tells_what_is_going_on(stage: Stage) -> None:

@@ -12,8 +12,9 @@ from greenroom.testing.agent_clis import CliProcess
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
+from tests import ROOT
 
-INSTALLED = Path(__file__).parents[2] / ".clis"
+INSTALLED = ROOT / ".clis"
 DONE = "done"
 """What every script says in the end."""
 OPENERS: dict[str, Callable[[Path, Path, str, str, str], CliProcess]] = {
@@ -82,8 +83,3 @@ def stage(shared_hub: HubProcess, tmp_path: Path) -> Iterator[Stage]:
         finally:
             stage.stop()
             print(stage.report())  # pytest shows it when the test has failed
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"

@@ -11,11 +11,10 @@ from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.clis.five import NATIVE
-from tests.conftest import checked
-from tests.runs.conftest import end_node
-from tests.runs.stage import Stage
+from tests.conftest import checked, end_node
 from tests.runtimes.acp_rig import CACHE, CLIS, COMMANDS, MORE
 from tests.runtimes.native_rig import PROGRAMS
+from tests.stage import Stage
 
 FOUND = {**{name: [str(path)] for name, path in PROGRAMS.items()}, **COMMANDS}
 

@@ -10,7 +10,7 @@ from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.fake_llm.answer import TOKENS_IN, TOKENS_OUT
 from tests.clis.five import FIVE
 from tests.clis.hub_stage import install, run_stage
-from tests.runs.stage import Stage
+from tests.stage import Stage
 
 pytestmark = pytest.mark.clis
 TOLD_OF_CUT = {"claude": (TOKENS_IN, 1)}

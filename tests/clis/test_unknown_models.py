@@ -8,7 +8,7 @@ import pytest
 from greenroom.testing.fake_llm import FakeModel
 from tests.cli.shell import greenroom
 from tests.clis.hub_stage import install, run_stage
-from tests.runs.stage import Stage
+from tests.stage import Stage
 
 pytestmark = pytest.mark.clis
 SAID = "there is no model 'fake/fake-modle'"

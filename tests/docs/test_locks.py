@@ -4,7 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests import ROOT
 
 
 def find_locks(name: str) -> list[Path]:

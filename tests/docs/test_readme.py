@@ -10,9 +10,8 @@ import pytest
 
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
+from tests import ROOT
 from tests.conftest import checked
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from greenroom.cli.main import build_parser
 from greenroom.doors.mcp.tools import TOOLS
 from greenroom.doors.sync.views import VIEWS
 from greenroom.settings import Settings
+from tests import ROOT
 
-ROOT = Path(__file__).parents[2]
 USERS = {path.name: path.read_text() for path in (ROOT / "docs" / "users").glob("*.md")}
 ALL = "\n".join(USERS.values())
 

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 from greenroom.testing.timeouts import WAIT_S
+from tests import ROOT
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "pip_install.py"
+SCRIPT = ROOT / "scripts" / "pip_install.py"
 FAKE_PIP = """
 import sys, time
 print("WARNING: a place is ignored")

@@ -43,8 +43,3 @@ def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
         yield SmallDisk(path)
     finally:
         subprocess.run(["umount", "--lazy", str(path)], check=True)
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"

@@ -12,12 +12,11 @@ import pytest
 from greenroom.clock import parse_iso
 from greenroom.testing.fake_clock import ClockFile
 from greenroom.testing.hub_process import HubProcess
-from tests.conftest import checked
-from tests.runs.conftest import end_node
-from tests.runs.stage import Stage
-from tests.runs.test_invite import ready, thread_of
-from tests.runs.test_wake import over, post, runs_of
-from tests.workflows.plays import Play
+from tests.conftest import checked, end_node
+from tests.rules.agents.test_invite import ready, thread_of
+from tests.rules.workflows.plays import Play
+from tests.services.test_waker import over, post, runs_of
+from tests.stage import Stage
 
 HOUR_S, DAY_S = 3600, 86_400
 _SHORT_S = 8

@@ -16,11 +16,10 @@ from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.raw_http import KeepAliveConnection
 from greenroom.testing.rest_agents import open_thread, read_all_messages, register_agent
 from greenroom.testing.timeouts import WAIT_S
-from tests.conftest import assert_in_order
+from tests.conftest import assert_in_order, staged
+from tests.far_node import FarNode
 from tests.faults.conftest import SmallDisk
-from tests.runs.conftest import staged
-from tests.runs.far_node import FarNode
-from tests.runs.stage import Stage
+from tests.stage import Stage
 
 pytestmark = pytest.mark.anyio
 PNG = base64.b64decode(

@@ -11,13 +11,12 @@ import pytest
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine_requirements import skip_or_fail
 from greenroom.testing.timeouts import WAIT_S
+from tests import ROOT
 from tests.cli.shell import done
-from tests.conftest import assert_in_order
-from tests.runs.conftest import end_node
-from tests.runs.stage import Stage
-from tests.workflows.plays import Play
+from tests.conftest import assert_in_order, end_node
+from tests.rules.workflows.plays import Play
+from tests.stage import Stage
 
-ROOT = Path(__file__).parents[2]
 PREVIOUS = "a92fbd3d7dedd5ccfd5a615b981348c048f2a7fb"
 """The previous version: the commit before rules and services were split."""
 WITH_NODE = {"GREENROOM_LOCAL_NODE": "1"}

@@ -12,7 +12,7 @@ from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done, greenroom
-from tests.doors.sync_rig import SyncClient
+from tests.doors.sync.sync_rig import SyncClient
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 IPHONE = (

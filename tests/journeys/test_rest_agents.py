@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from tests.doors.rest_rig import Rest, code_of
+from tests.doors.rest.rest_rig import Rest, code_of
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from greenroom.testing.hub_process import HubProcess
 from tests.conftest import checked
-from tests.doors.rest_rig import Rest, code_of
+from tests.doors.rest.rest_rig import Rest, code_of
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from tests.doors.rest_rig import RW, Rest, code_of
+from tests.doors.rest.rest_rig import RW, Rest, code_of
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess
-from tests.doors.rest_rig import Rest, code_of, new_topic
+from tests.doors.rest.rest_rig import Rest, code_of, new_topic
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.timeouts import LONG_MS, WAIT_S
 from tests.conftest import checked
-from tests.doors.rest_rig import RW, Agent, Rest, code_of
+from tests.doors.rest.rest_rig import RW, Agent, Rest, code_of
 
 
 @pytest.fixture

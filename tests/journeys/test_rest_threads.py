@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from tests.doors.rest_rig import RW, Rest, code_of, new_topic
+from tests.doors.rest.rest_rig import RW, Rest, code_of, new_topic
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from greenroom.testing.hub_process import HubProcess
 from tests.conftest import checked
-from tests.doors.pictures import gif, jpeg, png, webp
-from tests.doors.rest_rig import Rest, code_of
+from tests.doors.rest.rest_rig import Rest, code_of
+from tests.pictures import gif, jpeg, png, webp
 
 
 @pytest.fixture

@@ -5,11 +5,6 @@ import pytest
 from tests.log import notebook
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def either_store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The notebook is kept in each kind of store in turn."""

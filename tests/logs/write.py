@@ -19,7 +19,7 @@ from greenroom.log.chain import GENESIS, hash_link
 from greenroom.log.data_directory import FILES
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
-from tests.doors.pictures import png
+from tests.pictures import png
 
 WORKFLOW = """
 name: release

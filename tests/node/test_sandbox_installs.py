@@ -14,10 +14,9 @@ from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine_requirements import need_program
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import environment
-from tests.conftest import checked
+from tests.conftest import checked, end_node
 from tests.node.installs import install_cli, install_greenroom
-from tests.runs.conftest import end_node
-from tests.runs.stage import Stage
+from tests.stage import Stage
 
 pytestmark = pytest.mark.anywhere
 START = """

@@ -20,11 +20,6 @@ from greenroom.testing.timeouts import WAIT_S
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Talk:
     """A session beside which a person can sit, at a program that says so and waits."""
 

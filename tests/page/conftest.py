@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from greenroom.testing.hub_process import HubProcess
-from tests.conftest import checked
-from tests.page.stage import need_page
-from tests.runs.conftest import end_node
+from tests.conftest import checked, end_node
+from tests.page.browser_journey import need_page
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+def page_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
     """One hub with a node for all journeys that do not disturb each other."""
     need_page()
     hub = HubProcess(tmp_path_factory.mktemp("page") / "data", env={"GREENROOM_LOCAL_NODE": "1"})

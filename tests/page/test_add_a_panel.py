@@ -8,9 +8,9 @@ from pathlib import Path
 
 from greenroom.testing.machine_requirements import need_program
 from greenroom.testing.timeouts import WAIT_S
-from tests.page.stage import MODULES, need_page
+from tests import ROOT
+from tests.page.browser_journey import MODULES, need_page
 
-ROOT = Path(__file__).parents[2]
 _FILE = re.compile(r"```\w+\n(?://|<!--) (web/\S+?)(?: -->)?\n(.*?)```", re.DOTALL)
 
 

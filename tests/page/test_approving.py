@@ -8,14 +8,14 @@ import pytest
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine_requirements import need_program
 from greenroom.testing.timeouts import WAIT_S
-from tests.page.stage import need_page, travel
+from tests.page.browser_journey import need_page, travel
 from tests.screen import open_screen
 
 RULES = Path(__file__).parent / "rules"
 
 
-def test_ap_03_all_of_a_command_is_shown_and_nothing_hides_in_it(stage: HubProcess) -> None:
-    travel(stage, "a_long_command_is_shown_to_its_end")
+def test_ap_03_all_of_a_command_is_shown_and_nothing_hides_in_it(page_hub: HubProcess) -> None:
+    travel(page_hub, "a_long_command_is_shown_to_its_end")
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ def test_ap_03_all_of_a_command_is_shown_and_nothing_hides_in_it(stage: HubProce
         "an_updated_hub_asks_for_a_reload",
     ],
 )
-def test_nothing_is_approved_by_accident(stage: HubProcess, journey: str) -> None:
-    travel(stage, journey)
+def test_nothing_is_approved_by_accident(page_hub: HubProcess, journey: str) -> None:
+    travel(page_hub, journey)
 
 
-def test_a_real_mouse_and_real_keys_approve_only_what_they_mean(stage: HubProcess) -> None:
+def test_a_real_mouse_and_real_keys_approve_only_what_they_mean(page_hub: HubProcess) -> None:
     with open_screen() as display:
-        travel(stage, "hands_on_a_real_screen_approve_only_what_they_mean", display=display)
+        travel(page_hub, "hands_on_a_real_screen_approve_only_what_they_mean", display=display)
 
 
 @pytest.mark.parametrize("rules", ["approving", "exact", "told"])

@@ -9,10 +9,10 @@ import pytest
 
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
-from tests.page.stage import QUIET, need_page, travel
-from tests.runs.conftest import end_node
-from tests.runs.far_node import FarNode
-from tests.runs.stage import Stage
+from tests.conftest import end_node
+from tests.far_node import FarNode
+from tests.page.browser_journey import QUIET, need_page, travel
+from tests.stage import Stage
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ from tests.runs.stage import Stage
         "what_opens_in_a_panel_is_accessible_too",
     ],
 )
-def test_journey(stage: HubProcess, journey: str) -> None:
-    travel(stage, journey)
+def test_journey(page_hub: HubProcess, journey: str) -> None:
+    travel(page_hub, journey)
 
 
-def test_a_page_that_lost_its_hub_says_so_and_resumes(stage: HubProcess) -> None:
-    travel(stage, "lose_the_connection_and_resume")
+def test_a_page_that_lost_its_hub_says_so_and_resumes(page_hub: HubProcess) -> None:
+    travel(page_hub, "lose_the_connection_and_resume")
 
 
 def test_a_network_without_encryption_is_warned_of_on_every_screen(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from greenroom.testing.hub_process import HubProcess
 from tests.conftest import checked
-from tests.notify.far_side import far_side
-from tests.notify.test_reach import Person, subscribe
-from tests.page.stage import need_page, travel
+from tests.page.browser_journey import need_page, travel
+from tests.services.notify.far_side import far_side
+from tests.services.notify.test_reach import Person, subscribe
 
 
 def test_a_notification_is_answered_by_its_buttons_and_opened_by_a_click(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.machine_requirements import need_program
+from tests.cables import DATABASE_IP, Cable, laid_cables
 from tests.conftest import checked
-from tests.page.stage import need_page, travel
-from tests.runs.far_node import FarNode
-from tests.runs.stage import Stage
-from tests.shared.cables import DATABASE_IP, Cable, laid_cables
+from tests.far_node import FarNode
+from tests.page.browser_journey import need_page, travel
+from tests.stage import Stage
 
 
 def cut_of(cable: Cable, says: str, after: str) -> dict[str, object]:

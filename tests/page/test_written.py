@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from greenroom.rules.registry import NOUNS
+from tests import ROOT
 from tests.page.hub_sentences import refusals, spoken, written
 
-WEB = Path(__file__).parents[2] / "web"
+WEB = ROOT / "web"
 CHINESE: dict[str, str] = json.loads((WEB / "src" / "locales" / "hub.zh-CN.json").read_text())
 """What the hub says, in Chinese."""
 _OF_PARSERS = re.compile(

@@ -11,8 +11,9 @@ from greenroom.runtimes.contract import SessionOptions
 from greenroom.runtimes.driver_list import DRIVER_INFOS
 from greenroom.runtimes.scripted_model import write_model_wiring
 from greenroom.testing.hub_process import HubProcess
+from tests import ROOT
 
-CLIS = Path(__file__).parents[2] / ".clis"
+CLIS = ROOT / ".clis"
 MORE = CLIS / "more"
 """Agents that are only tried by `make test-clis`."""
 QUIET = {

@@ -17,8 +17,9 @@ from greenroom.runtimes.contract import Opened, SessionOptions
 from greenroom.runtimes.driver_list import DRIVER_INFOS, load_driver
 from greenroom.runtimes.drivers.acp.launch import plan_launch
 from greenroom.runtimes.programs import write_private
+from tests import ROOT
 
-HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-driver.md"
+HOW_TO = ROOT / "docs" / "how-to" / "add-a-driver.md"
 SECRET = "gr_agent_secret"
 
 

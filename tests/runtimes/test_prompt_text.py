@@ -22,7 +22,7 @@ from greenroom.runtimes.scripted_model import choose_script, write_model_wiring
 from greenroom.runtimes.spawn_tracker import TrackingSpawner
 from greenroom.testing.fake_llm import FakeModel
 from greenroom.testing.timeouts import WAIT_S
-from tests.doors.pictures import png
+from tests.pictures import png
 from tests.runtimes.acp_rig import CACHE, CLIS, COMMANDS, MORE, Desk
 from tests.runtimes.native_rig import PROGRAMS, make_opening, only, said
 from tests.runtimes.test_claude_attach import KEY, Sitter, known_home, seated

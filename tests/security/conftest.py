@@ -25,11 +25,6 @@ from greenroom.testing.timeouts import WAIT_S
 from tests.conftest import checked
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @dataclass
 class House:
     """The hub, the tokens of principals by name, the ids of agents by name, and threads by name."""

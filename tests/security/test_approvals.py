@@ -17,11 +17,11 @@ from greenroom.log.check import check_sqlite
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.machine_requirements import need_program
 from greenroom.testing.timeouts import WAIT_S
-from tests.assist.facts import make, parse
-from tests.runs.conftest import end_node
-from tests.runs.stage import Stage
+from tests.conftest import end_node
+from tests.doors.compat.assist.facts import make, parse
 from tests.security.conftest import House
 from tests.security.rig import Mcp
+from tests.stage import Stage
 
 WRONG = ["revoked", "expired"]
 NOBODY_ASKED = [None, "ada", "bob", "confined", "enroller", "viewer", "node", "webhook", *WRONG]

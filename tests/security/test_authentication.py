@@ -28,9 +28,9 @@ from tests.security.conftest import House
 
 ASSIST = "/agentassistproto.SrvAgentAssist"
 ASKING = {("POST", f"{ASSIST}/{rpc}") for rpc in ("AskQuestion", "TaskFinish", "WorkReport", "SendMcpClientInfo")}
-"""RPCs whose credential is in the body: tests/assist/test_asking.py sees that nothing goes without it."""
+"""RPCs whose credential is in the body: tests/doors/compat/assist/test_asking.py sees that nothing goes without it."""
 TOLD = {("POST", "/api/notify/act"), ("GET", "/n/{ticket}")}
-"""What a notification leads to; its ticket is a credential for one answer, or for nothing: tests/notify."""
+"""What a notification leads to; its ticket is a credential for one answer, or for nothing: tests/services/notify."""
 SIGNED = {("POST", "/api/triggers/{trigger_id}"), ("POST", "/api/hooks/{hook}"), ("GET", "/schemas/workflow.json")}
 """What is proven by a signature instead; and the schema, which is no secret."""
 BODILESS = ("/login", "/health", "/", "/api/notify/act", "/api/triggers/trigger_id", "/api/hooks/hook")
@@ -123,7 +123,7 @@ def test_a_websocket_is_refused_before_the_upgrade(house: House, served: tuple[l
     for path in [*served[1], "/events", "/nowhere"]:
         for name, proof in WRONG.items():
             if path == "/ws" and name in ("none", "cookie"):
-                continue  # who shows nothing may log in by a frame: tests/assist/test_strangers.py
+                continue  # who shows nothing may log in by a frame: tests/doors/compat/assist/test_strangers.py
             said = handshake(house.hub, path.replace("{", "").replace("}", ""), proof.format(**house.tokens))
             [answer] = send_raw(house.hub.url, said)
             assert answer.status in (401, 403), (path, name)  # 403 once so many were wrong that none is looked at

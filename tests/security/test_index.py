@@ -2,11 +2,12 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parents[1]
+from tests import ROOT
+
+TESTS = ROOT / "tests"
 CASES = [f"AP-{number:02}" for number in (*range(1, 14), 15, 17, 20, 21, 22, 24)]
 _CASE = re.compile(r"\b(AP)[-_](\d\d)(?!\d)", re.IGNORECASE)
 

@@ -8,9 +8,9 @@ import pytest
 
 from greenroom.rules.access.secrets import mask_secrets, mask_text
 from greenroom.testing.hub_process import HubProcess
-from tests.asks.desk import Desk
-from tests.asks.test_mcp import asked
 from tests.journeys.mcp_clients import connected
+from tests.rules.asks.desk import Desk
+from tests.rules.asks.test_mcp import asked
 
 KEY = "sk-ant-api03-" + "k3y" * 12
 SECRETS = [

@@ -14,11 +14,11 @@ from websockets.sync.client import ClientConnection, connect
 from greenroom.doors.mcp.tools import TOOLS
 from greenroom.doors.sync.views import VIEWS
 from greenroom.testing.timeouts import WAIT_S
-from tests.doors.pictures import png
-from tests.runs.conftest import staged
-from tests.runs.stage import Stage
+from tests.conftest import staged
+from tests.pictures import png
 from tests.security.matrix_rest import MATRIX
 from tests.security.rig import Mcp
+from tests.stage import Stage
 
 MARK = "zqhiddenqz"
 """A word in everything that belongs to another thread, or to none."""

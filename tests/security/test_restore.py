@@ -17,11 +17,11 @@ from greenroom.testing.browser_login import log_in
 from greenroom.testing.hub_process import HubProcess, wait_until
 from greenroom.testing.postgres import PostgresServer
 from greenroom.testing.timeouts import WAIT_S
-from tests.asks.desk import Desk
-from tests.asks.test_mcp import asked
 from tests.cli.shell import done, greenroom
 from tests.conftest import checked
 from tests.journeys.mcp_clients import connected
+from tests.rules.asks.desk import Desk
+from tests.rules.asks.test_mcp import asked
 
 WISH = {"tool_name": "Bash", "input": {"command": "rm -r build"}}
 

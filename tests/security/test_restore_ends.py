@@ -11,13 +11,12 @@ import pytest
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done
-from tests.conftest import checked
-from tests.notify.far_side import FarSide, far_side
-from tests.notify.test_reach import Person, subscribe
-from tests.runs.conftest import end_node
-from tests.runs.far_node import FarNode
-from tests.runs.stage import Stage
+from tests.conftest import checked, end_node
+from tests.far_node import FarNode
 from tests.security.test_restore import created, restored
+from tests.services.notify.far_side import FarSide, far_side
+from tests.services.notify.test_reach import Person, subscribe
+from tests.stage import Stage
 
 
 @pytest.fixture

@@ -14,10 +14,9 @@ from greenroom.link import frames
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import done
-from tests.conftest import checked
-from tests.runs.conftest import end_node
-from tests.runs.stage import Stage
+from tests.conftest import checked, end_node
 from tests.security.test_valid_credentials import client, register
+from tests.stage import Stage
 
 MOST = 300_000
 MOST_OF_NODE = 50_000

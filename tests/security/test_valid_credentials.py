@@ -16,9 +16,9 @@ from greenroom.doors.compat.assist.agentassist_pb2 import WebsocketMessage
 from greenroom.link import frames
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
-from tests.doors.pictures import png
-from tests.runs.conftest import end_node
-from tests.runs.stage import Stage
+from tests.conftest import end_node
+from tests.pictures import png
+from tests.stage import Stage
 
 Json = dict[str, Any]
 

@@ -18,9 +18,9 @@ from cryptography.x509.oid import NameOID
 from greenroom.testing.hub_process import HubProcess
 from greenroom.testing.timeouts import WAIT_S
 from tests.cli.shell import greenroom
-from tests.runs.conftest import end_node
-from tests.runs.far_node import FarNode
-from tests.runs.stage import Stage
+from tests.conftest import end_node
+from tests.far_node import FarNode
+from tests.stage import Stage
 
 OTHER_PIN = "0" * 64
 

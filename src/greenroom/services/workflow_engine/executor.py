@@ -1,7 +1,7 @@
 """What an engine needs of the world: attempts carried out, things ended, and what has come of them.
 
 `advance` says what is to be done; an engine sees that it is done once, whatever crashes. Every engine uses the same
-core and the same world, and passes the same suite (tests/workflows/conformance.py).
+core and the same world, and passes the same suite (tests/rules/workflows/conformance.py).
 """
 
 from typing import Protocol
