@@ -17,6 +17,7 @@ from greenroom.app import open_hub
 from greenroom.doors import router
 from greenroom.doors.login import LoginCodes
 from greenroom.doors.rest.openapi import describe_api
+from greenroom.link.ask_kinds import ASK_KINDS, AskKindInfo
 from greenroom.rules.registry import NOUNS
 from greenroom.rules.runs.model import LIVE
 from greenroom.services.connections import Connections
@@ -36,10 +37,16 @@ def written() -> dict[Path, str]:
 def rows() -> str:
     """The rows by table. Fields that have their default are left out by the hub, so they may be missing."""
     tables = sorted((table for noun in NOUNS for table in noun.tables), key=lambda table: table.name)
-    shapes, components = msgspec.json.schema_components([table.row for table in tables], ref_template=_REF)
-    lines = [f"  {json.dumps(t.name)}: {_type(shape)}" for t, shape in zip(tables, shapes, strict=True)]
+    shapes, components = msgspec.json.schema_components(
+        [*(table.row for table in tables), AskKindInfo], ref_template=_REF
+    )
+    lines = [f"  {json.dumps(t.name)}: {_type(shape)}" for t, shape in zip(tables, shapes, strict=False)]
     active = f"\nexport const ACTIVE_RUN_STATUSES: readonly string[] = {json.dumps(list(LIVE))}\n"
-    return _HEAD + _interfaces(components) + "\nexport interface Tables {\n" + "\n".join(lines) + "\n}\n" + active
+    known = json.dumps(msgspec.to_builtins(ASK_KINDS), ensure_ascii=False, indent=2)
+    kinds = f"\nexport const ASK_KINDS: Record<Ask['kind'], AskKindInfo> = {known}\n"
+    return (
+        _HEAD + _interfaces(components) + "\nexport interface Tables {\n" + "\n".join(lines) + "\n}\n" + active + kinds
+    )
 
 
 def rest() -> str:

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from greenroom.link.ask_kinds import ASK_KINDS, RISKS
 from greenroom.validation import explain_error, get_nearest
 
 PORT = 39765
 Count = Annotated[int, Meta(ge=1)]
 Number = Annotated[int, Meta(ge=0)]
-_DEADLINE = re.compile(r"(question|report|permission|decision|gate)(\.(low|medium|high))?=[0-9]{1,8}")
+_DEADLINE = re.compile(rf"({'|'.join(ASK_KINDS)})(\.({'|'.join(RISKS)}))?=[0-9]{{1,8}}")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -3,7 +3,25 @@
 import difflib
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+
+import msgspec
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    Sent = Annotated[T, ...]
+else:
+
+    class Sent:
+        """`Sent[Risk]` is one of a closed set of words in a request: typed, and listed in OpenAPI, as the set.
+
+        Any text is decoded, because the rules refuse what is not in the set, with a code and a sentence of their own.
+        """
+
+        def __class_getitem__(cls, words: Any) -> Any:
+            return Annotated[str, msgspec.Meta(extra_json_schema={"enum": sorted(get_args(words))})]
+
 
 _UNKNOWN = re.compile(r"Object contains unknown field `([^`]*)`")
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")

@@ -23,12 +23,11 @@ from greenroom.cli.terminal import (
 )
 from greenroom.cli.watch import add_watch
 from greenroom.errors import Refused
+from greenroom.link.ask_kinds import ASK_KINDS, RISKS
 
 _PAGE = 500
 _TITLE = 80
 _STATES = ("open", "answered", "expired", "withdrawn", "all")
-_KINDS = ("question", "report", "permission", "decision", "gate")
-_RISKS = ("high", "medium", "low")
 
 
 def add_to(verbs: Any) -> None:
@@ -36,8 +35,8 @@ def add_to(verbs: Any) -> None:
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = _add_verb(inner, "list", "what waits, high risk first", "greenroom ask list --kind permission", run_list)
     listing.add_argument("--state", "--status", choices=_STATES, default="open", help="(default: open)")
-    listing.add_argument("--kind", choices=_KINDS)
-    listing.add_argument("--risk", choices=_RISKS)
+    listing.add_argument("--kind", choices=tuple(ASK_KINDS))
+    listing.add_argument("--risk", choices=RISKS[::-1])
     listing.add_argument(
         "--run", dest="run_id", metavar="RUN", type=build_id_type("run"), help="only what this run waits for"
     )
@@ -125,7 +124,7 @@ def _add_text_options(parser: argparse.ArgumentParser) -> None:
 def run_list(args: argparse.Namespace) -> int:
     wanted = {"state": args.state, "kind": args.kind, "risk": args.risk, "run_id": args.run_id}
     found = find_asks(open_client(args), **wanted)
-    found.sort(key=lambda ask: (_RISKS.index(ask.get("risk", "low")), ask["asked_at"]))
+    found.sort(key=lambda ask: (-RISKS.index(ask.get("risk", "low")), ask["asked_at"]))
     shown = found[: args.limit]
     if args.json:
         show_json(shown)

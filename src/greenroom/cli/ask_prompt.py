@@ -17,6 +17,7 @@ from greenroom import settings
 from greenroom.cli.client import HubClient, retry_while_away
 from greenroom.cli.terminal import colour_text, escape_line, escape_lines, say
 from greenroom.errors import Refused
+from greenroom.link.ask_kinds import ASK_KINDS
 
 Ask = dict[str, Any]
 _LOOK_S = 1.0
@@ -28,7 +29,6 @@ _MARK_PASTES, _STOP_MARKS = "\x1b[?2004h", "\x1b[?2004l"
 """The terminal puts marks around what is pasted: a line with marks is no choice."""
 _WORD = "approve"
 DONE = {"approve": "Approved.", "deny": "Denied.", "answer": "Answered."}
-_APPROVABLE = ("permission", "gate", "decision")
 
 
 class AnsweredElsewhere(Exception):
@@ -189,7 +189,7 @@ class AskPrompt:
             return
         discard_typed_keys()
         try:
-            is_yes_or_no = ask["kind"] in _APPROVABLE and not ask.get("questions")
+            is_yes_or_no = not ASK_KINDS[ask["kind"]].in_words and not ask.get("questions")
             body = self._read_verdict(ask) if is_yes_or_no else self._read_reply(ask)
         except EOFError:
             body = None

@@ -10,8 +10,7 @@ from greenroom.cli.arg_parser import parse_count
 from greenroom.cli.client import HubClient, add_options, open_client
 from greenroom.cli.terminal import escape_line, escape_lines, say, show_json, show_table
 from greenroom.errors import Refused
-
-_RISKS = ("low", "medium", "high")
+from greenroom.link.ask_kinds import RISKS
 
 
 def add_to(verbs: Any) -> None:
@@ -102,8 +101,8 @@ def _parse_pairs(given: list[str]) -> dict[str, str]:
 
 def _parse_risks(given: list[str]) -> dict[str, str]:
     risks = _parse_pairs(given)
-    if wrong := [risk for risk in risks.values() if risk not in _RISKS]:
-        raise Refused("bad_server", f"There is no risk '{wrong[0]}': write {', '.join(_RISKS)}.")
+    if wrong := [risk for risk in risks.values() if risk not in RISKS]:
+        raise Refused("bad_server", f"There is no risk '{wrong[0]}': write {', '.join(RISKS)}.")
     return risks
 
 

@@ -11,7 +11,8 @@ import msgspec
 
 from greenroom.errors import Refused
 from greenroom.log.blobs import Blobs
-from greenroom.rules.asks.model import Content
+from greenroom.rules.asks.model import Content, ContentType
+from greenroom.validation import Sent
 
 TYPES = ("text", "image", "audio", "resource")
 _MIME = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}")
@@ -21,7 +22,7 @@ _WORDS = 500
 class ContentInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A piece as a client sends it: text, or bytes in base64."""
 
-    type: str = "text"
+    type: Sent[ContentType] = "text"
     text: str = ""
     data: str | None = None
     mime: str = ""

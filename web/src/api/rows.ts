@@ -64,8 +64,8 @@ export interface Approval {
 
 export interface Ask {
   id: string
-  kind: string
-  state: string
+  kind: "decision" | "gate" | "permission" | "question" | "report"
+  state: "answered" | "expired" | "open" | "withdrawn"
   asker: Asker
   key: string
   title: string
@@ -75,7 +75,7 @@ export interface Ask {
   workflow_run_id?: string | null
   thread_id?: string | null
   room?: string | null
-  risk?: string
+  risk?: "high" | "low" | "medium"
   why?: string
   rule?: string
   text?: string
@@ -105,7 +105,7 @@ export interface Ask {
 }
 
 export interface AskAnswer {
-  verdict: string
+  verdict: "answer" | "approve" | "deny"
   by: string
   name: string
   at: number
@@ -115,7 +115,7 @@ export interface AskAnswer {
   digest?: string
   contents?: Content[]
   form?: unknown
-  scope?: string
+  scope?: "call" | "once" | "profile" | "rule" | "run"
   rule?: string
   lapses_at?: number
 }
@@ -125,6 +125,19 @@ export interface AskFile {
   file: string
   mime: string
   size: number
+}
+
+export interface AskKindInfo {
+  names: Record<string, KindName>
+  notice?: string
+  raised_by?: ("agent" | "room")[]
+  verdicts: ("answer" | "approve" | "deny")[]
+  in_words?: boolean
+  needs_choice?: boolean
+  is_call?: boolean
+  is_awaited?: boolean
+  risk?: "high" | "low" | "medium"
+  deadline_s?: number
 }
 
 export interface AskOption {
@@ -190,7 +203,7 @@ export interface CallRequest {
 
 export interface Channel {
   id: string
-  kind: string
+  kind: "chat" | "ntfy" | "push" | "webhook"
   name: string
   host: string
   owner: string
@@ -209,7 +222,7 @@ export interface Constraints {
 }
 
 export interface Content {
-  type: string
+  type: "audio" | "image" | "resource" | "text"
   text?: string
   mime?: string
   uri?: string
@@ -336,6 +349,11 @@ export interface KeptRule {
   source: string
   changed_at: number
   by: string
+}
+
+export interface KindName {
+  one: string
+  many: string
 }
 
 export interface Level {
@@ -474,7 +492,7 @@ export interface Payload {
 
 export interface PersonWait {
   ask_id: string
-  kind: string
+  kind: "decision" | "gate" | "permission" | "question" | "report"
   step: string
   since: number
   name?: string
@@ -576,11 +594,11 @@ export interface Rule {
 }
 
 export interface Rules {
-  kinds?: string[]
-  risks?: string[]
+  kinds?: ("decision" | "gate" | "permission" | "question" | "report")[]
+  risks?: ("high" | "low" | "medium")[]
   quiet?: string
   zone?: string
-  loud?: string[]
+  loud?: ("high" | "low" | "medium")[]
 }
 
 export interface Run {
@@ -1112,3 +1130,136 @@ export interface Tables {
 }
 
 export const ACTIVE_RUN_STATUSES: readonly string[] = ["pending", "running", "waiting"]
+
+export const ASK_KINDS: Record<Ask['kind'], AskKindInfo> = {
+  "question": {
+    "names": {
+      "en": {
+        "one": "Question",
+        "many": "Questions"
+      },
+      "zh-CN": {
+        "one": "提问",
+        "many": "提问"
+      }
+    },
+    "notice": "A question",
+    "raised_by": [
+      "agent",
+      "room"
+    ],
+    "verdicts": [
+      "answer",
+      "deny"
+    ],
+    "in_words": true,
+    "needs_choice": false,
+    "is_call": false,
+    "is_awaited": true,
+    "risk": "low",
+    "deadline_s": 3600
+  },
+  "report": {
+    "names": {
+      "en": {
+        "one": "Report",
+        "many": "Reports"
+      },
+      "zh-CN": {
+        "one": "汇报",
+        "many": "汇报"
+      }
+    },
+    "notice": "A report",
+    "raised_by": [
+      "agent",
+      "room"
+    ],
+    "verdicts": [
+      "answer",
+      "approve",
+      "deny"
+    ],
+    "in_words": true,
+    "needs_choice": true,
+    "is_call": false,
+    "is_awaited": false,
+    "risk": "low",
+    "deadline_s": 3600
+  },
+  "permission": {
+    "names": {
+      "en": {
+        "one": "Permission",
+        "many": "Permissions"
+      },
+      "zh-CN": {
+        "one": "权限",
+        "many": "权限"
+      }
+    },
+    "notice": "A call waits for leave",
+    "raised_by": [
+      "agent"
+    ],
+    "verdicts": [
+      "approve",
+      "deny"
+    ],
+    "in_words": false,
+    "needs_choice": true,
+    "is_call": true,
+    "is_awaited": true,
+    "risk": "high",
+    "deadline_s": 0
+  },
+  "decision": {
+    "names": {
+      "en": {
+        "one": "Decision",
+        "many": "Decisions"
+      },
+      "zh-CN": {
+        "one": "决策",
+        "many": "决策"
+      }
+    },
+    "notice": "",
+    "raised_by": [],
+    "verdicts": [
+      "approve",
+      "deny",
+      "answer"
+    ],
+    "in_words": false,
+    "needs_choice": true,
+    "is_call": false,
+    "is_awaited": true,
+    "risk": "low",
+    "deadline_s": 0
+  },
+  "gate": {
+    "names": {
+      "en": {
+        "one": "Gate",
+        "many": "Gates"
+      },
+      "zh-CN": {
+        "one": "关卡",
+        "many": "关卡"
+      }
+    },
+    "notice": "",
+    "raised_by": [],
+    "verdicts": [
+      "approve",
+      "deny"
+    ],
+    "in_words": false,
+    "needs_choice": true,
+    "is_call": false,
+    "is_awaited": true,
+    "risk": "low",
+    "deadline_s": 0
+  }
+}

@@ -88,13 +88,13 @@ export interface AnswerBatch {
 }
 
 export interface AnswerBody {
-  verdict: string
+  verdict: "answer" | "approve" | "deny"
   text?: string
   options?: string[][]
   arguments?: unknown
   contents?: ContentInput[]
   form?: unknown
-  scope?: string
+  scope?: "call" | "once" | "profile" | "rule" | "run"
   remember?: RuleChoice | null
   digest?: string | null
   name?: string
@@ -128,8 +128,8 @@ export interface Approval {
 
 export interface Ask {
   id: string
-  kind: string
-  state: string
+  kind: "decision" | "gate" | "permission" | "question" | "report"
+  state: "answered" | "expired" | "open" | "withdrawn"
   asker: Asker
   key: string
   title: string
@@ -139,7 +139,7 @@ export interface Ask {
   workflow_run_id?: string | null
   thread_id?: string | null
   room?: string | null
-  risk?: string
+  risk?: "high" | "low" | "medium"
   why?: string
   rule?: string
   text?: string
@@ -169,7 +169,7 @@ export interface Ask {
 }
 
 export interface AskAnswer {
-  verdict: string
+  verdict: "answer" | "approve" | "deny"
   by: string
   name: string
   at: number
@@ -179,7 +179,7 @@ export interface AskAnswer {
   digest?: string
   contents?: Content[]
   form?: unknown
-  scope?: string
+  scope?: "call" | "once" | "profile" | "rule" | "run"
   rule?: string
   lapses_at?: number
 }
@@ -247,13 +247,13 @@ export interface Axis {
 }
 
 export interface BatchAnswer {
-  verdict: string
+  verdict: "answer" | "approve" | "deny"
   text?: string
   options?: string[][]
   arguments?: unknown
   contents?: ContentInput[]
   form?: unknown
-  scope?: string
+  scope?: "call" | "once" | "profile" | "rule" | "run"
   remember?: RuleChoice | null
   digest?: string | null
   name?: string
@@ -319,7 +319,7 @@ export interface ChangedMessage {
 
 export interface Channel {
   id: string
-  kind: string
+  kind: "chat" | "ntfy" | "push" | "webhook"
   name: string
   host: string
   owner: string
@@ -355,7 +355,7 @@ export interface Constraints {
 }
 
 export interface Content {
-  type: string
+  type: "audio" | "image" | "resource" | "text"
   text?: string
   mime?: string
   uri?: string
@@ -365,7 +365,7 @@ export interface Content {
 }
 
 export interface ContentInput {
-  type?: string
+  type?: "audio" | "image" | "resource" | "text"
   text?: string
   data?: string | null
   mime?: string
@@ -879,7 +879,7 @@ export interface NewAgent {
 
 export interface NewAsk {
   title: string
-  kind?: string
+  kind?: "decision" | "gate" | "permission" | "question" | "report"
   text?: string
   questions?: AskQuestion[]
   form?: Record<string, unknown> | null
@@ -887,7 +887,7 @@ export interface NewAsk {
   labels?: Record<string, string>
   thread_id?: string | null
   room?: string | null
-  risk?: string | null
+  risk?: "high" | "low" | "medium" | null
   asked_of?: string[]
   approvers?: number
   timeout_s?: number | null
@@ -1087,7 +1087,7 @@ export interface PersonOnline {
 
 export interface PersonWait {
   ask_id: string
-  kind: string
+  kind: "decision" | "gate" | "permission" | "question" | "report"
   step: string
   since: number
   name?: string
@@ -1518,11 +1518,11 @@ export interface RuleTrial {
 }
 
 export interface Rules {
-  kinds?: string[]
-  risks?: string[]
+  kinds?: ("decision" | "gate" | "permission" | "question" | "report")[]
+  risks?: ("high" | "low" | "medium")[]
   quiet?: string
   zone?: string
-  loud?: string[]
+  loud?: ("high" | "low" | "medium")[]
 }
 
 export interface Run {
@@ -1783,7 +1783,7 @@ export interface ThreadPage {
 
 export interface TicketAnswer {
   ticket: string
-  verdict: string
+  verdict: "answer" | "approve" | "deny"
 }
 
 export interface ToolCall {

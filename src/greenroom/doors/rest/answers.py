@@ -10,6 +10,7 @@ from starlette.responses import Response
 from greenroom.doors.page import is_outdated
 from greenroom.doors.rest.wire import build_json_response, get_idempotency_key, read_body
 from greenroom.errors import Refused
+from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict
 from greenroom.rules.access.model import Principal
 from greenroom.rules.asks.commands import AnswerAsk
 from greenroom.rules.asks.model import Ask
@@ -17,6 +18,7 @@ from greenroom.rules.asks.queries import need_ask
 from greenroom.rules.policy.remembered_rule import RuleChoice
 from greenroom.services.ask_contents import ContentInput, keep_contents
 from greenroom.services.hub import Hub
+from greenroom.validation import Sent
 
 _BATCH = 200
 _PAGE = "x-greenroom-page"
@@ -24,14 +26,13 @@ _PAGE = "x-greenroom-page"
 
 
 class AnswerBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    verdict: str
-    """approve, deny or answer."""
+    verdict: Sent[AnswerVerdict]
     text: str = ""
     options: list[list[str]] = []
     arguments: Any = None
     contents: list[ContentInput] = []
     form: Any = None
-    scope: str = "once"
+    scope: Sent[AnswerScope] = "once"
     remember: RuleChoice | None = None
     """How far the rule reaches, where the scope is `rule`: see `GET /api/policy/asked/{ask_id}`."""
     digest: str | None = None

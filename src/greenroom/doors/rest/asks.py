@@ -1,7 +1,7 @@
 """Asks over REST: what waits for people, and their answers."""
 
 import asyncio
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from starlette.requests import Request
@@ -21,6 +21,8 @@ from greenroom.doors.rest.wire import (
 )
 from greenroom.errors import Refused
 from greenroom.ids import new_id
+from greenroom.link.ask_kinds import AskKind, AskState
+from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Rows
 from greenroom.log.store import Snapshot
 from greenroom.rules.access.model import Principal
@@ -30,16 +32,16 @@ from greenroom.rules.asks.queries import ask_not_found, find_asks, need_ask
 from greenroom.rules.threads.queries import need_thread
 from greenroom.services.ask_contents import ContentInput, keep_contents
 from greenroom.services.hub import Hub
+from greenroom.validation import Sent
 
 _MOST = 500
 _SHOWN_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 class AskQuery(msgspec.Struct, frozen=True, kw_only=True):
-    state: str = "open"
-    """open, answered, expired, withdrawn or all."""
-    kind: str | None = None
-    risk: str | None = None
+    state: Sent[Literal[AskState, "all"]] = "open"
+    kind: Sent[AskKind] | None = None
+    risk: Sent[Risk] | None = None
     run_id: str | None = None
     agent_id: str | None = None
     thread_id: str | None = None
@@ -88,7 +90,7 @@ async def list_asks(hub: Hub, by: Principal, request: Request) -> Response:
     return await read_json_response(hub, read)
 
 
-def _read_stored(view: Snapshot, state: str | None, wanted: AskQuery, limit: int) -> StoredAsks:
+def _read_stored(view: Snapshot, state: AskState | None, wanted: AskQuery, limit: int) -> StoredAsks:
     """A page of asks of which all are shown, so that none has to be decoded and encoded again."""
     where = {"state": state} if state is not None else None
     if wanted.before is None:
@@ -101,7 +103,7 @@ def _read_stored(view: Snapshot, state: str | None, wanted: AskQuery, limit: int
 
 class NewAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     title: str
-    kind: str = "question"
+    kind: Sent[AskKind] = "question"
     text: str = ""
     questions: list[AskQuestion] = []
     form: dict[str, Any] | None = None
@@ -109,7 +111,7 @@ class NewAsk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     labels: dict[str, str] = {}
     thread_id: str | None = None
     room: str | None = None
-    risk: str | None = None
+    risk: Sent[Risk] | None = None
     asked_of: list[str] = []
     approvers: int = 1
     timeout_s: int | None = None

@@ -16,16 +16,18 @@ from greenroom.doors.http.routes import PUBLIC, Endpoint
 from greenroom.doors.rest.wire import build_bad_request, build_json_response, get_idempotency_key, read_body
 from greenroom.errors import Refused
 from greenroom.ids import new_id
+from greenroom.link.ask_kinds import AnswerVerdict
 from greenroom.rules.access.epochs import get_epoch
 from greenroom.rules.access.model import CREDENTIALS, Principal
 from greenroom.rules.access.queries import build_principal, is_live, need_right
 from greenroom.rules.asks.commands import AnswerAsk
 from greenroom.rules.asks.model import Ask
 from greenroom.rules.channels.decide import may_see_channel, need_channel
-from greenroom.rules.channels.model import CHANNELS, AddChannel, Channel, Kind, RemoveChannel, Rules, SetRules
+from greenroom.rules.channels.model import CHANNELS, AddChannel, Channel, ChannelKind, RemoveChannel, Rules, SetRules
 from greenroom.services.hub import Hub
 from greenroom.services.notify.outbound import NotSent, need_address
 from greenroom.services.notify.sender import Notifier, parse_host
+from greenroom.validation import Sent
 
 _GUESSES = 20
 _MAX_PEERS = 10_000
@@ -46,7 +48,7 @@ class BrowserSubscription(msgspec.Struct, frozen=True):
 class NewChannel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A further way to be reached: a browser's subscription, or the address of a topic, a room or a webhook."""
 
-    kind: Kind
+    kind: ChannelKind
     name: str
     subscription: BrowserSubscription | None = None
     url: str | None = None
@@ -76,7 +78,7 @@ class TicketAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An answer from a notification; the ticket says to what, and for whom."""
 
     ticket: str
-    verdict: str
+    verdict: Sent[AnswerVerdict]
 
 
 class ChannelEndpoints:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.log.codec import encode
 from greenroom.log.model import Event, Recorded, Rows
 from greenroom.rules.access.model import Principal
@@ -164,7 +165,7 @@ def _build_admin_changed(rows: Rows, record: Recorded) -> News:
 def _build_agent_waiting(rows: Rows, record: Recorded) -> News:
     """Somebody of the thread waits for a person, or does so no more; for what exactly is not everybody's business."""
     ask = rows.get(ASKS, record.event.ask_id)
-    if ask is None or ask.kind == "report":
+    if ask is None or not ASK_KINDS[ask.kind].is_awaited:
         return []
     who = {"thread_id": ask.thread_id, "agent_id": ask.agent_id, "name": ask.asker.name, "kind": ask.kind}
     return [("agent.waiting", {**who, "waiting": isinstance(record.event, AskRaised)})]

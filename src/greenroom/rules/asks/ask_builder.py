@@ -4,7 +4,9 @@ from typing import Any
 
 import msgspec
 
+from greenroom.link.ask_kinds import AskKind
 from greenroom.link.call_digest import Subject, hash_call, hash_wish
+from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Context, Event, Rows
 from greenroom.rules.access.secrets import mask_secrets, mask_text
 from greenroom.rules.asks.call_text import build_call_title
@@ -36,12 +38,12 @@ def _mask_call(title: str, subject: Subject, fields: dict[str, Any]) -> tuple[st
 def build_ask_raised(
     context: Context,
     ask_id: str,
-    kind: str,
+    kind: AskKind,
     asker: Asker,
     title: str,
     *,
     wish: str | None = None,
-    risk: str = "low",
+    risk: Risk = "low",
     timeout_s: int | None = None,
     **fields: Any,
 ) -> AskRaised:

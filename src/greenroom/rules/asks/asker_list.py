@@ -3,6 +3,7 @@ answer, never the words."""
 
 import msgspec
 
+from greenroom.link.ask_kinds import ASK_KINDS, AskKind
 from greenroom.log.model import Rows
 from greenroom.rules.asks.model import ASKS, Ask
 
@@ -14,8 +15,7 @@ class WaitingAsker(msgspec.Struct, frozen=True, kw_only=True):
 
     agent_id: str | None
     name: str
-    kind: str
-    """question, report, permission, decision or gate."""
+    kind: AskKind
     since: int
 
 
@@ -28,5 +28,5 @@ def find_waiting_askers(rows: Rows, thread_id: str) -> list[WaitingAsker]:
     return [
         build_waiting_asker(ask)
         for ask in rows.find(ASKS, {"thread_id": thread_id, "state": "open"}, order="_key", limit=_MOST)
-        if ask.kind != "report"  # it is there to be read; who gave it may have gone on
+        if ASK_KINDS[ask.kind].is_awaited  # who gave a report may have gone on
     ]

@@ -2,7 +2,9 @@
 
 from typing import Any, Literal
 
+from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict, AskKind
 from greenroom.link.call_digest import Subject
+from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Command
 from greenroom.rules.asks.model import Asker, AskQuestion, Content
 from greenroom.rules.policy.remembered_rule import RuleChoice
@@ -16,7 +18,7 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
     """
 
     ask_id: str
-    kind: str
+    kind: AskKind
     title: str
     text: str = ""
     asker: Asker | None = None
@@ -25,7 +27,7 @@ class RaiseAsk(Command, frozen=True, kw_only=True):
     again_ms: int | None = None
     thread_id: str | None = None
     room: str | None = None
-    risk: str | None = None
+    risk: Risk | None = None
     """Taken from who operates only; for all others the hub judges."""
     why: str = ""
     rule: str = ""
@@ -46,13 +48,13 @@ class AnswerAsk(Command, frozen=True, kw_only=True):
     """Answer an ask. The first answer wins, and only if `digest` is what is asked; a yes to a call needs it."""
 
     ask_id: str
-    verdict: str
+    verdict: AnswerVerdict
     text: str = ""
     options: list[list[str]] = []
     arguments: Any = None
     contents: list[Content] = []
     form: Any = None
-    scope: str = "once"
+    scope: AnswerScope = "once"
     remember: RuleChoice | None = None
     """How far the rule reaches, where the scope is a rule; None is as far as the call."""
     digest: str | None = None

@@ -1,6 +1,7 @@
 """The rules of asks: who may ask what, and what else may be done with an ask than answering it."""
 
 from greenroom.errors import Refused
+from greenroom.link.ask_kinds import ASK_KINDS, RISKS
 from greenroom.link.call_digest import hash_wish
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
@@ -20,7 +21,7 @@ from greenroom.rules.asks.commands import (
 )
 from greenroom.rules.asks.decide_answer import CHARS, PARTS, answer_ask, need_contents, need_open
 from greenroom.rules.asks.forms import need_schema
-from greenroom.rules.asks.model import ASKS, KINDS, RISKS, ROOM, Ask, Asker
+from greenroom.rules.asks.model import ASKS, ROOM, Ask, Asker
 from greenroom.rules.asks.queries import (
     ask_not_found,
     get_by_wish,
@@ -76,14 +77,15 @@ def _is_done_with(known: Ask, again_ms: int | None, now: int) -> bool:
 
 
 def _need_well_formed(by: Principal, command: RaiseAsk) -> None:
-    allowed = KINDS if by.operates else ("question", "report") if by.room else ("question", "report", "permission")
+    raiser = "room" if by.room else "agent"
+    allowed = [kind for kind, info in ASK_KINDS.items() if by.operates or raiser in info.raised_by]
     if command.kind not in allowed:
         raise Refused("bad_kind", f"This credential asks with one of the kinds {', '.join(allowed)}.")
     if not command.title.strip() or len(command.title) > _TITLE or len(command.text) > CHARS:
         raise Refused("bad_ask", f"An ask has a title of 1 to {_TITLE} characters, and at most {CHARS} of text.")
     if command.risk is not None and command.risk not in RISKS:
         raise Refused("bad_risk", f"Write a risk of {', '.join(RISKS)}.")
-    if (command.kind == "permission") != (command.subject is not None):
+    if ASK_KINDS[command.kind].is_call != (command.subject is not None):
         raise Refused("bad_ask", "A permission names the call that waits for it, and nothing else does.")
     need_voters(command)
     if command.timeout_s is not None and not 0 <= command.timeout_s <= _LONGEST_S:
@@ -113,7 +115,7 @@ def _need_few(rows: Rows, by: Principal, asker: Asker, context: Context) -> None
 
 
 def _build_ask_raised(by: Principal, command: RaiseAsk, asker: Asker, wish: str, context: Context) -> e.AskRaised:
-    risk = (command.risk if by.operates else None) or ("high" if command.kind == "permission" else "low")
+    risk = (command.risk if by.operates else None) or ASK_KINDS[command.kind].risk
     return build_ask_raised(
         context,
         command.ask_id,

@@ -1,26 +1,20 @@
 """The rules of answers: who may give one, that the first wins, and that a yes is to exactly what was shown."""
 
 from greenroom.errors import Refused
+from greenroom.link.ask_kinds import ASK_KINDS, SCOPES
 from greenroom.link.call_digest import hash_call
 from greenroom.log.model import Context, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.asks import events as e
 from greenroom.rules.asks.commands import AnswerAsk
 from greenroom.rules.asks.forms import need_choices, need_form, need_options
-from greenroom.rules.asks.model import SCOPES, Ask, Content
+from greenroom.rules.asks.model import Ask, Content
 from greenroom.rules.asks.queries import is_over_time, need_person_for
 from greenroom.rules.asks.votes import get_pending_vote, need_seat
 from greenroom.rules.policy.answer_effects import build_answer_events
 
 CHARS = 200_000
 PARTS = 20
-_VERDICTS = {
-    "question": ("answer", "deny"),
-    "report": ("answer", "approve", "deny"),
-    "permission": ("approve", "deny"),
-    "decision": ("approve", "deny", "answer"),
-    "gate": ("approve", "deny"),
-}
 
 
 def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
@@ -68,7 +62,7 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
 
 
 def _compute_lapse_time(ask: Ask, command: AnswerAsk, context: Context) -> int:
-    is_yes = ask.kind == "permission" and command.verdict == "approve"
+    is_yes = ASK_KINDS[ask.kind].is_call and command.verdict == "approve"
     return context.now + context.settings.approval_s * 1000 if is_yes else 0
 
 
@@ -112,10 +106,10 @@ def need_open(ask: Ask) -> None:
 
 
 def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
-    allowed = _VERDICTS[ask.kind]
-    if command.verdict not in allowed:
-        raise Refused("bad_verdict", f"A {ask.kind} is answered with {' or '.join(allowed)}.")
-    if command.scope not in SCOPES or (command.scope != "once" and ask.kind != "permission"):
+    kind = ASK_KINDS[ask.kind]
+    if command.verdict not in kind.verdicts:
+        raise Refused("bad_verdict", f"A {ask.kind} is answered with {' or '.join(kind.verdicts)}.")
+    if command.scope not in SCOPES or (command.scope != "once" and not kind.is_call):
         raise Refused("bad_scope", "Only a permission is given for longer than once: for run, profile or as a rule.")
     if command.remember is not None and command.scope != "rule":
         raise Refused("bad_scope", "How far a rule reaches is said with the scope rule only.")
@@ -127,17 +121,17 @@ def _need_fitting(ask: Ask, command: AnswerAsk) -> None:
         raise Refused("cannot_edit", "Changed arguments hold for this call only: leave the scope at once.")
     need_contents(command.contents)
     need_options(ask.questions, command.options)
-    if ask.kind != "question" and command.verdict != "deny":  # a question may be answered in words
+    if kind.needs_choice and command.verdict != "deny":
         need_choices(ask.questions, command.options)
     if ask.form is not None and command.verdict != "deny":
         need_form(ask.form, command.form)
     elif command.form is not None:
         raise Refused("bad_answer", "This ask has no form.")
     said = command.text.strip() or any(command.options) or command.contents or command.form is not None
-    if ask.kind == "question" and command.verdict == "answer" and not said:
+    if not kind.needs_choice and command.verdict == "answer" and not said:
         raise Refused("bad_answer", "Say something, choose an option, or deny to leave the question unanswered.")
     is_chosen = any(command.options) or command.form is not None or any(one.custom for one in ask.questions)
-    if ask.kind == "decision" and command.verdict == "answer" and not is_chosen:
+    if not kind.in_words and command.verdict == "answer" and not is_chosen:
         raise Refused("bad_answer", "Words decide nothing by themselves: approve or deny, and add them to that.")
 
 

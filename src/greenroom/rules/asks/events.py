@@ -2,7 +2,9 @@
 
 from typing import Any, ClassVar
 
+from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict, AskKind
 from greenroom.link.call_digest import Subject
+from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Event
 from greenroom.rules.asks.model import Asker, AskQuestion, Content
 
@@ -12,14 +14,14 @@ class AskRaised(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     ask_id: str
-    kind: str
+    kind: AskKind
     asker: Asker
     wish: str
     title: str
     text: str = ""
     thread_id: str | None = None
     room: str | None = None
-    risk: str = "low"
+    risk: Risk = "low"
     why: str = ""
     rule: str = ""
     questions: list[AskQuestion] = []
@@ -43,7 +45,7 @@ class AskAnswered(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     ask_id: str
-    verdict: str
+    verdict: AnswerVerdict
     name: str
     text: str = ""
     options: list[list[str]] = []
@@ -51,7 +53,7 @@ class AskAnswered(Event, frozen=True, kw_only=True):
     digest: str = ""
     contents: list[Content] = []
     form: Any = None
-    scope: str = "once"
+    scope: AnswerScope = "once"
     rule: str = ""
     device: str = ""
     """The connection that the answer came by, of those that have an id."""

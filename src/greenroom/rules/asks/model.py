@@ -1,18 +1,19 @@
 """Asks as rows: who waits for a person, for what exactly, and what the answer was."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict, AskKind, AskState
 from greenroom.link.call_digest import Subject
+from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Row, Table
 
-KINDS = ("question", "report", "permission", "decision", "gate")
-RISKS = ("low", "medium", "high")
-SCOPES = ("once", "call", "run", "profile", "rule")
-"""once: as far as the rule that asks says; call: this call and no other."""
 ROOM = "room:"
 """What stands before the name of a room in `delegated_to` and `asked_of`; anything else there names a person."""
+
+
+ContentType = Literal["text", "image", "audio", "resource"]
 
 
 class Asker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -53,8 +54,7 @@ class AskQuestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A piece of an ask or of an answer. What is not text is kept as a file, named by its SHA-256."""
 
-    type: str
-    """text, image, audio or resource."""
+    type: ContentType
     text: str = ""
     mime: str = ""
     uri: str = ""
@@ -77,8 +77,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What was answered, by whom."""
 
-    verdict: str
-    """approve, deny or answer."""
+    verdict: AnswerVerdict
     by: str
     name: str
     at: int
@@ -91,7 +90,7 @@ class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What may run: the digest of the subject, with changed arguments if there are any."""
     contents: list[Content] = []
     form: Any = None
-    scope: str = "once"
+    scope: AnswerScope = "once"
     rule: str = ""
     """What answered when it was no person: the rule, with the words it gives for it."""
     lapses_at: int = 0
@@ -102,9 +101,8 @@ class Ask(Row, frozen=True, kw_only=True):
     """Somebody waits for a person."""
 
     id: str
-    kind: str
-    state: str
-    """open, answered, expired or withdrawn."""
+    kind: AskKind
+    state: AskState
     asker: Asker
     key: str
     """What the same asker's same wish has in common, so that asking again finds it."""
@@ -115,7 +113,7 @@ class Ask(Row, frozen=True, kw_only=True):
     workflow_run_id: str | None = None
     thread_id: str | None = None
     room: str | None = None
-    risk: str = "low"
+    risk: Risk = "low"
     why: str = ""
     """Why it is asked: the words of the rule that made it an ask."""
     rule: str = ""

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from greenroom.errors import Refused
+from greenroom.link.ask_kinds import ASK_KINDS, AskKind
+from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Rows, Value
 from greenroom.rules.access.model import Principal
 from greenroom.rules.asks.model import ASK_FILES, ASKS, ROOM, Ask
@@ -13,7 +15,6 @@ _CHUNK = 500
 _LOOKED_AT = 20_000
 _UNTAKEN_MS = 60_000
 """How long a yes can be taken that was given before such answers said it themselves."""
-_DEADLINES = {"question": "3600", "report": "3600"}
 
 
 def may_see_ask(rows: Rows, by: Principal, ask: Ask) -> bool:
@@ -53,7 +54,7 @@ def need_person_for(rows: Rows, by: Principal, ask_id: str) -> Ask:
     if by.kind not in ("operator", "room") or not ("answer" in by.rights or by.operates):
         raise ask_not_found(ask_id)
     ask = need_ask(rows, by, ask_id)
-    if "ask" in by.rights and not by.operates and ask.kind not in ("question", "report"):
+    if "ask" in by.rights and not by.operates and not ASK_KINDS[ask.kind].in_words:
         raise Refused(
             "forbidden",
             f"A token that agents ask with does not answer a {ask.kind}: use an operator's, or one for people only.",
@@ -118,7 +119,7 @@ def get_by_wish(rows: Rows, wish: str) -> Ask | None:
 
 def is_untaken_yes(ask: Ask) -> bool:
     """Whether it is a yes to a call that nobody has run yet. Of calls in runtimes the node takes it, with an order."""
-    is_yes = ask.kind == "permission" and ask.answer is not None and ask.answer.verdict == "approve"
+    is_yes = ASK_KINDS[ask.kind].is_call and ask.answer is not None and ask.answer.verdict == "approve"
     return is_yes and ask.asker.native is None and not ask.taken_at and not ask.lapsed_at
 
 
@@ -142,10 +143,10 @@ def is_over_time(ask: Ask, now: int) -> bool:
     return ask.state == "open" and 0 < ask.deadline <= now
 
 
-def get_deadline_s(settings: Settings, kind: str, risk: str) -> int:
+def get_deadline_s(settings: Settings, kind: AskKind, risk: Risk) -> int:
     """How long an ask may wait by the settings; 0 is for ever."""
-    times = _DEADLINES | dict(entry.split("=", 1) for entry in settings.ask_deadlines)
-    return int(times.get(f"{kind}.{risk}", times.get(kind, "0")))
+    times = dict(entry.split("=", 1) for entry in settings.ask_deadlines)
+    return int(times.get(f"{kind}.{risk}", times.get(kind, ASK_KINDS[kind].deadline_s)))
 
 
 def is_file_named(rows: Rows, name: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 
 from greenroom.errors import Refused
+from greenroom.link.ask_kinds import ASK_KINDS, RISKS
 from greenroom.log.model import Command, Context, Decide, Event, Rows
 from greenroom.rules.access.decide import need_principal
 from greenroom.rules.access.model import Principal
@@ -22,8 +23,6 @@ from greenroom.rules.channels.model import (
     SetRules,
 )
 
-_ASKS = ("question", "report", "permission", "decision", "gate")
-_RISKS = ("low", "medium", "high")
 _HOURS = re.compile(r"([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d")
 _MOST = 50
 
@@ -55,10 +54,10 @@ def add_channel(rows: Rows, command: AddChannel, context: Context) -> list[Event
 
 
 def need_rules(rules: Rules) -> None:
-    if wrong := [kind for kind in rules.kinds if kind not in _ASKS]:
-        raise Refused("bad_rules", f"There is no kind '{wrong[0][:40]}': write {', '.join(_ASKS)}.")
-    if wrong := [risk for risk in [*rules.risks, *rules.loud] if risk not in _RISKS]:
-        raise Refused("bad_rules", f"There is no risk '{wrong[0][:40]}': write {', '.join(_RISKS)}.")
+    if wrong := [kind for kind in rules.kinds if kind not in ASK_KINDS]:
+        raise Refused("bad_rules", f"There is no kind '{wrong[0][:40]}': write {', '.join(ASK_KINDS)}.")
+    if strange := [risk for risk in [*rules.risks, *rules.loud] if risk not in RISKS]:
+        raise Refused("bad_rules", f"There is no risk '{strange[0][:40]}': write {', '.join(RISKS)}.")
     if rules.quiet and not _HOURS.fullmatch(rules.quiet):
         raise Refused("bad_rules", "Write quiet hours as 22:00-07:00.")
 

@@ -1,27 +1,30 @@
 """Channels as rows, and what can be wished and happen of them. Where a channel leads is a secret and is not here."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import msgspec
 
+from greenroom.link.ask_kinds import AskKind
+from greenroom.link.policy_facts.call_request import Risk
 from greenroom.log.model import Command, Event, Row, Table
+from greenroom.validation import Sent
 
-Kind = Literal["push", "ntfy", "chat", "webhook"]
-KINDS = ("push", "ntfy", "chat", "webhook")
+ChannelKind = Literal["push", "ntfy", "chat", "webhook"]
+KINDS: tuple[ChannelKind, ...] = get_args(ChannelKind)
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a channel is used for."""
 
-    kinds: list[str] = []
+    kinds: list[Sent[AskKind]] = []
     """Kinds of asks; none names all."""
-    risks: list[str] = []
+    risks: list[Sent[Risk]] = []
     """Risks; none names all."""
     quiet: str = ""
     """Hours in which it keeps silent, as 22:00-07:00."""
     zone: str = "UTC"
     """The time zone of those hours, as Europe/Berlin."""
-    loud: list[str] = msgspec.field(default_factory=lambda: ["high"])
+    loud: list[Sent[Risk]] = msgspec.field(default_factory=lambda: ["high"])
     """Risks that are told in quiet hours too."""
 
 
@@ -29,7 +32,7 @@ class Channel(Row, frozen=True, kw_only=True):
     """One way to reach a person."""
 
     id: str
-    kind: str
+    kind: ChannelKind
     name: str
     host: str
     """Where it leads, as far as that may be shown."""
@@ -52,7 +55,7 @@ class AddChannel(Command, frozen=True, kw_only=True):
     """Be told by a further way."""
 
     channel_id: str
-    kind: str
+    kind: ChannelKind
     name: str
     host: str
     rules: Rules = Rules()
@@ -84,7 +87,7 @@ class ChannelAdded(Event, frozen=True, kw_only=True):
 
     privileged: ClassVar[bool] = True
     channel_id: str
-    kind: str
+    kind: ChannelKind
     name: str
     host: str
     owner: str

@@ -1,7 +1,10 @@
 """What follows for the policy when a call was judged, and when a person has answered."""
 
+from typing import Literal
+
 import msgspec
 
+from greenroom.link.ask_kinds import AnswerScope, AnswerVerdict
 from greenroom.link.policy_facts.call_request import CallRequest
 from greenroom.log.codec import encode
 from greenroom.log.model import Event, Rows
@@ -31,7 +34,14 @@ def build_judgement_events(
 
 
 def build_answer_events(
-    rows: Rows, *, ask_id: str, answer: str, scope: str, seed: str, now: int, remember: RuleChoice | None = None
+    rows: Rows,
+    *,
+    ask_id: str,
+    answer: AnswerVerdict,
+    scope: AnswerScope | Literal["changed"],
+    seed: str,
+    now: int,
+    remember: RuleChoice | None = None,
 ) -> list[Event]:
     """What a person's answer means for calls to come. `seed` is unique to the answer."""
     found = rows.find(JUDGEMENTS, {"ask_id": ask_id}, limit=1)

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.link.call_digest import Subject, hash_call
 from greenroom.link.policy_facts.call_request import CallRequest
 from greenroom.log.model import Context, Event, Follow, Rows
@@ -101,7 +102,7 @@ def withdraw_asks_of_call(rows: Rows, run: Run, native: str) -> list[Event]:
 
 def withdraw_asks_of_run(rows: Rows, run: Run, reason: str) -> list[Event]:
     """The run is over, and nobody in it waits any more. A report stays: it is there to be read."""
-    waiting = [ask for ask in find_open_of_run(rows, run.id) if ask.kind != "report"]
+    waiting = [ask for ask in find_open_of_run(rows, run.id) if ASK_KINDS[ask.kind].is_awaited]
     return [AskWithdrawn(ask_id=ask.id, reason=reason, gone=True) for ask in waiting]
 
 

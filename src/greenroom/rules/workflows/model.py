@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from greenroom.link.ask_kinds import AskKind
 from greenroom.log.model import Row, Table
 from greenroom.log.pages import PagedRow
 from greenroom.rules.workflows.definition import WorkflowDefinition
@@ -86,8 +87,7 @@ class PersonWait(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An ask that a run waits for, without its words: whoever sees the run may know this much."""
 
     ask_id: str
-    kind: str
-    """question, permission, decision or gate."""
+    kind: AskKind
     step: str
     """The step of this run that waits; a nested workflow's asks are its step's."""
     since: int

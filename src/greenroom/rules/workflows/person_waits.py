@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.log.model import Context, Event, Follow, Rows
 from greenroom.rules.asks.events import AskAnswered, AskExpired, AskRaised, AskWithdrawn
 from greenroom.rules.runs.model import RUNS
@@ -17,7 +18,7 @@ _MOST_LEVELS = 30
 def on_ask_raised(rows: Rows, event: AskRaised, context: Context) -> list[Event]:
     """The runs that a new ask holds up. A report holds up nobody: it is there to be read."""
     asker = event.asker
-    if event.kind == "report":
+    if not ASK_KINDS[event.kind].is_awaited:
         return []
     step = _get_step_of_agent(rows, asker.run_id)
     if asker.workflow_run_id is not None and asker.step is not None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.rules.asks.call_text import is_fully_titled
 from greenroom.rules.asks.model import Ask
 from greenroom.rules.asks.queries import find_rooms
@@ -12,7 +13,6 @@ from greenroom.rules.channels.model import Channel, Rules
 _TITLE = 150
 _SEEN = 80
 """Characters of a title that devices show without cutting it off."""
-_ANSWERED_BY_A_WORD = ("permission", "gate", "decision", "report")
 _DISCORD = ("discord.com", "discordapp.com")
 _PRIORITY = {"low": 3, "medium": 4, "high": 5}
 
@@ -39,20 +39,20 @@ def is_quiet(rules: Rules, now_ms: int) -> bool:
 def has_actions(ask: Ask) -> bool:
     """Whether it can be answered from the notification: by one word, by whoever has it, at no high risk, and only where
     the notification shows all that an approval would allow."""
-    is_short = ask.kind in _ANSWERED_BY_A_WORD and not ask.asked_of and is_fully_titled(ask, _SEEN)
+    is_short = "approve" in ASK_KINDS[ask.kind].verdicts and not ask.asked_of and is_fully_titled(ask, _SEEN)
     return is_short and ask.risk != "high"
 
 
 def build_payload(ask: Ask, warned: bool, link: str, ticket: str | None) -> dict[str, Any]:
     """The same for every channel: what waits, how it is opened, and by what it may be answered."""
-    words = {"question": "A question", "report": "A report", "permission": "A call waits for leave"}
+    words = ASK_KINDS[ask.kind].notice or f"A {ask.kind} waits for you"
     said: dict[str, Any] = {
         "type": "ask.warned" if warned else "ask.raised",
         "ask_id": ask.id,
         "kind": ask.kind,
         "risk": ask.risk,
         "title": ask.title[:_TITLE],
-        "body": "Soon refused by silence" if warned else words.get(ask.kind, f"A {ask.kind} waits for you"),
+        "body": "Soon refused by silence" if warned else words,
         "url": link,
     }
     if ticket is not None:

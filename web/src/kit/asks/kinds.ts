@@ -8,10 +8,11 @@ import { splitCommand } from '@/kit/commandWords'
 import { joinWords, t } from '@/browser/i18n'
 import { translateHubText } from '@/shell/hubTranslation'
 import { getCommand, getCallLine } from './callText'
+import type { AskKind } from './kindInfo'
 
 export { getChange, getCommand, getCallLine, getPath } from './callText'
 
-const ICONS: Record<string, Component> = {
+const ICONS: Record<AskKind, Component> = {
   permission: ShieldCheck,
   question: CircleHelp,
   report: ClipboardCheck,
@@ -19,11 +20,10 @@ const ICONS: Record<string, Component> = {
   gate: Signpost,
 }
 
-export const KINDS = Object.keys(ICONS)
-export const getKindIcon = (kind: string): Component => ICONS[kind] ?? CircleHelp
+export const getKindIcon = (kind: AskKind): Component => ICONS[kind] ?? CircleHelp
 /** What became of it, in one of the words of StatusMark. */
 export const getShownState = (ask: Ask): string =>
-  ask.state === 'answered' ? ({ approve: 'approved', deny: 'denied' }[ask.answer?.verdict ?? ''] ?? 'answered') : ask.state
+  ask.state === 'answered' ? { approve: 'approved', deny: 'denied', answer: 'answered' }[ask.answer?.verdict ?? 'answer'] : ask.state
 /** The same for an ask that is no longer in its list, and may only be put off. */
 export const getStatusMark = (ask: Ask): string =>
   ask.state === 'open' && (ask.snoozed_until ?? 0) > Date.now() ? 'snoozed' : getShownState(ask)

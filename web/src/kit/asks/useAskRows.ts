@@ -19,7 +19,7 @@ export function useAskRows(items: () => Ask[], kept?: () => string | undefined) 
   const shown = computed<AskInList[]>(() => {
     const here = new Set(items().map((ask) => ask.id))
     // What the hub does not speak of any more is over, whatever it was when it was last heard of.
-    return rows.value.map((ask) => ({ ask: asks.find(ask.id) ?? { ...ask, state: 'closed' }, isOver: !here.has(ask.id) }))
+    return rows.value.map((ask) => ({ ask: asks.find(ask.id) ?? { ...ask, state: 'closed' as Ask['state'] }, isOver: !here.has(ask.id) }))
   })
   return { rows: shown, fresh, refresh, attention }
 }

@@ -8,7 +8,8 @@ import { useAgents } from '@/stores/agents'
 import { useAsks } from '@/stores/asks'
 import { useThreads } from '@/stores/threads'
 import { isAnsweredAlone } from '@/kit/asks/approval'
-import { getAskerName, getCommand, KINDS, buildTitle } from '@/kit/asks/kinds'
+import { getAskerName, getCommand, buildTitle } from '@/kit/asks/kinds'
+import { KINDS, nameKind } from '@/kit/asks/kindInfo'
 import { useAskRows, type AskInList } from '@/kit/asks/useAskRows'
 
 export const GROUPINGS = ['none', 'risk', 'kind', 'agent', 'thread'] as const
@@ -59,7 +60,7 @@ export function useInboxList(shownId: () => string) {
   const groupOf: Record<Grouping, (ask: Ask) => string> = {
     none: () => '',
     risk: (ask) => t(ask.risk ? `inbox.riskLong.${ask.risk}` : 'inbox.riskLong.none'),
-    kind: (ask) => t(`inbox.kinds.${ask.kind}`),
+    kind: (ask) => nameKind(ask.kind, 'many'),
     agent: agentOf,
     thread: (ask) => threadOf(ask) || t('inbox.noThread'),
   }

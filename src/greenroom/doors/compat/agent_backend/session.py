@@ -117,12 +117,11 @@ class BackendSession:
         ask, agent = self._rows.get(ASKS, ask_id), self.get_agent()
         if ask is None or agent is None or ask.agent_id != agent.id or ask.kind != "permission":
             raise Refused("ask_not_found", "No call of this session waits under that id.", "not_found")
-        verdict = "approve" if approved else "deny"
         return await self._hub.asks.answer(
             AnswerAsk(
                 by=by,
                 ask_id=ask.id,
-                verdict=verdict,
+                verdict="approve" if approved else "deny",
                 text=words,
                 digest=self._shown.get_digest(self.id, ask.id),
             )

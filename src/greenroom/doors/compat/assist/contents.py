@@ -13,7 +13,7 @@ from greenroom.doors.compat.assist.agentassist_pb2 import (
 )
 from greenroom.errors import Refused
 from greenroom.log.blobs import Blobs
-from greenroom.rules.asks.model import Ask, AskAnswer, Content
+from greenroom.rules.asks.model import Ask, AskAnswer, Content, ContentType
 
 TEXT, IMAGE, AUDIO, RESOURCE = 1, 2, 3, 4
 _MOST = 32
@@ -50,7 +50,7 @@ def _decode_base64(data: str) -> bytes:
         raise Refused("bad_contents", "The data of an image or of audio is base64.") from None
 
 
-def _store_file(blobs: Blobs, kind: str, data: bytes, mime: str, uri: str = "") -> Content:
+def _store_file(blobs: Blobs, kind: ContentType, data: bytes, mime: str, uri: str = "") -> Content:
     return Content(type=kind, mime=mime[:100], uri=uri[:2000], file=blobs.keep(data), size=len(data))
 
 

@@ -19,6 +19,7 @@ from greenroom.doors.compat.assist.agentassist_pb2 import (
     WorkReportResponse,
 )
 from greenroom.doors.compat.assist.contents import build_contents, build_text_content
+from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.link.call_digest import hash_wish
 from greenroom.log.blobs import Blobs
 from greenroom.log.model import Rows
@@ -31,7 +32,6 @@ REQUEST_ID = "request_id"
 """The label that holds the asking program's own id."""
 FAMILIES = ("WorkReport", "TaskFinish")
 LEAVE = ("approve", "deny")
-_WORDS = ("question", "report")
 
 
 def derive_ask_id(room: str, request_id: str) -> str:
@@ -58,7 +58,7 @@ def is_for(rows: Rows, by: Principal, ask: Ask) -> bool:
     """Whether the people of a room are asked. Who shares their token with an agent is not asked for leave."""
     if by.room is None or not (by.room in find_rooms(ask) or is_named(by, ask)):
         return False
-    return may_see_ask(rows, by, ask) and (ask.kind in _WORDS or "ask" not in by.rights)
+    return may_see_ask(rows, by, ask) and (ASK_KINDS[ask.kind].in_words or "ask" not in by.rights)
 
 
 def find_pending(rows: Rows, by: Principal, limit: int) -> list[Ask]:
@@ -160,7 +160,7 @@ def _build_question_text(ask: Ask) -> str:
 
 
 def _build_questions(ask: Ask) -> list[Question]:
-    if ask.kind not in _WORDS and not ask.questions:
+    if not ASK_KINDS[ask.kind].in_words and not ask.questions:
         return [Question(question=ask.title, options=[Option(label=word) for word in LEAVE], custom=True)]
     return [
         Question(

@@ -18,6 +18,7 @@ from greenroom.doors.compat.assist import agentassist_pb2 as pb
 from greenroom.doors.compat.assist.messages import REQUEST_ID, R, derive_ask_id, fill_error, fill_response
 from greenroom.doors.http.credentials import CredentialRefused, Credentials
 from greenroom.errors import Refused, Unavailable
+from greenroom.link.ask_kinds import AskKind
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import CREDENTIALS, HUB, Principal
 from greenroom.rules.asks.commands import RaiseAsk, TakeAnswer, WithdrawAsk
@@ -122,7 +123,7 @@ class AssistService:
         request: Asked,
         words: str,
         response: R,
-        kind: str,
+        kind: AskKind,
         family: str,
         questions: Iterable[pb.Question] = (),
     ) -> R:

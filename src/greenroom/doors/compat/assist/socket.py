@@ -33,6 +33,7 @@ from greenroom.doors.compat.shown_asks import ShownAsks
 from greenroom.doors.http.credentials import CredentialRefused, Credentials
 from greenroom.doors.http.errors import record_refusal
 from greenroom.errors import Refused, Unavailable
+from greenroom.link.ask_kinds import ASK_KINDS, AnswerVerdict
 from greenroom.log.model import Commit
 from greenroom.rules.access.model import CREDENTIALS, NOBODY, Principal
 from greenroom.rules.asks.commands import AnswerAsk
@@ -277,10 +278,10 @@ def _build_cancelled_message(ask: Ask, family: str | None) -> WebsocketMessage:
     return WebsocketMessage(Cmd="RequestCancelled", RequestCancelledNotification=notice)
 
 
-def choose_verdict(ask: Ask, words: str, is_error: bool) -> str:
+def choose_verdict(ask: Ask, words: str, is_error: bool) -> AnswerVerdict:
     """What a reply means. A call that waits for leave runs by one word alone; all other words refuse it."""
     if is_error:
         return "deny"
-    if ask.kind in ("question", "report"):
+    if ASK_KINDS[ask.kind].in_words:
         return "answer"
     return "approve" if words.strip().lower() == LEAVE[0] else "deny"

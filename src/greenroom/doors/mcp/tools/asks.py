@@ -11,6 +11,7 @@ from greenroom.doors.mcp.tool import AudioBlock, Blocks, FileBlock, ImageBlock, 
 from greenroom.doors.mcp.tools.speaker import Speaker, get_speaker
 from greenroom.errors import Refused
 from greenroom.ids import new_id
+from greenroom.link.ask_kinds import AskKind
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.profiles import PROFILES
 from greenroom.rules.asks.ask_builder import NOT_TAKEN
@@ -115,7 +116,7 @@ def _lives_in_terminal(hub: Hub, run: Run) -> bool:
 
 
 async def _raise_ask(
-    call: McpCall[Any], kind: str, text: str, questions: list[AskQuestion], family: str = "", *, waits: bool = True
+    call: McpCall[Any], kind: AskKind, text: str, questions: list[AskQuestion], family: str = "", *, waits: bool = True
 ) -> Ask:
     """Raise the ask, or find it again, and wait until it is over."""
     args, hub = call.args, call.hub
