@@ -25,7 +25,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     host: str = "127.0.0.1"
     """The address to listen on. Beyond loopback it needs TLS or allow_plaintext."""
     port: Annotated[int, Meta(ge=0, le=65_535)] = PORT
-    """The one port of every door; 0 takes a free one."""
+    """The port of the page and every API; 0 takes a free one."""
     database: str | None = None
     """A PostgreSQL database (postgresql://...) that keeps the log, for several hubs together; else a file here."""
     bus_name: str = "Greenroom"
@@ -35,7 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     allowed_origins: list[str] = []
     """Origins of other programs' own pages that may call this hub with a token, such as tauri://localhost."""
     behind_proxy: bool = False
-    """A reverse proxy stands in front: its X-Forwarded headers are ignored instead of refused."""
+    """The hub is behind a reverse proxy: ignore X-Forwarded headers instead of refusing them."""
     tls_cert: str | None = None
     """The file with the certificate, for TLS; goes with tls_key."""
     tls_key: str | None = None
@@ -73,11 +73,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_uploads_bytes: Number = 1_073_741_824
     """Bytes of all images that one credential may keep; 0 is no limit."""
     seq_tolerance: Number = 0
-    """How many unseen messages a post may leave unread."""
+    """How many unread messages a strict post tolerates."""
     content_filter: bool = True
     """Refuse messages that hold what looks like a secret."""
     online_s: Count = 60
-    """An agent counts as online for so long after it was last heard of."""
+    """How long an agent counts as online after its last call."""
     coordinator_s: Count = 10
     """How often the coordinator looks at quiet threads."""
     max_waits_per_agent: Count = 16
@@ -87,11 +87,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_mcp_sessions: Count = 10_000
     """How many MCP sessions may be open at once; one credential may have half of them."""
     mcp_idle_s: Count = 600
-    """An MCP session that is not used for so long is ended; its client begins a new one by itself."""
+    """Idle time after which an MCP session ends. Its client starts a new one by itself."""
     ask_deadlines: list[str] = []
-    """Seconds until silence refuses, as question=600 or permission.high=0 (never). Unset: questions, reports 3600."""
+    """Seconds until an ask expires, as question=600 or permission.high=0 (never). Unset: questions, reports 3600."""
     ask_warn_s: Number = 300
-    """How long before its deadline an ask is warned of; at most half of the time it has."""
+    """How long before its deadline the hub warns about an ask; at most half of its time."""
     approval_s: Number = 60
     """How long an approved call may wait to be run. After that the approval is void, and the agent has to ask again."""
     max_open_asks: Count = 50
@@ -101,7 +101,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     other_hubs: list[str] = []
     """Addresses of other hubs on the same database: commands on this machine ask them while this hub is gone."""
     push_contact: str = "mailto:operator@example.org"
-    """Whom a push service writes to when something is wrong with what this hub sends: mailto: or https:."""
+    """The address that a push service contacts about problems with this hub: mailto: or https:."""
     notify_hosts: list[str] = []
     """Hosts (host or host:port) of your own network that notifications may be sent to, also without TLS."""
     backend_profile: str = ""
@@ -119,9 +119,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     local_capacity: Annotated[int, Meta(ge=1, le=10_000)] = 16
     """How many agents may be at work on this machine at once; fewer if it may not have enough files open."""
     loop_pause_ms: Number = 100
-    """Log it when the hub answered nobody for longer than this, in milliseconds; 0 does not watch."""
+    """Log a warning when the hub was blocked for longer than this, in milliseconds; 0 switches it off."""
     failpoint: str | None = None
-    """For tests: where the hub shall die (see log/failpoints.py)."""
+    """For tests: where the hub crashes (see log/failpoints.py)."""
 
 
 class BadSettings(Exception):
@@ -147,7 +147,7 @@ which may be told TEST_ anything."""
 
 
 def check_variables(env: Mapping[str, str] = os.environ) -> None:
-    """Refuse variables that look like ours and are not: who writes one wrongly shall not wonder why nothing happens."""
+    """Refuse unknown variables that begin like ours, so that a typo does not go unnoticed."""
     known = [name.upper() for name in (*Settings.__struct_fields__, *OTHER_VARIABLES)]
     ours = sorted(name.removeprefix(_PREFIX) for name in env if name.startswith(_PREFIX))
     for name in ours:
@@ -222,7 +222,7 @@ def get_database(data: Path) -> str | None:
 
 
 def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
-    """The settings that the environment holds, each as what it shall be."""
+    """The settings in the environment, each decoded to its type."""
     out: dict[str, Any] = {}
     for field in msgspec.structs.fields(Settings):
         text = env.get(_PREFIX + field.name.upper())

@@ -143,7 +143,7 @@ def test_a_word_that_is_not_known_is_not_taken_for_an_empty_list(tmp_path: Path,
     assert (ran.code, "usage: greenroom" in ran.err) == (2, True)
 
 
-@pytest.mark.parametrize(("args", "listed"), [([], "start the hub"), (["thread"], "a whole thread as Markdown")])
+@pytest.mark.parametrize(("args", "listed"), [([], "start the hub"), (["thread"], "export a thread as Markdown")])
 def test_who_says_no_verb_is_shown_what_there_is(tmp_path: Path, args: list[str], listed: str) -> None:
     assert listed in greenroom(tmp_path, *args).err
 

@@ -19,56 +19,60 @@ _KEEPERS = " and ".join(agent.display_name for agent in AGENTS if agent.conversa
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("agent", help="list agents, register one, put one out")
+    parser = verbs.add_parser("agent", help="list, register, attach to and remove agents")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = inner.add_parser(
         "list",
-        help="agents that are there, and profiles from which one can be invited",
-        description="List agents that are at work, kept or registered, those that sleep in an open thread, and the"
-        " profiles from which one can be invited.",
+        help="list agents, and profiles that you can invite",
+        description=(
+            "List agents that are working, kept, registered or asleep in an open thread, and the profiles "
+            "that you can invite."
+        ),
         epilog="example: greenroom agent list --status busy",
     )
     add_options(listing)
     listing.add_argument(
-        "--all", action="store_true", help="also agents whose run is over and that nobody keeps or can wake in a thread"
+        "--all", action="store_true", help="also agents whose run has ended and that nobody keeps or can wake"
     )
-    listing.add_argument("--status", choices=_STATES, help="only those that are so")
+    listing.add_argument("--status", choices=_STATES, help="only agents with this status")
     add_limit_option(listing, None)
-    listing.add_argument(
-        "--dag-run", metavar="RUN", type=build_id_type("wfr"), help="only the agents of this run of a workflow"
-    )
+    listing.add_argument("--dag-run", metavar="RUN", type=build_id_type("wfr"), help="only agents of this workflow run")
     listing.set_defaults(run=run_list)
     register = inner.add_parser(
         "register",
-        help="be an agent: take up the one whose credential this is, or enrol a new one",
-        description="Register an agent. With an agent's own token that agent is described anew; with a token that may"
-        " enrol, a new agent is made and its token printed.",
+        help="register an agent, or update the one whose token you use",
+        description=(
+            "Register an agent. With an agent's own token, update that agent. With a token that may "
+            "enrol, create an agent and print its token."
+        ),
         epilog="example: greenroom agent register --called Ann --token-file ann.token",
     )
     add_options(register)
-    register.add_argument("--ide", default="shell", help="the program it lives in (default: shell)")
-    register.add_argument("--model", default="cli", help="the model it thinks with (default: cli)")
+    register.add_argument("--ide", default="shell", help="the program that it runs in (default: shell)")
+    register.add_argument("--model", default="cli", help="its model (default: cli)")
     register.add_argument("--called", metavar="NAME", help="the name that others see")
     register.set_defaults(run=run_register)
     kick = inner.add_parser(
-        "kick", help="put an agent out and end its credentials", epilog="example: greenroom agent kick agt_01m7..."
+        "kick", help="remove an agent and revoke its credentials", epilog="example: greenroom agent kick agt_01m7..."
     )
     add_options(kick)
     kick.add_argument("id", metavar="ID", type=build_id_type("agt"))
     kick.set_defaults(run=run_kick)
     stop = inner.add_parser(
         "stop",
-        help="let go of a kept agent: its process ends, and it can be called again",
+        help="end the process of a kept agent; you can call it again",
         epilog="example: greenroom agent stop reviewer",
     )
     add_options(stop)
-    stop.add_argument("name", metavar="NAME", type=build_id_type("agt"), help="the name it is kept as, or its id")
+    stop.add_argument(
+        "name", metavar="NAME", type=build_id_type("agt"), help="the name that it is kept under, or its id"
+    )
     stop.set_defaults(run=run_stop)
     sessions = inner.add_parser(
         "sessions",
-        help=f"conversations with {_KEEPERS} on this machine, to go on with",
+        help=f"conversations with {_KEEPERS} that you can continue",
         description=f"List the newest conversations that {_KEEPERS} have kept on this machine. `greenroom run"
-        " PROFILE PROMPT --session ID` goes on with one.",
+        " PROFILE PROMPT --session ID` continues one.",
         epilog="example: greenroom agent sessions --json",
     )
     add_data_option(sessions)

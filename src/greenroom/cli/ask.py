@@ -31,34 +31,32 @@ _STATES = ("open", "answered", "expired", "withdrawn", "all")
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("ask", help="what waits for you: look at it and answer it")
+    parser = verbs.add_parser("ask", help="list and answer what waits for you")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = _add_verb(inner, "list", "what waits, high risk first", "greenroom ask list --kind permission", run_list)
+    listing = _add_verb(
+        inner, "list", "list open asks, high risk first", "greenroom ask list --kind permission", run_list
+    )
     listing.add_argument("--state", "--status", choices=_STATES, default="open", help="(default: open)")
     listing.add_argument("--kind", choices=tuple(ASK_KINDS))
     listing.add_argument("--risk", choices=RISKS[::-1])
-    listing.add_argument(
-        "--run", dest="run_id", metavar="RUN", type=build_id_type("run"), help="only what this run waits for"
-    )
+    listing.add_argument("--run", dest="run_id", metavar="RUN", type=build_id_type("run"), help="only asks of this run")
     add_limit_option(listing, None)
     show = _add_verb(
-        inner, "show", "one ask: the exact call, and what became of it", "greenroom ask show ask_01m7...", run_show
+        inner, "show", "show an ask: the exact call, and its answer", "greenroom ask show ask_01m7...", run_show
     )
     show.add_argument(
-        "id", metavar="ID", nargs="?", type=build_id_type("ask"), help="(default: the only one that is open)"
+        "id", metavar="ID", nargs="?", type=build_id_type("ask"), help="the ask (default: the only open one)"
     )
     answer = _add_verb(
         inner, "answer", "answer a question", "greenroom ask answer ask_01m7... --text 'use 8080'", run_answer
     )
     _add_ids_argument(answer)
     _add_text_options(answer)
-    answer.add_argument("--option", action="append", default=[], help="a choice; may be repeated")
-    answer.add_argument("--form", metavar="JSON", help="the value of its form, as JSON")
-    answer.add_argument(
-        "--file", action="append", default=[], metavar="FILE", help="send a file along; may be repeated"
-    )
+    answer.add_argument("--option", action="append", default=[], help="a choice (repeatable)")
+    answer.add_argument("--form", metavar="JSON", help="the filled form, as JSON")
+    answer.add_argument("--file", action="append", default=[], metavar="FILE", help="attach a file (repeatable)")
     answer.set_defaults(verdict="answer")
-    for verdict, help_text in (("approve", "say yes to calls, gates and decisions"), ("deny", "say no, with words")):
+    for verdict, help_text in (("approve", "approve calls, gates and decisions"), ("deny", "deny asks, with a text")):
         one = _add_verb(inner, verdict, help_text, f"greenroom ask {verdict} ask_01m7... ask_01m8...", run_answer)
         _add_ids_argument(one)
         _add_text_options(one)
@@ -67,17 +65,17 @@ def add_to(verbs: Any) -> None:
             dest="scope",
             choices=("once", "call", "run", "profile", "rule"),
             default="once",
-            help="how long it holds: as the rule that asks says, this call only, like calls of the run or the profile,"
-            " or as a rule (default: once)",
+            help=(
+                "scope: as the rule says, this call only, similar calls of the run or the profile, or a "
+                "new rule (default: once)"
+            ),
         )
         add_rule_options(one)
         if verdict == "approve":
-            one.add_argument("--arguments", metavar="JSON", help="run it with these arguments instead")
-            one.add_argument(
-                "--digest", help="what you have looked at (see `ask show`); without it the call is shown now"
-            )
-            one.add_argument("--form", metavar="JSON", help="the value of its form, as JSON")
-            one.add_argument("--yes", action="store_true", help="with ID: do not ask for a word when the risk is high")
+            one.add_argument("--arguments", metavar="JSON", help="run the call with these arguments instead")
+            one.add_argument("--digest", help="approve the call that `ask show` printed with this digest")
+            one.add_argument("--form", metavar="JSON", help="the filled form, as JSON")
+            one.add_argument("--yes", action="store_true", help="with ID: approve high risk without typing the word")
         one.set_defaults(verdict=verdict)
     _add_other_verbs(inner)
     add_watch(inner, "greenroom ask watch --json")
@@ -86,22 +84,24 @@ def add_to(verbs: Any) -> None:
 def _add_other_verbs(inner: Any) -> None:
     """What is done with an ask beside answering it."""
     snooze = _add_verb(
-        inner, "snooze", "put asks out of sight for a while", "greenroom ask snooze ask_01m7... --for 1h", run_snooze
+        inner, "snooze", "hide asks for a while", "greenroom ask snooze ask_01m7... --for 1h", run_snooze
     )
     snooze.add_argument("ids", metavar="ID", nargs="+", type=build_id_type("ask"))
     snooze.add_argument(
-        "--for", dest="time", default="1h", metavar="TIME", help="such as 30m, 2h, 1d; 0 brings it back"
+        "--for", dest="time", default="1h", metavar="TIME", help="such as 30m, 2h, 1d; 0 shows it again"
     )
     delegate = _add_verb(
-        inner, "delegate", "hand an ask on", "greenroom ask delegate ask_01m7... --to room:ops", run_delegate
+        inner,
+        "delegate",
+        "show an ask to other people",
+        "greenroom ask delegate ask_01m7... --to room:ops",
+        run_delegate,
     )
     delegate.add_argument("ids", metavar="ID", nargs="+", type=build_id_type("ask"))
-    delegate.add_argument(
-        "--to", required=True, help="a person, or the people of a room as room:NAME; '' takes it back"
-    )
-    withdraw = _add_verb(inner, "withdraw", "take an ask back", "greenroom ask withdraw ask_01m7...", run_withdraw)
+    delegate.add_argument("--to", required=True, help="a person, or room:NAME for the people of a room; '' undoes it")
+    withdraw = _add_verb(inner, "withdraw", "withdraw an ask", "greenroom ask withdraw ask_01m7...", run_withdraw)
     withdraw.add_argument("ids", metavar="ID", nargs="+", type=build_id_type("ask"))
-    withdraw.add_argument("--reason", default="", help="why")
+    withdraw.add_argument("--reason", default="", help="the reason")
 
 
 def _add_verb(inner: Any, name: str, help_text: str, example: str, run: Any) -> argparse.ArgumentParser:
@@ -112,13 +112,13 @@ def _add_verb(inner: Any, name: str, help_text: str, example: str, run: Any) -> 
 
 
 def _add_ids_argument(parser: argparse.ArgumentParser) -> None:
-    says = "which ones (default: the only one that is open, which is shown first)"
+    says = "ids (default: the only open ask, which is shown first)"
     parser.add_argument("ids", metavar="ID", nargs="*", type=build_id_type("ask"), help=says)
 
 
 def _add_text_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--text", default="", help="words for who asks")
-    parser.add_argument("--name", default="", help="how you want to be named beside your credential")
+    parser.add_argument("--text", default="", help="text for the agent")
+    parser.add_argument("--name", default="", help="your name, shown next to your credential")
 
 
 def run_list(args: argparse.Namespace) -> int:

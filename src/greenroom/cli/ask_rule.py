@@ -17,9 +17,9 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=CHOICE",
-        help="with --for rule: how far it reaches, as lasts=30d or where=anywhere; may be repeated",
+        help="with --for rule: narrow or widen it, as lasts=30d or where=anywhere (repeatable)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="show what would be answered, and answer nothing")
+    parser.add_argument("--dry-run", action="store_true", help="show what would happen, without answering")
 
 
 def parse_rule_options(pairs: list[str]) -> dict[str, str]:

@@ -18,23 +18,25 @@ _LOOK_S = 1.0
 def add_to(actions: Any) -> None:
     attach = actions.add_parser(
         "attach",
-        help="sit at an agent's terminal; Ctrl-B D leaves",
-        description="Look at an agent's terminal and type into it. Ctrl-B D leaves, Ctrl-B T types in place of whoever"
-        " does, Ctrl-B Ctrl-B is one Ctrl-B. An agent that has no terminal is shown by its words.",
+        help="attach to an agent's terminal; Ctrl-B D detaches",
+        description=(
+            "Show an agent's terminal and type into it. Ctrl-B D detaches, Ctrl-B T takes the keyboard, "
+            "Ctrl-B Ctrl-B sends one Ctrl-B. For an agent without a terminal, show its output."
+        ),
         epilog="example: greenroom agent attach agt_01m7... --read-only",
     )
     add_options(attach, answers=False)
-    attach.add_argument("id", metavar="ID", type=build_id_type("agt", "run"), help="the agent, or a run of it")
-    attach.add_argument("--read-only", action="store_true", help="look, and never type")
+    attach.add_argument("id", metavar="ID", type=build_id_type("agt", "run"), help="the agent, or one of its runs")
+    attach.add_argument("--read-only", action="store_true", help="only watch")
     attach.set_defaults(run=run_attach)
     logs = actions.add_parser(
         "logs",
-        help="what an agent has said and done in its last run",
+        help="show what an agent said and did in its last run",
         epilog="example: greenroom agent logs agt_01m7... -f",
     )
     add_options(logs)
-    logs.add_argument("id", metavar="ID", type=build_id_type("agt", "run"), help="the agent, or a run of it")
-    logs.add_argument("-f", "--follow", action="store_true", help="go on until the run ends")
+    logs.add_argument("id", metavar="ID", type=build_id_type("agt", "run"), help="the agent, or one of its runs")
+    logs.add_argument("-f", "--follow", action="store_true", help="follow until the run ends")
     logs.set_defaults(run=run_logs)
 
 

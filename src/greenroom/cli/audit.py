@@ -20,16 +20,16 @@ _ABOUT = 200
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("audit", help="what was done with privilege, and proof that it is unchanged")
+    parser = verbs.add_parser("audit", help="list, export and verify the audit log")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = inner.add_parser(
         "list",
-        help="privileged events, oldest first",
+        help="list privileged events, oldest first",
         epilog="example: greenroom audit list --type CallRefused,CallJudged --since 2026-11-15",
     )
     add_options(listing)
     _add_filter(listing, "id or name")
-    listing.add_argument("--limit", type=parse_count, default=50, help="at most so many (default: 50)")
+    listing.add_argument("--limit", type=parse_count, default=50, help="at most N (default: 50)")
     listing.set_defaults(run=run_list)
     export = inner.add_parser(
         "export",
@@ -40,34 +40,36 @@ def add_to(verbs: Any) -> None:
     )
     add_data_option(export)
     add_json_option(export)
-    export.add_argument("file", metavar="FILE", help="where to; - for standard output")
-    export.add_argument("--format", choices=("jsonl", "csv"), help="what to write (default: by the file's ending)")
+    export.add_argument("file", metavar="FILE", help="the file; - for standard output")
+    export.add_argument("--format", choices=("jsonl", "csv"), help="the format (default: by the file's ending)")
     _add_filter(export, "the id in the log")
     export.set_defaults(run=run_export)
     verify = inner.add_parser(
         "verify",
         help="verify the hash chain of privileged events",
-        description="Verify the hash chain of privileged events, and print its end. Keep that in another place and give"
-        " it back with --anchor: then not even the newest events can have been cut off unnoticed.",
+        description=(
+            "Verify the hash chain of privileged events, and print its end. Keep the end elsewhere and "
+            "pass it with --anchor: then nobody can cut off even the newest events unnoticed."
+        ),
         epilog="example: greenroom audit verify --anchor 512:9f86d0...",
     )
     add_data_option(verify)
     add_json_option(verify)
-    verify.add_argument("--anchor", metavar="SEQ:HASH", help="an end of the chain that was printed before")
+    verify.add_argument("--anchor", metavar="SEQ:HASH", help="an end of the chain that an earlier call printed")
     verify.add_argument("--file", metavar="FILE", help="verify an exported file of JSON Lines instead")
     verify.set_defaults(run=run_verify)
 
 
 def _add_filter(parser: argparse.ArgumentParser, known_by: str) -> None:
-    parser.add_argument("--after", type=parse_seq, default=0, metavar="SEQ", help="only those after this seq")
-    parser.add_argument("--type", metavar="NAMES", help="only these kinds, with commas between them")
+    parser.add_argument("--after", type=parse_seq, default=0, metavar="SEQ", help="only messages after this seq")
+    parser.add_argument("--type", metavar="NAMES", help="only these types, separated by commas")
     parser.add_argument(
         "--by",
         metavar="WHO",
         type=build_id_type("cred", "agt", suggests=False),
         help=f"only what this person, agent or node did, by {known_by}",
     )
-    parser.add_argument("--since", metavar="TIME", help="only from this time on, as 2026-11-15T10:00:00Z")
+    parser.add_argument("--since", metavar="TIME", help="only since this time, as 2026-11-15T10:00:00Z")
     parser.add_argument("--until", metavar="TIME", help="only before this time")
 
 

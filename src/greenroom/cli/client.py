@@ -34,9 +34,11 @@ def add_options(parser: argparse.ArgumentParser, *, answers: bool = True) -> Non
         "--url", help="address of the hub (default: $GREENROOM_URL, else the hub of the data directory)"
     )
     parser.add_argument("--token", help="credential (default: $GREENROOM_TOKEN, else the operator's of that hub)")
-    parser.add_argument("--token-file", help="file that holds the credential; unlike --token it is in no process list")
+    parser.add_argument("--token-file", help="file with the credential; unlike --token, no process list shows it")
     parser.add_argument(
-        "--insecure", action="store_true", help="call http:// beyond this machine, where everybody between can read it"
+        "--insecure",
+        action="store_true",
+        help="allow http:// to another machine, although everybody in between can read it",
     )
     if answers:
         add_json_option(parser)
@@ -47,7 +49,7 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="answer with JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def find_hub(args: argparse.Namespace) -> tuple[str, str]:

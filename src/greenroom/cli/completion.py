@@ -23,7 +23,7 @@ _NEWEST = 30
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "completion",
-        help="a script with which your shell completes commands",
+        help="print a completion script for your shell",
         description="Print a script with which bash, zsh or fish completes commands, options, profiles and ids."
         ' Load it in ~/.bashrc or ~/.zshrc with eval "$(greenroom completion bash)" (or zsh), and in'
         " ~/.config/fish/config.fish with: greenroom completion fish | source",

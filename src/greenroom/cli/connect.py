@@ -23,7 +23,7 @@ FOLDER = "connections"
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "connect",
-        help="give an IDE's or a terminal's agent the hub's tools",
+        help="connect an agent that you start yourself to the hub",
         description="Write the hub as an MCP server into a program's configuration, with a credential made for it that"
         " is kept in a private file and only named there. To do so again changes nothing.",
         epilog="example: greenroom connect claude · greenroom connect cursor --remove"
@@ -32,8 +32,8 @@ def add_to(verbs: Any) -> None:
     parser.add_argument("program", metavar="PROGRAM", choices=sorted(PROGRAMS), help=", ".join(sorted(PROGRAMS)))
     add_options(parser)
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--print", action="store_true", help="show what would be written, and write nothing")
-    how.add_argument("--remove", action="store_true", help="take it out again, and end the credential")
+    how.add_argument("--print", action="store_true", help="show what would be written, without writing it")
+    how.add_argument("--remove", action="store_true", help="remove the entry and revoke the credential")
     parser.add_argument("--file", metavar="FILE", help="the configuration to write (default: the program's own)")
     parser.set_defaults(run=run)
 

@@ -37,25 +37,21 @@ def add_to(verbs: Any) -> None:
         return one
 
     add_file_verbs(add)
-    run = add(
-        "run", run_run, "carry out a workflow file, or one that the hub knows", "run release.yaml --input env=prod"
-    )
-    run.add_argument(
-        "file", metavar="FILE", nargs="?", help="a file in YAML or JSON, or the name of a workflow in the hub"
-    )
+    run = add("run", run_run, "run a workflow file, or a stored workflow", "run release.yaml --input env=prod")
+    run.add_argument("file", metavar="FILE", nargs="?", help="a YAML or JSON file, or the name of a stored workflow")
     run.add_argument(
         "--again",
         metavar="RUN",
         type=build_id_type("wfr"),
-        help="run the workflow of an earlier run again: its newest version, with its inputs where --input has no other",
+        help="run the workflow of an earlier run again, in its newest version; --input replaces inputs of that run",
     )
-    run.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="an input; may be repeated")
-    run.add_argument("--thread", help="the thread that it belongs to: its id, or its topic")
+    run.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="an input (repeatable)")
+    run.add_argument("--thread", help="the thread of the run, by id or topic")
     how = run.add_mutually_exclusive_group()
-    how.add_argument("--follow", action="store_true", help="show the steps as they go on (what a terminal gets)")
-    how.add_argument("--wait", action="store_true", help="wait for the end, and tell only what holds it up")
-    how.add_argument("--detach", action="store_true", help="return at once with the run's id")
-    watch = add("follow", run_follow, "show a run's steps as they go on", "follow wfr_01m7...")
+    how.add_argument("--follow", action="store_true", help="show the steps live (the default on a terminal)")
+    how.add_argument("--wait", action="store_true", help="wait for the end, and print only what holds it up")
+    how.add_argument("--detach", action="store_true", help="print the run's id and return at once")
+    watch = add("follow", run_follow, "show the steps of a run live", "follow wfr_01m7...")
     watch.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     add_run_verbs(add)
     add_trigger_verbs(add)

@@ -21,17 +21,13 @@ Add = Callable[[str, Callable[[argparse.Namespace], int], str, str], argparse.Ar
 
 def add_file_verbs(add: Add) -> None:
     """The verbs of `greenroom dag` that need files only."""
-    validate = add(
-        "validate", run_validate, "whether workflow files are right, before they run", "validate release.yaml"
-    )
+    validate = add("validate", run_validate, "check workflow files without running them", "validate release.yaml")
     validate.add_argument("files", metavar="FILE", nargs="+")
-    validate.add_argument("--offline", action="store_true", help="ask no hub, and so check no profiles")
-    graph = add(
-        "graph", run_graph, "draw a workflow, or a run of one", "graph release.yaml --format svg --output r.svg"
-    )
-    graph.add_argument("file", metavar="FILE", help="a file, a workflow in the hub, or a run (wfr_...) as it stands")
+    validate.add_argument("--offline", action="store_true", help="do not use a hub; profiles are not checked")
+    graph = add("graph", run_graph, "draw a workflow or a run", "graph release.yaml --format svg --output r.svg")
+    graph.add_argument("file", metavar="FILE", help="a file, a stored workflow, or a run (wfr_...)")
     graph.add_argument("--format", choices=("mermaid", "dot", "svg"), default="mermaid", help="(default: mermaid)")
-    graph.add_argument("--output", metavar="FILE", help="write there instead of printing it")
+    graph.add_argument("--output", metavar="FILE", help="write to this file instead of printing")
 
 
 def run_validate(args: argparse.Namespace) -> int:

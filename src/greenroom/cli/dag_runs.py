@@ -30,56 +30,54 @@ _STATUS = ("running", "waiting", "paused", "stopping", "completed", "failed", "c
 
 
 def add_run_verbs(add: Add) -> None:
-    listing = add(
-        "list", run_list, "runs of workflows, newest first; --workflows lists these", "list --workflow release"
-    )
-    listing.add_argument("--workflow", metavar="NAME", help="only runs of this one")
+    listing = add("list", run_list, "list runs, newest first; --workflows lists workflows", "list --workflow release")
+    listing.add_argument("--workflow", metavar="NAME", help="only runs of this workflow")
     listing.add_argument("--status", choices=_STATUS)
     add_limit_option(listing)
-    listing.add_argument("--workflows", action="store_true", help="the workflows that the hub knows")
+    listing.add_argument("--workflows", action="store_true", help="list stored workflows instead of runs")
     for name, run, says in (
-        ("status", run_status, "how a run and its steps stand"),
-        ("report", run_report, "what each step did: agent, attempts, time, tokens, money, output"),
-        ("pause", run_control, "begin nothing new in a run; what is at work goes on"),
-        ("resume", run_control, "let a paused run go on"),
-        ("abort", run_control, "end a run and all that it has started"),
-        ("sessions", run_sessions, "the agents of a run"),
+        ("status", run_status, "show the status of a run and its steps"),
+        ("report", run_report, "show what each step did: agent, attempts, time, tokens, cost, output"),
+        ("pause", run_control, "start no new steps in a run; running steps continue"),
+        ("resume", run_control, "resume a paused run"),
+        ("abort", run_control, "abort a run and everything that it started"),
+        ("sessions", run_sessions, "list the agents of a run"),
     ):
         one = add(name, run, says, f"{name} wfr_01m7...")
         one.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
         if name in ("pause", "abort"):
-            one.add_argument("--reason", default="", help="why, for those who look at it later")
+            one.add_argument("--reason", default="", help="the reason, for the record")
         if name == "abort":
-            one.add_argument("--rollback", action="store_true", help="take back what was completed (rollback steps)")
-    retry = add("retry", run_retry, "take a run up again, keeping what is finished", "retry wfr_01m7... --from review")
+            one.add_argument("--rollback", action="store_true", help="run the rollback steps of what was completed")
+    retry = add(
+        "retry", run_retry, "retry a run that is over, keeping finished steps", "retry wfr_01m7... --from review"
+    )
     retry.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
-    retry.add_argument("--from", dest="step", metavar="STEP", help="do this step and all after it again")
+    retry.add_argument("--from", dest="step", metavar="STEP", help="repeat this step and all after it")
     amend = add(
         "amend",
         run_amend,
-        "change a step that has not begun, or that is to be retried",
+        "change a step that has not started or will be retried",
         "amend wfr_01m7... fix --set timeout_s=600",
     )
     amend.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     amend.add_argument("step", metavar="STEP")
-    amend.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="VALUE is JSON, else a text")
-    signal = add(
-        "signal", run_signal, "give a waiting step what it waits for", "signal wfr_01m7... callback --value '{}'"
-    )
+    amend.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="VALUE is JSON, otherwise text")
+    signal = add("signal", run_signal, "give a waiting step its value", "signal wfr_01m7... callback --value '{}'")
     signal.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     signal.add_argument("step", metavar="STEP")
-    signal.add_argument("--value", help="JSON, else a text")
-    logs = add("logs", run_logs, "what the agents of a run have said and done", "logs wfr_01m7... review")
+    signal.add_argument("--value", help="JSON, otherwise text")
+    logs = add("logs", run_logs, "show what the agents of a run said and did", "logs wfr_01m7... review")
     logs.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     logs.add_argument("step", metavar="STEP", nargs="?", help="only this step")
-    for name, says in (("attach", "sit at the terminal of a step's agent"), ("kill", "end a step's agent at its work")):
+    for name, says in (("attach", "attach to the terminal of a step's agent"), ("kill", "end the agent of a step")):
         one = add(name, run_attach if name == "attach" else run_kill, says, f"{name} wfr_01m7... review")
         one.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
         one.add_argument("step", metavar="STEP")
-    unblock = add("unblock", run_unblock, "let a step go on that waits for a person", "unblock wfr_01m7... release")
+    unblock = add("unblock", run_unblock, "approve what a step waits for", "unblock wfr_01m7... release")
     unblock.add_argument("id", metavar="RUN", type=build_id_type("wfr"))
     unblock.add_argument("step", metavar="STEP")
-    unblock.add_argument("--text", default="", help="words for the record")
+    unblock.add_argument("--text", default="", help="a text for the record")
 
 
 def run_list(args: argparse.Namespace) -> int:

@@ -14,16 +14,16 @@ Json = dict[str, Any]
 
 
 def add_trigger_verbs(add: Add) -> None:
-    triggers = add("triggers", run_triggers, "what starts workflows by itself", "triggers nightly-triage")
+    triggers = add("triggers", run_triggers, "list the triggers of workflows", "triggers nightly-triage")
     triggers.add_argument("workflow", metavar="WORKFLOW", nargs="?")
     for name, run, says in (
-        ("arm", run_arm, "let a workflow's triggers start it"),
-        ("disarm", run_disarm, "let a workflow's triggers start it no longer"),
+        ("arm", run_arm, "arm the triggers of a workflow"),
+        ("disarm", run_disarm, "disarm the triggers of a workflow"),
     ):
         one = add(name, run, says, f"{name} nightly-triage")
         one.add_argument("workflow", metavar="WORKFLOW")
-        one.add_argument("trigger", metavar="TRIGGER", nargs="?", help="only this one (default: all of them)")
-    hook = add("hook", run_hook, "where to call a waiting step, and what to sign with", "hook deploy")
+        one.add_argument("trigger", metavar="TRIGGER", nargs="?", help="only this trigger (default: all)")
+    hook = add("hook", run_hook, "show the URL and the key for calling a waiting step", "hook deploy")
     hook.add_argument("name", metavar="NAME", help="the name that the step waits for (wait: webhook)")
 
 

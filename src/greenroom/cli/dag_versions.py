@@ -17,7 +17,7 @@ _PAGE = 200
 
 def add_version_verbs(add: Add) -> None:
     versions = add(
-        "versions", run_versions, "the versions of a workflow, also of a deleted one", "versions release --diff 3"
+        "versions", run_versions, "list the versions of a workflow, also of a deleted one", "versions release --diff 3"
     )
     versions.add_argument("name", metavar="WORKFLOW")
     which = versions.add_mutually_exclusive_group()
@@ -34,7 +34,7 @@ def add_version_verbs(add: Add) -> None:
         metavar="VERSION",
         type=parse_count,
         nargs="?",
-        help="(default: the one before the newest; the last one of a deleted workflow)",
+        help="(default: the version before the newest, or the last one of a deleted workflow)",
     )
 
 

@@ -26,12 +26,14 @@ _STOPPING_S = 10.0
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "demo",
-        help="start a hub full of work to look at; no key needed",
-        description="Start a hub of its own with scripted agents, threads, a running workflow, open questions and"
-        " approvals, and open the page on it. Nothing of it is kept when it is stopped with Ctrl-C.",
+        help="start a hub with scripted agents to try; no key needed",
+        description=(
+            "Start a separate hub with scripted agents, threads, a running workflow, open questions and "
+            "approvals, and open its page. Ctrl-C stops it. Nothing is kept unless you pass --data."
+        ),
         epilog="example: greenroom demo --no-open",
     )
-    parser.add_argument("--data", help="data directory to make and to keep (default: a temporary one)")
+    parser.add_argument("--data", help="data directory to create and keep (default: a temporary one)")
     parser.add_argument("--port", type=int, default=0, help="port of the hub (default: a free one)")
     parser.add_argument("--no-open", action="store_true", help="print the link instead of opening the browser")
     parser.set_defaults(run=run)

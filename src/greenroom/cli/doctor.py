@@ -54,9 +54,11 @@ RISKS = (
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "doctor",
-        help="see whether everything is here that Greenroom needs",
-        description="Look at Python, SQLite, the data directory, the database if one is set, the hub, its port, the"
-        " files of profiles, the disk, the sandbox and the agents installed.",
+        help="check that everything that Greenroom needs is there",
+        description=(
+            "Check Python, SQLite, the data directory, the database if one is set, the hub, its port, the "
+            "profile files, the disk, the sandbox and the installed agents."
+        ),
         epilog="example: greenroom doctor --json",
     )
     add_data_option(parser)

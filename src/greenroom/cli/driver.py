@@ -25,19 +25,23 @@ _MARKS = {"ok": "✓", "lacking": "-", "failed": "✗"}
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("driver", help="see which runtimes are here, and check how one is driven")
+    parser = verbs.add_parser("driver", help="list drivers, and check one against its runtime")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = inner.add_parser(
-        "list", help="all drivers, and whether their runtime is here", epilog="example: greenroom driver list --json"
+        "list",
+        help="list drivers, and whether their runtime is installed",
+        epilog="example: greenroom driver list --json",
     )
     add_data_option(listing)
     add_json_option(listing)
     listing.set_defaults(run=run_list)
     check = inner.add_parser(
         "check",
-        help="put a driver and its runtime through the contract",
-        description="Start the runtime on a scripted model, with a hub of its own that is gone afterwards, and see"
-        " whether it answers, asks, stops, remembers and leaves nothing behind. It needs no account.",
+        help="check a driver and its runtime",
+        description=(
+            "Start the runtime with a scripted model and a temporary hub, and check that it answers, "
+            "asks, stops, remembers and leaves nothing behind. Needs no account."
+        ),
         epilog="example: greenroom driver check rehearsal · greenroom driver check acp --profile agents/mine.toml",
     )
     check.add_argument("name", metavar="NAME", help="see `greenroom driver list`")
@@ -48,7 +52,11 @@ def add_to(verbs: Any) -> None:
         " is the scripted model's address",
     )
     check.add_argument(
-        "--patience", type=parse_seconds, default=_PATIENCE_S, metavar="SECONDS", help="for each point (default: 60)"
+        "--patience",
+        type=parse_seconds,
+        default=_PATIENCE_S,
+        metavar="SECONDS",
+        help="seconds for each point (default: 60)",
     )
     add_data_option(check)
     add_json_option(check)

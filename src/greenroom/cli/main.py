@@ -51,9 +51,7 @@ GROUPS = (
 
 def build_parser(verb: str | None = None) -> argparse.ArgumentParser:
     """All verbs with their options, or those of one module: loading all of them takes long."""
-    top = Parser(
-        prog="greenroom", description="The room behind the stage where coding agents wait, talk and are called."
-    )
+    top = Parser(prog="greenroom", description="A control room for coding agents.")
     top.add_argument("--version", action="version", version=f"greenroom {__version__}")
     verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB")
     for group in (verb,) if verb in GROUPS else GROUPS:

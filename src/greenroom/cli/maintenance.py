@@ -21,7 +21,7 @@ def add_to(verbs: Any) -> None:
         epilog="example: greenroom check --data ~/.greenroom",
     )
     _add_options(check)
-    check.add_argument("--rebuild", action="store_true", help="have the rows made anew from the log at the next start")
+    check.add_argument("--rebuild", action="store_true", help="rebuild the rows from the log at the next start")
     check.set_defaults(run=run_check)
     backup = verbs.add_parser(
         "backup",
@@ -35,14 +35,18 @@ def add_to(verbs: Any) -> None:
     backup.set_defaults(run=run_backup)
     restore = verbs.add_parser(
         "restore",
-        help="put a backup into an empty data directory",
-        description="Put a backup into an empty data directory, and begin a new epoch: credentials and logins are"
-        " revoked unless you keep them, and a new operator's token is written.",
+        help="restore a backup into an empty data directory",
+        description=(
+            "Restore a backup into an empty data directory. Credentials and logins are revoked unless you "
+            "keep them, and a new operator's token is written."
+        ),
         epilog="example: greenroom restore ~/greenroom-monday.tar --data ~/.greenroom",
     )
     _add_options(restore)
     restore.add_argument("file", metavar="FILE", nargs="?")
-    restore.add_argument("--force", action="store_true", help="first move what is there into a folder replaced-<time>")
+    restore.add_argument(
+        "--force", action="store_true", help="first move the existing data into a folder replaced-<time>"
+    )
     restore.add_argument(
         "--keep", metavar="NAME", action="append", default=[], help="a credential that stays valid, by name or id"
     )

@@ -30,7 +30,7 @@ def add_to(verbs: Any) -> None:
     add_options(parser, answers=False)
     parser.add_argument("--host", help="host of the hub, instead of --url")
     parser.add_argument("--port", type=int, help=f"port of the hub (default: {settings.PORT})")
-    parser.add_argument("--lang", help="language that the agent shall prefer, such as zh-CN")
+    parser.add_argument("--lang", help="the agent's preferred language, such as zh-CN")
     parser.add_argument(
         "--config",
         metavar="FILE",

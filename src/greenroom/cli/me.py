@@ -10,13 +10,13 @@ from greenroom.cli.terminal import escape_line, show_json
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "me",
-        help="who you are to the hub, and the name that others see",
+        help="show who you are to the hub, and change your name",
         description="Show who you are to the hub. With --name, change the name that others see beside your messages,"
         " answers and everything else you do. All your tokens and logins share it.",
         epilog='example: greenroom me --name "Ana Lima"',
     )
     add_options(parser)
-    parser.add_argument("--name", help="the name that others see from now on")
+    parser.add_argument("--name", help="your new name")
     parser.set_defaults(run=run_me)
 
 

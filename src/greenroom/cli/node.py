@@ -25,8 +25,11 @@ _PIN = re.compile(r"[0-9a-f]{64}")
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "node",
-        help="hold agent processes for a hub",
-        description="Hold agent processes for a hub. It dials the hub, and holds its agents on while that is away.",
+        help="run agents on this machine for a hub; manage nodes",
+        description=(
+            "Run agents on this machine for a hub. The node connects to the hub, and keeps its agents "
+            "running while the hub is away."
+        ),
         epilog="example: greenroom node --join https://hub.example:39765 --token-file node.token --label gpu",
     )
     parser.add_argument("--data", help="data directory (default: $GREENROOM_DATA, else ~/.greenroom)")
@@ -34,22 +37,22 @@ def add_to(verbs: Any) -> None:
         "--join",
         metavar="URL",
         action="append",
-        help="the hub to hold agents for; of several that share a log, each once: when one is gone the next is dialled",
+        help="the hub; repeat it for several hubs that share a log: if one is gone, the node connects to the next",
     )
     parser.add_argument(
         "--pin",
         metavar="SHA256",
         action="append",
         default=[],
-        help="the only certificate that the hub may show, by its digest: see `greenroom node add` (repeatable)",
+        help="the digest of the hub's certificate, which rejects every other: see `greenroom node add` (repeatable)",
     )
     parser.add_argument("--token-file", help="the node's credential: see `greenroom node add`")
-    parser.add_argument("--label", action="append", default=[], help="a label that profiles can ask for (repeatable)")
-    parser.add_argument("--capacity", type=parse_count, default=16, help="how many runs at once (default: 16)")
+    parser.add_argument("--label", action="append", default=[], help="a label that profiles can require (repeatable)")
+    parser.add_argument("--capacity", type=parse_count, default=16, help="how many runs at a time (default: 16)")
     parser.add_argument(
         "--insecure",
         action="store_true",
-        help="dial http:// beyond this machine, where everybody between can read it",
+        help="allow http:// to another machine, although everybody in between can read it",
     )
     parser.add_argument("--local", action="store_true", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)

@@ -10,37 +10,43 @@ from greenroom.cli.token import need_new_file, write_private
 
 
 def add_to(verbs: Any) -> None:
-    listing = verbs.add_parser("list", help="the nodes of a hub", epilog="example: greenroom node list --json")
+    listing = verbs.add_parser("list", help="list the nodes of a hub", epilog="example: greenroom node list --json")
     add_options(listing)
     listing.set_defaults(run=run_list)
     add = verbs.add_parser(
         "add",
-        help="let a machine be a node; its token is shown this once",
-        description="Let a machine be a node. The token is printed once, or written to --out; take it to that machine"
-        " and start `greenroom node --join` there.",
+        help="add a node; its token is shown only once",
+        description=(
+            "Add a node. The token is printed once, or written to --out. Copy it to the other machine and "
+            "run `greenroom node --join` there."
+        ),
         epilog="example: greenroom node add desk --out node.token",
     )
     add_options(add)
-    add.add_argument("name", metavar="NAME", help="what the machine is called here")
+    add.add_argument("name", metavar="NAME", help="the name of the node")
     add.add_argument("--out", metavar="FILE", help="write the token to a new file that only you can read")
     add.set_defaults(run=run_add)
     drain = verbs.add_parser(
         "drain",
-        help="let a node keep its agents, and give it no others",
-        description="Let a node keep the agents that it holds, and give it no others: to stop it without a loss.",
+        help="give a node no new agents; it keeps the ones that it has",
+        description=(
+            "Give a node no new agents. It keeps the ones that it has, so that you can stop it without losing work."
+        ),
         epilog="example: greenroom node drain desk",
     )
     undrain = verbs.add_parser(
-        "undrain", help="give agents to a node again", epilog="example: greenroom node undrain desk"
+        "undrain", help="give a node new agents again", epilog="example: greenroom node undrain desk"
     )
     remove = verbs.add_parser(
         "remove",
-        help="put a node out and end its credential",
-        description="Put a node out and end its credential. One that holds agents is refused, unless --force says that"
-        " they are to be lost: their runs fail, and the node's program ends them and itself.",
+        help="remove a node and revoke its credential",
+        description=(
+            "Remove a node and revoke its credential. Refused while the node has agents, unless you pass "
+            "--force: then their runs fail, and the node's program ends them and itself."
+        ),
         epilog="example: greenroom node remove desk",
     )
-    remove.add_argument("--force", action="store_true", help="though it holds agents")
+    remove.add_argument("--force", action="store_true", help="remove it although it has agents")
     for parser, run in ((drain, run_drain), (undrain, run_undrain), (remove, run_remove)):
         add_options(parser)
         parser.add_argument("node", metavar="NODE", type=build_id_type("node"), help="its name or id")

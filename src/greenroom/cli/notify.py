@@ -11,36 +11,41 @@ _ALL, _NEVER = "all", "never"
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("notify", help="how you are told that something waits for you")
+    parser = verbs.add_parser("notify", help="choose where you get notifications")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = inner.add_parser("list", help="channels and their rules", epilog="example: greenroom notify list --json")
+    listing = inner.add_parser(
+        "list", help="list channels and their rules", epilog="example: greenroom notify list --json"
+    )
     add_options(listing)
     listing.set_defaults(run=run_list)
     add = inner.add_parser(
         "add",
-        help="be told through ntfy, a chat room or a webhook too",
-        description="A browser adds itself on the page. Only the title of an ask and a link that opens it are sent.",
+        help="add a channel: ntfy, a chat room or a webhook",
+        description=(
+            "Add a browser in the page's settings instead. A channel gets only the title of an ask and a "
+            "link that opens it."
+        ),
         epilog="example: greenroom notify add --ntfy https://ntfy.sh/my-topic --quiet 22:00-07:00 --zone Europe/Berlin",
     )
     add_options(add)
     where = add.add_mutually_exclusive_group(required=True)
     where.add_argument("--ntfy", metavar="URL", help="the address of a topic")
-    where.add_argument("--chat", metavar="URL", help="a room's incoming webhook in Slack, Mattermost, Discord, ...")
-    where.add_argument("--webhook", metavar="URL", help="an address that takes JSON by POST")
-    add.add_argument("--name", help="what you will know it by")
-    add.add_argument("--ntfy-token", metavar="TOKEN", help="what the ntfy server wants to be shown")
+    where.add_argument("--chat", metavar="URL", help="incoming webhook of a room in Slack, Mattermost, Discord, ...")
+    where.add_argument("--webhook", metavar="URL", help="an address that accepts JSON by POST")
+    add.add_argument("--name", help="a name for your lists")
+    add.add_argument("--ntfy-token", metavar="TOKEN", help="access token of the ntfy server")
     _add_rule_options(add)
     add.set_defaults(run=run_add)
     change = inner.add_parser(
         "set",
-        help="change the rules of a channel; what is not said stays",
+        help="change the rules of a channel; the others stay",
         epilog="example: greenroom notify set chn_01m7... --kind permission",
     )
     add_options(change)
     change.add_argument("id", metavar="ID", type=build_id_type("chn"))
     _add_rule_options(change)
     change.set_defaults(run=run_set)
-    for verb, does, run in (("remove", "be told by this way no more", run_remove), ("test", "send a test", run_test)):
+    for verb, does, run in (("remove", "remove a channel", run_remove), ("test", "send a test notification", run_test)):
         one = inner.add_parser(verb, help=does, epilog=f"example: greenroom notify {verb} chn_01m7...")
         add_options(one)
         one.add_argument("id", metavar="ID", type=build_id_type("chn"))
@@ -48,11 +53,11 @@ def add_to(verbs: Any) -> None:
 
 
 def _add_rule_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--kind", action="append", help=f"only asks of this kind, or {_ALL}; may be repeated")
-    parser.add_argument("--risk", action="append", help=f"only asks of this risk, or {_ALL}; may be repeated")
-    parser.add_argument("--quiet", metavar="HOURS", help=f"keep silent then, as 22:00-07:00, or {_NEVER}")
+    parser.add_argument("--kind", action="append", help=f"only asks of this kind, or {_ALL} (repeatable)")
+    parser.add_argument("--risk", action="append", help=f"only asks of this risk, or {_ALL} (repeatable)")
+    parser.add_argument("--quiet", metavar="HOURS", help=f"quiet hours, as 22:00-07:00, or {_NEVER}")
     parser.add_argument("--zone", help="the time zone of those hours (default: UTC)")
-    parser.add_argument("--loud", action="append", help="a risk that is told in quiet hours too (default: high)")
+    parser.add_argument("--loud", action="append", help="a risk that notifies in quiet hours too (default: high)")
 
 
 def _read_rules(args: argparse.Namespace) -> dict[str, Any]:

@@ -18,10 +18,10 @@ _LISTS = (
     ("tool", "tools", "NAME", "a tool's name; * stands for anything"),
     ("kind", "kinds", "KIND", "read, search, write, execute, network, plan, hub or other"),
     ("path", "paths", "PATTERN", "files, below the working directory unless with a leading /"),
-    ("host", "hosts", "HOST", "hosts that are reached"),
+    ("host", "hosts", "HOST", "hosts that the call reaches"),
     ("command", "commands", "WORDS", 'a command word by word, as "git status" or "npm run **"'),
-    ("profile", "profiles", "NAME", "profiles that it is about"),
-    ("thread", "threads", "ID", "threads that it is about"),
+    ("profile", "profiles", "NAME", "only calls of these profiles"),
+    ("thread", "threads", "ID", "only calls in these threads"),
 )
 
 _NO_RULES = (
@@ -31,7 +31,7 @@ _NO_RULES = (
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("policy", help="rules that answer without a person: list, try, add, remove, suggest")
+    parser = verbs.add_parser("policy", help="manage the rules that answer without a person")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
     def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
@@ -40,29 +40,29 @@ def add_to(verbs: Any) -> None:
         one.set_defaults(run=run)
         return one
 
-    add("list", run_list, "rules in their order, and standing yeses", "list --json")
+    add("list", run_list, "list rules in order, and grants", "list --json")
     trying = add(
         "try",
         run_try,
-        "what a rule would have answered before",
+        "show how a rule would have answered earlier calls",
         'try --decision allow --command "git status" --last 50',
     )
-    trying.add_argument("name", metavar="NAME", nargs="?", help="a rule that is there, to be tried or replaced")
+    trying.add_argument("name", metavar="NAME", nargs="?", help="an existing rule to try or replace")
     trying.add_argument("--last", type=parse_count, default=100, metavar="N", help="the last N asks (default: 100)")
-    trying.add_argument("--all", action="store_true", help="all calls that were judged, not only those that asked")
+    trying.add_argument("--all", action="store_true", help="all judged calls, not only those that asked")
     _add_rule_options(trying, needed=False)
-    adding = add("add", run_add, "add a rule, or replace it", 'add git --decision allow --command "git status"')
+    adding = add("add", run_add, "add or replace a rule", 'add git --decision allow --command "git status"')
     adding.add_argument("name", metavar="NAME")
-    adding.add_argument("--before", metavar="NAME", help="the rule that it shall stand before (default: the last)")
+    adding.add_argument("--before", metavar="NAME", help="put it before this rule (default: at the end)")
     _add_rule_options(adding, needed=True)
-    remove = add("remove", run_remove, "remove a rule, or a standing yes by its id", "remove git")
+    remove = add("remove", run_remove, "remove a rule, or a grant by its id", "remove git")
     remove.add_argument("name", metavar="NAME|ID")
-    suggest = add("suggest", run_suggest, "rules that people's answers suggest", "suggest --times 5 --accept allow-ls")
+    suggest = add("suggest", run_suggest, "suggest rules from people's answers", "suggest --times 5 --accept allow-ls")
     suggest.add_argument(
-        "--times", type=parse_count, default=3, metavar="N", help="answered alike at least N times (default: 3)"
+        "--times", type=parse_count, default=3, metavar="N", help="same answer at least N times (default: 3)"
     )
     suggest.add_argument("--accept", metavar="NAME", help="add the suggested rule of this name")
-    templates = add("templates", run_templates, "sets of rules to begin with", "templates --apply read-only")
+    templates = add("templates", run_templates, "list ready-made sets of rules", "templates --apply read-only")
     templates.add_argument("--apply", metavar="NAME", help="add the rules of this template")
 
 
@@ -74,11 +74,13 @@ def _add_rule_options(parser: argparse.ArgumentParser, *, needed: bool) -> None:
         kind = build_id_type("thr", suggests=False) if option == "thread" else str
         parser.add_argument(f"--{option}", action="append", dest=name, default=[], metavar=meta, type=kind, help=says)
     parser.add_argument("--argument", action="append", default=[], metavar="NAME=PATTERN", help="an argument's text")
-    parser.add_argument("--where", choices=("inside", "outside"), help="files in or out of the working directory")
+    parser.add_argument(
+        "--where", choices=("inside", "outside"), help="files inside or outside of the working directory"
+    )
     parser.add_argument("--when", metavar="CEL", help="a condition, as 'depth > 1 && risk == \"high\"'")
     parser.add_argument("--hours", metavar="FROM-TO", help="as 09:00-18:00")
-    parser.add_argument("--risk", choices=("low", "medium", "high"), help="the risk that is shown")
-    parser.add_argument("--once", choices=("run",), help="one yes holds for like calls of the run")
+    parser.add_argument("--risk", choices=("low", "medium", "high"), help="the risk to show")
+    parser.add_argument("--once", choices=("run",), help="an approval covers similar calls of the run")
     parser.add_argument("--note", metavar="WORDS", help="why the rule is there")
 
 

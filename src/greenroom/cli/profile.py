@@ -22,21 +22,23 @@ def add_to(verbs: Any) -> None:
         one.set_defaults(run=run)
         return one
 
-    add("list", run_list, "all profiles", "list --json")
-    show = add("show", run_show, "one profile with all its keys", "show claude")
+    add("list", run_list, "list all profiles", "list --json")
+    show = add("show", run_show, "show a profile with all its keys", "show claude")
     show.add_argument("name", metavar="NAME")
     check = add("check", run_check, "check whether profiles can start an agent, without starting one", "check claude")
     check.add_argument("name", metavar="NAME", nargs="?")
-    put = add("put", run_put, "make or replace a profile from a TOML or JSON file", "put reviewer reviewer.toml")
+    put = add("put", run_put, "create or replace a profile from a TOML or JSON file", "put reviewer reviewer.toml")
     put.add_argument("name", metavar="NAME")
     put.add_argument("file", metavar="FILE")
     delete = add("delete", run_delete, "remove a profile", "delete reviewer")
     delete.add_argument("name", metavar="NAME")
-    bring = add("import", run_import, "take all profiles of a bundle, or none", "import team.toml")
+    bring = add("import", run_import, "import all profiles of a bundle, or none", "import team.toml")
     bring.add_argument("file", metavar="FILE")
     export = add("export", run_export, "write profiles into one file, .json or .toml", "export team.toml reviewer")
     export.add_argument("file", metavar="FILE")
-    export.add_argument("names", metavar="NAME", nargs="*", help="which ones (default: all that do not ship with us)")
+    export.add_argument(
+        "names", metavar="NAME", nargs="*", help="the profiles (default: all except those that ship with Greenroom)"
+    )
 
 
 def run_list(args: argparse.Namespace) -> int:

@@ -28,16 +28,18 @@ _WINDOWS = (
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "input",
-        help="type into the focused window, also what another device sends",
-        description="Type a text into the focused window of this desktop; with --follow, what another device of yours"
-        " sends until you stop it; with --send, on the devices that you have so switched on.",
+        help="type text into the focused window, also from another device",
+        description=(
+            "Type text into the focused window of this desktop. With --follow, type what another of your "
+            "devices sends, until you stop it. With --send, type on the devices that you switched on."
+        ),
         epilog="example: greenroom input 'git status'    example: greenroom input --follow",
     )
     add_options(parser)
-    parser.add_argument("text", metavar="TEXT", nargs="?", help="what to type")
-    parser.add_argument("--base64", metavar="TEXT", help="what to type, in base64 of UTF-8")
-    parser.add_argument("--follow", action="store_true", help="switch this device on: type what is sent to it")
-    parser.add_argument("--send", action="store_true", help="have it typed on your other devices instead of here")
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="the text")
+    parser.add_argument("--base64", metavar="TEXT", help="the text, as base64 of UTF-8")
+    parser.add_argument("--follow", action="store_true", help="type what other devices send here")
+    parser.add_argument("--send", action="store_true", help="type on your other devices instead")
     parser.add_argument("--code", help="with --send: the code that the other device shows")
     parser.set_defaults(run=run)
 

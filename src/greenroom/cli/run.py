@@ -32,33 +32,37 @@ ENDED = ("completed", "failed", "cancelled", "interrupted")
 def add_to(verbs: Any) -> None:
     run = verbs.add_parser(
         "run",
-        help="put an agent to work and wait for its answer",
-        description="Start an agent from a profile with a prompt, and wait for its end. A hub is started if none runs.",
+        help="start an agent and wait for its answer",
+        description=(
+            "Start an agent from a profile with a prompt, and wait until it has finished. Starts a hub if none runs."
+        ),
         epilog="example: greenroom run rehearsal 'SAY hello'",
     )
     add_options(run)
     run.add_argument("profile", metavar="PROFILE")
-    run.add_argument("prompt", metavar="PROMPT", help="what to do; - reads it from standard input")
+    run.add_argument("prompt", metavar="PROMPT", help="the task; - reads it from standard input")
     how = run.add_mutually_exclusive_group()
     how.add_argument("--follow", action="store_true", help="show what the agent says and does as it happens")
-    how.add_argument("--detach", action="store_true", help="return at once with the run's id")
-    run.add_argument("--thread", help="the thread that the run belongs to: its id, or its topic")
+    how.add_argument("--detach", action="store_true", help="print the run's id and return at once")
+    run.add_argument("--thread", help="the thread of the run, by id or topic")
     run.add_argument(
         "--directory",
         metavar="DIR",
-        help="where it works (default: where the profile says, else here if agents run on this machine alone)",
+        help="working directory (default: the profile's, else the current one if agents run only on this machine)",
     )
-    run.add_argument("--worktree", action="store_true", help="in a git worktree of that directory, on a new branch")
-    run.add_argument("--model", help="the model to think with, instead of the profile's")
     run.add_argument(
-        "--agent", type=build_id_type("agt"), help="go on with a kept agent: its id, or the name it is kept as"
+        "--worktree", action="store_true", help="work in a git worktree of that directory, on a new branch"
+    )
+    run.add_argument("--model", help="the model, instead of the profile's")
+    run.add_argument(
+        "--agent", type=build_id_type("agt"), help="continue with a kept agent, by id or the name that it is kept under"
     )
     run.add_argument("--keep-as", metavar="NAME", help="keep the agent under this name for further runs")
-    run.add_argument("--session", metavar="ID", help="go on with a conversation from `greenroom agent sessions`")
-    run.add_argument("--node", type=build_id_type("node"), help="the node to run on")
-    run.add_argument("--timeout", type=parse_count, metavar="SECONDS", help="pause and ask after so long")
-    run.add_argument("--tokens", type=parse_count, metavar="N", help="pause and ask after so many tokens")
-    run.add_argument("--cost", type=float, metavar="USD", help="pause and ask after so much money")
+    run.add_argument("--session", metavar="ID", help="continue a conversation that `greenroom agent sessions` lists")
+    run.add_argument("--node", type=build_id_type("node"), help="the node that runs it")
+    run.add_argument("--timeout", type=parse_count, metavar="SECONDS", help="pause and ask after this time")
+    run.add_argument("--tokens", type=parse_count, metavar="N", help="pause and ask after this many tokens")
+    run.add_argument("--cost", type=float, metavar="USD", help="pause and ask after this cost in dollars")
     run.set_defaults(run=run_run)
     invite = verbs.add_parser(
         "invite",
@@ -66,9 +70,9 @@ def add_to(verbs: Any) -> None:
         epilog='example: greenroom invite claude --thread "First meeting"',
     )
     add_options(invite)
-    invite.add_argument("profile", metavar="PROFILE", help="the profile; or an agent of the thread, to wake it")
-    invite.add_argument("--thread", required=True, help="its id, or its topic")
-    invite.add_argument("--prompt", help="what to tell it instead of the usual invitation")
+    invite.add_argument("profile", metavar="PROFILE", help="a profile, or an agent of the thread to wake")
+    invite.add_argument("--thread", required=True, help="the thread, by id or topic")
+    invite.add_argument("--prompt", help="the prompt, instead of the usual invitation")
     invite.set_defaults(run=run_invite)
 
 

@@ -40,40 +40,42 @@ def add_to(verbs: Any) -> None:
     parser = verbs.add_parser("runs", help="list, show, follow and cancel runs")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, help_text, run, example in (
-        ("list", "runs, newest first", run_list, "greenroom runs list --status waiting --limit 5"),
-        ("show", "one run with its output", run_show, "greenroom runs show run_01m7..."),
-        ("tree", "the tree that a run belongs to", run_tree, "greenroom runs tree run_01m7..."),
-        ("diff", "what a run has changed in its worktree", run_diff, "greenroom runs diff run_01m7..."),
-        ("follow", "wait for a run's end and show it meanwhile", run_follow, "greenroom runs follow run_01m7..."),
-        ("cancel", "end a run and all below it", run_cancel, "greenroom runs cancel run_01m7..."),
-        ("steer", "say something to an agent at work", run_steer, "greenroom runs steer run_01m7... 'use tabs'"),
-        ("resume", "go on with an interrupted run", run_resume, "greenroom runs resume run_01m7..."),
+        ("list", "list runs, newest first", run_list, "greenroom runs list --status waiting --limit 5"),
+        ("show", "show a run with its output", run_show, "greenroom runs show run_01m7..."),
+        ("tree", "show the tree of a run", run_tree, "greenroom runs tree run_01m7..."),
+        ("diff", "show what a run changed in its worktree", run_diff, "greenroom runs diff run_01m7..."),
+        ("follow", "show a run live until it ends", run_follow, "greenroom runs follow run_01m7..."),
+        ("cancel", "cancel a run and all runs below it", run_cancel, "greenroom runs cancel run_01m7..."),
+        ("steer", "send a message to a working agent", run_steer, "greenroom runs steer run_01m7... 'use tabs'"),
+        ("resume", "resume an interrupted run", run_resume, "greenroom runs resume run_01m7..."),
         (
             "continue",
-            "give the agent of a run that is over more to do, in the same conversation",
+            "give the agent of a finished run another task, in the same conversation",
             run_continue,
             "greenroom runs continue run_01m7... 'now add a test'",
         ),
-        ("extend", "let a paused run go on", run_extend, "greenroom runs extend run_01m7... --timeout 600"),
+        ("extend", "resume a paused run", run_extend, "greenroom runs extend run_01m7... --timeout 600"),
     ):
         one = inner.add_parser(name, help=help_text, epilog=f"example: {example}")
         add_options(one)
         if name == "list":
-            one.add_argument("--status", choices=_STATUSES, help="only runs that are so")
+            one.add_argument("--status", choices=_STATUSES, help="only runs with this status")
             add_limit_option(one)
         else:
             one.add_argument("id", metavar="ID", type=build_id_type("run"))
         if name == "cancel":
             how = one.add_mutually_exclusive_group()
-            how.add_argument("--cascade", action="store_true", help="end all that it has started, too (the default)")
-            how.add_argument("--only", action="store_true", help="leave what it has started alone")
+            how.add_argument(
+                "--cascade", action="store_true", help="also cancel all runs that it started (the default)"
+            )
+            how.add_argument("--only", action="store_true", help="do not cancel the runs that it started")
         if name == "steer":
             one.add_argument("text", metavar="TEXT")
         if name == "continue":
-            one.add_argument("prompt", metavar="PROMPT", help="what to do; - reads it from standard input")
+            one.add_argument("prompt", metavar="PROMPT", help="the task; - reads it from standard input")
             how = one.add_mutually_exclusive_group()
             how.add_argument("--follow", action="store_true", help="show what the agent says and does as it happens")
-            how.add_argument("--detach", action="store_true", help="return at once with the new run's id")
+            how.add_argument("--detach", action="store_true", help="print the new run's id and return at once")
         if name == "extend":
             one.add_argument("--timeout", type=parse_count, metavar="SECONDS")
             one.add_argument("--tokens", type=parse_count, metavar="N")

@@ -26,16 +26,16 @@ def add_to(verbs: Any) -> None:
     )
     add_data_option(parser)
     parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, help=f"port of every door (default: {settings.PORT}; 0 takes a free one)")
+    parser.add_argument("--port", type=int, help=f"port for everything (default: {settings.PORT}; 0 takes a free one)")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument(
-        "--new", action="store_true", help="begin a new hub, even where there was one whose log is gone"
+        "--new", action="store_true", help="create a new hub, even if the log of an earlier one is missing"
     )
     parser.add_argument(
         "--allow-anonymous-local",
         action="store_true",
         default=None,
-        help="let local programs without a credential talk in threads of their own",
+        help="let local programs without a credential use threads of their own",
     )
     parser.set_defaults(run=run)
 

@@ -15,7 +15,7 @@ from greenroom.log.data_directory import FILE, FILES
 def add_to(verbs: Any) -> None:
     status = verbs.add_parser(
         "status",
-        help="whether the hub runs, where, and what is going on in it",
+        help="show whether the hub runs, where, and what it is doing",
         description="Show whether the hub runs, its address, version and uptime, how many runs are active, what"
         " waits for you, and how much disk it uses. Exits 3 when no hub answers.",
         epilog="example: greenroom status --json",
@@ -25,12 +25,14 @@ def add_to(verbs: Any) -> None:
     opening = verbs.add_parser(
         "open",
         help="open the page in your browser, logged in",
-        description="Open the page of the hub in your browser, logged in by a code that works once. Where there is no"
-        " browser the address is printed.",
+        description=(
+            "Open the page of the hub in your browser, logged in with a one-time code. If there is no "
+            "browser, print the address."
+        ),
         epilog="example: greenroom open --print",
     )
     add_options(opening)
-    opening.add_argument("--print", action="store_true", dest="prints", help="print the address, and open nothing")
+    opening.add_argument("--print", action="store_true", dest="prints", help="print the address instead of opening it")
     opening.set_defaults(run=run_open)
 
 

@@ -35,8 +35,8 @@ def add_to(verbs: Any) -> None:
     )
     add_data_option(parser)
     add_json_option(parser)
-    parser.add_argument("--agents", action="store_true", help="end the agents that run on this machine too")
-    says = f"how long to wait for the end (default: {_WAIT_S:.0f})"
+    parser.add_argument("--agents", action="store_true", help="also end the agents that run on this machine")
+    says = f"seconds to wait for the end (default: {_WAIT_S:.0f})"
     parser.add_argument("--timeout", type=parse_seconds, default=_WAIT_S, metavar="SECONDS", help=says)
     parser.set_defaults(run=run)
 

@@ -31,29 +31,33 @@ _STATES = ("discuss", "implement", "review", "done", "closed", "archived")
 def add_to(verbs: Any) -> None:
     parser = verbs.add_parser("thread", help="read, post and wait in threads")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = inner.add_parser("list", help="threads, newest first", epilog="example: greenroom thread list --limit 5")
+    listing = inner.add_parser(
+        "list", help="list threads, newest first", epilog="example: greenroom thread list --limit 5"
+    )
     add_options(listing)
-    listing.add_argument("--status", choices=_STATES, help="only threads that are so")
-    listing.add_argument("--all", action="store_true", help="archived ones too")
+    listing.add_argument("--status", choices=_STATES, help="only threads with this status")
+    listing.add_argument("--all", action="store_true", help="also archived threads")
     add_limit_option(listing)
     listing.set_defaults(run=run_list)
     show = _add_thread_verb(
-        inner, "show", "a thread's messages, oldest first", 'greenroom thread show "Plan" --limit 9'
+        inner, "show", "show a thread's messages, oldest first", 'greenroom thread show "Plan" --limit 9'
     )
-    show.add_argument("--after", type=parse_seq, default=0, metavar="SEQ", help="only those after this seq")
-    show.add_argument("--limit", type=parse_count, help="only the newest so many")
+    show.add_argument("--after", type=parse_seq, default=0, metavar="SEQ", help="only messages after this seq")
+    show.add_argument("--limit", type=parse_count, help="only the newest N")
     show.set_defaults(run=run_show)
     post = _add_thread_verb(
-        inner, "post", "say something in a thread", 'greenroom thread post "Plan" "Shall we?" --new'
+        inner, "post", "post a message in a thread", 'greenroom thread post "Plan" "Shall we?" --new'
     )
-    post.add_argument("text", metavar="TEXT", help="what to say; - reads it from stdin")
-    post.add_argument("--new", action="store_true", help="open a thread of that topic if there is none")
-    post.add_argument("--as", dest="author", metavar="NAME", help="your name, when you post as a person")
+    post.add_argument("text", metavar="TEXT", help="the message; - reads it from stdin")
+    post.add_argument("--new", action="store_true", help="create the thread if there is none with that topic")
+    post.add_argument("--as", dest="author", metavar="NAME", help="your name, if you post as a person")
     post.add_argument(
         "--to", metavar="AGENT", type=build_id_type("agt", suggests=False), help="hand over to this agent"
     )
     post.set_defaults(run=run_post)
-    wait = _add_thread_verb(inner, "wait", "wait for what is said next in it", 'greenroom thread wait "Plan" --follow')
+    wait = _add_thread_verb(
+        inner, "wait", "wait for the next messages in a thread", 'greenroom thread wait "Plan" --follow'
+    )
     wait.add_argument(
         "--after", type=parse_seq, metavar="SEQ", help="wait for messages after this seq (default: from now)"
     )
@@ -65,21 +69,21 @@ def add_to(verbs: Any) -> None:
         dest="for_agent",
         metavar="AGENT",
         type=build_id_type("agt", suggests=False),
-        help="only what is handed over to this agent",
+        help="only handoffs to this agent",
     )
-    wait.add_argument("--follow", action="store_true", help="go on until Ctrl-C, also over a restart of the hub")
+    wait.add_argument("--follow", action="store_true", help="continue until Ctrl-C, also across restarts of the hub")
     wait.set_defaults(run=run_wait)
     export = _add_thread_verb(
-        inner, "export", "a whole thread as Markdown", 'greenroom thread export "Plan" --out plan.md'
+        inner, "export", "export a thread as Markdown", 'greenroom thread export "Plan" --out plan.md'
     )
-    export.add_argument("--out", metavar="FILE", help="write to a new file, as it is")
+    export.add_argument("--out", metavar="FILE", help="write to a new file")
     export.set_defaults(run=run_export)
 
 
 def _add_thread_verb(inner: Any, name: str, help: str, example: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = inner.add_parser(name, help=help, epilog=f"example: {example}")
     add_options(parser)
-    parser.add_argument("thread", metavar="THREAD", help="its id, or its topic")
+    parser.add_argument("thread", metavar="THREAD", help="the thread, by id or topic")
     return parser
 
 

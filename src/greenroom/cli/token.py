@@ -19,48 +19,48 @@ KINDS = ("agent", "operator", "viewer", "room", "webhook")
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("token", help="make, list and end credentials")
+    parser = verbs.add_parser("token", help="create, list and revoke credentials")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     create = inner.add_parser(
         "create",
-        help="make a credential; its token is shown this once",
-        description="Make a credential. The token is printed once and kept nowhere; the hub keeps only its digest.",
+        help="create a credential; its token is shown only once",
+        description="Create a credential. The token is printed once. The hub stores only its digest.",
         epilog="example: greenroom token create --name claude --out ~/.greenroom/claude.token",
     )
     add_options(create)
-    create.add_argument("--name", help="what you will know it by (a room's: the room's name)")
-    create.add_argument("--kind", choices=KINDS, help="whose it is (default: agent; room with --room)")
-    create.add_argument("--enrol", action="store_true", help="an agent's that may register further agents")
+    create.add_argument("--name", help="a name for your lists (with --room: the room's name)")
+    create.add_argument("--kind", choices=KINDS, help="who will use it (default: agent; room with --room)")
+    create.add_argument("--enrol", action="store_true", help="for an agent that may register further agents")
     create.add_argument(
         "--agent",
         metavar="ID",
         type=build_id_type("agt"),
-        help="a further credential of this agent (default: a new agent)",
+        help="another credential for this agent (default: a new agent)",
     )
-    create.add_argument("--thread", action="append", help="only for this thread, by its id or topic; may be repeated")
-    create.add_argument("--room", metavar="NAME", help="for the people of this room, and for who asks them")
+    create.add_argument("--thread", action="append", help="only for this thread, by id or topic (repeatable)")
     create.add_argument(
-        "--only", choices=("ask", "answer"), help="a room's that may ask and not answer, or the reverse"
+        "--room", metavar="NAME", help="for the people of this room, and for the programs that ask them"
     )
-    create.add_argument("--days", type=_parse_days, help="ends by itself after so many days")
+    create.add_argument("--only", choices=("ask", "answer"), help="with --room: only for asking, or only for answering")
+    create.add_argument("--days", type=_parse_days, help="expires after this many days")
     create.add_argument("--out", metavar="FILE", help="write the token to a new file that only you can read")
     create.set_defaults(run=run_create)
     listing = inner.add_parser(
-        "list", help="credentials, without their secrets", epilog="example: greenroom token list --json"
+        "list", help="list credentials, without their secrets", epilog="example: greenroom token list --json"
     )
     add_options(listing)
-    listing.add_argument("--all", action="store_true", help="those that have ended too")
+    listing.add_argument("--all", action="store_true", help="also revoked and expired ones")
     listing.set_defaults(run=run_list)
     revoke = inner.add_parser(
         "revoke",
-        help="end a credential at once, on open connections too",
+        help="revoke a credential at once, on open connections too",
         epilog="example: greenroom token revoke cred_3kq0...",
     )
     add_options(revoke)
     revoke.add_argument("id", metavar="ID", type=build_id_type("cred"))
     revoke.set_defaults(run=run_revoke)
     login = inner.add_parser(
-        "login", help="a one-time code with which a browser gets in", epilog="example: greenroom token login"
+        "login", help="create a one-time code that logs a browser in", epilog="example: greenroom token login"
     )
     add_options(login)
     login.set_defaults(run=run_login)

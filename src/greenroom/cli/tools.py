@@ -14,7 +14,7 @@ from greenroom.link.ask_kinds import RISKS
 
 
 def add_to(verbs: Any) -> None:
-    parser = verbs.add_parser("tools", help="MCP servers behind the hub: add, list, show, accept, hold, remove")
+    parser = verbs.add_parser("tools", help="manage MCP servers whose tools agents use through the hub")
     inner = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
     def add(name: str, run: Callable[[argparse.Namespace], int], says: str, example: str) -> argparse.ArgumentParser:
@@ -23,37 +23,47 @@ def add_to(verbs: Any) -> None:
         one.set_defaults(run=run)
         return one
 
-    adding = add("add", run_add, "register a server, or change it", "add files --command 'mcp-files --root /srv'")
+    adding = add("add", run_add, "register or change a server", "add files --command 'mcp-files --root /srv'")
     adding.add_argument("name", metavar="SERVER")
     source = adding.add_mutually_exclusive_group(required=True)
-    source.add_argument("--command", metavar="WORDS", help="what starts it on the hub's machine; no shell sees it")
-    source.add_argument("--at", metavar="URL", help="where it is, if it runs already")
-    adding.add_argument("--directory", metavar="DIR", help="where the command runs")
-    adding.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="a variable; no secrets")
+    source.add_argument(
+        "--command", metavar="WORDS", help="the command that starts it on the hub's machine, without a shell"
+    )
+    source.add_argument("--at", metavar="URL", help="its URL, if it already runs")
+    adding.add_argument("--directory", metavar="DIR", help="working directory of the command")
+    adding.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="an environment variable; not for secrets"
+    )
     adding.add_argument(
         "--secret",
         action="append",
         default=[],
         metavar="NAME=REF",
-        help="a variable, or with --at a header, whose value is at env:NAME or file:/path",
+        help="a variable (with --at: a header) with its value from env:NAME or file:/path",
     )
     adding.add_argument(
         "--risk", action="append", default=[], metavar="TOOL=RISK", help="low, medium or high; * for any tool"
     )
-    adding.add_argument("--profile", action="append", default=[], metavar="NAME", help="only for agents of it")
-    adding.add_argument("--trust-annotations", action="store_true", help="believe what it says of its tools' risk")
-    adding.add_argument("--timeout", type=parse_count, metavar="S", help="how long a call may take (default: 600)")
-    add("list", run_list, "servers and how they are", "list --json")
-    show = add("show", run_show, "a server and its tools as they are", "show files")
+    adding.add_argument(
+        "--profile", action="append", default=[], metavar="NAME", help="only for agents of this profile"
+    )
+    adding.add_argument(
+        "--trust-annotations", action="store_true", help="use the risk that the server declares for its tools"
+    )
+    adding.add_argument("--timeout", type=parse_count, metavar="S", help="seconds that a call may take (default: 600)")
+    add("list", run_list, "list servers and their state", "list --json")
+    show = add("show", run_show, "show a server and its tools", "show files")
     show.add_argument("name", metavar="SERVER")
     show.add_argument("tool", metavar="TOOL", nargs="?", help="one tool in full")
-    accept = add("accept", run_accept, "let agents see tools that you have seen", "accept files read_file list_dir")
+    accept = add(
+        "accept", run_accept, "offer tools to agents after you have seen them", "accept files read_file list_dir"
+    )
     accept.add_argument("name", metavar="SERVER")
     accept.add_argument(
-        "tools", metavar="TOOL", nargs="*", help="which ones (default: all that are held, after a look)"
+        "tools", metavar="TOOL", nargs="*", help="the tools (default: all that are held, after showing them)"
     )
-    accept.add_argument("--yes", action="store_true", help="do not ask whether all shall be accepted")
-    hold = add("hold", run_hold, "let agents see tools no more", "hold files delete_file")
+    accept.add_argument("--yes", action="store_true", help="accept all without confirmation")
+    hold = add("hold", run_hold, "hide tools from agents", "hold files delete_file")
     hold.add_argument("name", metavar="SERVER")
     hold.add_argument("tools", metavar="TOOL", nargs="+")
     remove = add("remove", run_remove, "remove a server", "remove files")

@@ -21,9 +21,9 @@ def add_to(verbs: Any) -> None:
 
 def add_watch(verbs: Any, example: str) -> None:
     """The verb, at the top and below `ask`."""
-    parser = verbs.add_parser("watch", help="be told of what waits for you, until Ctrl-C", epilog=f"example: {example}")
+    parser = verbs.add_parser("watch", help="notify you of every new ask, until Ctrl-C", epilog=f"example: {example}")
     add_options(parser)
-    parser.add_argument("--quiet", action="store_true", help="print, but do not ring")
+    parser.add_argument("--quiet", action="store_true", help="print, without a notification")
     parser.set_defaults(run=run_watch)
 
 

@@ -137,22 +137,27 @@ ENDPOINTS = [
         "/api/agents",
         "read",
         list_agents,
-        "Agents that are there, kept, registered or asleep in an open thread; then profiles that can be invited",
+        "Agents that are there, kept, registered or asleep in an open thread, and profiles that you can invite",
         query=AgentQuery,
         answer=list[ListedAgent],
     ),
     Endpoint(
-        "GET", _ONE, "read", show_agent, "One agent, by its id or the name it is kept as", answer=shapes.RestAgent
+        "GET",
+        _ONE,
+        "read",
+        show_agent,
+        "One agent, by its id or the name that it is kept under",
+        answer=shapes.RestAgent,
     ),
     Endpoint(
         "POST",
         f"{_ONE}/stop",
         "operate",
         stop_agent,
-        "End a kept agent's process; it can be called again",
+        "End a kept agent's process; you can call it again",
         answer=Stopped,
     ),
     Endpoint(
-        "POST", f"{_ONE}/kick", "operate", kick_agent, "Put an agent out and end its credentials", answer=KickedAgent
+        "POST", f"{_ONE}/kick", "operate", kick_agent, "Remove an agent and revoke its credentials", answer=KickedAgent
     ),
 ]

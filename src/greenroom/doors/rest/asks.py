@@ -220,15 +220,15 @@ _ONE = "/api/asks/{ask_id}"
 def endpoints(hub: Hub) -> list[Endpoint]:
     """How large what is sent along may be is a setting; base64 makes it a third larger."""
     large = hub.settings.max_upload_bytes * 3 // 2 + hub.settings.max_body_bytes
-    waits = "The ask, once it is answered or the time is over"
+    waits = "Wait until the ask is answered, or the time is over"
     return [
-        Endpoint("GET", "/api/asks", "answer", list_asks, "What waits for people", query=AskQuery, answer=Asks),
+        Endpoint("GET", "/api/asks", "answer", list_asks, "Asks, open or answered", query=AskQuery, answer=Asks),
         Endpoint(
             "POST",
             "/api/asks",
             "chat",
             create_ask,
-            "Ask people something",
+            "Create an ask",
             body=NewAsk,
             answer=Ask,
             status=201,
@@ -259,9 +259,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
             max_bytes=large,
             keyed=True,
         ),
-        Endpoint(
-            "POST", f"{_ONE}/snooze", "answer", snooze_ask, "Put an ask out of sight", body=SnoozeBody, answer=Ask
-        ),
-        Endpoint("POST", f"{_ONE}/delegate", "answer", delegate_ask, "Hand an ask on", body=DelegateBody, answer=Ask),
-        Endpoint("POST", f"{_ONE}/withdraw", "chat", withdraw_ask, "Take an ask back", body=WithdrawBody, answer=Ask),
+        Endpoint("POST", f"{_ONE}/snooze", "answer", snooze_ask, "Snooze an ask", body=SnoozeBody, answer=Ask),
+        Endpoint("POST", f"{_ONE}/delegate", "answer", delegate_ask, "Delegate an ask", body=DelegateBody, answer=Ask),
+        Endpoint("POST", f"{_ONE}/withdraw", "chat", withdraw_ask, "Withdraw an ask", body=WithdrawBody, answer=Ask),
     ]

@@ -115,6 +115,4 @@ def _build_event(rows: Rows, record: Recorded) -> AuditEvent:
     return AuditEvent(record.seq, format_iso(record.at), record.by, type(record.event).__name__, data, *actor)
 
 
-ENDPOINTS = [
-    Endpoint("GET", "/api/audit", "operate", list_events, "What was done with power", query=AuditQuery, answer=Audit)
-]
+ENDPOINTS = [Endpoint("GET", "/api/audit", "operate", list_events, "Privileged events", query=AuditQuery, answer=Audit)]

@@ -139,7 +139,7 @@ ENDPOINTS = [
         "/api/credentials",
         "operate",
         list_credentials,
-        "All credentials that hold, and the 500 that were revoked last",
+        "All valid credentials, and the 500 that were revoked last",
         answer=list[RestCredential],
     ),
     Endpoint(
@@ -147,7 +147,7 @@ ENDPOINTS = [
         "/api/credentials",
         "operate",
         create_credential,
-        "Give a credential; its token is shown once",
+        "Create a credential; its token is shown once",
         body=NewCredential,
         answer=IssuedCredential,
         status=201,
@@ -158,7 +158,7 @@ ENDPOINTS = [
         "/api/credentials/{credential_id}",
         "operate",
         revoke_credential,
-        "End a credential at once, on open connections too",
+        "Revoke a credential at once, on open connections too",
         answer=shapes.Ok,
     ),
 ]

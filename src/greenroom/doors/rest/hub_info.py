@@ -109,7 +109,7 @@ async def set_my_name(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 ENDPOINTS = [
-    Endpoint("GET", "/", PUBLIC, show_front, "The front page, or the way to the login", answer="text/html"),
+    Endpoint("GET", "/", PUBLIC, show_front, "The page, or a redirect to the login", answer="text/html"),
     Endpoint("GET", "/api/me", "enter", show_me, "Who you are to this hub", answer=Me),
     Endpoint(
         "PUT",
@@ -121,5 +121,5 @@ ENDPOINTS = [
         answer=Me,
         keyed=True,
     ),
-    Endpoint("GET", "/health", PUBLIC, show_health, "Whether the hub is well", answer=HubHealth),
+    Endpoint("GET", "/health", PUBLIC, show_health, "Health of the hub", answer=HubHealth),
 ]

@@ -199,7 +199,7 @@ ENDPOINTS = [
         "/api/ids",
         "enter",
         find_ids,
-        "The ids that a part of one, or a name, may mean",
+        "The ids that match a part of an id, or a name",
         query=IdQuery,
         answer=MatchedIds,
     )

@@ -243,7 +243,7 @@ def endpoints(hub: Hub) -> list[Endpoint]:
         return build_json_response(MessageCounts(wanted.since, wanted.step_ms, counts))
 
     return [
-        Endpoint("GET", "/api/metrics", "all", show, "How the hub is doing", answer=Metrics),
+        Endpoint("GET", "/api/metrics", "all", show, "Metrics of the hub", answer=Metrics),
         Endpoint(
             "GET",
             "/api/metrics/messages",

@@ -169,15 +169,17 @@ def endpoints(notifier: Notifier) -> list[Endpoint]:
     reach = ChannelEndpoints(notifier)
     many = "/api/notify/channels"
     one = f"{many}/{{channel_id}}"
-    words = "Answer an ask by the ticket of a notification"
+    words = "Answer an ask with the ticket of a notification"
     return [
-        Endpoint("GET", "/api/notify", "answer", reach.list_channels, "How you are reached", answer=NotificationSetup),
+        Endpoint(
+            "GET", "/api/notify", "answer", reach.list_channels, "Your notification channels", answer=NotificationSetup
+        ),
         Endpoint(
             "POST",
             many,
             "answer",
             reach.add_channel,
-            "Be reached by a further way",
+            "Add a channel",
             body=NewChannel,
             answer=AddedChannel,
             status=201,
@@ -185,7 +187,7 @@ def endpoints(notifier: Notifier) -> list[Endpoint]:
         Endpoint(
             "PUT", one, "answer", reach.set_rules, "Change what a channel is used for", body=Rules, answer=Channel
         ),
-        Endpoint("DELETE", one, "answer", reach.remove_channel, "Be reached by this way no more", status=204),
+        Endpoint("DELETE", one, "answer", reach.remove_channel, "Remove a channel", status=204),
         Endpoint(
             "POST", f"{one}/test", "answer", reach.send_test, "Send a test to a channel", answer=ChannelTestResult
         ),
@@ -199,7 +201,7 @@ def endpoints(notifier: Notifier) -> list[Endpoint]:
             answer=Ask,
             max_bytes=4096,
         ),
-        Endpoint("GET", "/n/{ticket}", PUBLIC, reach.open_ask, "The ask that a notification tells of", status=303),
+        Endpoint("GET", "/n/{ticket}", PUBLIC, reach.open_ask, "The ask of a notification", status=303),
     ]
 
 

@@ -191,7 +191,7 @@ async def revoke_grant(hub: Hub, by: Principal, request: Request) -> Response:
 
 
 ENDPOINTS = [
-    Endpoint("GET", "/api/policy", "operate", show_policy, "Rules, options and standing yeses", answer=Policy),
+    Endpoint("GET", "/api/policy", "operate", show_policy, "Rules, options and grants", answer=Policy),
     Endpoint(
         "PUT",
         "/api/policy/rules/{rule}",
@@ -216,7 +216,7 @@ ENDPOINTS = [
         "/api/policy/try",
         "operate",
         try_policy,
-        "What a rule would have answered before",
+        "Try a rule on earlier calls",
         body=PolicyTrialBody,
         answer=RuleTrial,
     ),
@@ -225,7 +225,7 @@ ENDPOINTS = [
         "/api/policy/check",
         "operate",
         check_rule,
-        "What is wrong with a rule",
+        "Check a rule",
         body=RuleDraft,
         answer=RuleCheck,
     ),
@@ -252,7 +252,7 @@ ENDPOINTS = [
         "/api/policy/templates",
         "operate",
         list_templates,
-        "Sets of rules to begin with",
+        "Ready-made sets of rules",
         answer=list[RuleTemplate],
     ),
     Endpoint(
@@ -268,7 +268,7 @@ ENDPOINTS = [
         "/api/policy/grants/{grant_id}",
         "operate",
         revoke_grant,
-        "Take a yes for a run or profile back",
+        "Revoke a grant",
         status=204,
         keyed=True,
     ),

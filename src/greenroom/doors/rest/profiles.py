@@ -167,11 +167,13 @@ ENDPOINTS = [
         "/api/profile-files",
         "read",
         list_wrong_files,
-        "Files of profiles that cannot be used as they are: the key, and what to write",
+        "Profile files with errors: the key, and what to write",
         answer=list[WrongFile],
     ),
     Endpoint("GET", _ONE, "operate", show_profile, "One profile", answer=Profile),
-    Endpoint("PUT", _ONE, "operate", put_profile, "Make or replace a profile", body=ProfileDefinition, answer=Profile),
+    Endpoint(
+        "PUT", _ONE, "operate", put_profile, "Create or replace a profile", body=ProfileDefinition, answer=Profile
+    ),
     Endpoint("DELETE", _ONE, "operate", delete_profile, "Remove a profile", status=204),
 ]
 
@@ -184,7 +186,7 @@ def endpoints(links: NodeLinks) -> list[Endpoint]:
             "/api/profile-check",
             "operate",
             ProfileChecker(links).check,
-            "Whether profiles could start an agent, on each node that could run them, without starting one",
+            "Check whether profiles can start an agent, on each node that can run them, without starting one",
             query=ProfileCheckQuery,
             answer=ProfileCheckResult,
         ),

@@ -80,7 +80,7 @@ ENDPOINTS = [
         "/api/policy/asked/{ask_id}",
         "operate",
         show_rule,
-        "The rule that remembering an answer would make",
+        "The rule that remembering an answer would create",
         query=RememberQuery,
         answer=Remembered,
     ),

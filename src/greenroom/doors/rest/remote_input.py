@@ -174,24 +174,31 @@ def endpoints() -> list[Endpoint]:
             "/api/input",
             "answer",
             send,
-            "Have a text typed on your devices",
+            "Type text on your devices",
             body=InputText,
             answer=DeliveryCount,
         ),
-        Endpoint("GET", many, "answer", listed, "Your devices that type", answer=list[ShownReceiver]),
+        Endpoint("GET", many, "answer", listed, "Your devices that type text", answer=list[ShownReceiver]),
         Endpoint(
-            "POST", many, "answer", switch_on, "Let this device type", body=NewReceiver, answer=Receiver, status=201
+            "POST",
+            many,
+            "answer",
+            switch_on,
+            "Register this device for typing",
+            body=NewReceiver,
+            answer=Receiver,
+            status=201,
         ),
         Endpoint(
             "GET",
             one,
             "answer",
             receive,
-            "What is to be typed, once there is something",
+            "Wait for text to type",
             query=InputWaitQuery,
             answer=InputTexts,
         ),
-        Endpoint("DELETE", one, "answer", switch_off, "Let this device type no more", status=204),
+        Endpoint("DELETE", one, "answer", switch_off, "Unregister this device", status=204),
     ]
 
 

@@ -89,7 +89,7 @@ ENDPOINTS = [
         "/api/templates",
         "chat",
         create_template,
-        "Keep a template",
+        "Store a template",
         body=NewTemplate,
         answer=MadeTemplate,
         status=201,

@@ -137,11 +137,11 @@ ENDPOINTS = [
         f"{_ONE}/sync-context",
         "chat",
         issue_sync_context,
-        "What the next strict post must show",
+        "The sync fields for the next strict post",
         body=MemberBody,
         answer=shapes.Sync,
     ),
-    Endpoint("POST", f"{_ONE}/join", "chat", join_thread, "Come into a thread", body=MemberBody, answer=Joined),
+    Endpoint("POST", f"{_ONE}/join", "chat", join_thread, "Join a thread", body=MemberBody, answer=Joined),
     Endpoint(
         "GET",
         f"{_ONE}/wait",
@@ -151,5 +151,7 @@ ENDPOINTS = [
         query=WaitQuery,
         answer=RestWaitResult,
     ),
-    Endpoint("GET", f"{_ONE}/wait-state", "read", show_wait_state, "Who waits in a thread just now", answer=WaitState),
+    Endpoint(
+        "GET", f"{_ONE}/wait-state", "read", show_wait_state, "Who waits in a thread at the moment", answer=WaitState
+    ),
 ]

@@ -195,22 +195,27 @@ _ENDPOINTS = [
         "/api/triggers/{trigger_id}/arm",
         "operate",
         arm_trigger,
-        "Let a trigger start runs",
+        "Arm a trigger",
         answer=TriggerState,
     ),
     Endpoint(
-        "POST", "/api/triggers/{trigger_id}/disarm", "operate", disarm_trigger, "Stop a trigger", answer=TriggerState
+        "POST", "/api/triggers/{trigger_id}/disarm", "operate", disarm_trigger, "Disarm a trigger", answer=TriggerState
     ),
     Endpoint(
         "GET",
         "/api/triggers/{trigger_id}/secret",
         "operate",
         show_secret,
-        "What its calls are signed with",
+        "The key that signs calls of a trigger",
         answer=Secret,
     ),
     Endpoint(
-        "GET", "/api/hooks/{hook}/secret", "operate", show_hook_secret, "What a hook is signed with", answer=Secret
+        "GET",
+        "/api/hooks/{hook}/secret",
+        "operate",
+        show_hook_secret,
+        "The key that signs calls of a hook",
+        answer=Secret,
     ),
 ]
 
@@ -234,7 +239,7 @@ def endpoints() -> list[Endpoint]:
             "/api/hooks/{hook}",
             PUBLIC,
             calls.signal_steps,
-            "Tell steps that wait of a signed call",
+            "Call steps that wait for a signed call",
             answer=Signalled,
         ),
     ]

@@ -142,7 +142,7 @@ def endpoints(links: NodeLinks) -> list[Endpoint]:
             "/api/workflow-check",
             "chat",
             TextCheck(links).check_text,
-            "What is wrong with the text of a workflow, or its picture",
+            "Check the text of a workflow, or draw it",
             body=WorkflowText,
             answer=WorkflowCheck,
             max_bytes=MAX_TEXT,

@@ -258,12 +258,12 @@ _NAMED = "/api/workflows/{name}"
 _ONE = "/api/workflow-runs/{run_id}"
 _BYTES = 8_388_608
 _CONTROLS: tuple[tuple[str, type[Any], type[Any], str], ...] = (
-    ("pause", c.PauseWorkflow, ReasonBody, "Begin nothing new in a run"),
-    ("resume", c.ResumeWorkflow, ReasonBody, "Let a paused run go on"),
-    ("abort", c.AbortWorkflow, AbortBody, "End a run and all that it has started"),
-    ("retry", c.RetryWorkflow, RetryFrom, "Take a run up again, keeping what is finished"),
-    ("amend", c.AmendStep, Amendment, "Change a step that has not begun, or that is to be retried"),
-    ("signal", c.SignalStep, Signal, "Give a waiting step what it waits for"),
+    ("pause", c.PauseWorkflow, ReasonBody, "Pause a run: start no new steps"),
+    ("resume", c.ResumeWorkflow, ReasonBody, "Resume a paused run"),
+    ("abort", c.AbortWorkflow, AbortBody, "Abort a run and everything that it started"),
+    ("retry", c.RetryWorkflow, RetryFrom, "Retry a run that is over, keeping finished steps"),
+    ("amend", c.AmendStep, Amendment, "Change a step that has not started or will be retried"),
+    ("signal", c.SignalStep, Signal, "Give a waiting step its value"),
 )
 ENDPOINTS = [
     Endpoint("GET", "/api/workflows", "read", list_workflows, "Workflows by name", answer=list[Workflow]),
@@ -273,7 +273,7 @@ ENDPOINTS = [
         _NAMED,
         "operate",
         save_workflow,
-        "Make a workflow, or replace the version that you have edited",
+        "Create a workflow, or replace the version that you have edited",
         body=WorkflowBody,
         answer=Workflow,
         max_bytes=_BYTES,
@@ -283,7 +283,7 @@ ENDPOINTS = [
         _NAMED,
         "operate",
         delete_workflow,
-        "Delete a workflow; its runs go on, and its versions can be restored",
+        "Delete a workflow; its runs continue, and its versions can be restored",
         status=204,
     ),
     Endpoint(
@@ -300,7 +300,7 @@ ENDPOINTS = [
         "/api/workflow-runs",
         "operate",
         create_run,
-        "Carry a workflow out",
+        "Run a workflow",
         body=NewWorkflowRun,
         answer=WorkflowRun,
         status=201,
@@ -314,7 +314,7 @@ ENDPOINTS = [
         f"{_ONE}/wait",
         "read",
         wait_run,
-        "The run, once it is over or the time is",
+        "Wait until the run is over, or the time is",
         query=WorkflowRunWaitQuery,
         answer=WorkflowRun,
     ),

@@ -22,15 +22,15 @@ class DefinitionPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class Input(DefinitionPart, frozen=True, kw_only=True):
-    """One value that whoever starts the workflow brings."""
+    """One value that the caller provides when it starts the workflow."""
 
     type: InputType = "string"
     description: str = ""
     required: bool = True
-    """Whether it must be brought; an input with a default need not be."""
+    """Whether the caller must provide it. An input with a default is optional."""
     default: Any = None
     choices: list[Any] = []
-    """The only values that are taken; empty takes all of the type."""
+    """The only allowed values; empty allows all of the type."""
 
 
 class AgentConfig(DefinitionPart, frozen=True, kw_only=True):
@@ -63,27 +63,27 @@ class RetryPolicy(DefinitionPart, frozen=True, kw_only=True):
 
 
 class ForEach(DefinitionPart, frozen=True, kw_only=True):
-    """Carries the step out once for each item of a list; its output is the list of their outputs, in order."""
+    """Runs the step once for each item of a list. Its output is the list of their outputs, in order."""
 
     items: str | list[Any]
     """Expression that gives a list, or the list itself."""
     name: str = msgspec.field(name="as", default="item")
     """The name of the item in the step's own expressions; its place from 0 is `index`."""
     parallel: int = 10
-    """How many items are at work at a time."""
+    """How many items run at a time."""
     join: Literal["all", "any", "settled"] = "all"
     """all: every item must succeed · any: one is enough · settled: whatever they come to (null for a failed one)."""
 
 
 class LoopConfig(DefinitionPart, frozen=True, kw_only=True):
-    """Carries the step out again and again; `round.index` counts from 0, `round.last` is the output before."""
+    """Repeats the step. `round.index` counts from 0, `round.last` is the output of the previous round."""
 
     while_: str | None = msgspec.field(name="while", default=None)
-    """Expression, asked before every round but the first: go on while it holds. `output` is the last round's."""
+    """Expression, evaluated before every round except the first: continue while true. `output` is the last round's."""
     until: str | None = None
-    """Expression, asked after every round: stop once it holds."""
+    """Expression, evaluated after every round: stop when it is true."""
     max: int = 10
-    """The most rounds; the step fails when they are used up and the condition still says to go on."""
+    """The maximum number of rounds. The step fails if the condition still asks for another one."""
 
 
 class MessageFilter(DefinitionPart, frozen=True, kw_only=True):
@@ -111,20 +111,20 @@ class WaitConfig(DefinitionPart, frozen=True, kw_only=True):
 
 
 class Level(DefinitionPart, frozen=True, kw_only=True):
-    """How much say people have before the step is carried out."""
+    """How people decide before the step runs."""
 
     kind: Literal["mechanical", "recommended", "confirmed", "arbitrated"] = "mechanical"
-    """mechanical: none · recommended: it goes on after a time · confirmed: one must say yes · arbitrated: several."""
+    """mechanical: nobody decides · recommended: after a time · confirmed: one approval · arbitrated: several."""
     question: str = ""
     """Template: what people are asked; empty asks in the hub's own words."""
     timeout_s: int | None = None
-    """recommended: when `default` is taken (300 when not said); otherwise when silence counts as refusal (never)."""
+    """recommended: when `default` applies (default: 300); otherwise when the ask expires (default: never)."""
     default: Literal["run", "skip", "abort"] = "run"
-    """recommended: what is done when nobody objects in time."""
+    """recommended: what happens when nobody objects in time."""
     stakeholders: list[str] = []
-    """Who alone may answer: people by the names of their credentials, rooms as room:NAME. arbitrated needs some."""
+    """Who may answer: people by the names of their credentials, rooms as room:NAME. Required for arbitrated."""
     quorum: int | None = None
-    """arbitrated: how many of them must say yes; nothing means all. It is refused once too few are left to agree."""
+    """arbitrated: how many of them must approve; default: all. It is denied once too few are left to agree."""
 
 
 class Step(DefinitionPart, frozen=True, kw_only=True):
@@ -147,7 +147,7 @@ class Step(DefinitionPart, frozen=True, kw_only=True):
     join: Literal["all", "any"] = "all"
     """all: it is skipped when any incoming edge was not taken · any: it runs when at least one was."""
     when: str | None = None
-    """Expression: the step is skipped unless it holds."""
+    """Expression: the step is skipped unless it is true."""
     inputs: dict[str, Any] = {}
     """Values by name, `input.<name>` in the step's own texts; for a nested workflow its inputs."""
     output: str | dict[str, Any] | None = None
@@ -159,7 +159,7 @@ class Step(DefinitionPart, frozen=True, kw_only=True):
     reuse_agent: str | None = None
     """The name of an agent that an earlier step keeps, or `pool:NAME` of one that another run keeps."""
     keep_agent: bool = False
-    """Keep the agent after the step, so that a later one can go on in its session."""
+    """Keep the agent after the step, so that a later step can continue in its session."""
     keep_as: str | None = None
     """`pool:NAME` keeps the agent beyond the run; otherwise it is kept till the run's end."""
     retry: RetryPolicy = RetryPolicy()
@@ -168,21 +168,21 @@ class Step(DefinitionPart, frozen=True, kw_only=True):
     """abort: the run fails · skip: this step and what depends on it · ignore: as if it had succeeded, output null ·
     route:STEP: that step is carried out instead of those that depend on this one."""
     on_crash: Literal["rerun", "resume", "probe", "ask"] = "resume"
-    """After a crash: begin again, go on in the agent's session, ask the agent what it has done, or ask a person."""
+    """After a crash: rerun, resume the agent's session, let the agent check what it has done, or ask a person."""
     for_each: ForEach | None = None
     loop: LoopConfig | None = None
     workflow: str | None = None
     """The name of a workflow: in `workflows`, or stored in the hub."""
     wait: WaitConfig | None = None
     set: dict[str, Any] | None = None
-    """Values that the engine works out itself; the output is the object of them."""
+    """Values that the engine computes; the output is an object with them."""
     level: Level = Level()
     rollback: "list[Step]" = []
     """Carried out when the run fails, or is aborted so, after this step was completed; the last one's first."""
     files: list[str] = []
-    """Templates: paths that the agent is told of."""
+    """Templates: paths that the agent should look at."""
     context: list[Literal["outputs", "variables", "summary"]] = msgspec.field(default_factory=lambda: ["outputs"])
-    """What the agent is given besides its prompt: outputs of the steps before it, variables, a summary of the run."""
+    """What the agent gets besides its prompt: outputs of the steps before it, variables, a summary of the run."""
 
     @property
     def kind(self) -> Kind:
@@ -210,7 +210,7 @@ class Step(DefinitionPart, frozen=True, kw_only=True):
 
 
 class Edge(DefinitionPart, frozen=True, kw_only=True):
-    """One step comes before another; with a condition the second is reached only if it holds then."""
+    """One step comes before another. With a condition, the second step is reached only if it is true then."""
 
     source: str = msgspec.field(name="from")
     target: str = msgspec.field(name="to")
@@ -250,7 +250,7 @@ class WorkflowLimits(DefinitionPart, frozen=True, kw_only=True):
     max_tokens: int | None = None
     max_cost_usd: float | None = None
     max_parallel: int = 50
-    """How many attempts are at work at a time."""
+    """How many attempts run at a time."""
 
 
 class SkillText(DefinitionPart, frozen=True, kw_only=True):
@@ -278,7 +278,7 @@ class WorkflowDefinition(DefinitionPart, frozen=True, kw_only=True):
     """The run's output: one expression, or one for each field. Without it, the last steps' outputs by their ids."""
     policy: Policy = "all_success"
     """all_success: one failed step fails the run · first_success: the first of the last steps that succeeds ends it ·
-    allow_debt: it goes on as far as it can, and is completed with its failures noted."""
+    allow_debt: it continues as far as it can, and completes with its failures noted."""
     triggers: list[Trigger] = []
     limits: WorkflowLimits = WorkflowLimits()
     skills: dict[str, SkillText] = {}

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _RPCS = {
     "AskQuestion": "Ask the people of a room and wait for their answer",
-    "TaskFinish": "Report finished work to a room and wait for its answer, by the older name",
+    "TaskFinish": "Report finished work to a room and wait for its answer (older name)",
     "WorkReport": "Report work to a room and wait for its answer",
-    "SendMcpClientInfo": "Say which client asks",
+    "SendMcpClientInfo": "Report which client asks",
 }
 
 
