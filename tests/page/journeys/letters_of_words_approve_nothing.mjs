@@ -70,6 +70,28 @@ await journey(async (visit) => {
   await until('a letter before a move to count', async () => (await stateOf(others[1])) === 'answered')
   assert.equal(await stateOf(next), 'open')
 
+  // The focus is on a button: neither the space between two words nor the Enter after them presses it.
+  for (const [risk, said] of [
+    ['medium', 'do not do this'],
+    ['medium', 'no\n'],
+    ['high', 'do not do this\n'],
+  ]) {
+    const shown = await raise(`with the focus on its button, ${said.length}`, { risk })
+    await show(shown)
+    await page.locator('[data-do=approve]').focus()
+    await page.keyboard.type(said, { delay: 60 })
+    await page.locator('[data-note]', { hasText: 'several keys in a row are words' }).waitFor()
+    await pause(KEY_MS)
+    assert.equal(await stateOf(shown), 'open', `it was: ${said}`)
+    await deny(shown)
+  }
+  const pressed = await raise('pressed by one key alone')
+  await show(pressed)
+  await page.locator('[data-do=approve]').focus()
+  await pause(KEY_MS)
+  await page.keyboard.press('Space')
+  await until('a space alone to count', async () => (await stateOf(pressed)) === 'answered')
+
   // Whoever edits a call writes at once into what is edited.
   const desk = `${hub.data}/letters-${Date.now()}`
   mkdirSync(desk)

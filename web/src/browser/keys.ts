@@ -70,8 +70,15 @@ function isForGoneField(event: KeyboardEvent, typing: boolean): boolean {
 addEventListener('focusin', (event) => isTyping(event.target) && (field = event.target as Element), { capture: true, passive: true })
 addEventListener('pointerdown', () => (field = null), { capture: true, passive: true })
 
-/** When each of the last two letters was typed, in a field or not. */
-const letters: [before: number, last: number] = [-Infinity, -Infinity]
+/** The last two letters, typed in a field or not. */
+interface Letter {
+  at: number
+  target: EventTarget | null
+}
+const letters: [before: Letter, last: Letter] = [
+  { at: -Infinity, target: null },
+  { at: -Infinity, target: null },
+]
 const LETTER_MS = 700
 /** What waits to hear whether the last letter was alone. */
 let waiting: ((isAlone: boolean) => void) | null = null
@@ -81,7 +88,7 @@ function noteKey(event: KeyboardEvent): void {
   if (event.repeat || MODIFIERS.has(event.key)) return
   const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey
   if (isLetter) {
-    letters.push(event.timeStamp)
+    letters.push({ at: event.timeStamp, target: event.target })
     letters.shift()
   }
   waiting?.(!isTyping(event.target) && bindings.some((one) => one.moves && one.key === event.key))
@@ -97,7 +104,12 @@ export function onSingleKey(hear: (isAlone: boolean) => void): void {
   }
 }
 /** Whether a key is one of several letters in a row: they are words, whatever they were meant for. */
-export const isInWord = (event: KeyboardEvent): boolean => letters[1] === event.timeStamp && letters[1] - letters[0] < LETTER_MS
+export const isInWord = (event: KeyboardEvent): boolean => event.timeStamp - letterBefore(event).at < LETTER_MS
+/** The same for a key that presses a button, such as the space between two words. Whoever wrote elsewhere and has gone to the
+ *  button since means the button. */
+export const isInWordOnButton = (event: KeyboardEvent): boolean => isInWord(event) && letterBefore(event).target === event.target
+/** A button hears of a key before it is noted here. */
+const letterBefore = ({ timeStamp }: KeyboardEvent): Letter => (letters[1].at === timeStamp ? letters[0] : letters[1])
 
 function nameOf(event: KeyboardEvent): string {
   const plain = event.key.length === 1 ? event.key.toLowerCase() : event.key

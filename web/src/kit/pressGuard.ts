@@ -22,8 +22,9 @@ export interface Place extends Point {
 }
 
 /** Why a press does not count: it came too soon after a change, or after the person came back to the page; what it was meant
- *  for has changed meanwhile; the page was still scrolling; or the control has come under a pointer that did not move to it. */
-export type PressRejection = 'early' | 'returned' | 'changed' | 'scrolling' | 'resting'
+ *  for has changed meanwhile; the page was still scrolling; the control has come under a pointer that did not move to it; or the
+ *  key is one of several in a row. */
+export type PressRejection = 'early' | 'returned' | 'changed' | 'scrolling' | 'resting' | 'word'
 export type PressOutcome = 'taken' | PressRejection
 
 const isNear = (a: number, b: number) => Math.abs(a - b) <= STILL_PX
@@ -110,8 +111,8 @@ export class PressGuard {
   }
 
   /** A pointer or a key went down on the control. */
-  begin(now: number, isPointer: boolean): PressOutcome {
-    const outcome = this.outcomeAt(now, isPointer)
+  begin(now: number, isPointer: boolean, isInWord = false): PressOutcome {
+    const outcome = isInWord ? 'word' : this.outcomeAt(now, isPointer)
     this.press = { subject: this.subject, at: now, outcome }
     return outcome
   }

@@ -21,7 +21,7 @@ let timer: ReturnType<typeof setTimeout> | undefined
 export function hidePressNote(): void {
   pressNote.value = null
 }
-export function showPressNote(element: Element | null | undefined, why: PressRejection | 'unread' | 'word'): void {
+export function showPressNote(element: Element | null | undefined, why: PressRejection | 'unread'): void {
   if (!element) return
   const text = t(`shell.notTaken.${why === 'resting' && isTouchInput() ? 'finger' : why}`)
   pressNote.value = { number: ++number, text, at: element.getBoundingClientRect() }

@@ -1,6 +1,7 @@
 /** Settling for a control on the page: it watches what the control is about, where it is, and where the pointer is. */
 import { onScopeDispose, ref, watch, type Ref } from 'vue'
 
+import { isInWordOnButton } from '@/browser/keys'
 import { SETTLE_MS, PressGuard, type Hand, type PressOutcome, type Place, type Point } from './pressGuard'
 
 const LOOK_MS = 100
@@ -31,11 +32,16 @@ visualViewport?.addEventListener('scroll', scrolls, { passive: true })
 /** Where the pointer was last, be it a mouse or a finger. Nobody knows before it is first heard of, nor while it is over
  *  something else than the page. */
 let pointer: Point | null = null
+let pointerOnScreen: Point = { x: NaN, y: NaN }
 let hand: Hand = 'mouse'
 export const isTouchInput = (): boolean => hand === 'touch'
 const states = new Set<PressGuard>()
-function point({ pointerType, clientX: x, clientY: y }: PointerEvent): void {
+function point({ pointerType, clientX: x, clientY: y, screenX, screenY }: PointerEvent): void {
+  // The mouse is where it was, but not on the page: the page has moved, and may hear of that later than of the mouse.
+  const isStill = pointerType === 'mouse' && screenX === pointerOnScreen.x && screenY === pointerOnScreen.y
+  if (isStill && pointer && (x !== pointer.x || y !== pointer.y)) shiftPage()
   pointer = { x, y }
+  pointerOnScreen = { x: screenX, y: screenY }
   hand = pointerType === 'mouse' ? 'mouse' : 'touch' // a pen is seen when it is near, as a finger is
   for (const state of states) state.movePointer(pointer, hand)
 }
@@ -70,7 +76,9 @@ function lookAtFrame(): void {
   const before = pageFrame
   pageFrame = readFrame()
   // A phone's address bar comes and goes with the hand that scrolls.
-  if (before === pageFrame || (isTouchInput() && isScrolling())) return
+  if (before !== pageFrame && !(isTouchInput() && isScrolling())) shiftPage()
+}
+function shiftPage(): void {
   losePointer() // the mouse may be over something else now without having moved
   shifts.forEach((shift) => shift())
 }
@@ -187,7 +195,7 @@ export function usePressGuard(subject: () => string, element?: Ref<HTMLElement |
     begin: (isPointer, event) => {
       look()
       if (isPointer && isBehind()) leaveHere()
-      return state.begin(timeOf(event), isPointer)
+      return state.begin(timeOf(event), isPointer, event instanceof KeyboardEvent && isInWordOnButton(event))
     },
     end: (isPointer, event) => (look(), state.end(timeOf(event), isPointer)),
     drop: () => {
