@@ -16,13 +16,15 @@ const told = (text) => (navigator.language.startsWith('zh') && CHINESE[text]) ||
 /** High risk is looked at first: its notification opens the page, and answers nothing. */
 const isAnswerable = (said) => said.risk !== 'high' && !!said.ticket && !!said.actions?.length
 
-/** How long a notification must have been there before its buttons answer: one that comes up moves those beside it, and a
- *  click that was under way was meant for something else. Devices take a while to draw it. */
+/** How long notifications must have stood still before their buttons answer: one that comes up or goes away moves those beside
+ *  it, and a click that was under way, such as the second of a double click, was meant for something else. Devices take a while
+ *  to draw it. */
 const READ_MS = 1_500
-async function isRead(notification) {
+let goneAt = 0
+async function isRead(notification, wentAt) {
   const now = Date.now()
-  const all = [notification, ...(await registration.getNotifications())]
-  return all.every((one) => now - (one.data?.shown_at ?? 0) >= READ_MS)
+  const all = [notification, ...(await registration.getNotifications())].map((one) => one.data?.shown_at ?? 0)
+  return [wentAt, ...all].every((at) => now - at >= READ_MS)
 }
 
 addEventListener('install', () => skipWaiting())
@@ -44,13 +46,16 @@ addEventListener('push', (event) => {
 })
 
 addEventListener('notificationclick', (event) => {
+  const wentAt = goneAt
+  goneAt = Date.now()
   event.notification.close()
-  event.waitUntil(act(event))
+  event.waitUntil(act(event, wentAt))
 })
+addEventListener('notificationclose', () => (goneAt = Date.now()))
 
-async function act({ notification, action }) {
+async function act({ notification, action }, wentAt) {
   const said = notification.data ?? {}
-  return action && isAnswerable(said) && (await isRead(notification)) ? answer(said, action) : show(said)
+  return action && isAnswerable(said) && (await isRead(notification, wentAt)) ? answer(said, action) : show(said)
 }
 
 async function answer(said, verdict) {

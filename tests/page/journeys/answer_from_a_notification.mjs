@@ -42,6 +42,13 @@ await journey(async (visit) => {
       },
       [tag, action],
     )
+  /** Wipe it away. */
+  const close = (tag) =>
+    worker.evaluate(async (tag) => {
+      const [notification] = await self.registration.getNotifications({ tag })
+      notification.close()
+      self.dispatchEvent(new NotificationEvent('notificationclose', { notification }))
+    }, tag)
   const over = async (id) => (await api('GET', `/api/asks/${id}/wait?for_s=${WAIT_S}`)).answer
 
   // What has just come up, and what that has moved, is opened by a button, and not answered.
@@ -57,6 +64,21 @@ await journey(async (visit) => {
       if (took < SOON_MS) await page.waitForURL(`${hub.url}/inbox/${said.ask_id}`)
       const { state } = await api('GET', `/api/asks/${said.ask_id}`)
       return { took, check: () => assert.equal(state, 'open', `${took} ms after it came up`) }
+    })
+  // One that goes away lets the next one slide to where it was: a second click is not for that.
+  for (const go of ['click', 'close'])
+    await within(SOON_MS, async () => {
+      await page.goto(hub.url)
+      for (const said of [first, second]) await deliver(said)
+      await pause(READ_MS)
+      const from = Date.now()
+      if (go === 'click') await click(first.ask_id, '')
+      else await close(first.ask_id)
+      await click(second.ask_id, 'approve')
+      const took = Date.now() - from
+      await pause(READ_MS)
+      const { state } = await api('GET', `/api/asks/${second.ask_id}`)
+      return { took, check: () => assert.equal(state, 'open', `${took} ms after a ${go} of the one above it`) }
     })
   for (const [said, verdict] of [
     [first, 'approve'],
