@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from acp.schema import InitializeRequest
 
 from greenroom.node.processes import ProcessSpawner
 from greenroom.runtimes.contract import (
@@ -20,6 +21,7 @@ from greenroom.runtimes.contract import (
     TurnEnded,
 )
 from greenroom.runtimes.driver_list import load_driver
+from greenroom.runtimes.drivers.acp.driver import HELLO
 from greenroom.runtimes.transports.heard_queue import HeardQueue
 from greenroom.testing.timeouts import WAIT_S
 from tests.runtimes.acp_rig import Desk
@@ -174,3 +176,7 @@ async def test_a_dead_agent_takes_orders_without_an_error(stage: Stage) -> None:
     await session.decide("prm_gone", "allow")
     assert not await session.steer("hello?")
     await session.close()
+
+
+def test_the_greeting_is_as_the_protocols_schema_has_it() -> None:
+    assert InitializeRequest.model_validate(HELLO).model_dump(mode="json", by_alias=True, exclude_none=True) == HELLO

@@ -1,8 +1,8 @@
-"""The Agent Client Protocol on a child's pipes: requests by its SDK, everything the agent says in strict order.
+"""The Agent Client Protocol on a child's pipes: requests with their answers, and all that the agent says, in order.
 
-The SDK would answer an agent's requests in tasks of their own, drop messages that do not fit its schema, and start
-processes with traps (environment, stderr, groups). So it only sends requests here and matches their answers; what an
-agent sends by itself is handed on as it comes, before anything that follows it is read.
+The protocol's SDK is not used. It answers an agent's requests in tasks of their own, drops messages that do not fit its
+schema, and takes three quarters of a second of processor time to import. Here each message is handed on before the next
+one is read.
 """
 
 import asyncio
@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
-from acp.connection import Connection
-from acp.exceptions import RequestError
 
 from greenroom.runtimes.contract import Process
 
@@ -27,10 +25,11 @@ logger = logging.getLogger(__name__)
 class AcpFailed(Exception):
     """The agent has answered a request with an error; the message is a sentence for people."""
 
-    def __init__(self, error: RequestError) -> None:
-        super().__init__(_format_error(error))
-        self.code = error.code
-        self.data: Any = error.data
+    def __init__(self, error: Any) -> None:
+        fields: Json = error if isinstance(error, dict) else {}
+        self.data: Any = fields.get("data")
+        super().__init__(_format_error(str(fields.get("message", "Error")), self.data))
+        self.code = fields.get("code")
 
 
 class AcpLink:
@@ -41,61 +40,81 @@ class AcpLink:
         self._told = told
         self._room = room
         self.ended = asyncio.Event()
-        self._connection = Connection(_reject_request, self)
+        self._pending: dict[int, asyncio.Future[Json | None]] = {}
+        """Requests without an answer so far. The answer is None when the agent is gone."""
+        self._last_id = -1
+        self._reader = asyncio.create_task(self._read())
 
     async def request(self, method: str, params: Json) -> Json:
         """Ask the agent. Raises AcpFailed for its refusal, ConnectionError when it is gone."""
+        self._last_id += 1
+        request = self._last_id
+        answered: asyncio.Future[Json | None] = asyncio.get_running_loop().create_future()
+        self._pending[request] = answered
         try:
-            answer = await self._connection.send_request(method, params)
-        except RequestError as error:
-            raise AcpFailed(error) from None
-        return answer if isinstance(answer, dict) else {}
+            await self._send({"jsonrpc": "2.0", "id": request, "method": method, "params": params})
+            message = await answered
+        finally:
+            del self._pending[request]
+        if message is None:
+            raise ConnectionError("the agent is gone")
+        if "error" in message and "result" not in message:
+            raise AcpFailed(message["error"])
+        result = message.get("result")
+        return result if isinstance(result, dict) else {}
 
     async def notify(self, method: str, params: Json) -> None:
         """Tell the agent. Raises ConnectionError when it is gone."""
-        await self._connection.send_notification(method, params)
+        await self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def answer(self, request: Any, result: Json) -> None:
         """Answer what the agent has asked. Raises ConnectionError when it is gone."""
-        await self.send({"jsonrpc": "2.0", "id": request, "result": result})
+        await self._send({"jsonrpc": "2.0", "id": request, "result": result})
 
     async def refuse(self, request: Any, code: int, message: str) -> None:
         """Say no to what the agent has asked. Raises ConnectionError when it is gone."""
-        await self.send({"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": message}})
+        await self._send({"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": message}})
 
     async def hang_up(self) -> None:
         """Stop listening; requests that are open fail."""
-        await self._connection.close()
+        self._reader.cancel()
+        await asyncio.wait([self._reader])
 
-    async def send(self, message: Json) -> None:
-        """Part of what the SDK needs from a transport."""
+    async def _send(self, message: Json) -> None:
+        if self._reader.done():
+            raise ConnectionError("the agent is gone")
         await self._process.write(msgspec.json.encode(message) + b"\n")
 
-    async def receive(self) -> Json | None:
-        """Part of what the SDK needs from a transport: the next answer; the rest is handed on from here."""
-        # Whoever waits for the last answer comes first, before anything that the agent has said after it.
-        await asyncio.sleep(0)
-        while True:
-            await self._room()
-            line = await self._process.read_line()
-            if not line:
-                self.ended.set()
-                return None
-            message = _parse_message(line)
-            if message is None:
-                continue
-            method = message.get("method")
-            if not isinstance(method, str):
-                return message
+    async def _read(self) -> None:
+        try:
+            while True:
+                await self._room()
+                line = await self._process.read_line()
+                if not line:
+                    self.ended.set()
+                    return
+                message = _parse_message(line)
+                if message is not None and not self._tell(message):
+                    # Whoever waits for this answer comes first, before anything that the agent has said after it.
+                    await asyncio.sleep(0)
+        except Exception:
+            logger.exception("reading what the agent says failed")
+        finally:
+            for answered in self._pending.values():
+                if not answered.done():
+                    answered.set_result(None)
+
+    def _tell(self, message: Json) -> bool:
+        """Hand on what the agent says by itself; False for an answer, which goes to whoever has asked."""
+        method, id = message.get("method"), message.get("id")
+        if isinstance(method, str):
             params = message.get("params")
-            self._told(method, params if isinstance(params, dict) else {}, message.get("id"))
-
-    async def close(self) -> None:
-        """Part of what the SDK needs from a transport; the process is ended by its owner."""
-
-
-async def _reject_request(method: str, params: Any, is_notification: bool) -> Any:
-    raise RequestError.method_not_found(method)
+            self._told(method, params if isinstance(params, dict) else {}, id)
+            return True
+        answered = self._pending.get(id) if isinstance(id, int) else None
+        if answered is not None and not answered.done():
+            answered.set_result(message)
+        return False
 
 
 def _parse_message(line: bytes) -> Json | None:
@@ -118,9 +137,8 @@ def _unwrap_error(text: str) -> str:
     return text
 
 
-def _format_error(error: RequestError) -> str:
+def _format_error(message: str, data: Any) -> str:
     """What an error says, with the details that agents hide in its data."""
-    data = error.data
     details = data.get("details") or data.get("message") if isinstance(data, dict) else data
-    text = _unwrap_error(str(error))
+    text = _unwrap_error(message)
     return f"{text}: {details}" if isinstance(details, str) and details and details not in text else text

@@ -4,18 +4,10 @@ import asyncio
 import glob
 import importlib.util
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from acp.schema import (
-    ClientCapabilities,
-    ElicitationCapabilities,
-    ElicitationFormCapabilities,
-    Implementation,
-    InitializeRequest,
-)
 
 from greenroom import __version__
 from greenroom.ids import new_secret
@@ -34,11 +26,17 @@ Json = dict[str, Any]
 _LOGIN_NEEDED = -32000
 _PROTOCOL = 1
 _POLL_S = 0.5
-_HELLO = InitializeRequest(
-    protocol_version=_PROTOCOL,
-    client_capabilities=ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities())),
-    client_info=Implementation(name="greenroom", title="Greenroom", version=__version__),
-).model_dump(mode="json", by_alias=True, exclude_none=True)
+HELLO: Json = {
+    "protocolVersion": _PROTOCOL,
+    "clientCapabilities": {
+        "fs": {"readTextFile": False, "writeTextFile": False},
+        "terminal": False,
+        "auth": {"terminal": False},
+        "elicitation": {"form": {}},
+    },
+    "clientInfo": {"name": "greenroom", "title": "Greenroom", "version": __version__},
+}
+"""What the client says first; the SDK's schema knows it (a test sees to that)."""
 
 
 class AcpDriver:
@@ -51,7 +49,7 @@ class AcpDriver:
 
     async def find(self, env: dict[str, str]) -> InstalledRuntime | None:
         if self._manifest is None:
-            return InstalledRuntime(version("agent-client-protocol"), "")
+            return InstalledRuntime(__version__, "")
         if self._manifest.libraries is not None:
             has_all = all(importlib.util.find_spec(name) for name in self._manifest.libraries)
             return InstalledRuntime(__version__, self._manifest.command[0]) if has_all else None
@@ -92,7 +90,7 @@ def _explain_login(error: AcpFailed) -> str:
 
 
 async def _set_up(session: AcpSession, manifest: AcpManifest, opening: SessionOptions, launch: AcpLaunch) -> None:
-    hello = await session.link.request("initialize", _HELLO)
+    hello = await session.link.request("initialize", HELLO)
     if hello.get("protocolVersion") != _PROTOCOL:
         raise ValueError(f"{manifest.name} speaks version {hello.get('protocolVersion')} of ACP, not {_PROTOCOL}")
     can = hello.get("agentCapabilities") or {}
