@@ -98,6 +98,18 @@ def test_files_and_commands_that_documents_name_are_there(path: Path) -> None:
         assert verb in verbs, verb
 
 
+def test_every_file_on_the_paths_of_the_architecture_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    paths = re.findall(r"^## (The path of .*?)\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
+    assert [heading for heading, _ in paths] == [
+        f"The path of {what}" for what in ("a message", "an approval", "a workflow step", "a read")
+    ]
+    for heading, told in paths:
+        assert len(re.findall(r"`[\w/]+\.py`", told)) >= 5, heading
+    for name in re.findall(r"`([\w/.-]+(?:\.py|/))`", text):
+        assert any((place / name).exists() for place in (ROOT / "src" / "greenroom", ROOT)), name
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "adr").glob("[0-9]*.md")), ids=lambda path: path.name)
 def test_a_decision_is_short_and_says_what_was_rejected(path: Path) -> None:
     text = path.read_text()

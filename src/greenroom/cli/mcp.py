@@ -22,9 +22,9 @@ def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "mcp",
         help="serve MCP on stdin and stdout for an agent",
-        description="An MCP server on stdin and stdout that passes every call on to the hub. Agents start it. Without a"
-        f" token it uses one for agents, which it makes once and keeps in {MCP_TOKEN} in the data directory; never the"
-        f" operator's. Host, port and token may also stand in {ASSISTANT_FILE}, as Agent Assistant has it.",
+        description="An MCP server on stdin and stdout that passes every call to the hub. Agents start it. Without a"
+        f" token it uses one for agents, which it creates once and stores in {MCP_TOKEN} in the data directory; never"
+        f" the operator's. Host, port and token can also be in {ASSISTANT_FILE}, the file of Agent Assistant.",
         epilog="example: claude mcp add greenroom -- greenroom mcp --token-file ~/.greenroom/claude.token",
     )
     add_options(parser, answers=False)

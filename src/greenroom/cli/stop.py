@@ -28,7 +28,7 @@ def add_to(verbs: Any) -> None:
     parser = verbs.add_parser(
         "stop",
         help="stop the hub of a data directory",
-        description="Stop the hub of a data directory and wait until it has ended. Agents at work go on under their"
+        description="Stop the hub of a data directory and wait until it has ended. Working agents continue under their"
         " node, and the hub takes them up when it is started again. With --agents the node of this machine and its"
         " agents are ended too, and their runs fail.",
         epilog="example: greenroom stop --agents",
