@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal
 
-from greenroom.errors import Refused
 from greenroom.link.call_digest import hash_wish
 from greenroom.log.log import Log
 from greenroom.log.model import Commit
 from greenroom.rules.asks.commands import AnswerAsk, RaiseAsk, TakeAnswer
+from greenroom.rules.asks.decide_answer import need_open
 from greenroom.rules.asks.events import AnswerLapsed, AnswerTaken, AskRaised
 from greenroom.rules.asks.model import ASKS, Ask
 from greenroom.rules.asks.queries import get_by_wish
@@ -41,16 +41,14 @@ class AskService:
         return found
 
     async def answer(self, command: AnswerAsk) -> Ask:
-        """Answer an ask; Refused `already_answered`, `ask_expired` or `ask_withdrawn` when that is too late."""
+        """Answer an ask; refused with `already_answered`, `ask_expired` or `ask_withdrawn` when that is too late."""
         if command.form is not None:
             await asyncio.to_thread(load_validator)
         await self._log.do(command)
         found = self._log.rows.get(ASKS, command.ask_id)
         assert found is not None  # noqa: S101 the rules would have refused it
-        if found.state == "expired":
-            raise Refused(
-                "ask_expired", "Nobody answered in time: it was refused by silence.", "conflict", at=found.closed_at
-            )
+        if 0 < found.deadline <= found.closed_at:
+            need_open(found)
         return found
 
     async def wait(self, ask_id: str, timeout_s: float | None = None) -> Ask:

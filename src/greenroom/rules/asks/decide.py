@@ -30,7 +30,7 @@ from greenroom.rules.asks.queries import (
     may_see_ask,
     need_person_for,
 )
-from greenroom.rules.asks.votes import is_of_another_room, need_voters
+from greenroom.rules.asks.votes import build_overdue_events, is_of_another_room, need_voters
 from greenroom.rules.threads.queries import need_thread
 
 _TITLE = 300
@@ -182,7 +182,7 @@ def time_ask(rows: Rows, command: TimeAsk, context: Context) -> list[Event]:
     if ask is None or ask.state != "open":
         return []
     if is_over_time(ask, context.now):
-        return [e.AskExpired(ask_id=ask.id)]
+        return build_overdue_events(ask)
     events: list[Event] = []
     if 0 < ask.snoozed_until <= context.now:
         events.append(e.AskSnoozed(ask_id=ask.id, until=0))

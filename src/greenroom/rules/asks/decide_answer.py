@@ -10,7 +10,7 @@ from greenroom.rules.asks.commands import AnswerAsk
 from greenroom.rules.asks.forms import need_choices, need_form, need_options
 from greenroom.rules.asks.model import Ask, Content
 from greenroom.rules.asks.queries import is_over_time, need_person_for
-from greenroom.rules.asks.votes import get_pending_vote, need_seat
+from greenroom.rules.asks.votes import build_overdue_events, build_vote_events, need_seat
 from greenroom.rules.policy.answer_effects import build_answer_events
 
 CHARS = 200_000
@@ -22,15 +22,15 @@ def answer_ask(rows: Rows, command: AnswerAsk, context: Context) -> list[Event]:
     ask = need_person_for(rows, by, command.ask_id)
     need_open(ask)
     if is_over_time(ask, context.now):
-        return [e.AskExpired(ask_id=ask.id)]
+        return build_overdue_events(ask)
     _need_shown(ask, command)
     _need_fitting(ask, command)
     if command.scope == "rule" and not by.operates:
         raise Refused("forbidden", "Only an operator makes rules: answer this call alone.", "forbidden")
     name = by.person or command.name.strip()[:100] or by.name
     seat = need_seat(by, ask)
-    if (vote := get_pending_vote(by, ask, command, seat, name)) is not None:
-        return [vote]
+    if votes := build_vote_events(by, ask, command, seat, name):
+        return votes
     changed = command.arguments is not None and ask.subject is not None and command.arguments != ask.subject.arguments
     arguments = command.arguments if changed else None
     answered = e.AskAnswered(

@@ -70,6 +70,7 @@ class AskApproved(Event, frozen=True, kw_only=True):
     """One of several people has said yes; the others are still to be heard."""
 
     privileged: ClassVar[bool] = True
+    side: ClassVar[str] = "approvals"
     ask_id: str
     name: str
     seat: str = ""
@@ -79,10 +80,15 @@ class AskOpposed(Event, frozen=True, kw_only=True):
     """One of several people has said no; the others can still outvote it."""
 
     privileged: ClassVar[bool] = True
+    side: ClassVar[str] = "refusals"
     ask_id: str
     name: str
     seat: str
     text: str = ""
+
+
+AskVote = AskApproved | AskOpposed
+"""Votes, each with the field of the ask that keeps it."""
 
 
 class AskExpired(Event, frozen=True, kw_only=True):

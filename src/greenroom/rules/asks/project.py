@@ -1,6 +1,6 @@
 """Rows of asks."""
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -10,6 +10,7 @@ from greenroom.rules.asks import events as e
 from greenroom.rules.asks.decide import DECIDE
 from greenroom.rules.asks.model import ASK_FILES, ASKS, Approval, Ask, AskAnswer, AskFile, Content
 from greenroom.rules.asks.queries import is_untaken_yes
+from greenroom.rules.asks.votes import add_vote
 from greenroom.rules.clock.model import ClockMoved
 
 replace = msgspec.structs.replace
@@ -78,30 +79,19 @@ def ask_answered(tx: Tx, event: e.AskAnswered, record: Recorded) -> None:
     _keep_files(tx, event.ask_id, event.contents)
 
 
-def ask_approved(tx: Tx, event: e.AskApproved, record: Recorded) -> None:
+def vote_cast(tx: Tx, event: e.AskVote, record: Recorded) -> None:
     ask = tx.get(ASKS, event.ask_id)
     if ask is not None:
-        _put(tx, replace(ask, **_add_vote(tx, ask, "approvals", event, record)), record)
-
-
-def ask_opposed(tx: Tx, event: e.AskOpposed, record: Recorded) -> None:
-    ask = tx.get(ASKS, event.ask_id)
-    if ask is not None:
-        _put(tx, replace(ask, **_add_vote(tx, ask, "refusals", event, record)), record)
+        _put(tx, replace(ask, **_add_vote(tx, ask, event.side, event, record)), record)
 
 
 def _add_vote(
-    tx: Tx, ask: Ask, side: str, event: e.AskApproved | e.AskOpposed | e.AskAnswered, record: Recorded
+    tx: Tx, ask: Ask, side: str, event: e.AskVote | e.AskAnswered, record: Recorded
 ) -> dict[str, list[Approval]]:
-    """The votes with one more; who has a seat has one vote, and the last counts."""
-    votes = {"approvals": ask.approvals, "refusals": ask.refusals}
-    if event.seat:
-        votes = {name: [one for one in some if one.seat != event.seat] for name, some in votes.items()}
+    said = {name: getattr(event, name) for name in Approval.__struct_fields__ if hasattr(event, name)}
     credential = tx.get(CREDENTIALS, record.by)
     person_id = credential.person_id if credential is not None else None
-    vote = Approval(by=record.by, name=event.name, at=record.at, seat=event.seat, person_id=person_id)
-    votes[side] = [*votes[side], vote]
-    return votes
+    return add_vote(ask, side, Approval(**said, by=record.by, at=record.at, person_id=person_id))
 
 
 def ask_expired(tx: Tx, event: e.AskExpired, record: Recorded) -> None:
@@ -169,8 +159,7 @@ def _keep_files(tx: Tx, ask_id: str, contents: list[Content]) -> None:
 PROJECT: dict[type[Event], Project] = {
     e.AskRaised: ask_raised,
     e.AskAnswered: ask_answered,
-    e.AskApproved: ask_approved,
-    e.AskOpposed: ask_opposed,
+    **dict.fromkeys(get_args(e.AskVote), vote_cast),
     e.AskExpired: ask_expired,
     e.AskWithdrawn: ask_withdrawn,
     e.AskSnoozed: ask_snoozed,

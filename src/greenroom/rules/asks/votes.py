@@ -1,11 +1,11 @@
 """Votes on an ask of which several people have a say: who has one, and what is still outstanding."""
 
 from greenroom.errors import Refused
-from greenroom.log.model import Rows
+from greenroom.log.model import Event, Rows
 from greenroom.rules.access.model import CREDENTIALS, OWNER, Principal
 from greenroom.rules.access.queries import build_principal, is_live
 from greenroom.rules.asks.commands import AnswerAsk, RaiseAsk
-from greenroom.rules.asks.events import AskApproved, AskOpposed
+from greenroom.rules.asks.events import AskApproved, AskExpired, AskOpposed
 from greenroom.rules.asks.model import ROOM, Approval, Ask
 
 _MOST = 100
@@ -61,22 +61,34 @@ def need_seat(by: Principal, ask: Ask) -> str:
     return seat
 
 
-def get_pending_vote(
-    by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: str
-) -> AskApproved | AskOpposed | None:
-    """The vote to be noted while others are still to be heard; None once it decides."""
+def build_vote_events(by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: str) -> list[Event]:
+    """The vote to be noted while others are still to be heard; none where the answer decides."""
     if command.verdict == "approve" and ask.approvers > 1:
         if any(_is_of(by, one) or (seat and one.seat == seat) for one in ask.approvals):
             raise Refused("already_approved", "Your yes counts already: another person is needed.", "conflict")
         if len(ask.approvals) + 1 < ask.approvers:
-            return AskApproved(ask_id=ask.id, name=name, seat=seat)
+            return [AskApproved(ask_id=ask.id, name=name, seat=seat)]
     elif command.verdict == "deny" and seat and ask.approvers > 1:
         others = {one.seat for one in ask.refusals} - {seat}
         if len(ask.asked_of) - len(others) - 1 >= ask.approvers:
             if any(one.seat == seat for one in ask.refusals):
                 raise Refused("already_denied", "Your no counts already: the others are still to be heard.", "conflict")
-            return AskOpposed(ask_id=ask.id, name=name, seat=seat, text=command.text[:_TEXT])
-    return None
+            return [AskOpposed(ask_id=ask.id, name=name, seat=seat, text=command.text[:_TEXT])]
+    return []
+
+
+def build_overdue_events(ask: Ask) -> list[Event]:
+    """What becomes of an ask when its deadline is over."""
+    return [AskExpired(ask_id=ask.id)]
+
+
+def add_vote(ask: Ask, side: str, vote: Approval) -> dict[str, list[Approval]]:
+    """The votes on an ask with one more; who has a seat has one vote, and the last counts."""
+    votes = {"approvals": ask.approvals, "refusals": ask.refusals}
+    if vote.seat:
+        votes = {name: [one for one in some if one.seat != vote.seat] for name, some in votes.items()}
+    votes[side] = [*votes[side], vote]
+    return votes
 
 
 def _is_of(by: Principal, vote: Approval) -> bool:
