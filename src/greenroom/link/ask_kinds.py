@@ -6,7 +6,7 @@ import msgspec
 
 from greenroom.link.policy_facts.call_request import Risk
 
-AskKind = Literal["question", "report", "permission", "decision", "gate"]
+AskKind = Literal["question", "report", "permission", "decision", "gate", "poll"]
 AskState = Literal["open", "answered", "expired", "withdrawn"]
 AnswerVerdict = Literal["approve", "deny", "answer"]
 AnswerScope = Literal["once", "call", "run", "profile", "rule"]
@@ -39,6 +39,8 @@ class AskKindInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an option must be chosen where a question takes nothing but its options."""
     is_call: bool = False
     """Whether it holds up a call: it has a subject, and a yes can reach further than once."""
+    by_votes: bool = False
+    """Whether people choose among options until the deadline, and most votes decide; else the first answer does."""
     is_awaited: bool = True
     """Whether somebody waits until it is answered; else it is there to be read."""
     risk: Risk = "low"
@@ -81,5 +83,13 @@ ASK_KINDS: dict[AskKind, AskKindInfo] = {
     "gate": AskKindInfo(
         names={"en": KindName("Gate", "Gates"), "zh-CN": KindName("关卡", "关卡")},
         verdicts=("approve", "deny"),
+    ),
+    "poll": AskKindInfo(
+        names={"en": KindName("Poll", "Polls"), "zh-CN": KindName("投票", "投票")},
+        notice="A poll",
+        raised_by=("agent", "room"),
+        verdicts=("answer",),
+        by_votes=True,
+        deadline_s=3600,
     ),
 }

@@ -60,11 +60,12 @@ export interface Approval {
   at: number
   seat?: string
   person_id?: string | null
+  option?: string
 }
 
 export interface Ask {
   id: string
-  kind: "decision" | "gate" | "permission" | "question" | "report"
+  kind: "decision" | "gate" | "permission" | "poll" | "question" | "report"
   state: "answered" | "expired" | "open" | "withdrawn"
   asker: Asker
   key: string
@@ -90,6 +91,7 @@ export interface Ask {
   approvers?: number
   approvals?: Approval[]
   refusals?: Approval[]
+  votes?: Approval[]
   deadline?: number
   warn_at?: number
   warned?: boolean
@@ -135,6 +137,7 @@ export interface AskKindInfo {
   in_words?: boolean
   needs_choice?: boolean
   is_call?: boolean
+  by_votes?: boolean
   is_awaited?: boolean
   risk?: "high" | "low" | "medium"
   deadline_s?: number
@@ -492,7 +495,7 @@ export interface Payload {
 
 export interface PersonWait {
   ask_id: string
-  kind: "decision" | "gate" | "permission" | "question" | "report"
+  kind: "decision" | "gate" | "permission" | "poll" | "question" | "report"
   step: string
   since: number
   name?: string
@@ -594,7 +597,7 @@ export interface Rule {
 }
 
 export interface Rules {
-  kinds?: ("decision" | "gate" | "permission" | "question" | "report")[]
+  kinds?: ("decision" | "gate" | "permission" | "poll" | "question" | "report")[]
   risks?: ("high" | "low" | "medium")[]
   quiet?: string
   zone?: string
@@ -1155,6 +1158,7 @@ export const ASK_KINDS: Record<Ask['kind'], AskKindInfo> = {
     "in_words": true,
     "needs_choice": false,
     "is_call": false,
+    "by_votes": false,
     "is_awaited": true,
     "risk": "low",
     "deadline_s": 3600
@@ -1183,6 +1187,7 @@ export const ASK_KINDS: Record<Ask['kind'], AskKindInfo> = {
     "in_words": true,
     "needs_choice": true,
     "is_call": false,
+    "by_votes": false,
     "is_awaited": false,
     "risk": "low",
     "deadline_s": 3600
@@ -1209,6 +1214,7 @@ export const ASK_KINDS: Record<Ask['kind'], AskKindInfo> = {
     "in_words": false,
     "needs_choice": true,
     "is_call": true,
+    "by_votes": false,
     "is_awaited": true,
     "risk": "high",
     "deadline_s": 0
@@ -1234,6 +1240,7 @@ export const ASK_KINDS: Record<Ask['kind'], AskKindInfo> = {
     "in_words": false,
     "needs_choice": true,
     "is_call": false,
+    "by_votes": false,
     "is_awaited": true,
     "risk": "low",
     "deadline_s": 0
@@ -1258,8 +1265,36 @@ export const ASK_KINDS: Record<Ask['kind'], AskKindInfo> = {
     "in_words": false,
     "needs_choice": true,
     "is_call": false,
+    "by_votes": false,
     "is_awaited": true,
     "risk": "low",
     "deadline_s": 0
+  },
+  "poll": {
+    "names": {
+      "en": {
+        "one": "Poll",
+        "many": "Polls"
+      },
+      "zh-CN": {
+        "one": "投票",
+        "many": "投票"
+      }
+    },
+    "notice": "A poll",
+    "raised_by": [
+      "agent",
+      "room"
+    ],
+    "verdicts": [
+      "answer"
+    ],
+    "in_words": false,
+    "needs_choice": true,
+    "is_call": false,
+    "by_votes": true,
+    "is_awaited": true,
+    "risk": "low",
+    "deadline_s": 3600
   }
 }

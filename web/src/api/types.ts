@@ -124,11 +124,12 @@ export interface Approval {
   at: number
   seat?: string
   person_id?: string | null
+  option?: string
 }
 
 export interface Ask {
   id: string
-  kind: "decision" | "gate" | "permission" | "question" | "report"
+  kind: "decision" | "gate" | "permission" | "poll" | "question" | "report"
   state: "answered" | "expired" | "open" | "withdrawn"
   asker: Asker
   key: string
@@ -154,6 +155,7 @@ export interface Ask {
   approvers?: number
   approvals?: Approval[]
   refusals?: Approval[]
+  votes?: Approval[]
   deadline?: number
   warn_at?: number
   warned?: boolean
@@ -879,7 +881,7 @@ export interface NewAgent {
 
 export interface NewAsk {
   title: string
-  kind?: "decision" | "gate" | "permission" | "question" | "report"
+  kind?: "decision" | "gate" | "permission" | "poll" | "question" | "report"
   text?: string
   questions?: AskQuestion[]
   form?: Record<string, unknown> | null
@@ -1087,7 +1089,7 @@ export interface PersonOnline {
 
 export interface PersonWait {
   ask_id: string
-  kind: "decision" | "gate" | "permission" | "question" | "report"
+  kind: "decision" | "gate" | "permission" | "poll" | "question" | "report"
   step: string
   since: number
   name?: string
@@ -1518,7 +1520,7 @@ export interface RuleTrial {
 }
 
 export interface Rules {
-  kinds?: ("decision" | "gate" | "permission" | "question" | "report")[]
+  kinds?: ("decision" | "gate" | "permission" | "poll" | "question" | "report")[]
   risks?: ("high" | "low" | "medium")[]
   quiet?: string
   zone?: string

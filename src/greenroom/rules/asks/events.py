@@ -87,7 +87,18 @@ class AskOpposed(Event, frozen=True, kw_only=True):
     text: str = ""
 
 
-AskVote = AskApproved | AskOpposed
+class PollVoted(Event, frozen=True, kw_only=True):
+    """One of several people has chosen an option of a poll, and may choose another. The audit has the result."""
+
+    side: ClassVar[str] = "votes"
+    ask_id: str
+    name: str
+    option: str
+    seat: str = ""
+    text: str = ""
+
+
+AskVote = AskApproved | AskOpposed | PollVoted
 """Votes, each with the field of the ask that keeps it."""
 
 

@@ -64,7 +64,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One yes where several are needed, or one no where others can outvote it."""
+    """One yes where several are needed, one no where others can outvote it, or one choice in a poll."""
 
     by: str
     name: str
@@ -72,6 +72,8 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seat: str = ""
     """The one of `asked_of` whose vote it is."""
     person_id: str | None = None
+    option: str = ""
+    """What was chosen in a poll."""
 
 
 class AskAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -134,6 +136,8 @@ class Ask(Row, frozen=True, kw_only=True):
     approvals: list[Approval] = []
     refusals: list[Approval] = []
     """Who of `asked_of` has said no while the others could still outvote it."""
+    votes: list[Approval] = []
+    """Who has chosen what in a poll."""
     deadline: int = 0
     """When silence becomes refusal; 0 waits for ever."""
     warn_at: int = 0

@@ -1,26 +1,42 @@
 """Votes on an ask of which several people have a say: who has one, and what is still outstanding."""
 
+from collections import Counter
+
 from greenroom.errors import Refused
+from greenroom.link.ask_kinds import ASK_KINDS
 from greenroom.log.model import Event, Rows
 from greenroom.rules.access.model import CREDENTIALS, OWNER, Principal
 from greenroom.rules.access.queries import build_principal, is_live
 from greenroom.rules.asks.commands import AnswerAsk, RaiseAsk
-from greenroom.rules.asks.events import AskApproved, AskExpired, AskOpposed
+from greenroom.rules.asks.events import AskAnswered, AskApproved, AskExpired, AskOpposed, PollVoted
 from greenroom.rules.asks.model import ROOM, Approval, Ask
 
 _MOST = 100
+_MOST_OPTIONS = 20
 _TEXT = 500
 
 
 def need_voters(command: RaiseAsk) -> None:
     """Refuse an ask on which there could never be an answer."""
     names = command.asked_of
+    if ASK_KINDS[command.kind].by_votes:
+        _need_poll(command)
     if not 1 <= command.approvers <= _MOST or len(names) > _MOST:
         raise Refused("bad_ask", f"Between 1 and {_MOST} people can be asked for their yes.")
     if len(set(names)) < len(names) or any(not name.strip() or len(name) > _MOST for name in names):
         raise Refused("bad_ask", "Name everybody who is asked once: people by name, rooms as room:NAME.")
     if names and command.approvers > len(names):
         raise Refused("bad_ask", f"{command.approvers} of {len(names)} can never agree: name more people.")
+
+
+def _need_poll(command: RaiseAsk) -> None:
+    if len(command.questions) != 1 or command.questions[0].multiple or command.questions[0].custom:
+        raise Refused("bad_poll", "A poll has one question, with custom and multiple off.")
+    labels = [option.label.strip() for option in command.questions[0].options]
+    if not 2 <= len(labels) <= _MOST_OPTIONS or len(set(labels)) < len(labels) or not all(labels):
+        raise Refused("bad_poll", f"A poll has 2 to {_MOST_OPTIONS} different options.")
+    if command.timeout_s == 0 or command.approvers != 1 or command.form is not None:
+        raise Refused("bad_poll", "A poll ends at a deadline, by the most votes: it has no form and no approvers.")
 
 
 def find_strangers(rows: Rows, names: list[str], now: int) -> list[str]:
@@ -63,6 +79,13 @@ def need_seat(by: Principal, ask: Ask) -> str:
 
 def build_vote_events(by: Principal, ask: Ask, command: AnswerAsk, seat: str, name: str) -> list[Event]:
     """The vote to be noted while others are still to be heard; none where the answer decides."""
+    if ASK_KINDS[ask.kind].by_votes:
+        option, text = command.options[0][0], command.text[:_TEXT]
+        cast = PollVoted(ask_id=ask.id, name=name, option=option, seat=seat, text=text)
+        vote = Approval(by=by.id, name=name, at=0, seat=seat, person_id=by.person_id, option=option)
+        votes = add_vote(ask, "votes", vote)["votes"]
+        is_over = bool(ask.asked_of) and len(votes) == len(ask.asked_of)
+        return [cast, _build_result(ask, votes)] if is_over else [cast]
     if command.verdict == "approve" and ask.approvers > 1:
         if any(_is_of(by, one) or (seat and one.seat == seat) for one in ask.approvals):
             raise Refused("already_approved", "Your yes counts already: another person is needed.", "conflict")
@@ -78,15 +101,28 @@ def build_vote_events(by: Principal, ask: Ask, command: AnswerAsk, seat: str, na
 
 
 def build_overdue_events(ask: Ask) -> list[Event]:
-    """What becomes of an ask when its deadline is over."""
-    return [AskExpired(ask_id=ask.id)]
+    """What becomes of an ask when its deadline is over: a poll ends with its votes, all else is refused by silence."""
+    return [_build_result(ask, ask.votes) if ask.votes else AskExpired(ask_id=ask.id)]
+
+
+def _build_result(ask: Ask, votes: list[Approval]) -> AskAnswered:
+    """The option with the most votes, and how many each has. A tie is a result too: nothing is chosen then."""
+    counts = Counter(vote.option for vote in votes)
+    most = max(counts.values())
+    chosen = [option for option, count in counts.items() if count == most]
+    said = " · ".join(f"{option.label}: {counts[option.label]}" for option in ask.questions[0].options)
+    options = [chosen if len(chosen) == 1 else []]
+    return AskAnswered(ask_id=ask.id, verdict="answer", name=ask.kind, text=said, options=options, digest=ask.digest)
 
 
 def add_vote(ask: Ask, side: str, vote: Approval) -> dict[str, list[Approval]]:
-    """The votes on an ask with one more; who has a seat has one vote, and the last counts."""
-    votes = {"approvals": ask.approvals, "refusals": ask.refusals}
+    """The votes on an ask with one more; a person, or who has a seat, has one vote, and the last counts."""
+    votes = {"approvals": ask.approvals, "refusals": ask.refusals, "votes": ask.votes}
     if vote.seat:
         votes = {name: [one for one in some if one.seat != vote.seat] for name, some in votes.items()}
+    elif side == "votes":
+        people = (vote.person_id, vote.by)
+        votes[side] = [one for one in ask.votes if one.by != vote.by and (one.person_id or one.by) not in people]
     votes[side] = [*votes[side], vote]
     return votes
 

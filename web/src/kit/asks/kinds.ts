@@ -1,5 +1,5 @@
 /** The kinds of asks, as they are drawn. */
-import { CircleHelp, ClipboardCheck, GitFork, ShieldCheck, Signpost } from '@lucide/vue'
+import { CircleHelp, ClipboardCheck, GitFork, ShieldCheck, Signpost, Vote } from '@lucide/vue'
 import type { Component } from 'vue'
 
 import type { Ask, Subject } from '@/api/rows'
@@ -18,6 +18,7 @@ const ICONS: Record<AskKind, Component> = {
   report: ClipboardCheck,
   decision: GitFork,
   gate: Signpost,
+  poll: Vote,
 }
 
 export const getKindIcon = (kind: AskKind): Component => ICONS[kind] ?? CircleHelp

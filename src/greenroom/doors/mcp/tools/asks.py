@@ -11,7 +11,7 @@ from greenroom.doors.mcp.tool import AudioBlock, Blocks, FileBlock, ImageBlock, 
 from greenroom.doors.mcp.tools.speaker import Speaker, get_speaker
 from greenroom.errors import Refused
 from greenroom.ids import new_id
-from greenroom.link.ask_kinds import AskKind
+from greenroom.link.ask_kinds import ASK_KINDS, AskKind
 from greenroom.rules.access.model import Principal
 from greenroom.rules.agents.profiles import PROFILES
 from greenroom.rules.asks.ask_builder import NOT_TAKEN
@@ -57,6 +57,7 @@ class AskArgs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     project_directory: Directory
     question: Annotated[str, Meta(description="What you want to know; or use questions.")] = ""
     questions: Annotated[list[QuestionArg], Meta(max_length=20, description="Several, with choices.")] = []
+    poll: Annotated[bool, Meta(description="Let several people vote on your one question until the timeout.")] = False
     timeout: Timeout = 3600
     agent_name: AgentName = ""
     reasoning_model_name: Model = ""
@@ -71,14 +72,14 @@ async def ask_question(call: McpCall[AskArgs]) -> Any:
             header=one.header,
             options=[AskOption(label=o.label, description=o.description) for o in one.options],
             multiple=one.multiple,
-            custom=one.custom,
+            custom=one.custom and not args.poll,
         )
         for one in args.questions
     ]
     text = args.question or "\n".join(one.question for one in questions)
     if not text.strip():
         raise Refused("bad_ask", "Ask something: question, or questions.")
-    ask = await _raise_ask(call, "question", text, questions)
+    ask = await _raise_ask(call, "poll" if args.poll else "question", text, questions)
     return await _build_answer(call.hub, ask)
 
 
@@ -196,6 +197,8 @@ async def _build_blocks(hub: Hub, ask: Ask, answer: AskAnswer) -> list[Any]:
     for question, chosen in zip(ask.questions, answer.options, strict=False):
         if chosen:
             blocks.append(TextBlock(f"{question.header or question.question}: {', '.join(chosen)}"))
+    if ASK_KINDS[ask.kind].by_votes and not any(answer.options):
+        blocks.append(TextBlock("The poll is tied: no option has the most votes. Nothing is decided."))
     if answer.text:
         blocks.append(TextBlock(answer.text))
     if answer.form is not None:
